@@ -85,7 +85,7 @@ impl Table {
                 **gradients.get_or_alloc_mut(&result)? = gradient;
                 Ok(())
             });
-            black_box(self.scalar.clone().put_tape(tape).backward());
+            black_box(self.scalar.clone().put_tape(tape).backward().unwrap());
             start.elapsed().as_secs_f64() * 1e3
         };
         let (mut einsum_ms, mut operation_ms) = (f64::INFINITY, f64::INFINITY);
@@ -111,8 +111,8 @@ impl Table {
         let hidden: Tensor<(B, S, Hidden), f32, Cpu> = self.random();
         self.row(
             &format!("{size}/linear"),
-            || einsum!(x.recorded(): (B, S, M), &weight: (Hidden, M) -> (B, S, Hidden)),
-            || linear(x.recorded(), &weight, None),
+            || einsum!(x.recorded(): (B, S, M), &weight: (Hidden, M) -> (B, S, Hidden)).unwrap(),
+            || linear(x.recorded(), &weight, None).unwrap(),
         );
 
         let query: Tensor<(B, H, S, Head), f32, Cpu> = self.random();
@@ -120,12 +120,12 @@ impl Table {
         let weights: Tensor<(B, H, S, K), f32, Cpu> = self.random();
         self.row(
             &format!("{size}/scores"),
-            || einsum!(query.recorded(): (B, H, S, Head), &key: (B, H, K, Head) -> (B, H, S, K)),
+            || einsum!(query.recorded(): (B, H, S, Head), &key: (B, H, K, Head) -> (B, H, S, K)).unwrap(),
             || query.recorded().matmul(key.clone().permute::<_, Axes4<0, 1, 3, 2>>()),
         );
         self.row(
             &format!("{size}/values"),
-            || einsum!(weights.recorded(): (B, H, S, K), &key: (B, H, K, Head) -> (B, H, S, Head)),
+            || einsum!(weights.recorded(): (B, H, S, K), &key: (B, H, K, Head) -> (B, H, S, Head)).unwrap(),
             || weights.recorded().matmul(key.clone()),
         );
 
@@ -134,7 +134,7 @@ impl Table {
         let key: Tensor<(B, K, H, Head), f32, Cpu> = self.random();
         self.row(
             &format!("{size}/scores_by_position"),
-            || einsum!(query.recorded(): (B, S, H, Head), &key: (B, K, H, Head) -> (B, H, S, K)),
+            || einsum!(query.recorded(): (B, S, H, Head), &key: (B, K, H, Head) -> (B, H, S, K)).unwrap(),
             || {
                 let query = query.recorded().permute::<_, Axes4<0, 2, 1, 3>>();
                 query.matmul(key.clone().permute::<_, Axes4<0, 2, 3, 1>>())
@@ -142,7 +142,7 @@ impl Table {
         );
         self.row(
             &format!("{size}/values_by_position"),
-            || einsum!(weights.recorded(): (B, H, S, K), &key: (B, K, H, Head) -> (B, S, H, Head)),
+            || einsum!(weights.recorded(): (B, H, S, K), &key: (B, K, H, Head) -> (B, S, H, Head)).unwrap(),
             || {
                 let values = weights.recorded().matmul(key.clone().permute::<_, Axes4<0, 2, 1, 3>>());
                 values.permute::<_, Axes4<0, 2, 1, 3>>()
@@ -152,8 +152,8 @@ impl Table {
         // A product is not all there is to do.
         self.row(
             &format!("{size}/bilinear"),
-            || einsum!(x.recorded(): (B, S, M), &weight: (Hidden, M), &hidden: (B, S, Hidden) -> (B, S)),
-            || sum_over(mul(linear(x.recorded(), &weight, None), &hidden), axis::<Hidden>()),
+            || einsum!(x.recorded(): (B, S, M), &weight: (Hidden, M), &hidden: (B, S, Hidden) -> (B, S)).unwrap(),
+            || sum_over(mul(linear(x.recorded(), &weight, None).unwrap(), &hidden).unwrap(), axis::<Hidden>()).unwrap(),
         );
     }
 }

@@ -29,14 +29,17 @@ where
 }
 
 /// Measures one operation forward and backward.
-fn measure<S: Shape, E: Real>(criterion: &mut Criterion, name: String, run: impl Fn() -> Tensor<S, E, Cpu, OwnTape<E>>)
-where
+fn measure<S: Shape, E: Real>(
+    criterion: &mut Criterion,
+    name: String,
+    run: impl Fn() -> Result<Tensor<S, E, Cpu, OwnTape<E>>, OpError>,
+) where
     Cpu: Backend<E>,
 {
     let mut group = criterion.benchmark_group(name);
     group.sample_size(20);
     group.bench_function(type_name::<E>(), |bencher| {
-        bencher.iter(|| black_box(run().square().sum().backward()));
+        bencher.iter(|| black_box(run().unwrap().square().sum().backward().unwrap()));
     });
     group.finish();
 }
@@ -86,15 +89,7 @@ fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, H
     measure!(
         criterion,
         name,
-        multi_head_attention(
-            heads.recorded(),
-            heads.retaped(),
-            heads.retaped(),
-            &mask,
-            AttentionScale::HeadDim,
-            MaskFill::MinValue,
-            0.0
-        )
+        multi_head_attention(heads.recorded(), heads.retaped(), heads.retaped(), &mask, AttentionOptions::default())
     );
     measure!(criterion, name, cross_entropy(logits.recorded(), &ids, Reduction::MeanAll));
 }

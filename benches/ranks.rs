@@ -163,11 +163,11 @@ fn measure(arguments: &Arguments) {
             before = (ranks.sent_bytes(), ranks.communication_time());
         }
         let start = Instant::now();
-        let logits = model.forward(&inputs, model.recording());
-        let loss = partial_cross_entropy(logits, &labels, Reduction::MeanAll);
+        let logits = model.forward(&inputs, model.recording()).unwrap();
+        let loss = partial_cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         let gradients = match arguments.after {
-            true => loss.backward().all_reduce(&ranks, &model),
-            false => loss.try_backward_all_reduce(&ranks, &model),
+            true => loss.backward().unwrap().all_reduce(&ranks, &model),
+            false => loss.backward_all_reduce(&ranks, &model),
         };
         update_replicated(&mut model, gradients.unwrap(), &mut adam, 1e-3, 1.0).unwrap();
         times.push(start.elapsed().as_secs_f64() * 1e3);

@@ -179,9 +179,9 @@ fn train<Width: ConstDim, HeadDim: ConstDim>(batch: usize, length: usize) -> Mea
     let mut adamw = AdamW::default();
     let mut step = || {
         let start = Instant::now();
-        let logits = model.forward(&ids, model.recording());
-        let loss = cross_entropy(logits, &ids, Reduction::MeanAll);
-        update(&mut model, loss.backward(), &mut adamw, 1e-3, 1.0).unwrap();
+        let logits = model.forward(&ids, model.recording()).unwrap();
+        let loss = cross_entropy(logits, &ids, Reduction::MeanAll).unwrap();
+        update(&mut model, loss.backward().unwrap(), &mut adamw, 1e-3, 1.0).unwrap();
         start.elapsed().as_secs_f64() * 1e3
     };
     for _ in 0..3 {
@@ -204,7 +204,7 @@ fn print_floors() {
     let x: Tensor<(Const<1>, Rows, Inner), f32, Cpu> = device.sample_normal();
     let weight: Tensor<(Outer, Inner), f32, Cpu> = device.sample_normal();
     let macs = (Rows::SIZE * Inner::SIZE * Outer::SIZE) as f64;
-    let seconds = fastest_seconds(|| drop(black_box(linear(x.clone(), &weight, None))));
+    let seconds = fastest_seconds(|| drop(black_box(linear(x.clone(), &weight, None).unwrap())));
     println!("matrix product: {:.0} billion multiply-adds a second", macs / seconds / 1e9);
 
     // Far more than the caches hold, in as many parts as there are threads.

@@ -15,13 +15,12 @@ mod device;
 
 use clap::Parser;
 use device::{DeviceName, cuda};
-use dfdx::tensor_ops::TryMatMul;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::{error::Error, process::ExitCode};
 use typed_transformer::{
     module,
     nn::{Linear, Module},
-    ops::{add, mul},
+    ops::{Activation, Sigmoid, Tanh, add, mul},
     prelude::*,
     train::{Adam, Schedule, WarmupCosine, update},
 };
@@ -65,13 +64,13 @@ impl<D: Backend<f32>> LstmCell<f32, D> {
         &self,
         input: Each<RnnInput, D, T>,
         cell: &Each<HiddenDim, D>,
-    ) -> (Each<HiddenDim, D, T>, Each<HiddenDim, D>) {
+    ) -> Result<(Each<HiddenDim, D, T>, Each<HiddenDim, D>), OpError> {
         let gate = |map: &Linear<RnnInput, HiddenDim, f32, D>| map.forward(input.clone());
-        let old = mul(gate(&self.forget_gate).sigmoid(), cell);
-        let new = mul(gate(&self.input_gate).sigmoid(), gate(&self.cell_gate).tanh());
-        let cell = add(old, new);
-        let hidden = mul(gate(&self.output_gate).sigmoid(), cell.clone().tanh());
-        (hidden, cell.retaped())
+        let old = mul(Sigmoid::apply(gate(&self.forget_gate)?)?, cell)?;
+        let new = mul(Sigmoid::apply(gate(&self.input_gate)?)?, Tanh::apply(gate(&self.cell_gate)?)?)?;
+        let cell = add(old, new)?;
+        let hidden = mul(Sigmoid::apply(gate(&self.output_gate)?)?, Tanh::apply(cell.clone())?)?;
+        Ok((hidden, cell.retaped()))
     }
 }
 
@@ -107,24 +106,26 @@ impl<D: Backend<f32>> AttentionCell<f32, D> {
         batch_h: &Steps<NumChannel, D>,
         char_onehots: &Each<NumEmbedding, D>,
         tape: T,
-    ) -> Reading<D, T> {
-        let batch_h_proj: Steps<HiddenDim, D, T> = self.i2h.forward(batch_h.clone().put_tape(tape));
-        let prev_hidden_proj: Each<HiddenDim, D, T> = self.h2h.forward(prev.hidden.retaped());
-        let prev_hidden_proj = sum_over(prev_hidden_proj, axis::<One>());
+    ) -> Result<Reading<D, T>, OpError> {
+        let batch_h_proj: Steps<HiddenDim, D, T> = self.i2h.forward(batch_h.clone().put_tape(tape))?;
+        let prev_hidden_proj: Each<HiddenDim, D, T> = self.h2h.forward(prev.hidden.retaped())?;
+        let prev_hidden_proj = sum_over(prev_hidden_proj, axis::<One>())?;
         let prev_hidden_proj: Steps<HiddenDim, D, T> =
-            broadcast(prev_hidden_proj, (Batch, NumSteps, HiddenDim), axis::<NumSteps>());
-        let e: Steps<One, D, T> = self.score.forward(residual(batch_h_proj, prev_hidden_proj).tanh());
+            broadcast(prev_hidden_proj, (Batch, NumSteps, HiddenDim), axis::<NumSteps>())?;
+        let e: Steps<One, D, T> = self.score.forward(Tanh::apply(add(batch_h_proj, prev_hidden_proj)?)?)?;
 
-        let alpha = softmax_over(e, axis::<NumSteps>());
-        let alpha: Each<NumSteps, D, T> = permute(alpha);
-        let context: Each<NumChannel, D, T> = alpha.clone().matmul(batch_h.clone());
+        let alpha = softmax_over(e, axis::<NumSteps>())?;
+        let alpha: Each<NumSteps, D, T> = permute(alpha)?;
+        let context: Each<NumChannel, D, T> = einsum!(
+            alpha.clone(): (Batch, One, NumSteps), batch_h: (Batch, NumSteps, NumChannel) -> (Batch, One, NumChannel)
+        )?;
         let concat_context: Each<Context, D, T> =
-            concat(context, char_onehots.retaped(), along::<NumChannel, NumEmbedding>());
+            concat(context, char_onehots.retaped(), along::<NumChannel, NumEmbedding>())?;
         let rnn_input: Each<RnnInput, D, T> =
-            concat(concat_context, prev.hidden.retaped(), along::<Context, HiddenDim>());
-        let (hidden, cell) = self.rnn.forward(rnn_input, &prev.cell);
+            concat(concat_context, prev.hidden.retaped(), along::<Context, HiddenDim>())?;
+        let (hidden, cell) = self.rnn.forward(rnn_input, &prev.cell)?;
         let state = State { hidden: hidden.retaped(), cell };
-        Reading { logits: self.generator.forward(hidden), state, alpha: alpha.retaped() }
+        Ok(Reading { logits: self.generator.forward(hidden)?, state, alpha: alpha.retaped() })
     }
 }
 
@@ -176,12 +177,12 @@ fn read<D: Backend<f32>>(
     model: &AttentionCell<f32, D>,
     rows: &Rows<D>,
     device: &D,
-) -> (Vec<Vec<Fin<NumEmbedding>>>, Vec<Vec<f32>>) {
+) -> Result<(Vec<Vec<Fin<NumEmbedding>>>, Vec<Vec<f32>>), OpError> {
     let (mut state, mut letter) = begin(device);
     let mut read = vec![Vec::new(); Batch::SIZE];
     let mut attention = Vec::new();
     for _ in 0..NumSteps::SIZE {
-        let reading = model.forward(&state, &rows.glyphs, &letter, NoneTape);
+        let reading = model.forward(&state, &rows.glyphs, &letter, NoneTape)?;
         let logits = reading.logits.as_vec();
         let rows = logits.chunks(NumEmbedding::SIZE);
         let best = rows.filter_map(|row| Fin::all().zip(row).max_by(|a, b| a.1.total_cmp(b.1)));
@@ -192,7 +193,7 @@ fn read<D: Backend<f32>>(
         attention.push(reading.alpha.as_vec()[..NumSteps::SIZE].to_vec());
         (state, letter) = (reading.state, onehots(device, &letters));
     }
-    (read, attention)
+    Ok((read, attention))
 }
 
 /// Train a typed attention cell to read rows of glyphs.
@@ -241,11 +242,11 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
         let (mut state, mut letter) = begin(device);
         let mut loss = device.zeros::<()>().put_tape(model.recording());
         for glyph in 0..NumSteps::SIZE {
-            let reading = model.forward(&state, &rows.glyphs, &letter, model.recording());
+            let reading = model.forward(&state, &rows.glyphs, &letter, model.recording())?;
             let letters = rows.column(glyph);
             let ids: Vec<usize> = letters.iter().map(|letter| letter.value()).collect();
             let labels = TokenIds::from_ids(&ids, None, (Batch, One))?;
-            loss = loss + cross_entropy(reading.logits, &labels, Reduction::MeanAll);
+            loss = add(loss, cross_entropy(reading.logits, &labels, Reduction::MeanAll)?)?;
             (state, letter) = (reading.state, onehots(device, &letters));
         }
         if step % 100 == 0 {
@@ -253,11 +254,11 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
             println!("step {step:4}  loss {loss_per_glyph:.3}");
         }
         let rate = schedule.learning_rate(step);
-        update(&mut model, loss.backward(), &mut adam, rate, 1.0)?;
+        update(&mut model, loss.backward()?, &mut adam, rate, 1.0)?;
     }
 
     let rows = Rows::random(device, &mut rng)?;
-    let (letters, attention) = read(&model, &rows, device);
+    let (letters, attention) = read(&model, &rows, device)?;
     let text =
         |row: &[Fin<NumEmbedding>]| -> String { row.iter().map(|l| char::from(b'a' + l.value() as u8)).collect() };
     println!("\nlabel   read");

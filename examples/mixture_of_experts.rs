@@ -18,7 +18,7 @@ use std::{error::Error, process::ExitCode};
 use typed_transformer::{
     module,
     nn::{Linear, Module},
-    ops::{mean_squared_error, mul, one_hot, select, top_k},
+    ops::{add, mean_squared_error, mul, one_hot, select, top_k},
     prelude::*,
     tokens::Indices,
     train::{Adam, Schedule, WarmupCosine, update},
@@ -61,26 +61,27 @@ struct Mixed<D: Backend<f32>, T> {
 impl<D: Backend<f32>> Mixture<f32, D> {
     /// The outputs of the two chosen experts, weighted by the softmax of their two logits. Every expert computes every
     /// point, and the weight of those that are not chosen is 0.
-    fn forward<T: Tape<f32, D>>(&self, points: &Each<Plane, D>, tape: T) -> Mixed<D, T> {
+    fn forward<T: Tape<f32, D>>(&self, points: &Each<Plane, D>, tape: T) -> Result<Mixed<D, T>, OpError> {
         let points = points.clone().put_tape(tape);
-        let logits: Each<NumExperts, D, T> = self.router.forward(points.clone());
-        let (logits, chosen) = top_k(logits, axis::<NumExperts>(), ExpertsPerToken);
+        let logits: Each<NumExperts, D, T> = self.router.forward(points.clone())?;
+        let (logits, chosen) = top_k(logits, axis::<NumExperts>(), ExpertsPerToken)?;
         let chosen: Indices<(Batch, Points, ExpertsPerToken), NumExperts> = chosen;
-        let weights: Each<ExpertsPerToken, D, T> = softmax_over(logits, axis::<ExpertsPerToken>());
-        let is_chosen: Tensor<(Batch, Points, ExpertsPerToken, NumExperts), f32, D> = one_hot(points.device(), &chosen);
+        let weights: Each<ExpertsPerToken, D, T> = softmax_over(logits, axis::<ExpertsPerToken>())?;
+        let is_chosen: Tensor<(Batch, Points, ExpertsPerToken, NumExperts), f32, D> =
+            one_hot(points.device(), &chosen)?;
         let gates: Each<NumExperts, D, T> = einsum!(
             weights: (Batch, Points, ExpertsPerToken), &is_chosen: (Batch, Points, ExpertsPerToken, NumExperts)
             -> (Batch, Points, NumExperts)
-        );
+        )?;
 
         let nothing: Each<Plane, D> = points.device().zeros();
         let mut output: Each<Plane, D, T> = nothing.retaped();
         for (index, expert) in Fin::<NumExperts>::all().zip(&self.experts) {
-            let gate: Tensor<(Batch, Points), f32, D, T> = select(gates.clone(), axis::<NumExperts>(), index);
-            let prediction: Each<Plane, D, T> = expert.forward(points.clone());
-            output = residual(output, mul(prediction, gate));
+            let gate: Tensor<(Batch, Points), f32, D, T> = select(gates.clone(), axis::<NumExperts>(), index)?;
+            let prediction: Each<Plane, D, T> = expert.forward(points.clone())?;
+            output = add(output, mul(prediction, gate)?)?;
         }
-        Mixed { output, chosen }
+        Ok(Mixed { output, chosen })
     }
 }
 
@@ -142,17 +143,17 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<f32, Box<dyn Error>> {
     let schedule = WarmupCosine { peak_value: 0.03, end_value: 0.0, warmup_steps: 20, steps: cli.steps };
     for step in 0..cli.steps {
         let (points, values) = examples(device, &mut rng);
-        let mixed = model.forward(&points, model.recording());
-        let loss = mean_squared_error(mixed.output, &values);
+        let mixed = model.forward(&points, model.recording())?;
+        let loss = mean_squared_error(mixed.output, &values)?;
         if step % 250 == 0 {
             println!("step {step:4}  loss {:.3}", loss.as_vec()[0]);
         }
-        update(&mut model, loss.backward(), &mut adam, schedule.learning_rate(step), 1.0)?;
+        update(&mut model, loss.backward()?, &mut adam, schedule.learning_rate(step), 1.0)?;
     }
 
     let (points, values) = examples(device, &mut rng);
-    let mixed = model.forward(&points, NoneTape);
-    let loss = mean_squared_error(mixed.output, &values).as_vec()[0];
+    let mixed = model.forward(&points, NoneTape)?;
+    let loss = mean_squared_error(mixed.output, &values)?.as_vec()[0];
     println!("\nquadrant      points whose first expert is 0, 1, 2, 3");
     let (points, chosen) = (points.as_vec(), mixed.chosen.to_vec());
     for (right, above) in [(true, true), (true, false), (false, true), (false, false)] {

@@ -67,7 +67,7 @@ fn main() -> ExitCode {
 }
 
 fn draw<D: Backend<f64>>(path: &Path, matrix: bool, device: &D) -> Result<(), Box<dyn Error>> {
-    let encoding: Tensor<(SeqLen, EmbedDim), f64, D> = sinusoidal_positions(device, SeqLen, EmbedDim);
+    let encoding: Tensor<(SeqLen, EmbedDim), f64, D> = sinusoidal_positions(device, SeqLen, EmbedDim)?;
     if matrix {
         HeatMapGrid::of_matrix("Position encoding", &encoding).draw(path)?;
     } else {

@@ -24,9 +24,9 @@ pub(crate) fn cast<E: Real>(value: f64) -> E {
 /// An error that types cannot rule out: a run-time size, a rate, a number or the device.
 ///
 /// ```
-/// use typed_transformer::{ops::{OpError, try_dropout}, prelude::*};
+/// use typed_transformer::{ops::{OpError, dropout}, prelude::*};
 /// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().zeros();
-/// let error = try_dropout(x, 1.5).unwrap_err();
+/// let error = dropout(x, 1.5).unwrap_err();
 /// assert_eq!(error, OpError::DropoutRate { rate: 1.5 });
 /// assert_eq!(
 ///     error.to_string(),
@@ -186,6 +186,20 @@ pub enum OpError {
         /// The device's own words.
         message: String,
     },
+}
+
+/// So `?` hands on the error of a mask or of a length, which no operation makes.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub MaxSeqLen = 16; pub SeqLen <= MaxSeqLen; }
+/// let len = || -> Result<SeqLen, OpError> { Ok(SeqLen::new(17)?) };
+/// assert_eq!(len().unwrap_err().to_string(), "dimension: `SeqLen` of 17 is longer than `MaxSeqLen` of 16");
+/// ```
+impl From<DimError> for OpError {
+    fn from(source: DimError) -> Self {
+        Self::Dim { op: "dimension", source }
+    }
 }
 
 /// Adds the name of the operation to a mismatch of dimensions.

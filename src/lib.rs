@@ -9,8 +9,8 @@
 //!
 //! type Sequence<Len> = Tensor<(Batch, Len, EmbedDim), f32, Cpu>;
 //!
-//! fn add(source: Sequence<SrcLen>, target: Sequence<TgtLen>) {
-//!     residual(source, target); // does not compile: `SrcLen` is not `TgtLen`
+//! fn add(source: Sequence<SrcLen>, target: Sequence<TgtLen>) -> Result<Sequence<SrcLen>, OpError> {
+//!     residual(source, target) // does not compile: `SrcLen` is not `TgtLen`
 //! }
 //! ```
 //!
@@ -74,8 +74,7 @@
 //! A mistake that types can express does not compile. Every other mistake is an error value that names the dimension,
 //! the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`], [`ops::OpError`],
 //! [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`], [`train::TrainError`],
-//! [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` has a `try_` form that returns
-//! this value. The plain form panics with the text of the error.
+//! [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` returns a `Result` with this value.
 
 // The procedural macros write paths from the root of this crate.
 extern crate self as typed_transformer;
@@ -103,10 +102,7 @@ pub mod train;
 pub mod weights;
 
 pub use nn::module::module;
-pub use ops::{
-    einsum::{einsum, try_einsum},
-    rearrange::{rearrange, try_rearrange},
-};
+pub use ops::{einsum::einsum, rearrange::rearrange};
 
 /// The imports of a model file. `Tape` is another trait than `Tape` of dfdx's prelude: a file that imports both
 /// preludes and writes this name says which it means by `use typed_transformer::prelude::Tape`.
@@ -118,7 +114,8 @@ pub use ops::{
 ///
 /// dims! { pub EmbedDim = 8; pub SeqLen = 3; pub Batch = 2; }
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
-/// let y: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = residual(x.clone(), x);
+/// let y: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = residual(x.clone(), x)?;
+/// # Ok::<(), OpError>(())
 /// ```
 pub mod prelude {
     pub use crate::{
@@ -141,15 +138,14 @@ pub mod prelude {
             MHAttention, Norm, Output, SelfAttention, Seq2Seq, SingleStack,
         },
         ops::{
-            AttentionScale, Describe, MaskFill, OpError, Real, Reduction, add_positions, attention, attention_weights,
-            broadcast, concat, cross_entropy, embed, layer_norm, learned_positions, masked_mean, max_over, mean_over,
-            merge_heads, multi_head_attention, narrow, permute, reshape, residual, rms_norm, sinusoidal_positions,
-            softmax_over, split, split_heads, sum_over,
+            AttentionOptions, AttentionScale, MaskFill, OpError, Real, Reduction, add_positions, attention,
+            attention_weights, broadcast, concat, cross_entropy, embed, layer_norm, learned_positions, masked_mean,
+            max_over, mean_over, merge_heads, multi_head_attention, narrow, permute, reshape, residual, rms_norm,
+            sinusoidal_positions, softmax_over, split, split_heads, sum_over,
         },
         rearrange,
         tokens::{Fin, Indices, TokenError, TokenIds},
         train::{Backpropagate, Record},
-        try_einsum, try_rearrange,
     };
     pub use dfdx::{
         nn::BuildModule,

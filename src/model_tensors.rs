@@ -48,7 +48,7 @@ pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
     fn address(&self) -> Option<usize>
     where
         D: Backend<E>;
-    /// [`Backend::try_put_gradient`].
+    /// [`Backend::put_gradient`].
     fn put_gradient(&self, gradients: Gradients<E, D>, gradient: Vec<E>) -> Result<Gradients<E, D>, D::Err>
     where
         D: Backend<E>;
@@ -133,7 +133,7 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
     where
         D: Backend<E>,
     {
-        D::try_put_gradient(gradients, self, gradient)
+        D::put_gradient(gradients, self, gradient)
     }
 }
 

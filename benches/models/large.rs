@@ -24,7 +24,7 @@ where
     let model = Model::build(&Cpu::default());
     let prompt = ids::<Const<1>, Prompt, Model::VocabSize>(1);
     let decode = move || {
-        let _ = generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy());
+        let _ = generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy()).unwrap();
     };
     (Model::NUM_PARAMS, Box::new(decode))
 }
@@ -78,7 +78,7 @@ pub fn bert_forward() -> Step {
     let model = EncoderOnly::<Bert, f32, Cpu>::build(&Cpu::default());
     let inputs = ids::<Batch, SeqLen, VocabSize>(1);
     let forward = move || {
-        let _ = model.forward(&inputs, NoneTape);
+        let _ = model.forward(&inputs, NoneTape).unwrap();
     };
     (EncoderOnly::<Bert, f32, Cpu>::NUM_PARAMS, Box::new(forward))
 }
@@ -89,9 +89,9 @@ pub fn t5<const BATCH: usize, const LEN: usize>() -> Step {
     let mut optimizer = AdamW::default();
     let [source, inputs, labels] = [1, 2, 3].map(ids::<Const<BATCH>, Const<LEN>, t5_small::VocabSize>);
     let step = move || {
-        let logits = model.forward(&source, &inputs, model.recording());
-        let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
-        update(&mut model, loss.backward(), &mut optimizer, 1e-3, 1.0).unwrap();
+        let logits = model.forward(&source, &inputs, model.recording()).unwrap();
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+        update(&mut model, loss.backward().unwrap(), &mut optimizer, 1e-3, 1.0).unwrap();
     };
     (t5_small::Model::<f32, Cpu>::NUM_PARAMS, Box::new(step))
 }
@@ -101,7 +101,7 @@ pub fn t5_forward<const BATCH: usize, const LEN: usize>() -> Step {
     let model = t5_small::Model::<f32, Cpu>::build(&Cpu::default());
     let [source, inputs] = [1, 2].map(ids::<Const<BATCH>, Const<LEN>, t5_small::VocabSize>);
     let forward = move || {
-        let _ = model.forward(&source, &inputs, NoneTape);
+        let _ = model.forward(&source, &inputs, NoneTape).unwrap();
     };
     (t5_small::Model::<f32, Cpu>::NUM_PARAMS, Box::new(forward))
 }

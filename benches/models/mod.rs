@@ -30,9 +30,9 @@ where
     let source = ids::<Batch, Src, M::SrcVocab>(1);
     let (inputs, labels) = (ids::<Batch, Tgt, M::TgtVocab>(2), ids(3));
     let step = move || {
-        let output = model.forward(&source, &inputs, model.recording());
-        let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll);
-        update(&mut model, loss.backward(), &mut optimizer, rate, 1.0).unwrap();
+        let output = model.forward(&source, &inputs, model.recording()).unwrap();
+        let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll).unwrap();
+        update(&mut model, loss.backward().unwrap(), &mut optimizer, rate, 1.0).unwrap();
     };
     (LM::<M, f32, Cpu>::NUM_PARAMS, Box::new(step))
 }
@@ -100,9 +100,9 @@ where
     let (inputs, labels) = (ids::<Batch, Len, Config::VocabSize>(1), ids(2));
     let mut adam = nano_gpt_optimizer();
     let step = move || {
-        let logits = model.forward(&inputs, model.recording());
-        let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
-        update(&mut model, loss.backward(), &mut adam, 1e-3, 1.0).unwrap();
+        let logits = model.forward(&inputs, model.recording()).unwrap();
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+        update(&mut model, loss.backward().unwrap(), &mut adam, 1e-3, 1.0).unwrap();
     };
     (DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS, Box::new(step))
 }

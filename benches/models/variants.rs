@@ -37,9 +37,9 @@ pub fn gpt_published() -> Step {
     let (inputs, labels) = (ids::<Batch, MaxSeqLen, VocabSize>(1), ids(2));
     let mut optimizer = nano_gpt_optimizer();
     let step = move || {
-        let logits = model.forward(&inputs, model.recording());
-        let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
-        update(&mut model, loss.backward(), &mut optimizer, 1e-3, 1.0).unwrap();
+        let logits = model.forward(&inputs, model.recording()).unwrap();
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+        update(&mut model, loss.backward().unwrap(), &mut optimizer, 1e-3, 1.0).unwrap();
     };
     (Gpt2::<Config, f32, Cpu>::NUM_PARAMS, Box::new(step))
 }

@@ -48,7 +48,7 @@ where
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(stop.clone())?;
     let start = Instant::now();
-    let generation = Generation::try_new(&model, &ids, ends, &mut sampler)?;
+    let generation = Generation::new(&model, &ids, ends, &mut sampler)?;
     log(&format!("{} tokens of the prompt in {:.2} s", prompt.len(), start.elapsed().as_secs_f64()));
 
     // The text of a token depends on the one before it: some tokenizers write a space only between two words.

@@ -43,7 +43,7 @@ fn run<D: Backend<f32>>(device: &D) -> Result<(), Box<dyn Error>> {
 
     local_dims! { let len: SeqLen = 7; }
     let x: Tensor<(Const<1>, SeqLen, EmbedDim), f32, D> = device.zeros_like(&(Const, len, EmbedDim));
-    let output = Block::build(device).forward(x, &PaddingMask::without_padding((Const, len)));
+    let output = Block::build(device).forward(x, &PaddingMask::without_padding((Const, len)))?;
     println!("output: {:?}", output.shape());
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use typed_transformer::{
     nn::{Conventions, NormKind, NormPlacement, RotaryPositions, init},
-    ops::{Rotary, Silu, div, grouped_query_attention, linear, mul, rename, rotary_positions},
+    ops::{Activation, Rotary, Silu, add, div, full, grouped_query_attention, linear, mul, rename, rotary_positions},
     prelude::*,
 };
 
@@ -38,21 +38,21 @@ impl<E: Real, D: Backend<E>> RmsNorm<E, D> {
     fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, EmbedDim), E, D, T>,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let squares = x.clone().square();
-        let mean: Tensor<(B, S), E, D, T> = mean_over(squares, axis::<EmbedDim>());
-        let epsilon = E::from_f64(1e-5).unwrap();
-        mul(div(x, (mean + epsilon).sqrt()), &self.weight)
+        let mean: Tensor<(B, S), E, D, T> = mean_over(squares, axis::<EmbedDim>())?;
+        let epsilon = full(x.device(), (), 1e-5)?;
+        mul(div(x, add(mean, &epsilon)?.sqrt())?, &self.weight)
     }
 }
 
 /// Rotates queries or keys by their positions: `(B, S, Product<H, QKDim>) -> (B, S, Product<H, QKDim>)`.
 fn rotated<B: Dim, S: Dim, H: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<(B, S, Product<H, QKDim>), E, D, T>,
-) -> Tensor<(B, S, Product<H, QKDim>), E, D, T> {
+) -> Result<Tensor<(B, S, Product<H, QKDim>), E, D, T>, OpError> {
     let rotary = Rotary::halves(10_000.0);
-    let heads = rearrange!(x: (B, S, Product<H, QKDim>) -> (B, H, S, QKDim));
-    rearrange!(rotary_positions(heads, 0, rotary): (B, H, S, QKDim) -> (B, S, Product<H, QKDim>))
+    let heads = rearrange!(x: (B, S, Product<H, QKDim>) -> (B, H, S, QKDim))?;
+    rearrange!(rotary_positions(heads, 0, rotary)?: (B, H, S, QKDim) -> (B, S, Product<H, QKDim>))
 }
 
 /// Attention in which groups of `GroupSize` query heads share one head of the keys and of the values.
@@ -73,23 +73,21 @@ impl<Mask: MaskKind, E: Real, D: Backend<E>> Attention<Mask, E, D> {
         &self,
         x: Tensor<(B, S, EmbedDim), E, D, T>,
         padding: &PaddingMask<B, S>,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        let query = linear(x.clone(), &self.query, None);
-        let key = linear(x.clone(), &self.key, None);
-        let value = linear(x, &self.value, None);
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let query = linear(x.clone(), &self.query, None)?;
+        let key = linear(x.clone(), &self.key, None)?;
+        let value = linear(x, &self.value, None)?;
         let mask = mk_mask::<Mask, PadQueriesAndKeys, _, _>(padding);
-        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-        let attended = grouped_query_attention(rotated(query), rotated(key), value, &mask, scale, fill, 0.0);
+        let attended = grouped_query_attention(rotated(query)?, rotated(key)?, value, &mask, AttentionOptions::default())?;
         linear(attended, &self.output, None)
     }
 }
 
-/// The factor of the hidden vector: `gate · sigmoid(gate)`.
+/// The factor of the hidden vector: `silu(gate)`.
 fn opening<B: Dim, S: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     gate: Tensor<(B, S, GateDim), E, D, T>,
-) -> Tensor<(B, S, HiddenDim), E, D, T> {
-    let silu = mul(gate.clone().sigmoid(), gate);
-    rename(silu, axis::<GateDim>(), HiddenDim)
+) -> Result<Tensor<(B, S, HiddenDim), E, D, T>, OpError> {
+    rename(Silu::apply(gate)?, axis::<GateDim>(), HiddenDim)
 }
 
 /// `output(opening(gate(x)) · hidden(x))`: SwiGLU.
@@ -107,11 +105,10 @@ impl<E: Real, D: Backend<E>> FeedForward<E, D> {
     fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, EmbedDim), E, D, T>,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        let gate = einsum!(x.clone(): (B, S, EmbedDim), &self.gate: (GateDim, EmbedDim) -> (B, S, GateDim));
-        let hidden = einsum!(x: (B, S, EmbedDim), &self.hidden: (HiddenDim, EmbedDim) -> (B, S, HiddenDim));
-        let gated = mul(opening(gate), hidden);
-        einsum!(gated: (B, S, HiddenDim), &self.output: (EmbedDim, HiddenDim) -> (B, S, EmbedDim))
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let gate = linear(x.clone(), &self.gate, None)?;
+        let hidden = linear(x, &self.hidden, None)?;
+        linear(mul(opening(gate)?, hidden)?, &self.output, None)
     }
 }
 
@@ -129,11 +126,11 @@ impl<E: Real, D: Backend<E>> Block<E, D> {
         &self,
         x: Tensor<(B, S, EmbedDim), E, D, T>,
         padding: &PaddingMask<B, S>,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        let normalized = self.attention_norm.forward(x.clone());
-        let x = residual(x, self.attention.forward(normalized, padding));
-        let normalized = self.feed_forward_norm.forward(x.clone());
-        residual(x, self.feed_forward.forward(normalized))
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let normalized = self.attention_norm.forward(x.clone())?;
+        let x = residual(x, self.attention.forward(normalized, padding)?)?;
+        let normalized = self.feed_forward_norm.forward(x.clone())?;
+        residual(x, self.feed_forward.forward(normalized)?)
     }
 }
 

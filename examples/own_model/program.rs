@@ -5,7 +5,7 @@ use std::error::Error;
 use typed_transformer::{
     weights,
     nn::{Linear, Module},
-    ops::add,
+    ops::{Activation, Tanh, add},
     prelude::*,
     tokens::CharTokenizer,
     train::{Adam, Schedule, WarmupCosine, update},
@@ -103,15 +103,15 @@ impl<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E: Real,
         &self,
         input: Tensor<(B, S, Width), E, D, T>,
         padding: &PaddingMask<B, S>,
-    ) -> Tensor<(B, Questions, Width), E, D, T> {
-        let squeezed = self.squeeze.forward(input.clone()).tanh();
-        let scores: Tensor<(B, S, Questions), E, D, T> = self.score.forward(squeezed);
+    ) -> Result<Tensor<(B, Questions, Width), E, D, T>, OpError> {
+        let squeezed = Tanh::apply(self.squeeze.forward(input.clone())?)?;
+        let scores: Tensor<(B, S, Questions), E, D, T> = self.score.forward(squeezed)?;
 
         // Padding gets the lowest score, so the softmax gives it weight 0.
         let score = |&is_real| if is_real { E::zero() } else { E::min_value() };
         let unseen = padding.as_slice().iter().map(score).collect();
         let unseen: Tensor<(B, S), E, D> = input.device().tensor((unseen, padding.shape()));
-        let weights = softmax_over(add(scores, &unseen), axis::<S>());
+        let weights = softmax_over(add(scores, &unseen)?, axis::<S>())?;
 
         einsum!(weights: (B, S, Questions), input: (B, S, Width) -> (B, Questions, Width))
     }
@@ -147,12 +147,12 @@ impl<E: Real, D: Backend<E>> Reader<E, D> {
         &self,
         words: &TokenIds<B, S, VocabSize>,
         tape: T,
-    ) -> Tensor<(B, Ends, Letters), E, D, T> {
+    ) -> Result<Tensor<(B, Ends, Letters), E, D, T>, OpError> {
         let padding = words.padding_mask();
-        let letters = self.embedder.forward(words, tape);
-        let context = self.encoder.forward(letters.clone(), &padding);
-        let both = concat(letters, context, along::<EmbedDim, EmbedDim>());
-        self.answer.forward(self.pool.forward(both, &padding))
+        let letters = self.embedder.forward(words, tape)?;
+        let context = self.encoder.forward(letters.clone(), &padding)?;
+        let both = concat(letters, context, along::<EmbedDim, EmbedDim>())?;
+        self.answer.forward(self.pool.forward(both, &padding)?)
     }
 }
 
@@ -180,10 +180,10 @@ fn train<D: Backend<f32>>(model: &mut Model<D>, rng: &mut StdRng) -> Result<(), 
     let mut adam = Adam::default();
     for step in 0..steps {
         let Examples { words, ends } = examples(&random(32, rng))?;
-        let logits = model.forward(&words, model.recording());
-        let loss = cross_entropy(logits, &ends, Reduction::MeanAll);
+        let logits = model.forward(&words, model.recording())?;
+        let loss = cross_entropy(logits, &ends, Reduction::MeanAll)?;
         let rate = schedule.learning_rate(step);
-        update(model, loss.backward(), &mut adam, rate, 1.0)?;
+        update(model, loss.backward()?, &mut adam, rate, 1.0)?;
     }
     Ok(())
 }
@@ -192,8 +192,8 @@ fn train<D: Backend<f32>>(model: &mut Model<D>, rng: &mut StdRng) -> Result<(), 
 fn answer<B: Dim, S: AtMost<MaxLen> + CountsLetters, D: Backend<f32>>(
     model: &Model<D>,
     words: &TokenIds<B, S, VocabSize>,
-) -> Result<TokenIds<B, Ends, Letters>, TokenError> {
-    let logits = model.forward(words, NoneTape);
+) -> Result<TokenIds<B, Ends, Letters>, Box<dyn Error>> {
+    let logits = model.forward(words, NoneTape)?;
     let (batch, ends, _) = *logits.shape();
     let argmax = |logits: &[f32]| {
         let letters = 0..Letters::SIZE;
@@ -204,7 +204,7 @@ fn answer<B: Dim, S: AtMost<MaxLen> + CountsLetters, D: Backend<f32>>(
         .chunks(Letters::SIZE)
         .filter_map(argmax)
         .collect();
-    TokenIds::from_ids(&ids, None, (batch, ends))
+    Ok(TokenIds::from_ids(&ids, None, (batch, ends))?)
 }
 
 /// Whether `next` may follow `word` in a chain: it begins with the letter that `word` ends with.

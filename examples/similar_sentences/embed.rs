@@ -4,7 +4,7 @@
 use std::error::Error;
 use typed_transformer::{
     models::published::all_mini_lm_l6_v2::{EmbedDim, MaxSeqLen, Model, TokenTypes, VocabSize},
-    ops::{try_div, try_masked_mean, try_mul, try_rename, try_sum_over},
+    ops::{div, masked_mean, mul, rename, sum_over},
     prelude::*,
     tokens::Tokenizer,
 };
@@ -30,11 +30,11 @@ pub fn embed<D: Backend<f32>>(
     let ids = TokenIds::padded(&rows, pad, shape)?;
     let types = Indices::<_, TokenTypes>::from_fn(shape, |_| Fin::literal::<0>());
 
-    let states: Tensor<(Sentences, Len, EmbedDim), f32, D> = model.try_forward(&ids, &types.into(), NoneTape)?;
-    let mean = try_masked_mean(states, &ids.padding_mask())?;
-    let squares = try_sum_over(try_mul(mean.clone(), &mean)?, axis::<EmbedDim>())?;
+    let states: Tensor<(Sentences, Len, EmbedDim), f32, D> = model.forward(&ids, &types.into(), NoneTape)?;
+    let mean = masked_mean(states, &ids.padding_mask())?;
+    let squares = sum_over(mul(mean.clone(), &mean)?, axis::<EmbedDim>())?;
     let length: Tensor<(Sentences,), f32, D> = squares.try_sqrt().map_err(|error| format!("{error:?}"))?;
-    Ok(try_div(mean, length)?)
+    Ok(div(mean, length)?)
 }
 
 /// The cosine of the angle between each two vectors of length 1.
@@ -42,6 +42,6 @@ pub fn cosines<D: Backend<f32>>(
     vectors: &Tensor<(Sentences, EmbedDim), f32, D>,
 ) -> Result<Tensor<(Sentences, OtherSentences), f32, D>, OpError> {
     let others = OtherSentences::new(vectors.shape().0.size());
-    let others: Tensor<(OtherSentences, EmbedDim), f32, D> = try_rename(vectors.clone(), axis::<Sentences>(), others)?;
-    try_einsum!(vectors: (Sentences, EmbedDim), others: (OtherSentences, EmbedDim) -> (Sentences, OtherSentences))
+    let others: Tensor<(OtherSentences, EmbedDim), f32, D> = rename(vectors.clone(), axis::<Sentences>(), others)?;
+    einsum!(vectors: (Sentences, EmbedDim), others: (OtherSentences, EmbedDim) -> (Sentences, OtherSentences))
 }

@@ -26,7 +26,7 @@ use support::{
 use typed_transformer::{
     models::nano_gpt::NanoGpt,
     nn::Module,
-    ops::{try_argmax, try_partial_cross_entropy},
+    ops::{argmax, partial_cross_entropy},
     prelude::*,
     ranks::{Partial, Ranks, Shard},
     train::{Adam, Recording, Trainer, WarmupCosine},
@@ -101,8 +101,8 @@ fn loss<D: Backend<f32>>(
         return Ok(Partial::of_no_rows(device, model.recording())?);
     }
     let [digits, labels] = batch(sequences, rows)?;
-    let logits = model.try_forward(&digits, model.recording())?; // (Shard<Batch, World>, SeqLen, VocabSize)
-    Ok(try_partial_cross_entropy(logits, &labels, Reduction::MeanAll)?) // 4
+    let logits = model.forward(&digits, model.recording())?; // (Shard<Batch, World>, SeqLen, VocabSize)
+    Ok(partial_cross_entropy(logits, &labels, Reduction::MeanAll)?) // 4
 }
 
 /// Trains a model. The outcome beside it is that of the files: one that fails costs no result.
@@ -121,9 +121,9 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
         // All ranks draw the same batch.
         let sequences: Vec<Sequence> = (0..cli.batch).map(|_| random_sequence(&mut step.rng)).collect();
         let rows = step.assign_rows(ranks, Batch::new(cli.batch)); // 3: this rank's rows
-        let loss = ranks.fail_together(loss(&model, &sequences[rows.range()], rows, device))?;
+        let loss = ranks.fail_together(loss(&model, &sequences[rows.range()?], rows, device))?;
         let loss_value = loss.value();
-        let gradients = loss.try_backward_all_reduce(ranks, &model)?; // 5: the sum over the ranks
+        let gradients = loss.backward_all_reduce(ranks, &model)?; // 5: the sum over the ranks
         let tokens = cli.batch * SeqLen::SIZE;
         let report = trainer.update_replicated(ranks, &mut model, gradients, loss_value, tokens); // 6: the same on all
         progress.show(report, &trainer)?;
@@ -138,7 +138,7 @@ fn accuracy<D: Backend<f32>>(model: &Model<D>) -> Result<f64, BoxError> {
     let every: Vec<Sequence> =
         (0..1_000).map(|number| repeated([number / 100, number / 10 % 10, number % 10])).collect();
     let [digits, labels] = batch(&every, Batch::new(every.len()))?;
-    let predicted = try_argmax(&model.try_forward(&digits, NoneTape)?, axis::<VocabSize>())?;
+    let predicted = argmax(&model.forward(&digits, NoneTape)?, axis::<VocabSize>())?;
     let pairs = predicted.as_slice().iter().zip(labels.as_slice()).enumerate();
     let determined = || pairs.clone().filter(|(index, _)| index % SeqLen::SIZE >= PERIOD - 1);
     let num_right = determined().filter(|(_, (predicted, label))| predicted == label).count();

@@ -14,10 +14,10 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::process::ExitCode;
 use support::{BoxError, DeviceName, Outcome, Progress, all, cuda, load_weights, log, parse, print};
 use typed_transformer::{
-    generate::try_greedy,
+    generate::greedy,
     models::another_annotated::Annotated,
     nn::Module,
-    ops::try_cross_entropy,
+    ops::cross_entropy,
     prelude::*,
     train::{Adam, Trainer, WarmupCosine},
 };
@@ -108,10 +108,10 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), 
         let plain: Vec<Word> = (0..cli.batch).map(|_| random_word(&mut step.rng)).collect();
         let cipher: Vec<Word> = plain.iter().map(|word| rot13(word)).collect();
         let (source, labels) = (batch(&plain, SrcLen)?, batch(&cipher, TgtLen)?);
-        let output = model.try_forward(&source, &labels.shifted_right(START), model.recording())?;
-        let loss = try_cross_entropy(output.logit_output, &labels, Reduction::MeanAll)?;
+        let output = model.forward(&source, &labels.shifted_right(START), model.recording())?;
+        let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll)?;
         let loss_value = f64::from(loss.as_vec()[0]);
-        let report = trainer.update(&mut model, loss.try_backward()?, loss_value, cli.batch * TgtLen::SIZE);
+        let report = trainer.update(&mut model, loss.backward()?, loss_value, cli.batch * TgtLen::SIZE);
         progress.show(report, &trainer)?;
     }
     progress.finish();
@@ -126,7 +126,7 @@ fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<(Word
         if !decoded.is_empty() {
             log(&format!("decoded {} words", decoded.len()));
         }
-        let cipher: TokenIds<Batch, TgtLen, _> = try_greedy(model, &batch(plain, SrcLen)?, START, PAD, TgtLen)?;
+        let cipher: TokenIds<Batch, TgtLen, _> = greedy(model, &batch(plain, SrcLen)?, START, PAD, TgtLen)?;
         let rows = (0..plain.len()).filter_map(|row| cipher.row(row));
         let ciphers = rows.map(|row| row.into_iter().take_while(|token| *token != PAD).collect());
         decoded.extend(plain.iter().cloned().zip(ciphers));

@@ -8,7 +8,7 @@ use crate::{
     words::format_word,
 };
 use std::slice::from_ref;
-use typed_transformer::{backend::Backend, ops::try_sinusoidal_positions, plot::ScatterPlot};
+use typed_transformer::{backend::Backend, ops::sinusoidal_positions, plot::ScatterPlot};
 
 /// Writes the report. `text` is the printed result.
 pub fn write<D: Backend<f32>>(mut report: Report, cli: &Cli, model: &Model<D>, text: &str, words: &[Word]) -> Outcome {
@@ -21,7 +21,7 @@ pub fn write<D: Backend<f32>>(mut report: Report, cli: &Cli, model: &Model<D>, t
         // The right cipher: that of a model in training may be empty.
         let cipher = &rot13(plain);
         let (source, target) = (batch(from_ref(plain), SrcLen)?, batch(from_ref(cipher), TgtLen)?);
-        let weights = model.try_attention_weights(&source, &target.shifted_right(START))?;
+        let weights = model.attention_weights(&source, &target.shifted_right(START))?;
         let letters = |word: &str| -> Vec<String> { word.chars().map(String::from).collect() };
         let (plain, cipher) = (format_word(plain), format_word(cipher));
         let (src, tgt) = (letters(&plain), letters(&cipher));
@@ -41,7 +41,7 @@ pub fn write<D: Backend<f32>>(mut report: Report, cli: &Cli, model: &Model<D>, t
     let points = ScatterPlot::pca_of_rows("Embedding of the letters", table, &letters);
     let caption = "The encoder's token embeddings on their first two principal axes.";
     report.plot("letters", caption, |path| points.draw(path));
-    report.positions(&try_sinusoidal_positions(table.device(), MaxSeqLen, EmbedDim)?);
+    report.positions(&sinusoidal_positions(table.device(), MaxSeqLen, EmbedDim)?);
 
     match &cli.load {
         Some(path) => report.finish(&[("seed", &cli.seed), ("weights", &path.display())], model),

@@ -23,9 +23,9 @@ use support::{
     ranks::{World, finish, on_first, prepare, progress, run_on_ranks},
 };
 use typed_transformer::{
-    generate::try_greedy,
+    generate::greedy,
     nn::Module,
-    ops::try_partial_cross_entropy,
+    ops::partial_cross_entropy,
     prelude::*,
     ranks::{Partial, Ranks, Shard},
     train::{Adam, Constant, Recording, Trainer},
@@ -91,9 +91,9 @@ fn loss<D: Backend<f32>>(
         return Ok(Partial::of_no_rows(device, model.recording())?);
     }
     let (source, labels) = (sources(sequences, rows)?, labels(sequences, rows)?);
-    let output = model.try_forward(&source, &labels.shifted_right(BEGIN), model.recording())?;
+    let output = model.forward(&source, &labels.shifted_right(BEGIN), model.recording())?;
     let logits: Tensor<(Shard<Batch, World>, TgtLen, VocabSize), _, _, _> = output.logit_output;
-    Ok(try_partial_cross_entropy(logits, &labels, Reduction::MeanPerSequence)?)
+    Ok(partial_cross_entropy(logits, &labels, Reduction::MeanPerSequence)?)
 }
 
 fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
@@ -108,9 +108,9 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
     while let Some(mut step) = trainer.next_step() {
         let sequences: Vec<Sequence> = (0..cli.batch).map(|_| Sequence::random(&mut step.rng)).collect();
         let rows = step.assign_rows(ranks, Batch::new(cli.batch));
-        let loss = ranks.fail_together(loss(&model, &sequences[rows.range()], rows, device))?;
+        let loss = ranks.fail_together(loss(&model, &sequences[rows.range()?], rows, device))?;
         let loss_value = loss.value();
-        let gradients = loss.try_backward_all_reduce(ranks, &model)?;
+        let gradients = loss.backward_all_reduce(ranks, &model)?;
         let tokens = cli.batch * (MaxSeqLen::SIZE + TgtLen::SIZE);
         let report = trainer.update_replicated(ranks, &mut model, gradients, loss_value, tokens);
         losses.push(progress.show(report, &trainer)?.loss);
@@ -128,7 +128,7 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
 /// Greedy decoding: the model reads the given numbers and its own output so far.
 fn decode<D: Backend<f32>>(model: &Model<D>, sequences: &[Sequence]) -> Result<Vec<Numbers>, BoxError> {
     let next: TokenIds<Batch, TgtLen, _> =
-        try_greedy(model, &sources(sequences, Batch::new(sequences.len()))?, BEGIN, PAD, TgtLen)?;
+        greedy(model, &sources(sequences, Batch::new(sequences.len()))?, BEGIN, PAD, TgtLen)?;
     Ok((0..sequences.len()).filter_map(|row| next.row(row)).collect())
 }
 

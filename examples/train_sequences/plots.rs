@@ -27,7 +27,7 @@ pub fn write<D: Backend<f32>>(
     for (sequence, written) in pairs.into_iter().flatten() {
         let (source, labels) =
             (sources(from_ref(sequence), Batch::new(1))?, labels(from_ref(sequence), Batch::new(1))?);
-        let weights = model.try_attention_weights(&source, &labels.shifted_right(BEGIN))?;
+        let weights = model.attention_weights(&source, &labels.shifted_right(BEGIN))?;
         let names = |numbers: &Numbers| -> Vec<String> { numbers.iter().map(format_number).collect() };
         let (given, next) = (names(&sequence.given), names(written));
         let direction = if sequence.is_ascending() { "ascending" } else { "descending" };

@@ -30,12 +30,12 @@ where
 {
     type VocabSize = Config::VocabSize;
 
-    fn try_logits<B: MaybeSharded, T: Tape<f32, D>>(
+    fn logits<B: MaybeSharded, T: Tape<f32, D>>(
         &self,
         ids: &TokenIds<B, SeqLen, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, SeqLen, Config::VocabSize), f32, D, T>, OpError> {
-        self.try_forward(ids, tape)
+        self.forward(ids, tape)
     }
 }
 
@@ -108,7 +108,7 @@ fn sample<Config: Gpt2Config, D: Backend<f32>>(
     let ids = TokenIds::from_ids(&ids, None, (Texts, Prompt::new(ids.len())))?;
     let mut text = tokenizer.stream();
     let mut sample = prompt.to_string();
-    for tokens in Generation::try_new(model, &ids, ends, sampler)?.take(cli.sample) {
+    for tokens in Generation::new(model, &ids, ends, sampler)?.take(cli.sample) {
         for token in tokens?.into_iter().flatten() {
             sample += &text.push(token)?;
         }

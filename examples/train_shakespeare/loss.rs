@@ -10,7 +10,7 @@ use dfdx::nn::TensorCollection;
 use rand::{SeedableRng, rngs::StdRng};
 use typed_transformer::{
     nn::Module,
-    ops::{try_cross_entropy, try_partial_cross_entropy},
+    ops::{cross_entropy, partial_cross_entropy},
     prelude::*,
     ranks::{Partial, Shard},
     train::Recording,
@@ -25,7 +25,7 @@ type Loss<M, D> = Tensor<(), f32, D, Recording<M, f32, D>>;
 pub trait TextModel<D: Backend<f32>>: Module + TensorCollection<f32, D, To<f32, D> = Self> {
     type VocabSize: ConstDim;
 
-    fn try_logits<B: MaybeSharded, T: Tape<f32, D>>(
+    fn logits<B: MaybeSharded, T: Tape<f32, D>>(
         &self,
         ids: &TokenIds<B, SeqLen, Self::VocabSize>,
         tape: T,
@@ -44,8 +44,8 @@ pub fn partial_loss<M: TextModel<D>, D: Backend<f32>>(
         return Ok(Partial::of_no_rows(device, model.recording())?);
     }
     let windows = Windows::at(&text.training, starts, rows, BlockSize::SIZE)?;
-    let logits = model.try_logits(&windows.inputs, model.recording())?; // (Shard<Batch, World>, SeqLen, VocabSize)
-    Ok(try_partial_cross_entropy(logits, &windows.labels, Reduction::MeanAll)?)
+    let logits = model.logits(&windows.inputs, model.recording())?; // (Shard<Batch, World>, SeqLen, VocabSize)
+    Ok(partial_cross_entropy(logits, &windows.labels, Reduction::MeanAll)?)
 }
 
 /// The loss of a whole batch.
@@ -53,8 +53,8 @@ fn loss<M: TextModel<D>, D: Backend<f32>>(
     model: &M,
     windows: &Windows<Batch, M::VocabSize>,
 ) -> Result<Tensor<(), f32, D>, OpError> {
-    let logits = model.try_logits(&windows.inputs, NoneTape)?; // (Batch, SeqLen, VocabSize)
-    try_cross_entropy(logits, &windows.labels, Reduction::MeanAll)
+    let logits = model.logits(&windows.inputs, NoneTape)?; // (Batch, SeqLen, VocabSize)
+    cross_entropy(logits, &windows.labels, Reduction::MeanAll)
 }
 
 /// The mean loss per token.

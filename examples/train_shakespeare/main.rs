@@ -35,6 +35,7 @@ use typed_transformer::{
     generate::Sampler,
     models::nano_gpt::NanoGpt,
     nn::Module,
+    ops::select,
     prelude::*,
     ranks::Ranks,
     tokens::CharTokenizer,
@@ -96,12 +97,12 @@ fn new_model<D: Backend<f32>>(device: &D) -> Result<Model<D>, D::Err> {
 impl<D: Backend<f32>> TextModel<D> for Model<D> {
     type VocabSize = VocabSize;
 
-    fn try_logits<B: MaybeSharded, T: Tape<f32, D>>(
+    fn logits<B: MaybeSharded, T: Tape<f32, D>>(
         &self,
         ids: &TokenIds<B, SeqLen, VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, SeqLen, VocabSize), f32, D, T>, OpError> {
-        self.try_forward(ids, tape)
+        self.forward(ids, tape)
     }
 }
 
@@ -138,9 +139,9 @@ fn train<M: TextModel<D>, D: Backend<f32>>(
         }
         let starts = random_starts(&text.training, cli.batch, &mut step.rng);
         let rows = step.assign_rows(ranks, Batch::new(cli.batch));
-        let loss = ranks.fail_together(partial_loss(&*model, text, &starts[rows.range()], rows, device))?;
+        let loss = ranks.fail_together(partial_loss(&*model, text, &starts[rows.range()?], rows, device))?;
         let loss_value = loss.value();
-        let gradients = loss.try_backward_all_reduce(ranks, &model)?;
+        let gradients = loss.backward_all_reduce(ranks, &model)?;
         let tokens = cli.batch * BlockSize::SIZE;
         let report = trainer.update_replicated(ranks, &mut model, gradients, loss_value, tokens);
         progress.show(report, &trainer)?;
@@ -170,8 +171,9 @@ fn sample<D: Backend<f32>>(
         let window = &text[text.len().saturating_sub(BlockSize::SIZE)..];
         let ids: Vec<usize> = window.iter().map(|token| token.value()).collect();
         let ids = TokenIds::from_ids(&ids, None, (Const::<1>, SeqLen::new(ids.len())?))?;
-        let logits = model.try_forward(&ids, NoneTape)?.as_vec();
-        text.push(sampler.choose(&logits[logits.len() - VocabSize::SIZE..])?);
+        let logits = model.forward(&ids, NoneTape)?; // (1, SeqLen, VocabSize)
+        let last = select(logits, axis::<SeqLen>(), window.len() - 1)?;
+        text.extend(sampler.choose_each(&last)?);
     }
     Ok(text)
 }

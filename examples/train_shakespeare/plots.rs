@@ -28,7 +28,7 @@ pub fn training<D: Backend<f32>>(
     let line = spoken_line(characters, text)?;
     let ids: Vec<usize> = characters.encode(&line)?.into_iter().map(Fin::value).collect();
     let ids = TokenIds::from_ids(&ids, None, (Const::<1>, SeqLen::new(ids.len())?))?;
-    let weights = model.try_attention_weights(&ids)?;
+    let weights = model.attention_weights(&ids)?;
     let names: Vec<String> = line.chars().map(visible).collect();
     let caption = "One row per character: how much each head attends to it and to the characters before it.";
     report.page.heading("Attention");

@@ -1,4 +1,4 @@
-//! The definition of [`Backend::try_assign_positions`].
+//! The definition of [`Backend::assign_positions`].
 
 use super::Backend;
 use crate::{
@@ -12,7 +12,7 @@ use dfdx::{
 };
 
 /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
-pub fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+pub fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
     out: &mut Tensor<(B, Len, M), E, D>,
     part: &Tensor<(B, S, M), E, D>,
     start: usize,
@@ -22,7 +22,7 @@ pub fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim, E: R
         return Ok(());
     }
     let Some(elements) = D::elements_mut(out) else {
-        return try_join(out, part, start).map_err(device_error::<D::Err>("cache"));
+        return join(out, part, start).map_err(device_error::<D::Err>("cache"));
     };
     let (len, part_len) = (len.size() * width.size(), part_len.size() * width.size());
     for (sequence, part) in elements.chunks_mut(len).zip(part.as_vec().chunks(part_len)) {
@@ -32,7 +32,7 @@ pub fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim, E: R
 }
 
 /// Joins the positions before the part, the part, and the positions after it, on the device.
-fn try_join<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+fn join<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
     out: &mut Tensor<(B, Len, M), E, D>,
     part: &Tensor<(B, S, M), E, D>,
     start: usize,
@@ -65,8 +65,8 @@ mod tests {
         for (start, len) in [(0, 1), (0, 5), (1, 3), (2, 3), (4, 1)] {
             let part: Tensor<_, f64, Cpu> = device.sample_normal_like(&(Batch, Part::new(len), Width));
             let (mut assigned, mut joined) = (old.clone(), old.clone());
-            try_assign_positions(&mut assigned, &part, start).unwrap();
-            try_join(&mut joined, &part, start).unwrap();
+            assign_positions(&mut assigned, &part, start).unwrap();
+            join(&mut joined, &part, start).unwrap();
             for (b, i, j) in (0..30).map(|i| (i / 10, i / 2 % 5, i % 2)) {
                 let expected = if (start..start + len).contains(&i) { part[[b, i - start, j]] } else { old[[b, i, j]] };
                 assert_eq!((assigned[[b, i, j]], joined[[b, i, j]]), (expected, expected));

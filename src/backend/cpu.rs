@@ -51,7 +51,7 @@ impl Backend<f32> for Cpu {
         Ok(StridedOperand::new(tensor))
     }
 
-    fn try_reshape<Dims: Shape, To: Shape, T: Tape<f32, Cpu>>(
+    fn reshape<Dims: Shape, To: Shape, T: Tape<f32, Cpu>>(
         tensor: Tensor<Dims, f32, Cpu, T>,
         shape: To,
     ) -> Result<Tensor<To, f32, Cpu, T>, CpuError> {
@@ -76,7 +76,7 @@ impl Backend<f32> for Cpu {
         step.update_f32(factor, values, gradient, velocity);
     }
 
-    fn sum_of_squares(elements: &[f32]) -> f64 {
+    fn slice_sum_of_squares(elements: &[f32]) -> f64 {
         sum_of_squares_f32(elements)
     }
 
@@ -84,7 +84,7 @@ impl Backend<f32> for Cpu {
         elements(parameter).map(|elements| elements.as_ptr().addr())
     }
 
-    fn try_put_gradient<S: Shape>(
+    fn put_gradient<S: Shape>(
         mut gradients: Gradients<f32, Cpu>,
         parameter: &Tensor<S, f32, Cpu>,
         gradient: Vec<f32>,

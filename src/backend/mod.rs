@@ -83,7 +83,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// The same elements over another shape of as many elements.
     #[doc(hidden)]
-    fn try_reshape<Dims: Shape, To: Shape, T: Tape<E, Self>>(
+    fn reshape<Dims: Shape, To: Shape, T: Tape<E, Self>>(
         tensor: Tensor<Dims, E, Self, T>,
         shape: To,
     ) -> Result<Tensor<To, E, Self, T>, Self::Err> {
@@ -102,12 +102,12 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
     /// The caller checks that `part` fits.
-    fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim>(
+    fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim>(
         out: &mut Tensor<(B, Len, M), E, Self>,
         part: &Tensor<(B, S, M), E, Self>,
         start: usize,
     ) -> Result<(), OpError> {
-        assign_positions::try_assign_positions(out, part, start)
+        assign_positions::assign_positions(out, part, start)
     }
 
     /// The elements of a tensor in row-major order, to be changed in place; `None` if the device keeps them elsewhere
@@ -135,12 +135,12 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// `Σ x²` of elements in memory, in `f64`.
     #[doc(hidden)]
-    fn sum_of_squares(elements: &[E]) -> f64 {
+    fn slice_sum_of_squares(elements: &[E]) -> f64 {
         typed_transformer_cpu::sum_of_squares(elements)
     }
 
     /// `Σ x²`.
-    fn try_sum_of_squares(tensor: Tensor<(usize,), E, Self>) -> Result<f64, Self::Err> {
+    fn sum_of_squares(tensor: Tensor<(usize,), E, Self>) -> Result<f64, Self::Err> {
         let sum = tensor.try_square()?.try_sum::<Rank0, _>()?;
         Ok(sum.as_vec()[0].to_f64().unwrap_or(f64::NAN))
     }
@@ -153,7 +153,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// Sets the gradient of a parameter that has none yet.
-    fn try_put_gradient<S: Shape>(
+    fn put_gradient<S: Shape>(
         gradients: Gradients<E, Self>,
         parameter: &Tensor<S, E, Self>,
         gradient: Vec<E>,
@@ -182,8 +182,8 @@ impl Backend<f32> for Cuda {}
 impl Backend<f64> for Cuda {}
 #[cfg(all(feature = "cuda", feature = "f16"))]
 impl Backend<AMP<f16>> for Cuda {
-    fn try_sum_of_squares(tensor: Tensor<(usize,), AMP<f16>, Self>) -> Result<f64, Self::Err> {
+    fn sum_of_squares(tensor: Tensor<(usize,), AMP<f16>, Self>) -> Result<f64, Self::Err> {
         // The sum may not fit into 16 bits.
-        <Self as Backend<f32>>::try_sum_of_squares(tensor.try_to_dtype::<f32>()?)
+        <Self as Backend<f32>>::sum_of_squares(tensor.try_to_dtype::<f32>()?)
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn add_gradient_by_backward_pass<E: Real, D: Device<E>>(
     parameter.try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
 }
 
-/// [`Backend::try_put_gradient`](super::Backend::try_put_gradient) by [`add_gradient_by_backward_pass`].
+/// [`Backend::put_gradient`](super::Backend::put_gradient) by [`add_gradient_by_backward_pass`].
 pub(crate) fn put_gradient_by_backward_pass<S: Shape, E: Real, D: Device<E>>(
     gradients: Gradients<E, D>,
     parameter: &Tensor<S, E, D>,

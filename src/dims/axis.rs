@@ -33,14 +33,14 @@ pub trait HasAxis<Name: MaybeSharded, WhichAxis>:
     /// The shape without the axis.
     type Remaining: Shape;
     /// The shape with `Other` in place of the axis.
-    type Replaced<Other: Dim>: Shape;
+    type Replaced<Other: MaybeSharded>: Shape;
 
     /// The dimension of the axis.
     fn axis(self) -> Name;
     /// The shape without the axis.
     fn remove_axis(self) -> Self::Remaining;
     /// The shape with `other` in place of the axis.
-    fn replace_axis<Other: Dim>(self, other: Other) -> Self::Replaced<Other>;
+    fn replace_axis<Other: MaybeSharded>(self, other: Other) -> Self::Replaced<Other>;
 }
 
 macro_rules! has_axis {
@@ -52,7 +52,7 @@ macro_rules! has_axis {
             const INDEX: usize = $index;
             type Position = Axis<$index>;
             type Remaining = ($($before,)* $($after,)*);
-            type Replaced<Other: Dim> = ($($before,)* Other, $($after,)*);
+            type Replaced<Other: MaybeSharded> = ($($before,)* Other, $($after,)*);
 
             #[allow(non_snake_case, unused_variables)]
             fn axis(self) -> $axis {
@@ -65,7 +65,7 @@ macro_rules! has_axis {
                 ($($before,)* $($after,)*)
             }
             #[allow(non_snake_case)]
-            fn replace_axis<Other: Dim>(self, other: Other) -> Self::Replaced<Other> {
+            fn replace_axis<Other: MaybeSharded>(self, other: Other) -> Self::Replaced<Other> {
                 let ($($before,)* _, $($after,)*) = self;
                 ($($before,)* other, $($after,)*)
             }
@@ -111,8 +111,9 @@ pub struct AxisOf<Name>(PhantomData<fn() -> Name>);
 /// dims! { pub QLen = 2; pub KLen = 3; }
 /// let x: Tensor<(QLen, KLen), f32, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-/// assert_eq!(sum_over(x.clone(), axis::<QLen>()).as_vec(), [5.0, 7.0, 9.0]);
-/// assert_eq!(sum_over(x, axis::<KLen>()).as_vec(), [6.0, 15.0]);
+/// assert_eq!(sum_over(x.clone(), axis::<QLen>())?.as_vec(), [5.0, 7.0, 9.0]);
+/// assert_eq!(sum_over(x, axis::<KLen>())?.as_vec(), [6.0, 15.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 #[must_use]
 pub fn axis<Name: MaybeSharded>() -> AxisOf<Name> {
@@ -140,8 +141,9 @@ pub struct ConcatAxis<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 /// let past: Tensor<(Past,), f32, Cpu> = device.tensor(vec![1.0, 2.0]);
 /// let present: Tensor<(Present,), f32, Cpu> = device.tensor(vec![3.0]);
 /// let both: Tensor<(Sum<Past, Present>,), f32, Cpu> =
-///     concat(past, present, along::<Past, Present>());
+///     concat(past, present, along::<Past, Present>())?;
 /// assert_eq!(both.as_vec(), [1.0, 2.0, 3.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 #[must_use]
 pub fn along<Left: Dim, Right: Dim>() -> ConcatAxis<Left, Right> {

@@ -4,13 +4,7 @@ use std::{fmt, marker::PhantomData};
 /// A size of at most `Max::SIZE`, checked by the only constructor.
 ///
 /// A dimension declared by `dims! { pub SrcLen <= MaxSeqLen; }` holds a `BoundedSize<MaxSeqLen>`.
-///
-/// ```
-/// use typed_transformer::{dims, dims::BoundedSize};
-/// dims! { pub MaxSeqLen = 8; }
-/// let error = BoundedSize::<MaxSeqLen>::new("SrcLen", 9).unwrap_err();
-/// assert!(error.to_string().contains("MaxSeqLen"), "{error}");
-/// ```
+#[doc(hidden)]
 pub struct BoundedSize<Max> {
     size: usize,
     max: PhantomData<fn() -> Max>,
@@ -18,15 +12,6 @@ pub struct BoundedSize<Max> {
 
 impl<Max: ConstDim> BoundedSize<Max> {
     /// Accepts sizes from 0 to `Max::SIZE`.
-    ///
-    /// # Errors
-    /// [`DimError::TooLong`] if `size` is greater than `Max::SIZE`; its message calls the dimension `dim`.
-    ///
-    /// ```
-    /// use typed_transformer::dims::{BoundedSize, Const};
-    /// assert_eq!(BoundedSize::<Const<8>>::new("Len", 8).unwrap().get(), 8);
-    /// assert!(BoundedSize::<Const<8>>::new("Len", 9).is_err());
-    /// ```
     pub fn new(dim: &'static str, size: usize) -> Result<Self, DimError> {
         if size > Max::SIZE {
             return Err(DimError::TooLong { dim, size, max: name::<Max>(), max_size: Max::SIZE });
@@ -48,19 +33,7 @@ impl<Max> BoundedSize<Max> {
     }
 }
 
-// Derived impls would require the same traits of `Max`.
-impl<Max> Clone for BoundedSize<Max> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<Max> Copy for BoundedSize<Max> {}
-impl<Max> PartialEq for BoundedSize<Max> {
-    fn eq(&self, other: &Self) -> bool {
-        self.size == other.size
-    }
-}
-impl<Max> Eq for BoundedSize<Max> {}
+crate::dims::copied_and_compared!(BoundedSize<Max> by size);
 impl<Max> fmt::Debug for BoundedSize<Max> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.size.fmt(f)

@@ -95,7 +95,8 @@ impl<const N: usize> ConstDim for Const<N> {}
 /// use typed_transformer::{dims::Unchecked, prelude::*};
 /// dims! { pub EmbedDim = 2; }
 /// let rows: Tensor<(Unchecked, EmbedDim), f32, Cpu> = Cpu::default().zeros_like(&(Unchecked(3), EmbedDim));
-/// assert_eq!(sum_over(rows, axis::<EmbedDim>()).as_vec(), [0.0; 3]);
+/// assert_eq!(sum_over(rows, axis::<EmbedDim>())?.as_vec(), [0.0; 3]);
+/// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Unchecked(pub usize);

@@ -1,22 +1,14 @@
-/// The size of a dimension that [`local_dims!`](crate::local_dims!) declared.
-///
-/// ```
-/// use typed_transformer::{dims::Dim, local_dims};
-/// local_dims! { let source: SrcLen = "typed".len(); }
-/// assert_eq!(source.size(), 5);
-/// assert_eq!(format!("{source:?}"), "SrcLen=5");
-/// ```
+/// The size of a dimension of [`local_dims!`](crate::local_dims!).
+#[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LocalSize(usize);
 
 impl LocalSize {
-    #[doc(hidden)]
     #[must_use]
     pub const fn new(size: usize) -> Self {
         Self(size)
     }
 
-    /// The size.
     #[must_use]
     pub const fn get(self) -> usize {
         self.0

@@ -55,13 +55,32 @@ pub use factors::SameFactors;
 pub use local::LocalSize;
 pub use product::{Product, ProductDim, Quotient, QuotientDim};
 pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LessThan, SumOf};
-pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, NamedShape, WholeShape};
+pub use shape::{AxesAmong, CanBecome, EndsIn, NamedShape, WholeShape};
 pub use size::{CountFactor, FullyStatic, PushDigit, StaticSize};
 pub use sum::{Sum, SumDim};
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};
 pub use windows::{WindowOf, Windows, WindowsDim};
 
 use std::any::type_name;
+
+/// Implements `Copy` and `Eq` by one field. Derived impls would require the same traits of the type parameters.
+macro_rules! copied_and_compared {
+    ($name:ident<$($parameter:ident),*> by $field:ident) => {
+        impl<$($parameter),*> Clone for $name<$($parameter),*> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<$($parameter),*> Copy for $name<$($parameter),*> {}
+        impl<$($parameter),*> PartialEq for $name<$($parameter),*> {
+            fn eq(&self, other: &Self) -> bool {
+                self.$field == other.$field
+            }
+        }
+        impl<$($parameter),*> Eq for $name<$($parameter),*> {}
+    };
+}
+pub(crate) use copied_and_compared;
 
 /// The error of an invalid run-time size.
 ///
@@ -107,14 +126,7 @@ pub enum DimError {
 ///
 /// # Errors
 /// [`DimError::Mismatch`] if the sizes differ.
-///
-/// ```
-/// use typed_transformer::{dims, dims::check_same_size};
-/// dims! { pub Batch; }
-/// let error = check_same_size("the query", Batch::new(3), "the key", Batch::new(4)).unwrap_err();
-/// assert_eq!(error.to_string(), "`Batch` is 3 in the query and 4 in the key");
-/// ```
-pub fn check_same_size<Any: MaybeSharded>(
+pub(crate) fn check_same_size<Any: MaybeSharded>(
     left: &'static str,
     expected: Any,
     right: &'static str,

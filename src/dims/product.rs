@@ -21,15 +21,6 @@ use std::{
 pub type Product<Left, Right> = ProductDim<Left, Right>;
 
 /// [`Product`], by the name in the compiler's messages.
-///
-/// ```
-/// use typed_transformer::{dims, dims::{ConstDim, Product, ProductDim}};
-/// dims! { pub NumHeads = 7; pub HeadDim = 5; }
-/// fn size(_: Option<Product<NumHeads, HeadDim>>) -> usize {
-///     ProductDim::<NumHeads, HeadDim>::SIZE
-/// }
-/// assert_eq!(size(None), 35);
-/// ```
 pub struct ProductDim<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 
 /// The dimension of `Whole::SIZE / Parts::SIZE` elements, for `Parts` that divide `Whole`.
@@ -46,15 +37,6 @@ pub struct ProductDim<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 pub type Quotient<Whole, Parts> = QuotientDim<Whole, Parts>;
 
 /// [`Quotient`], by the name in the compiler's messages.
-///
-/// ```
-/// use typed_transformer::{dims, dims::{ConstDim, Quotient, QuotientDim}};
-/// dims! { pub EmbedDim = 128; pub NumHeads = 2; }
-/// fn size(_: Option<Quotient<EmbedDim, NumHeads>>) -> usize {
-///     QuotientDim::<EmbedDim, NumHeads>::SIZE
-/// }
-/// assert_eq!(size(None), 64);
-/// ```
 pub struct QuotientDim<Whole, Parts>(PhantomData<fn() -> (Whole, Parts)>);
 
 impl<Left: Factor, Right: Factor> Product<Left, Right> {

@@ -107,44 +107,6 @@ ends_in!(A B C);
 ends_in!(A B C F);
 ends_in!(A B C F G);
 
-/// The shape and `Other` have up to 6 axes together, so that a tensor can have all of them: the result of
-/// [`dot`](crate::ops::dot) does.
-///
-/// ```
-/// use typed_transformer::{dims, dims::FollowedBy};
-/// dims! { pub Batch; pub SeqLen = 3; pub HiddenDim = 8; }
-/// fn all_axes<Dims: FollowedBy<(HiddenDim,), Both = (Batch, SeqLen, HiddenDim)>>() {}
-/// all_axes::<(Batch, SeqLen)>();
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` and `{Other}` have more than 6 axes together",
-    label = "a tensor has up to 6 axes"
-)]
-pub trait FollowedBy<Other: Shape>: Shape {
-    /// The axes of the shape, and then those of `Other`.
-    type Both: Shape;
-}
-
-macro_rules! followed_by {
-    // Every way to cut a list of axes in two.
-    ([$($one:ident)*] [$($other:ident)*]) => {
-        #[diagnostic::do_not_recommend]
-        impl<$($one: Dim,)* $($other: Dim,)*> FollowedBy<($($other,)*)> for ($($one,)*) {
-            type Both = ($($one,)* $($other,)*);
-        }
-        followed_by!(@next [$($one)*] [$($other)*]);
-    };
-    (@next [$($one:ident)*] [$next:ident $($other:ident)*]) => { followed_by!([$($one)* $next] [$($other)*]); };
-    (@next [$($one:ident)*] []) => {};
-}
-followed_by!([] []);
-followed_by!([][A]);
-followed_by!([] [A B]);
-followed_by!([] [A B C]);
-followed_by!([] [A B C F]);
-followed_by!([] [A B C F G]);
-followed_by!([] [A B C F G H]);
-
 /// All axes of the shape are axes of `Dims`, in any order: a tensor over the shape can be broadcast to `Dims`.
 /// `Order` are their positions there, which rustc infers.
 ///
@@ -201,14 +163,15 @@ axes_among!(A I B J C K F L G M H N);
 ///
 /// ```
 /// use typed_transformer::{ops::rename, prelude::*};
-/// fn scores<S: Dim, M: Dim>(x: Tensor<(S, M), f32, Cpu>) -> Vec<f32> {
+/// fn scores<S: Dim, M: Dim>(x: Tensor<(S, M), f32, Cpu>) -> Result<Vec<f32>, OpError> {
 ///     local_dims! { let keys: Keys = x.shape().0.size(); }
-///     let key: Tensor<(Keys, M), f32, Cpu> = rename(x.clone(), axis::<S>(), keys);
-///     einsum!(x: (S, M), key: (Keys, M) -> (S, Keys)).as_vec()
+///     let key: Tensor<(Keys, M), f32, Cpu> = rename(x.clone(), axis::<S>(), keys)?;
+///     einsum!(x: (S, M), key: (Keys, M) -> (S, Keys)).map(|scores| scores.as_vec())
 /// }
 /// dims! { pub SeqLen = 2; pub EmbedDim = 1; }
 /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![2.0, 3.0]);
-/// assert_eq!(scores(x), [4.0, 6.0, 6.0, 9.0]);
+/// assert_eq!(scores(x)?, [4.0, 6.0, 6.0, 9.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` and `{To}` differ in size",

@@ -20,15 +20,6 @@ use typenum::U1;
 pub type Sum<Left, Right> = SumDim<Left, Right>;
 
 /// [`Sum`], by the name in the compiler's messages.
-///
-/// ```
-/// use typed_transformer::{dims, dims::{ConstDim, Sum, SumDim}};
-/// dims! { pub Past = 2; pub Present = 1; }
-/// fn size(_: Option<Sum<Past, Present>>) -> usize {
-///     SumDim::<Past, Present>::SIZE
-/// }
-/// assert_eq!(size(None), 3);
-/// ```
 pub struct SumDim<Left, Right> {
     size: usize,
     parts: PhantomData<fn() -> (Left, Right)>,
@@ -130,19 +121,7 @@ impl<Name, Left, Right> Total for ((), (Name, ()), Left, Right) {
     type Dynamic<Sum, Rest> = (Sum, Rest);
 }
 
-// Derived impls would require the same traits of `Left` and `Right`.
-impl<Left, Right> Clone for Sum<Left, Right> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<Left, Right> Copy for Sum<Left, Right> {}
-impl<Left, Right> PartialEq for Sum<Left, Right> {
-    fn eq(&self, other: &Self) -> bool {
-        self.size == other.size
-    }
-}
-impl<Left, Right> Eq for Sum<Left, Right> {}
+crate::dims::copied_and_compared!(Sum<Left, Right> by size);
 impl<Left, Right> fmt::Debug for Sum<Left, Right> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", name::<Self>(), self.size)

@@ -21,15 +21,6 @@ use typenum::B1;
 pub type Windows<Len, Window> = WindowsDim<Len, Window>;
 
 /// [`Windows`], by the name in the compiler's messages.
-///
-/// ```
-/// use typed_transformer::{dims, dims::{ConstDim, Windows, WindowsDim}};
-/// dims! { pub SeqLen = 6; pub Width = 2; }
-/// fn size(_: Option<Windows<SeqLen, Width>>) -> usize {
-///     WindowsDim::<SeqLen, Width>::SIZE
-/// }
-/// assert_eq!(size(None), 5);
-/// ```
 pub struct WindowsDim<Len, Window> {
     size: usize,
     parts: PhantomData<fn() -> (Len, Window)>,
@@ -88,19 +79,7 @@ where
 
 crate::__count_by_size!([Len, Window] Windows<Len, Window> where Self: StaticSize);
 
-// Derived impls would require the same traits of `Len` and `Window`.
-impl<Len, Window> Clone for Windows<Len, Window> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<Len, Window> Copy for Windows<Len, Window> {}
-impl<Len, Window> PartialEq for Windows<Len, Window> {
-    fn eq(&self, other: &Self) -> bool {
-        self.size == other.size
-    }
-}
-impl<Len, Window> Eq for Windows<Len, Window> {}
+crate::dims::copied_and_compared!(Windows<Len, Window> by size);
 impl<Len, Window> fmt::Debug for Windows<Len, Window> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", name::<Self>(), self.size)

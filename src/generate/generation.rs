@@ -25,7 +25,7 @@ use std::fmt;
 /// let prompts = TokenIds::from_ids(&[7, 4, 11, 14, 8, 3], None, (Const::<2>, TgtLen))?;
 /// let mut sampler = Sampler::with_temperature(0.8, 1)?;
 /// let mut texts = [vec![], vec![]];
-/// for tokens in Generation::try_new(&model, &prompts, Some(END), &mut sampler)? {
+/// for tokens in Generation::new(&model, &prompts, Some(END), &mut sampler)? {
 ///     for (text, token) in texts.iter_mut().zip(tokens?) {
 ///         text.extend(token); // nothing, if the text has ended
 ///     }
@@ -54,7 +54,7 @@ impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generat
     /// # Errors
     /// [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen);
     /// [`OpError::Padding`] if one has padding; [`OpError::Device`] if the device fails.
-    pub fn try_new<Prompt: Dim>(
+    pub fn new<Prompt: Dim>(
         model: &'a Model,
         prompts: &TokenIds<B, Prompt, Model::VocabSize>,
         ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
@@ -69,8 +69,8 @@ impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generat
             let (row, position) = (place / len.size(), place % len.size());
             return Err(OpError::Padding { op: "generate", row, position });
         }
-        let mut cache = model.try_cache(batch)?;
-        let logits = model.try_next_logits(prompts, &mut cache)?;
+        let mut cache = model.cache(batch)?;
+        let logits = model.next_logits(prompts, &mut cache)?;
         let has_ended = vec![false; batch.size()];
         Ok(Self {
             model,
@@ -84,7 +84,7 @@ impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generat
         })
     }
 
-    fn try_next(&mut self) -> Result<Option<Vec<Option<Fin<Model::VocabSize>>>>, OpError> {
+    fn choose_next(&mut self) -> Result<Option<Vec<Option<Fin<Model::VocabSize>>>>, OpError> {
         if self.has_ended.iter().all(|&has_ended| has_ended) {
             return Ok(None);
         }
@@ -92,7 +92,7 @@ impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generat
             if self.num_read == Model::MaxSeqLen::SIZE {
                 return Ok(None);
             }
-            self.logits = self.model.try_next_logits(tokens, &mut self.cache)?;
+            self.logits = self.model.next_logits(tokens, &mut self.cache)?;
             self.num_read += 1;
         }
         let logits = self.logits.as_vec();
@@ -101,7 +101,7 @@ impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generat
             // A text that has ended goes on with a token that nobody sees.
             let token = match self.ends.first() {
                 Some(&end) if *has_ended => end,
-                _ => self.sampler.choose(logits)?,
+                _ => self.sampler.choose_from(logits)?,
             };
             written.push((!*has_ended).then_some(token));
             read_next.push(token);
@@ -125,7 +125,7 @@ impl<B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Iterator fo
     type Item = Result<Vec<Option<Fin<Model::VocabSize>>>, OpError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.try_next().transpose();
+        let next = self.choose_next().transpose();
         if !matches!(next, Some(Ok(_))) {
             self.has_ended.fill(true);
         }

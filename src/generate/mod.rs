@@ -18,7 +18,6 @@ use crate::{
     ops::{OpError, Real},
     tokens::{Fin, TokenIds},
 };
-use typed_transformer_macros::panicking;
 
 /// Decodes a target for each source with the most likely token at each position.
 ///
@@ -35,11 +34,10 @@ use typed_transformer_macros::panicking;
 /// const END: Fin<VocabSize> = Fin::literal::<27>();
 /// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
 /// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(END), (Batch, SrcLen))?;
-/// let target: TokenIds<Batch, TgtLen, VocabSize> = greedy(&model, &source, START, END, TgtLen);
-/// # Ok::<(), TokenError>(())
+/// let target: TokenIds<Batch, TgtLen, VocabSize> = greedy(&model, &source, START, END, TgtLen)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[panicking]
-pub fn try_greedy<
+pub fn greedy<
     B: Dim,
     Src: AtMost<Config::MaxSrcLen>,
     Tgt: AtMost<Config::MaxTgtLen>,
@@ -53,7 +51,7 @@ pub fn try_greedy<
     end: Fin<Config::TgtVocab>,
     len: Tgt,
 ) -> Result<TokenIds<B, Tgt, Config::TgtVocab>, OpError> {
-    try_generate(model, source, start, end, len, &mut Sampler::greedy())
+    generate(model, source, start, end, len, &mut Sampler::greedy())
 }
 
 /// Decodes a target for each source with tokens that `sampler` chooses.
@@ -73,11 +71,10 @@ pub fn try_greedy<
 /// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
 /// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(END), (Batch, SrcLen))?;
 /// let mut sampler = Sampler::with_temperature(0.8, 1)?;
-/// let target: TokenIds<Batch, TgtLen, VocabSize> = generate(&model, &source, START, END, TgtLen, &mut sampler);
+/// let target: TokenIds<Batch, TgtLen, VocabSize> = generate(&model, &source, START, END, TgtLen, &mut sampler)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[panicking]
-pub fn try_generate<
+pub fn generate<
     B: Dim,
     Src: AtMost<Config::MaxSrcLen>,
     Tgt: AtMost<Config::MaxTgtLen>,
@@ -95,7 +92,7 @@ pub fn try_generate<
     let (batch, _) = source.shape();
     let start = TokenIds::from_fn((batch, Const::<1>), |_, _| start);
     let target = vec![Vec::new(); batch.size()];
-    try_extend(target, &model.try_encode(source)?, &start, Some(end), len, sampler)
+    extend(target, &model.encode(source)?, &start, Some(end), len, sampler)
 }
 
 /// Continues each prompt with tokens that `sampler` chooses.
@@ -116,12 +113,11 @@ pub fn try_generate<
 /// let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Batch, TgtLen))?;
 /// let mut sampler = Sampler::with_temperature(0.8, 1)?.top_k(5)?;
 /// let text: TokenIds<Batch, MaxSeqLen, VocabSize> =
-///     generate_from_prompt(&model, &prompt, None, MaxSeqLen, &mut sampler);
+///     generate_from_prompt(&model, &prompt, None, MaxSeqLen, &mut sampler)?;
 /// assert!(text.as_slice().starts_with(&[7, 4, 11]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[panicking]
-pub fn try_generate_from_prompt<
+pub fn generate_from_prompt<
     B: Dim,
     Prompt: AtMost<Model::MaxSeqLen>,
     Len: AtMost<Model::MaxSeqLen>,
@@ -145,11 +141,11 @@ pub fn try_generate_from_prompt<
         });
     }
     let rows = (0..batch.size()).filter_map(|row| prompt.row(row)).collect();
-    try_extend(rows, model, prompt, end, len, sampler)
+    extend(rows, model, prompt, end, len, sampler)
 }
 
 /// Extends each row by the tokens that follow `prompt` until it ends or has `len` tokens, and pads it with `end`.
-fn try_extend<B: Dim, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>>(
+fn extend<B: Dim, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>>(
     mut rows: Vec<Vec<Fin<Model::VocabSize>>>,
     model: &Model,
     prompt: &TokenIds<B, Prompt, Model::VocabSize>,
@@ -160,7 +156,7 @@ fn try_extend<B: Dim, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>, E: 
     let (batch, _) = prompt.shape();
     let missing = len.size() - rows.first().map_or(0, Vec::len);
     if missing > 0 {
-        for tokens in Generation::try_new(model, prompt, end, sampler)?.take(missing) {
+        for tokens in Generation::new(model, prompt, end, sampler)?.take(missing) {
             rows.iter_mut().zip(tokens?).for_each(|(row, token)| row.extend(token));
         }
     }

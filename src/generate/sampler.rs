@@ -1,7 +1,12 @@
 use crate::{
-    dims::ConstDim,
+    dims::{ConstDim, Dim},
     ops::{OpError, Real},
     tokens::Fin,
+};
+use dfdx::{
+    shapes::{HasShape, Shape},
+    tensor::Tensor,
+    tensor_ops::Device,
 };
 use rand::{
     SeedableRng,
@@ -39,7 +44,7 @@ pub enum SamplingError {
 /// ```
 /// use typed_transformer::{generate::Sampler, prelude::*};
 /// dims! { pub VocabSize = 4; }
-/// let logits = [0.0f32, 3.0, 2.9, f32::NEG_INFINITY];
+/// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(vec![0.0, 3.0, 2.9, f32::NEG_INFINITY]);
 /// let best: Fin<VocabSize> = Sampler::greedy().choose(&logits)?;
 /// assert_eq!(best.value(), 1);
 ///
@@ -64,7 +69,8 @@ impl<V: ConstDim> Sampler<V> {
     /// ```
     /// use typed_transformer::{generate::Sampler, prelude::*};
     /// dims! { pub VocabSize = 3; }
-    /// assert_eq!(Sampler::<VocabSize>::greedy().choose(&[0.5f32, 2.0, 2.0])?.value(), 1);
+    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(vec![0.5, 2.0, 2.0]);
+    /// assert_eq!(Sampler::greedy().choose(&logits)?.value(), 1);
     /// # Ok::<(), OpError>(())
     /// ```
     #[must_use]
@@ -99,8 +105,9 @@ impl<V: ConstDim> Sampler<V> {
     /// ```
     /// use typed_transformer::{generate::Sampler, prelude::*};
     /// dims! { pub VocabSize = 3; }
-    /// let mut sampler = Sampler::<VocabSize>::with_temperature(5.0, 7)?.top_k(1)?;
-    /// assert_eq!(sampler.choose(&[0.5f32, 2.0, 1.9])?.value(), 1);
+    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(vec![0.5, 2.0, 1.9]);
+    /// let mut sampler = Sampler::with_temperature(5.0, 7)?.top_k(1)?;
+    /// assert_eq!(sampler.choose(&logits)?.value(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn top_k(self, k: usize) -> Result<Self, SamplingError> {
@@ -119,9 +126,10 @@ impl<V: ConstDim> Sampler<V> {
     /// ```
     /// use typed_transformer::{generate::Sampler, prelude::*};
     /// dims! { pub VocabSize = 3; }
-    /// // The probabilities are 0.9, 0.09 and 0.01.
-    /// let mut sampler = Sampler::<VocabSize>::with_temperature(1.0, 7)?.top_p(0.5)?;
-    /// assert_eq!(sampler.choose(&[0.9f64.ln(), 0.09f64.ln(), 0.01f64.ln()])?.value(), 0);
+    /// let probabilities = [0.9f64, 0.09, 0.01];
+    /// let logits: Tensor<(VocabSize,), f64, Cpu> = Cpu::default().tensor(probabilities.map(f64::ln).to_vec());
+    /// let mut sampler = Sampler::with_temperature(1.0, 7)?.top_p(0.5)?;
+    /// assert_eq!(sampler.choose(&logits)?.value(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn top_p(self, p: f64) -> Result<Self, SamplingError> {
@@ -136,8 +144,9 @@ impl<V: ConstDim> Sampler<V> {
     /// ```
     /// use typed_transformer::{generate::Sampler, prelude::*};
     /// dims! { pub VocabSize = 3; }
-    /// let mut sampler = Sampler::<VocabSize>::greedy().restrict_to([Fin::literal::<0>(), Fin::literal::<2>()]);
-    /// assert_eq!(sampler.choose(&[0.5f32, 2.0, 1.9])?.value(), 2);
+    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(vec![0.5, 2.0, 1.9]);
+    /// let mut sampler = Sampler::greedy().restrict_to([Fin::literal::<0>(), Fin::literal::<2>()]);
+    /// assert_eq!(sampler.choose(&logits)?.value(), 2);
     /// # Ok::<(), OpError>(())
     /// ```
     #[must_use]
@@ -145,11 +154,45 @@ impl<V: ConstDim> Sampler<V> {
         Self { tokens: Some(tokens.into_iter().collect()), ..self }
     }
 
-    /// Chooses a token from the `(V,)` logits.
+    /// Chooses a token from its logits `(V,)`.
     ///
     /// # Errors
     /// [`OpError::NotANumber`] if the logits of all allowed tokens are NaN or −∞.
-    pub fn choose<E: Real>(&mut self, logits: &[E]) -> Result<Fin<V>, OpError> {
+    ///
+    /// ```
+    /// use typed_transformer::{generate::Sampler, prelude::*};
+    /// dims! { pub VocabSize = 3; }
+    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(vec![0.5, 2.0, 2.0]);
+    /// let mut sampler = Sampler::with_temperature(1.0, 7)?.top_k(2)?;
+    /// assert!([1, 2].contains(&sampler.choose(&logits)?.value()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn choose<E: Real, D: Device<E>>(&mut self, logits: &Tensor<(V,), E, D>) -> Result<Fin<V>, OpError> {
+        self.choose_from(&elements(logits))
+    }
+
+    /// Chooses a token for each row of the logits `(B, V)`, one after the other.
+    ///
+    /// # Errors
+    /// [`OpError::NotANumber`] if the logits of all allowed tokens of a row are NaN or −∞.
+    ///
+    /// ```
+    /// use typed_transformer::{generate::Sampler, prelude::*};
+    /// dims! { pub Batch = 2; pub VocabSize = 3; }
+    /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = Cpu::default().tensor(vec![0.5, 2.0, 1.9, 7.0, 0.0, 1.0]);
+    /// let tokens: Vec<Fin<VocabSize>> = Sampler::greedy().choose_each(&logits)?;
+    /// assert_eq!(tokens, [Fin::literal::<1>(), Fin::literal::<0>()]);
+    /// # Ok::<(), OpError>(())
+    /// ```
+    pub fn choose_each<B: Dim, E: Real, D: Device<E>>(
+        &mut self,
+        logits: &Tensor<(B, V), E, D>,
+    ) -> Result<Vec<Fin<V>>, OpError> {
+        let ((batch, _), logits) = (*logits.shape(), elements(logits));
+        (0..batch.size()).map(|row| self.choose_from(&logits[row * V::SIZE..][..V::SIZE])).collect()
+    }
+
+    pub(super) fn choose_from<E: Real>(&mut self, logits: &[E]) -> Result<Fin<V>, OpError> {
         let with_logit = |token: Fin<V>| {
             let logit = num_traits::ToPrimitive::to_f64(logits.get(token.value())?)?;
             (logit > f64::NEG_INFINITY).then_some((token, logit))
@@ -185,4 +228,9 @@ impl<V: ConstDim> Sampler<V> {
         let index = WeightedIndex::new(&weights).map_or(0, |weights| weights.sample(rng));
         Ok(tokens[index].0)
     }
+}
+
+/// The elements in row-major order. dfdx's `as_vec` panics if there are none.
+fn elements<Dims: Shape, E: Real, D: Device<E>>(x: &Tensor<Dims, E, D>) -> Vec<E> {
+    if x.shape().num_elements() == 0 { Vec::new() } else { x.as_vec() }
 }

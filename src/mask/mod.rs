@@ -69,6 +69,13 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
         self.shape
     }
 
+    /// The mask of other rows of the batch.
+    pub(crate) fn take_rows(&self, rows: &[usize]) -> Self {
+        let len = self.shape.1.size();
+        let is_token = rows.iter().flat_map(|row| &self.is_token[row * len..(row + 1) * len]).copied().collect();
+        Self { is_token, shape: self.shape }
+    }
+
     /// Whether each position holds a token, in row-major order.
     pub fn as_slice(&self) -> &[bool] {
         &self.is_token
@@ -163,9 +170,8 @@ debug_with_shape!(AttentionMask<Batch, QLen, KLen>);
 
 /// The mask of self-attention (the post's `mk_mask`).
 ///
-/// `(Batch, SeqLen) -> (Batch, SeqLen, SeqLen)`: query `q` sees key `k` if `k` is not padding, if `q` is
-/// not padding (when `Padding` masks padded queries), if `k <= q` (when `Kind` is causal), and if `k` is in the window
-/// of `Kind`.
+/// `(Batch, SeqLen) -> (Batch, SeqLen, SeqLen)`: query `q` sees key `k` if `k` is not padding, if `q` is not padding
+/// (when `Padding` masks padded queries), if `k <= q` (when `Kind` is causal), and if `k` is in the window of `Kind`.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};

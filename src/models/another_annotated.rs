@@ -1,5 +1,4 @@
-//! *Another annotated transformer*: three flavours of the transformer, one of which the author trains to do
-//! rot13.
+//! *Another annotated transformer*: three flavours of the transformer, one of which the author trains to do rot13.
 //!
 //! | section of the post | here |
 //! | --- | --- |

@@ -4,7 +4,7 @@
 //! | in the paper | in `modeling_bert.py` | here |
 //! | --- | --- | --- |
 //! | 3, input representations | `BertEmbeddings` | [`Embeddings`] |
-//! | 3, multi-layer bidirectional encoder | `BertSelfAttention`, `BertSelfOutput` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
+//! | 3, multi-layer bidirectional encoder | `BertSelfAttention`, `BertSelfOutput` | [`Attention`], [`multi_head_attention`] |
 //! | A.2, GELU | `BertIntermediate`, `BertOutput` | [`FeedForward`], [`Gelu`] |
 //! | | `BertLayer` | [`Layer`] |
 //! | 3, the final hidden state of `[CLS]` | `BertPooler` | [`Bert::pooled`], [`Tanh`] |
@@ -21,13 +21,12 @@ use crate::{
     module,
     nn::{LayerNorm, Linear, init},
     ops::{
-        Activation, AttentionScale, Gelu, MaskFill, OpError, Real, Tanh, try_add_positions, try_embed,
-        try_learned_positions, try_linear, try_multi_head_attention, try_residual, try_select,
+        Activation, AttentionOptions, Gelu, OpError, Real, Tanh, add_positions, embed, learned_positions,
+        multi_head_attention, residual, select,
     },
     tokens::TokenIds,
 };
-use dfdx::tensor::{SplitTape, Tensor};
-use typed_transformer_macros::panicking;
+use dfdx::tensor::Tensor;
 
 /// The dimensions and the constants of a [`Bert`]: `BertConfig` of HuggingFace.
 ///
@@ -105,16 +104,16 @@ pub struct Embeddings<Config: BertConfig, E, D> {
 
 impl<Config: BertConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
     /// `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`
-    fn try_forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    fn forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         token_types: &TokenIds<B, S, Config::TokenTypes>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let (types, tape) = try_embed(&self.token_type, token_types, tape)?.split_tape();
-        let x = try_residual(try_embed(&self.token, token_ids, tape)?, types.retaped::<T>())?;
-        let x = try_add_positions(x, try_learned_positions(&self.position, token_ids.shape().1)?)?;
-        self.norm.try_forward(x, Config::NORM_EPSILON)
+        let types = embed(&self.token_type, token_types, tape.clone())?;
+        let x = residual(embed(&self.token, token_ids, tape)?, types)?;
+        let x = add_positions(x, learned_positions(&self.position, token_ids.shape().1)?)?;
+        self.norm.forward(x, Config::NORM_EPSILON)
     }
 }
 
@@ -173,22 +172,21 @@ pub struct Layer<Config: BertConfig, E, D> {
 
 impl<Config: BertConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
     /// `(B, S, EmbedDim), mask (B, S, S) -> (B, S, EmbedDim)`
-    fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, S, S>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let query = self.attention.query.try_forward(x.clone())?;
-        let key = self.attention.key.try_forward(x.clone())?;
-        let value = self.attention.value.try_forward(x.clone())?;
-        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-        let attended = try_multi_head_attention(query, key, value, mask, scale, fill, 0.0)?;
-        let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
-        let x = self.attention_norm.try_forward(x, Config::NORM_EPSILON)?;
+        let query = self.attention.query.forward(x.clone())?;
+        let key = self.attention.key.forward(x.clone())?;
+        let value = self.attention.value.forward(x.clone())?;
+        let attended = multi_head_attention(query, key, value, mask, AttentionOptions::default())?;
+        let x = residual(x, self.attention.output.forward(attended)?)?;
+        let x = self.attention_norm.forward(x, Config::NORM_EPSILON)?;
 
-        let hidden = Gelu::try_apply(self.feed_forward.hidden.try_forward(x.clone())?)?;
-        let x = try_residual(x, self.feed_forward.output.try_forward(hidden)?)?;
-        self.feed_forward_norm.try_forward(x, Config::NORM_EPSILON)
+        let hidden = Gelu::apply(self.feed_forward.hidden.forward(x.clone())?)?;
+        let x = residual(x, self.feed_forward.output.forward(hidden)?)?;
+        self.feed_forward_norm.forward(x, Config::NORM_EPSILON)
     }
 }
 
@@ -199,9 +197,9 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
 /// let model = Bert::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SeqLen))?;
 /// let types: TokenIds<Batch, SeqLen, TokenTypes> = TokenIds::from_ids(&[0, 0, 1, 1], None, (Batch, SeqLen))?;
-/// let states: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.forward(&ids, &types, NoneTape);
-/// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(states);
-/// # Ok::<(), TokenError>(())
+/// let states: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.forward(&ids, &types, NoneTape)?;
+/// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(states)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Bert<Config: BertConfig, E, D> {
@@ -220,28 +218,26 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Bert<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
-    #[panicking]
-    pub fn try_forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         token_types: &TokenIds<B, S, Config::TokenTypes>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<NoMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
-        let x = self.embeddings.try_forward(token_ids, token_types, tape)?;
-        self.layers.iter().try_fold(x, |x, layer| layer.try_forward(x, &mask))
+        let x = self.embeddings.forward(token_ids, token_types, tape)?;
+        self.layers.iter().try_fold(x, |x, layer| layer.forward(x, &mask))
     }
 
     /// The vector of each sequence, `tanh(pooler(x))` of its first token: `(B, S, EmbedDim) -> (B, EmbedDim)`.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    #[panicking]
-    pub fn try_pooled<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn pooled<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         states: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, Config::EmbedDim), E, D, T>, OpError> {
-        let first = try_select(states, axis::<S>(), 0)?;
-        Tanh::try_apply(try_linear(first, &self.pooler.weight, Some(&self.pooler.bias))?)
+        let first = select(states, axis::<S>(), 0)?;
+        Tanh::apply(self.pooler.forward(first)?)
     }
 }

@@ -5,31 +5,31 @@
 //! | in the paper | in `modeling_gpt2.py` | here |
 //! | --- | --- | --- |
 //! | 2.3, layer norm before each sub-block | `GPT2Block` | [`Layer`] |
-//! | GPT, 3.1, masked self-attention | `GPT2Attention`, `Conv1D` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
+//! | GPT, 3.1, masked self-attention | `GPT2Attention`, `Conv1D` | [`Attention`], [`multi_head_attention`] |
 //! | GPT, 4.1, position-wise feed-forward layer, GELU | `GPT2MLP`, `NewGELUActivation` | [`FeedForward`], [`GeluTanh`] |
 //! | | `past_key_values` | [`Gpt2Cache`] |
 //! | 2.3, norm after the last block | `GPT2Model`, `GPT2LMHeadModel` | [`Gpt2`] |
 
-mod decoding;
 mod names;
 
-pub use decoding::Gpt2Cache;
 pub use names::NAMES;
 
 use crate::{
     backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient},
+    dims::{AtMost, Const, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Heads, LayerNorm, Linear, WithPast, init},
+    nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Linear, init, last},
     ops::{
-        Activation, AttentionScale, GeluTanh, MaskFill, OpError, Real, try_add_positions, try_embed,
-        try_learned_positions_from, try_linear, try_multi_head_attention, try_residual,
+        Activation, AttentionOptions, GeluTanh, OpError, Real, add_positions, embed, learned_positions_from, linear,
+        multi_head_attention, residual, select,
     },
     tokens::TokenIds,
 };
-use dfdx::tensor::Tensor;
-use typed_transformer_macros::panicking;
+use dfdx::{
+    shapes::ConstDim as _,
+    tensor::{Cpu, NoneTape, Tensor},
+};
 
 /// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace.
 ///
@@ -136,25 +136,24 @@ pub struct Layer<Config: Gpt2Config, E, D> {
 }
 
 impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
-    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `with_past` prepends the cached keys and values.
-    fn try_forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `update_cache` prepends the cached keys and values.
+    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
-        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let normalized = self.attention_norm.try_forward(x.clone(), Config::NORM_EPSILON)?;
-        let query = self.attention.query.try_forward(normalized.clone())?;
-        let key = self.attention.key.try_forward(normalized.clone())?;
-        let value = self.attention.value.try_forward(normalized)?;
-        let (key, value) = with_past((key, value))?;
-        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-        let attended = try_multi_head_attention(query, key, value, mask, scale, fill, 0.0)?;
-        let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
+        let normalized = self.attention_norm.forward(x.clone(), Config::NORM_EPSILON)?;
+        let query = self.attention.query.forward(normalized.clone())?;
+        let key = self.attention.key.forward(normalized.clone())?;
+        let value = self.attention.value.forward(normalized)?;
+        let (key, value) = update_cache((key, value))?;
+        let attended = multi_head_attention(query, key, value, mask, AttentionOptions::default())?;
+        let x = residual(x, self.attention.output.forward(attended)?)?;
 
-        let normalized = self.feed_forward_norm.try_forward(x.clone(), Config::NORM_EPSILON)?;
-        let hidden = GeluTanh::try_apply(self.feed_forward.hidden.try_forward(normalized)?)?;
-        try_residual(x, self.feed_forward.output.try_forward(hidden)?)
+        let normalized = self.feed_forward_norm.forward(x.clone(), Config::NORM_EPSILON)?;
+        let hidden = GeluTanh::apply(self.feed_forward.hidden.forward(normalized)?)?;
+        residual(x, self.feed_forward.output.forward(hidden)?)
     }
 }
 
@@ -164,8 +163,8 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
 /// use typed_transformer::{doctest::*, models::gpt2::Gpt2, prelude::*};
 /// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
-/// # Ok::<(), TokenError>(())
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
 pub struct Gpt2<Config: Gpt2Config, E, D> {
@@ -188,33 +187,66 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    #[panicking]
-    pub fn try_forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
-        let x = self.try_embed(token_ids, 0, tape)?;
-        self.try_logits(self.layers.iter().try_fold(x, |x, layer| layer.try_forward(x, &mask, Ok))?)
+        let x = self.embed(token_ids, 0, tape)?;
+        self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, &mask, Ok))?)
     }
 
     /// The sum of the vectors of tokens and of their positions, which begin at `start`.
-    fn try_embed<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn embed<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         start: usize,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let positions = try_learned_positions_from(&self.position_embedder, start, token_ids.shape().1)?;
-        try_add_positions(try_embed(&self.token_embedder, token_ids, tape)?, positions)
+        let positions = learned_positions_from(&self.position_embedder, start, token_ids.shape().1)?;
+        add_positions(embed(&self.token_embedder, token_ids, tape)?, positions)
     }
 
     /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn try_logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
-        try_linear(self.norm.try_forward(x, Config::NORM_EPSILON)?, &self.token_embedder, None)
+        linear(self.norm.forward(x, Config::NORM_EPSILON)?, &self.token_embedder, None)
+    }
+}
+
+/// The keys and values of the earlier positions of a [`Gpt2`], for each layer.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gpt2::{Gpt2, Gpt2Cache}, nn::Autoregressive, prelude::*};
+/// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
+/// let cache: Gpt2Cache<Batch, Small, f32, Cpu> = model.cache(Batch)?;
+/// # Ok::<(), OpError>(())
+/// ```
+pub type Gpt2Cache<B, Config, E = f32, D = Cpu> =
+    Cache<B, <Config as Gpt2Config>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Gpt2<Config, E, D> {
+    type VocabSize = Config::VocabSize;
+    type MaxSeqLen = Config::MaxSeqLen;
+    type Cache = Gpt2Cache<B, Config, E, D>;
+
+    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        Cache::new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+    }
+
+    fn next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
+        let (start, mask) = cache.reserve(tokens.shape())?;
+        let x = self.embed(tokens, start, NoneTape)?;
+        let mut layers = self.layers.iter().zip(&mut cache.layers);
+        let x = layers.try_fold(x, |x, (layer, cache)| layer.forward(x, &mask, |new| cache.update(new)))?;
+        select(self.logits(last(x)?)?, axis::<Const<1>>(), 0)
     }
 }

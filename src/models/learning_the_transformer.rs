@@ -11,9 +11,8 @@
 //! | `Transformer` | [`DecoderOnly`](crate::nn::DecoderOnly) |
 //! | "create a sequence of these MHA blocks … left to the reader" | [`BlockStack`](crate::nn::BlockStack) |
 //!
-//! The published code does not run: its attention and feed-forward layers have the width of the vocabulary
-//! but receive embeddings. Here this mistake does not compile, since a [`Block`](crate::nn::Block) has one
-//! width.
+//! The published code does not run: its attention and feed-forward layers have the width of the vocabulary but receive
+//! embeddings. Here this mistake does not compile, since a [`Block`](crate::nn::Block) has one width.
 
 use crate::{
     mask::PadSourceKeys,

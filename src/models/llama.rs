@@ -4,32 +4,32 @@
 //!
 //! | in the papers | in `modeling_llama.py` | here |
 //! | --- | --- | --- |
-//! | Llama, 2.2, pre-normalization | `LlamaRMSNorm`, `LlamaDecoderLayer` | [`rms_norm`](crate::ops::rms_norm), [`Layer`] |
+//! | Llama, 2.2, pre-normalization | `LlamaRMSNorm`, `LlamaDecoderLayer` | [`rms_norm`], [`Layer`] |
 //! | Llama, 2.2, SwiGLU | `LlamaMLP` | [`FeedForward`] |
 //! | Llama, 2.2, rotary embeddings | `LlamaRotaryEmbedding`, `apply_rotary_pos_emb` | [`rotary_positions`](crate::ops::rotary_positions), [`LlamaConfig::ROTARY`] |
-//! | Llama 2, A.2.1, grouped-query attention | `LlamaAttention`, `repeat_kv` | [`Attention`], [`grouped_query_attention`](crate::ops::grouped_query_attention) |
+//! | Llama 2, A.2.1, grouped-query attention | `LlamaAttention`, `repeat_kv` | [`Attention`], [`grouped_query_attention`] |
 //! | | `LlamaModel`, `LlamaForCausalLM`, `past_key_values` | [`Llama`], [`LlamaCache`] |
 
-mod decoding;
 mod names;
 
-pub use decoding::LlamaCache;
 pub use names::NAMES;
 
 use crate::{
     backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, Dim, Divides, Even, Product, Quotient},
+    dims::{AtMost, Const, ConstDim, Dim, Divides, Even, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Heads, WithPast, init},
+    nn::{Autoregressive, Cache, CacheUpdate, Heads, init, last},
     ops::{
-        Activation, AttentionScale, MaskFill, OpError, Real, Rotary, Silu, try_embed, try_grouped_query_attention,
-        try_linear, try_mul, try_residual, try_rms_norm, try_rotate_heads,
+        Activation, AttentionOptions, OpError, Real, Rotary, Silu, embed, grouped_query_attention, linear, mul,
+        residual, rms_norm, rotate_heads, select,
     },
     tokens::TokenIds,
 };
-use dfdx::tensor::Tensor;
-use typed_transformer_macros::panicking;
+use dfdx::{
+    shapes::ConstDim as _,
+    tensor::{Cpu, NoneTape, Tensor},
+};
 
 /// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace.
 ///
@@ -120,22 +120,21 @@ pub struct Attention<Config: LlamaConfig, E, D> {
 }
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
-    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `with_past` prepends
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `update_cache` prepends
     /// the cached keys and values.
-    pub(super) fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let query = try_rotate_heads(try_linear(x.clone(), &self.query, None)?, start, Config::ROTARY)?;
-        let key = try_rotate_heads(try_linear(x.clone(), &self.key, None)?, start, Config::ROTARY)?;
-        let value = try_linear(x, &self.value, None)?;
-        let (key, value) = with_past((key, value))?;
-        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-        let attended = try_grouped_query_attention(query, key, value, mask, scale, fill, 0.0)?;
-        try_linear(attended, &self.output, None)
+        let query = rotate_heads(linear(x.clone(), &self.query, None)?, start, Config::ROTARY)?;
+        let key = rotate_heads(linear(x.clone(), &self.key, None)?, start, Config::ROTARY)?;
+        let value = linear(x, &self.value, None)?;
+        let (key, value) = update_cache((key, value))?;
+        let attended = grouped_query_attention(query, key, value, mask, AttentionOptions::default())?;
+        linear(attended, &self.output, None)
     }
 }
 
@@ -161,13 +160,13 @@ pub struct FeedForward<Config: LlamaConfig, E, D> {
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    pub(super) fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let gate = Silu::try_apply(try_linear(x.clone(), &self.gate, None)?)?;
-        let hidden = try_linear(x, &self.hidden, None)?;
-        try_linear(try_mul(gate, hidden)?, &self.output, None)
+        let gate = Silu::apply(linear(x.clone(), &self.gate, None)?)?;
+        let hidden = linear(x, &self.hidden, None)?;
+        linear(mul(gate, hidden)?, &self.output, None)
     }
 }
 
@@ -194,17 +193,17 @@ pub struct Layer<Config: LlamaConfig, E, D> {
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
     /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
-    fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let normalized = try_rms_norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
-        let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_past)?)?;
-        let normalized = try_rms_norm(x.clone(), &self.feed_forward_norm, Config::NORM_EPSILON)?;
-        try_residual(x, self.feed_forward.try_forward(normalized)?)
+        let normalized = rms_norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
+        let x = residual(x, self.attention.forward(normalized, start, mask, update_cache)?)?;
+        let normalized = rms_norm(x.clone(), &self.feed_forward_norm, Config::NORM_EPSILON)?;
+        residual(x, self.feed_forward.forward(normalized)?)
     }
 }
 
@@ -214,8 +213,8 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
 /// use typed_transformer::{doctest::*, models::llama::Llama, prelude::*};
 /// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
-/// # Ok::<(), typed_transformer::tokens::TokenError>(())
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
 pub struct Llama<Config: LlamaConfig, E, D> {
@@ -240,23 +239,56 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    #[panicking]
-    pub fn try_forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
-        let x = try_embed(&self.token_embedder, token_ids, tape)?;
-        self.try_logits(self.layers.iter().try_fold(x, |x, layer| layer.try_forward(x, 0, &mask, Ok))?)
+        let x = embed(&self.token_embedder, token_ids, tape)?;
+        self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
     }
 
     /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn logits<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
-        let x = try_rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
-        try_linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
+        let x = rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
+        linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
+    }
+}
+
+/// The keys and values of the earlier positions of a [`Llama`], for each layer.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::llama::{Llama, LlamaCache}, nn::Autoregressive, prelude::*};
+/// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
+/// let cache: LlamaCache<Batch, Small, f32, Cpu> = model.cache(Batch)?;
+/// # Ok::<(), OpError>(())
+/// ```
+pub type LlamaCache<B, Config, E = f32, D = Cpu> =
+    Cache<B, <Config as LlamaConfig>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Llama<Config, E, D> {
+    type VocabSize = Config::VocabSize;
+    type MaxSeqLen = Config::MaxSeqLen;
+    type Cache = LlamaCache<B, Config, E, D>;
+
+    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        Cache::new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+    }
+
+    fn next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
+        let (start, mask) = cache.reserve(tokens.shape())?;
+        let x = embed(&self.token_embedder, tokens, NoneTape)?;
+        let mut layers = self.layers.iter().zip(&mut cache.layers);
+        let x = layers.try_fold(x, |x, (layer, kv)| layer.forward(x, start, &mask, |new| kv.update(new)))?;
+        select(self.logits(last(x)?)?, axis::<Const<1>>(), 0)
     }
 }

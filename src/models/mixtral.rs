@@ -3,7 +3,7 @@
 //!
 //! | in the paper | in `modeling_mixtral.py` | here |
 //! | --- | --- | --- |
-//! | 2, architecture | `MixtralAttention`, `MixtralRMSNorm` | [`Attention`] of Llama, [`rms_norm`](crate::ops::rms_norm) |
+//! | 2, architecture | `MixtralAttention`, `MixtralRMSNorm` | [`Attention`] of Llama, [`rms_norm`] |
 //! | 2.1, gating network, `TopK` | `MixtralTopKRouter` | [`MixtureOfExperts::router`], [`top_k`](crate::ops::top_k) |
 //! | 2.1, `Σ Softmax(Top2(x · W))ᵢ · SwiGLUᵢ(x)` | `MixtralExperts`, `MixtralSparseMoeBlock` | [`MixtureOfExperts`], [`FeedForward`] of Llama |
 //! | | `MixtralDecoderLayer` | [`Layer`] |
@@ -21,15 +21,14 @@ use crate::{
     dims::{AtMost, Const, ConstDim, Dim, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, WithPast, init, try_last},
-    ops::{OpError, Real, try_embed, try_linear, try_residual, try_rms_norm, try_select},
+    nn::{Autoregressive, Cache, CacheUpdate, init, last},
+    ops::{OpError, Real, embed, linear, residual, rms_norm, select},
     tokens::TokenIds,
 };
 use dfdx::{
     shapes::ConstDim as _,
     tensor::{NoneTape, Tensor},
 };
-use typed_transformer_macros::panicking;
 
 /// The dimensions and the constants of a [`Mixtral`]: `MixtralConfig` of HuggingFace, of which [`LlamaConfig`] is the
 /// larger part.
@@ -114,17 +113,17 @@ pub struct Layer<Config: MixtralConfig, E, D> {
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
     /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
-    fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let normalized = try_rms_norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
-        let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_past)?)?;
-        let normalized = try_rms_norm(x.clone(), &self.experts_norm, Config::NORM_EPSILON)?;
-        try_residual(x, self.mixture.try_forward(normalized)?)
+        let normalized = rms_norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
+        let x = residual(x, self.attention.forward(normalized, start, mask, update_cache)?)?;
+        let normalized = rms_norm(x.clone(), &self.experts_norm, Config::NORM_EPSILON)?;
+        residual(x, self.mixture.forward(normalized)?)
     }
 }
 
@@ -134,8 +133,8 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
 /// use typed_transformer::{doctest::*, models::mixtral::Mixtral, prelude::*};
 /// let model = Mixtral::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
-/// # Ok::<(), TokenError>(())
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
 pub struct Mixtral<Config: MixtralConfig, E, D> {
@@ -160,24 +159,23 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    #[panicking]
-    pub fn try_forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
-        let x = try_embed(&self.token_embedder, token_ids, tape)?;
-        self.try_logits(self.layers.iter().try_fold(x, |x, layer| layer.try_forward(x, 0, &mask, Ok))?)
+        let x = embed(&self.token_embedder, token_ids, tape)?;
+        self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
     }
 
     /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn logits<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
-        let x = try_rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
-        try_linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
+        let x = rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
+        linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
     }
 }
 
@@ -187,20 +185,19 @@ impl<B: Dim, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregressive<B, E,
     type MaxSeqLen = Config::MaxSeqLen;
     type Cache = LlamaCache<B, Config, E, D>;
 
-    fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::try_new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        Cache::new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
     }
 
-    fn try_next_logits<S: Dim>(
+    fn next_logits<S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.try_reserve(tokens.shape())?;
-        let x = try_embed(&self.token_embedder, tokens, NoneTape)?;
+        let (start, mask) = cache.reserve(tokens.shape())?;
+        let x = embed(&self.token_embedder, tokens, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
-        let x =
-            layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, start, &mask, |new| cache.try_update(new)))?;
-        try_select(self.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
+        let x = layers.try_fold(x, |x, (layer, cache)| layer.forward(x, start, &mask, |new| cache.update(new)))?;
+        select(self.logits(last(x)?)?, axis::<Const<1>>(), 0)
     }
 }

@@ -41,9 +41,9 @@
 //!
 //! let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
 //! let ids = TokenIds::from_ids(&[7, 4, 24], None, (Batch, SeqLen))?;
-//! let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
-//! let mut cache = model.try_cache(Batch)?;
-//! let next: Tensor<(Batch, VocabSize), f32, Cpu> = model.try_next_logits(&ids, &mut cache)?;
+//! let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
+//! let mut cache = model.cache(Batch)?;
+//! let next: Tensor<(Batch, VocabSize), f32, Cpu> = model.next_logits(&ids, &mut cache)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -3,9 +3,9 @@
 //!
 //! | in the paper | in `modeling_t5.py` | here |
 //! | --- | --- | --- |
-//! | 2.1, relative position embeddings, shared by all layers | `compute_bias`, `_relative_position_bucket` | [`relative_position_bias`](crate::ops::relative_position_bias), [`T5::encoder_position_bias`] |
+//! | 2.1, relative position embeddings, shared by all layers | `compute_bias`, `_relative_position_bucket` | [`relative_position_bias`], [`T5::encoder_position_bias`] |
 //! | 2.1, attention | `T5Attention` without a scale | [`Attention`], [`AttentionScale::One`](crate::ops::AttentionScale::One) |
-//! | 2.1, layer norm without bias, before each sublayer | `T5LayerNorm` | [`rms_norm`](crate::ops::rms_norm) |
+//! | 2.1, layer norm without bias, before each sublayer | `T5LayerNorm` | [`rms_norm`] |
 //! | 2.1, feed-forward network with ReLU | `T5DenseActDense` | [`FeedForward`], [`Relu`](crate::ops::Relu) |
 //! | 2.1, encoder and decoder | `T5Block`, `T5Stack` | [`EncoderLayer`], [`DecoderLayer`] |
 //! | | `past_key_values` | [`EncodedT5`], [`T5Cache`] |
@@ -25,17 +25,10 @@ use crate::{
     mask::{AttentionMask, CausalMask, NoMask, PadSourceKeys, PaddingMask, mk_cross_mask, mk_mask},
     module,
     nn::{Heads, init},
-    ops::{
-        OpError, Real, RelativeBuckets, dim_error, try_embed, try_linear, try_relative_position_bias, try_rms_norm,
-        try_scale,
-    },
+    ops::{OpError, Real, RelativeBuckets, dim_error, embed, linear, relative_position_bias, rms_norm, scale},
     tokens::TokenIds,
 };
-use dfdx::{
-    shapes::ConstDim as _,
-    tensor::{SplitTape, Tensor},
-};
-use typed_transformer_macros::panicking;
+use dfdx::{shapes::ConstDim as _, tensor::Tensor};
 
 /// The dimensions and the constants of a [`T5`]: `T5Config` of HuggingFace.
 ///
@@ -109,8 +102,8 @@ type PositionBias<Q, K, Config, E, D, T> = Tensor<(<Config as T5Config>::NumHead
 /// let model = T5::<Small, f32, Cpu>::build(&Cpu::default());
 /// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SrcLen))?;
 /// let target = TokenIds::from_ids(&[0, 7, 4], None, (Batch, TgtLen))?;
-/// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = model.forward(&source, &target, NoneTape);
-/// # Ok::<(), TokenError>(())
+/// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = model.forward(&source, &target, NoneTape)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
 pub struct T5<Config: T5Config, E, D> {
@@ -144,32 +137,30 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
-    #[panicking]
-    pub fn try_forward<B: Dim, Src: Dim, Tgt: Dim, T: Tape<E, D>>(
+    pub fn forward<B: Dim, Src: Dim, Tgt: Dim, T: Tape<E, D>>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
         target: &TokenIds<B, Tgt, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, Tgt, Config::VocabSize), E, D, T>, OpError> {
-        let (encoded, tape) = self.try_encoder(source, tape)?.split_tape();
-        let (position_bias, tape) =
-            self.try_decoder_position_bias(0, (target.shape().1, target.shape().1), tape)?.split_tape();
+        let encoded = self.encoder(source, tape.clone())?;
+        let lengths = (target.shape().1, target.shape().1);
+        let position_bias = self.decoder_position_bias(0, lengths, tape.clone())?;
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, Tgt>(&PaddingMask::without_padding(target.shape()));
-        let source_mask = try_source_mask(target.shape(), &source.padding_mask())?;
-        let mut x = try_embed(&self.token_embedder, target, tape)?;
+        let source_mask = source_mask(target.shape(), &source.padding_mask())?;
+        let mut x = embed(&self.token_embedder, target, tape)?;
         for layer in &self.decoder {
-            let source = layer.cross_attention.try_keys_and_values(encoded.retaped::<T>())?;
-            x = layer.try_forward(x, Ok, (position_bias.retaped::<T>(), &mask), source, &source_mask)?;
+            let source = layer.cross_attention.keys_and_values(encoded.clone())?;
+            x = layer.forward(x, Ok, (position_bias.clone(), &mask), source, &source_mask)?;
         }
-        self.try_logits(x)
+        self.logits(x)
     }
 
     /// The output of the encoder: `(B, Src) ids of VocabSize -> (B, Src, EmbedDim)`. No position attends to padding.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    #[panicking]
-    pub fn try_encoder<B: Dim, Src: Dim, T: Tape<E, D>>(
+    pub fn encoder<B: Dim, Src: Dim, T: Tape<E, D>>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
         tape: T,
@@ -177,38 +168,37 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
         let mask = mk_mask::<NoMask, PadSourceKeys, B, Src>(&source.padding_mask());
         let buckets = RelativeBuckets { bidirectional: true, max_distance: Config::MAX_DISTANCE };
         let lengths = (source.shape().1, source.shape().1);
-        let position_bias = try_relative_position_bias(&self.encoder_position_bias, buckets, 0, lengths, tape)?;
-        let (position_bias, tape) = position_bias.split_tape();
-        let mut x = try_embed(&self.token_embedder, source, tape)?;
+        let position_bias = relative_position_bias(&self.encoder_position_bias, buckets, 0, lengths, tape.clone())?;
+        let mut x = embed(&self.token_embedder, source, tape)?;
         for layer in &self.encoder {
-            x = layer.try_forward(x, position_bias.retaped::<T>(), &mask)?;
+            x = layer.forward(x, position_bias.clone(), &mask)?;
         }
-        try_rms_norm(x, &self.encoder_norm, Config::NORM_EPSILON)
+        rms_norm(x, &self.encoder_norm, Config::NORM_EPSILON)
     }
 
     /// The numbers that the decoder's self-attention adds, for queries from `start` on: `(NumHeads, Q, K)`.
-    fn try_decoder_position_bias<Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn decoder_position_bias<Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         start: usize,
         lengths: (Q, K),
         tape: T,
     ) -> Result<PositionBias<Q, K, Config, E, D, T>, OpError> {
         let buckets = RelativeBuckets { bidirectional: false, max_distance: Config::MAX_DISTANCE };
-        try_relative_position_bias(&self.decoder_position_bias, buckets, start, lengths, tape)
+        relative_position_bias(&self.decoder_position_bias, buckets, start, lengths, tape)
     }
 
     /// The logits of the decoder's last layer, scaled by `1 / √EmbedDim`: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn logits<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
-        let x = try_rms_norm(x, &self.decoder_norm, Config::NORM_EPSILON)?;
-        try_linear(try_scale(x, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt())?, &self.token_embedder, None)
+        let x = rms_norm(x, &self.decoder_norm, Config::NORM_EPSILON)?;
+        linear(scale(x, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt())?, &self.token_embedder, None)
     }
 }
 
 /// The positions of the source that `next` positions see: all but padding.
-fn try_source_mask<B: Dim, Q: Dim, Src: Dim>(
+fn source_mask<B: Dim, Q: Dim, Src: Dim>(
     next: (B, Q),
     source_padding: &PaddingMask<B, Src>,
 ) -> Result<AttentionMask<B, Q, Src>, OpError> {

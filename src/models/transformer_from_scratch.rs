@@ -24,20 +24,16 @@
 use crate::{
     backend::{Backend, Tape},
     dims::{AtMost, ConstDim, Dim, Product},
+    einsum,
     mask::{AttentionMask, PadSourceKeys},
-    nn::{Arch, Conventions, LM, MHAttention, Output, Seq2Seq, Sinusoidal, try_residual_norm},
+    nn::{Arch, Conventions, LM, MHAttention, Output, Seq2Seq, Sinusoidal, residual_norm},
     ops::{
-        AttentionScale, Gelu, MaskFill, OpError, Real, check_attention, try_attention_weights, try_merge_heads,
-        try_split_heads,
+        AttentionOptions, AttentionScale, Gelu, OpError, Real, attention_weights, check_attention, merge_heads,
+        split_heads,
     },
     tokens::TokenIds,
-    try_einsum,
 };
-use dfdx::{
-    shapes::HasShape,
-    tensor::{PutTape, SplitTape, Tensor},
-};
-use typed_transformer_macros::panicking;
+use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// The conventions of *Transformer from Scratch*: GELU, sinusoidal positions on unscaled embeddings, attention
 /// without biases and scaled by the width of the embedding, as in the post's text.
@@ -88,8 +84,7 @@ impl Conventions for FromScratch {
     const EMBEDDING_NORM: bool = false;
 }
 
-/// [`LM::try_forward`] as the published code computes it: with [`unweighted_attention_as_published`] in place of
-/// attention.
+/// [`LM::forward`] as the published code computes it: with [`unweighted_attention_as_published`] in place of attention.
 ///
 /// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`
 ///
@@ -112,13 +107,12 @@ impl Conventions for FromScratch {
 /// let model = LM::<Small, f32, Cpu>::build(&Cpu::default());
 /// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
 /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
-/// let output = forward_as_published(&model, &source, &target, NoneTape);
+/// let output = forward_as_published(&model, &source, &target, NoneTape)?;
 /// // Without weights, attention gives other logits.
-/// assert_ne!(output.logit_output.as_vec(), model.forward(&source, &target, NoneTape).logit_output.as_vec());
-/// # Ok::<(), TokenError>(())
+/// assert_ne!(output.logit_output.as_vec(), model.forward(&source, &target, NoneTape)?.logit_output.as_vec());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[panicking]
-pub fn try_forward_as_published<
+pub fn forward_as_published<
     B: Dim,
     Src: AtMost<Config::MaxSrcLen>,
     Tgt: AtMost<Config::MaxTgtLen>,
@@ -133,33 +127,31 @@ pub fn try_forward_as_published<
     tape: T,
 ) -> Result<Output<(B, Src, Config::EmbedDim), (B, Tgt, Config::EmbedDim), (B, Tgt, Config::TgtVocab), E, D, T>, OpError>
 {
-    let mut source = model.encoder.embedder.try_forward(encoder_ids, tape)?;
+    let mut source = model.encoder.embedder.forward(encoder_ids, tape.clone())?;
     for layer in &model.encoder.encoder.layers {
         let sublayer = &layer.self_attention;
-        source =
-            try_residual_norm(&sublayer.norm, source, |x| try_attend_as_published(&sublayer.attention, x.clone(), x))?;
-        source = layer.feed_forward.try_forward(source)?;
+        source = residual_norm(&sublayer.norm, source, |x| attend_as_published(&sublayer.attention, x.clone(), x))?;
+        source = layer.feed_forward.forward(source)?;
     }
-    let (encoder_output, tape) = source.split_tape();
 
-    let mut target = model.decoder.embedder.try_forward(decoder_ids, tape)?;
+    let mut target = model.decoder.embedder.forward(decoder_ids, tape)?;
     for layer in &model.decoder.decoder.layers {
         let sublayer = &layer.self_attention;
-        target =
-            try_residual_norm(&sublayer.norm, target, |x| try_attend_as_published(&sublayer.attention, x.clone(), x))?;
+        target = residual_norm(&sublayer.norm, target, |x| attend_as_published(&sublayer.attention, x.clone(), x))?;
         let sublayer = &layer.cross_attention;
-        target = try_residual_norm(&sublayer.norm, target, |x| {
-            try_attend_as_published(&sublayer.attention, x, encoder_output.retaped::<T>())
-        })?;
-        target = layer.feed_forward.try_forward(target)?;
+        target =
+            residual_norm(&sublayer.norm, target, |x| attend_as_published(&sublayer.attention, x, source.clone()))?;
+        target = layer.feed_forward.forward(target)?;
     }
-    let (decoder_output, tape) = target.split_tape();
-    let logit_output = model.try_logits(decoder_output.clone().put_tape(tape))?;
-    Ok(Output { encoder_output, logit_output, decoder_output })
+    Ok(Output {
+        encoder_output: source.retaped(),
+        decoder_output: target.retaped(),
+        logit_output: model.logits(target)?,
+    })
 }
 
 /// An attention of the published code, with its projections: `(B, Q, QDim), (B, K, KVDim) -> (B, Q, QDim)`.
-fn try_attend_as_published<
+fn attend_as_published<
     B: Dim,
     Q: Dim,
     K: Dim,
@@ -177,12 +169,11 @@ fn try_attend_as_published<
     let ((batch, queries, _), (_, keys, _)) = (*query.shape(), *key_value.shape());
     // The weights of a query add up to 1 under any mask, so the mask has no effect.
     let mask = AttentionMask::all_visible((batch, queries, keys));
-    let query = attention.query_proj.try_forward(query)?;
-    let key = attention.key_proj.try_forward(key_value.clone())?;
-    let value = attention.value_proj.try_forward(key_value)?;
-    let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
-    let sums = try_unweighted_attention_as_published(query, key, value, &mask, scale, mask_fill)?;
-    attention.output_proj.try_forward(sums)
+    let query = attention.query_proj.forward(query)?;
+    let key = attention.key_proj.forward(key_value.clone())?;
+    let value = attention.value_proj.forward(key_value)?;
+    let sums = unweighted_attention_as_published(query, key, value, &mask, A::attention_options())?;
+    attention.output_proj.forward(sums)
 }
 
 /// `(Σₖ weightₖ) · (Σₖ valueₖ)` for each query and head, in place of the `Σₖ weightₖ valueₖ` of
@@ -206,12 +197,11 @@ fn try_attend_as_published<
 /// let value: Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> =
 ///     device.tensor(vec![1.0, 10.0, 3.0, 30.0]);
 /// let first = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k == 0);
-/// let (scale, mask_fill) = (AttentionScale::EmbedDim, MaskFill::MinValue);
-/// let sums = unweighted_attention_as_published(query, key, value, &first, scale, mask_fill);
+/// let sums = unweighted_attention_as_published(query, key, value, &first, AttentionOptions::default())?;
 /// assert_eq!(sums.as_vec(), [4.0, 40.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_unweighted_attention_as_published<
+pub fn unweighted_attention_as_published<
     B: Dim,
     Q: Dim,
     K: Dim,
@@ -226,15 +216,14 @@ pub fn try_unweighted_attention_as_published<
     key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
     value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    mask_fill: MaskFill,
+    options: AttentionOptions<H, Q, K, E, D, T>,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
     let ((batch, queries, _), (value_batch, value_keys, _)) = (*query.shape(), *value.shape());
     check_attention((batch, queries), (value_batch, value_keys), mask)?;
-    let (query, key) = (try_split_heads(query)?, try_split_heads(key)?);
-    let weights = try_attention_weights(query, key, mask, scale, mask_fill)?;
-    let values = try_split_heads::<_, _, H, VODim, _, _, _>(value)?;
-    let weights = try_einsum!(weights: (B, H, Q, K) -> (B, H, Q))?;
-    let values = try_einsum!(values: (B, H, K, VODim) -> (B, H, VODim))?;
-    try_merge_heads(try_einsum!(weights: (B, H, Q), values: (B, H, VODim) -> (B, H, Q, VODim))?)
+    let (query, key) = (split_heads(query)?, split_heads(key)?);
+    let weights = attention_weights(query, key, mask, options)?;
+    let values = split_heads::<_, _, H, VODim, _, _, _>(value)?;
+    let weights = einsum!(weights: (B, H, Q, K) -> (B, H, Q))?;
+    let values = einsum!(values: (B, H, K, VODim) -> (B, H, VODim))?;
+    merge_heads(einsum!(weights: (B, H, Q), values: (B, H, VODim) -> (B, H, Q, VODim))?)
 }

@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | 3.1, patches and their linear projection | `ViTPatchEmbeddings` | [`patches`](crate::ops::patches), [`Embeddings::patch`] |
 //! | 3.1, class token, positions; equation 1 | `ViTEmbeddings` | [`Embeddings`] |
-//! | equation 2, self-attention | `ViTSelfAttention`, `ViTSelfOutput` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
+//! | equation 2, self-attention | `ViTSelfAttention`, `ViTSelfOutput` | [`Attention`], [`multi_head_attention`] |
 //! | equation 3, MLP with GELU | `ViTIntermediate`, `ViTOutput` | [`FeedForward`], [`Gelu`] |
 //! | equations 2 and 3 | `ViTLayer` | [`Layer`] |
 //! | equation 4, the state of the class token | `ViTPooler` | [`Vit::pooled`], [`Tanh`] |
@@ -23,16 +23,12 @@ use crate::{
     mask::AttentionMask,
     module,
     nn::{LayerNorm, Linear},
-    ops::{
-        Activation, AttentionScale, Gelu, MaskFill, OpError, Real, Tanh, try_linear, try_multi_head_attention,
-        try_residual, try_select,
-    },
+    ops::{Activation, AttentionOptions, Gelu, OpError, Real, Tanh, multi_head_attention, residual, select},
 };
 use dfdx::{
     shapes::HasShape,
     tensor::{Cpu, Tensor},
 };
-use typed_transformer_macros::panicking;
 
 /// The dimensions and the constants of a [`Vit`]: `ViTConfig` of HuggingFace.
 ///
@@ -97,7 +93,8 @@ type Columns<Config> = Product<
 /// ```
 /// use typed_transformer::{doctest::*, models::vit::{Images, Vit}, prelude::*};
 /// let images: Images<Batch, Small, f32, Cpu> = Cpu::default().zeros();
-/// let x = Vit::<Small, f32, Cpu>::build(&Cpu::default()).forward(images);
+/// let x = Vit::<Small, f32, Cpu>::build(&Cpu::default()).forward(images)?;
+/// # Ok::<(), OpError>(())
 /// ```
 pub type Images<B, Config, E = f32, D = Cpu> =
     Tensor<(B, <Config as VitConfig>::Channels, <Config as VitConfig>::Height, <Config as VitConfig>::Width), E, D>;
@@ -157,22 +154,22 @@ pub struct Layer<Config: VitConfig, E, D> {
 
 impl<Config: VitConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let (batch, len, _) = *x.shape();
-        let normalized = self.attention_norm.try_forward(x.clone(), Config::NORM_EPSILON)?;
-        let query = self.attention.query.try_forward(normalized.clone())?;
-        let key = self.attention.key.try_forward(normalized.clone())?;
-        let value = self.attention.value.try_forward(normalized)?;
-        let (mask, fill) = (AttentionMask::all_visible((batch, len, len)), MaskFill::MinValue);
-        let attended = try_multi_head_attention(query, key, value, &mask, AttentionScale::HeadDim, fill, 0.0)?;
-        let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
+        let normalized = self.attention_norm.forward(x.clone(), Config::NORM_EPSILON)?;
+        let query = self.attention.query.forward(normalized.clone())?;
+        let key = self.attention.key.forward(normalized.clone())?;
+        let value = self.attention.value.forward(normalized)?;
+        let mask = AttentionMask::all_visible((batch, len, len));
+        let attended = multi_head_attention(query, key, value, &mask, AttentionOptions::default())?;
+        let x = residual(x, self.attention.output.forward(attended)?)?;
 
-        let normalized = self.feed_forward_norm.try_forward(x.clone(), Config::NORM_EPSILON)?;
-        let hidden = Gelu::try_apply(self.feed_forward.hidden.try_forward(normalized)?)?;
-        try_residual(x, self.feed_forward.output.try_forward(hidden)?)
+        let normalized = self.feed_forward_norm.forward(x.clone(), Config::NORM_EPSILON)?;
+        let hidden = Gelu::apply(self.feed_forward.hidden.forward(normalized)?)?;
+        residual(x, self.feed_forward.output.forward(hidden)?)
     }
 }
 
@@ -182,8 +179,9 @@ impl<Config: VitConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
 /// use typed_transformer::{doctest::*, models::vit::{ClassAndPatches, Images, Vit}, prelude::*};
 /// let model = Vit::<Small, f32, Cpu>::build(&Cpu::default());
 /// let images: Images<Batch, Small, f32, Cpu> = Cpu::default().zeros();
-/// let states: Tensor<(Batch, ClassAndPatches<Small>, EmbedDim), f32, Cpu> = model.forward(images);
-/// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(states);
+/// let states: Tensor<(Batch, ClassAndPatches<Small>, EmbedDim), f32, Cpu> = model.forward(images)?;
+/// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(states)?;
+/// # Ok::<(), OpError>(())
 /// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Vit<Config: VitConfig, E, D> {
@@ -204,14 +202,13 @@ impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    #[panicking]
-    pub fn try_forward<B: Dim, T: Tape<E, D>>(
+    pub fn forward<B: Dim, T: Tape<E, D>>(
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {
-        let x = self.embeddings.try_forward(images)?;
-        let x = self.layers.iter().try_fold(x, |x, layer| layer.try_forward(x))?;
-        self.norm.try_forward(x, Config::NORM_EPSILON)
+        let x = self.embeddings.forward(images)?;
+        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x))?;
+        self.norm.forward(x, Config::NORM_EPSILON)
     }
 
     /// The vector of each image, `tanh(pooler(x))` of its class token:
@@ -219,12 +216,11 @@ impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    #[panicking]
-    pub fn try_pooled<B: Dim, T: Tape<E, D>>(
+    pub fn pooled<B: Dim, T: Tape<E, D>>(
         &self,
         states: Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, Config::EmbedDim), E, D, T>, OpError> {
-        let class = try_select(states, axis::<ClassAndPatches<Config>>(), 0)?;
-        Tanh::try_apply(try_linear(class, &self.pooler.weight, Some(&self.pooler.bias))?)
+        let class = select(states, axis::<ClassAndPatches<Config>>(), 0)?;
+        Tanh::apply(self.pooler.forward(class)?)
     }
 }

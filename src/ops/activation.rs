@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, unnamed::try_map};
+use super::{OpError, Real, cast, unnamed::map};
 use crate::{
     backend::{ActivationKind, Backend, Tape, activation_kernel, run_kernel},
     dims::UnnamedTensor,
@@ -17,14 +17,14 @@ use std::f64::consts::{PI, SQRT_2};
 /// /// `max(0, x)²`, of Primer ([So et al., 2021](https://arxiv.org/abs/2109.08668)).
 /// pub struct SquaredRelu;
 /// impl Activation for SquaredRelu {
-///     fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+///     fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 ///         input: Tensor<Dims, E, D, T>,
 ///     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-///         Ok(Relu::try_apply(input)?.square())
+///         Ok(Relu::apply(input)?.square())
 ///     }
 /// }
 /// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([-3.0, 3.0]);
-/// assert_eq!(SquaredRelu::try_apply(x)?.array(), [0.0, 9.0]);
+/// assert_eq!(SquaredRelu::apply(x)?.array(), [0.0, 9.0]);
 /// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -41,10 +41,10 @@ pub trait Activation: 'static {
     /// ```
     /// use typed_transformer::{ops::{Activation, Relu}, prelude::*};
     /// let x: Tensor<(Const<3>,), f32, Cpu> = Cpu::default().tensor([-1.0, 0.0, 2.0]);
-    /// assert_eq!(Relu::try_apply(x)?.array(), [0.0, 0.0, 2.0]);
+    /// assert_eq!(Relu::apply(x)?.array(), [0.0, 0.0, 2.0]);
     /// # Ok::<(), OpError>(())
     /// ```
-    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError>;
 }
@@ -54,7 +54,7 @@ pub trait Activation: 'static {
 /// ```
 /// use typed_transformer::{ops::{Activation, Relu}, prelude::*};
 /// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([-3.0, 3.0]);
-/// assert_eq!(Relu::try_apply(x)?.array(), [0.0, 3.0]);
+/// assert_eq!(Relu::apply(x)?.array(), [0.0, 3.0]);
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,7 +66,7 @@ pub struct Relu;
 /// ```
 /// use typed_transformer::{ops::{Activation, GeluTanh}, prelude::*};
 /// let x: Tensor<(Const<3>,), f64, Cpu> = Cpu::default().tensor([-10.0, 0.0, 10.0]);
-/// let [low, zero, high] = GeluTanh::try_apply(x)?.array();
+/// let [low, zero, high] = GeluTanh::apply(x)?.array();
 /// assert!(low.abs() < 1e-12 && zero == 0.0 && (high - 10.0).abs() < 1e-12);
 /// # Ok::<(), OpError>(())
 /// ```
@@ -79,7 +79,7 @@ pub struct GeluTanh;
 /// ```
 /// use typed_transformer::{ops::{Activation, Gelu}, prelude::*};
 /// let x: Tensor<(Const<3>,), f64, Cpu> = Cpu::default().tensor([-1.0, 0.0, 1.0]);
-/// let y = Gelu::try_apply(x)?.array();
+/// let y = Gelu::apply(x)?.array();
 /// // Φ(1) is 0.8413…
 /// assert!((y[2] - 0.841_344_746).abs() < 1e-9 && (y[2] + y[0] - 0.682_689_492).abs() < 1e-9);
 /// # Ok::<(), OpError>(())
@@ -93,7 +93,7 @@ pub struct Gelu;
 /// use typed_transformer::{ops::{Activation, Silu}, prelude::*};
 /// let x: Tensor<(Const<2>,), f64, Cpu> = Cpu::default().tensor([0.0, 3f64.ln()]);
 /// // σ(ln 3) is 3/4.
-/// assert!((Silu::try_apply(x)?.array()[1] - 0.75 * 3f64.ln()).abs() < 1e-12);
+/// assert!((Silu::apply(x)?.array()[1] - 0.75 * 3f64.ln()).abs() < 1e-12);
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,7 +104,7 @@ pub struct Silu;
 /// ```
 /// use typed_transformer::{ops::{Activation, Tanh}, prelude::*};
 /// let x: Tensor<(Const<2>,), f64, Cpu> = Cpu::default().tensor([0.0, 1.0]);
-/// assert_eq!(Tanh::try_apply(x)?.array(), [0.0, 1f64.tanh()]);
+/// assert_eq!(Tanh::apply(x)?.array(), [0.0, 1f64.tanh()]);
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,7 +115,7 @@ pub struct Tanh;
 /// ```
 /// use typed_transformer::{ops::{Activation, Sigmoid}, prelude::*};
 /// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([0.0, 100.0]);
-/// assert_eq!(Sigmoid::try_apply(x)?.array(), [0.5, 1.0]);
+/// assert_eq!(Sigmoid::apply(x)?.array(), [0.5, 1.0]);
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,7 +127,7 @@ pub struct Sigmoid;
 /// ```
 /// use typed_transformer::{ops::{Activation, Softplus}, prelude::*};
 /// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([-100.0, 100.0]);
-/// assert_eq!(Softplus::try_apply(x)?.array(), [0.0, 100.0]);
+/// assert_eq!(Softplus::apply(x)?.array(), [0.0, 100.0]);
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
@@ -144,83 +144,44 @@ fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         let shape = *input.shape();
         return run_kernel(op, shape, T::default(), |tape| Ok(activation_kernel(D::read(input, tape)?, kind)?));
     }
-    try_map(op, input, definition)
+    map(op, input, definition)
 }
 
-#[diagnostic::do_not_recommend]
-impl Activation for Sigmoid {
-    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        input: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        apply("sigmoid", ActivationKind::Sigmoid, input, |x| x.try_sigmoid())
-    }
+/// Implements an activation by its kernel, which has the name of the type, and its definition.
+macro_rules! activation {
+    ($name:ident, $op:literal, |$x:ident| $definition:expr) => {
+        #[diagnostic::do_not_recommend]
+        impl Activation for $name {
+            fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+                input: Tensor<Dims, E, D, T>,
+            ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+                apply($op, ActivationKind::$name, input, |$x| $definition)
+            }
+        }
+    };
 }
 
-#[diagnostic::do_not_recommend]
-impl Activation for Softplus {
-    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        input: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        // `max(x, 0) + ln(1 + e⁻|ˣ|)`, in which nothing overflows. At 0 the derivative of `|x|` is 0 here, and that of
-        // the maximum ½; dfdx's ReLU has 0.
-        apply("softplus", ActivationKind::Softplus, input, |x| {
-            let small = x.clone().try_abs()?.try_negate()?.try_exp()?.try_add(E::one())?.try_ln()?;
-            let zeros = x.device().try_zeros_like(x.shape())?;
-            x.try_maximum(zeros.retaped::<T>())?.try_add(small)
-        })
-    }
-}
+activation!(Relu, "relu", |x| x.try_relu());
+activation!(Sigmoid, "sigmoid", |x| x.try_sigmoid());
+activation!(Tanh, "tanh", |x| x.try_tanh());
+activation!(Silu, "silu", |x| x.clone().try_sigmoid()?.try_mul(x));
+activation!(GeluTanh, "gelu", |x| x.try_fast_gelu());
 
-#[diagnostic::do_not_recommend]
-impl Activation for Tanh {
-    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        input: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        apply("tanh", ActivationKind::Tanh, input, |x| x.try_tanh())
-    }
-}
+// The derivative is Φ(x) + x φ(x), where φ = Φ'. dfdx 0.13 has √2 x φ(x) in it. The term `zero` corrects this: its value
+// is 0, and its derivative is (1 - √2) x φ(x), because φ'(x) = -x φ(x).
+activation!(Gelu, "gelu", |x| {
+    let correction: E = cast((SQRT_2 - 1.0) / (2.0 * PI).sqrt());
+    let density = x.clone().try_square()?.try_mul(cast::<E>(-0.5))?;
+    let density = density.try_exp()?.try_mul(correction)?;
+    let detached = density.retaped::<NoneTape>().try_mul(E::one())?;
+    let zero = density.try_sub(detached)?;
+    x.try_accurate_gelu()?.try_add(zero)
+});
 
-#[diagnostic::do_not_recommend]
-impl Activation for Silu {
-    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        input: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        apply("silu", ActivationKind::Silu, input, |x| x.clone().try_sigmoid()?.try_mul(x))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl Activation for Relu {
-    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        input: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        apply("relu", ActivationKind::Relu, input, |x| x.try_relu())
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl Activation for GeluTanh {
-    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        input: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        apply("gelu", ActivationKind::GeluTanh, input, |x| x.try_fast_gelu())
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl Activation for Gelu {
-    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        input: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        // The derivative is Φ(x) + x φ(x), where φ = Φ'. dfdx 0.13 has √2 x φ(x) in it. The term `zero` corrects this:
-        // its value is 0, and its derivative is (1 - √2) x φ(x), because φ'(x) = -x φ(x).
-        apply("gelu", ActivationKind::Gelu, input, |x| {
-            let correction: E = cast((SQRT_2 - 1.0) / (2.0 * PI).sqrt());
-            let density = x.clone().try_square()?.try_mul(cast::<E>(-0.5))?;
-            let density = density.try_exp()?.try_mul(correction)?;
-            let detached = density.retaped::<NoneTape>().try_mul(E::one())?;
-            let zero = density.try_sub(detached)?;
-            x.try_accurate_gelu()?.try_add(zero)
-        })
-    }
-}
+// `max(x, 0) + ln(1 + e⁻|ˣ|)`, in which nothing overflows. At 0 the derivative of `|x|` is 0 here, and that of the maximum
+// ½; dfdx's ReLU has 0.
+activation!(Softplus, "softplus", |x| {
+    let small = x.clone().try_abs()?.try_negate()?.try_exp()?.try_add(E::one())?.try_ln()?;
+    let zeros = x.device().try_zeros_like(x.shape())?;
+    x.try_maximum(zeros.retaped::<T>())?.try_add(small)
+});

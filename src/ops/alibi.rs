@@ -2,18 +2,17 @@ use super::{OpError, Real, cast, device_error};
 use crate::backend::Backend;
 use crate::dims::{ConstDim, Dim};
 use dfdx::tensor::Tensor;
-use typed_transformer_macros::panicking;
 
 /// Attention with linear biases: a bias that falls with the distance of a key from its query ([Press et al.,
-/// 2021](https://arxiv.org/abs/2108.12409), 3), for [`attention_with_bias`](super::attention_with_bias).
+/// 2021](https://arxiv.org/abs/2108.12409), 3), for [`AttentionOptions`](super::AttentionOptions).
 ///
 /// `-> (H, Q, K)`: head `h` has `-2^(-8(h + 1) / H) · |start + q - k|` for query `q` and key `k`. In decoding, `start`
 /// is the position of the first query.
 ///
 /// The layers of [`nn`](crate::nn) add no bias. A model of your own adds no positions to its embeddings
 /// ([`NoPositions`](crate::nn::NoPositions)), projects queries, keys and values itself, and calls
-/// [`multi_head_attention_with_bias`](super::multi_head_attention_with_bias), as [`models::t5`](crate::models::t5) does
-/// with its relative positions.
+/// [`multi_head_attention`](super::multi_head_attention()), as [`models::t5`](crate::models::t5) does with its relative
+/// positions.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -21,12 +20,12 @@ use typed_transformer_macros::panicking;
 /// ```
 /// use typed_transformer::{ops::alibi, prelude::*};
 /// dims! { pub NumHeads = 8; pub QLen = 1; pub KLen = 3; }
-/// let bias: Tensor<(NumHeads, QLen, KLen), f32, Cpu> = alibi(&Cpu::default(), NumHeads, 2, QLen, KLen);
+/// let bias: Tensor<(NumHeads, QLen, KLen), f32, Cpu> = alibi(&Cpu::default(), NumHeads, 2, QLen, KLen)?;
 /// assert_eq!(bias.as_vec()[..3], [-1.0, -0.5, 0.0]);
 /// assert_eq!(bias.as_vec()[3..6], [-0.5, -0.25, 0.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_alibi<H: ConstDim, Q: Dim, K: Dim, E: Real, D: Backend<E>>(
+pub fn alibi<H: ConstDim, Q: Dim, K: Dim, E: Real, D: Backend<E>>(
     device: &D,
     heads: H,
     start: usize,

@@ -8,7 +8,6 @@ use dfdx::{
     shapes::{Axes, HasShape},
     tensor::Tensor,
 };
-use typed_transformer_macros::panicking;
 
 /// The index of the highest element along the axis `Name`; the first of several such indices.
 ///
@@ -20,20 +19,20 @@ use typed_transformer_macros::panicking;
 /// [`OpError::NotANumber`] if all elements along the axis are NaN; [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
-/// use typed_transformer::{ops::{argmax, try_argmax}, prelude::*};
+/// use typed_transformer::{ops::argmax, prelude::*};
 /// dims! { pub VocabSize = 3; pub SeqLen = 2; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> =
 ///     device.tensor(vec![0.1, 0.7, 0.2, 0.4, f32::NAN, 0.4]);
-/// let ids: TokenIds<Batch, SeqLen, VocabSize> = argmax(&logits, axis::<VocabSize>()).into();
+/// let ids: TokenIds<Batch, SeqLen, VocabSize> = argmax(&logits, axis::<VocabSize>())?.into();
 /// assert_eq!(ids.as_slice(), [1, 0]);
 ///
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = device.tensor(vec![f32::NAN; 6]);
-/// let error = try_argmax(&logits, axis::<VocabSize>()).unwrap_err();
+/// let error = argmax(&logits, axis::<VocabSize>()).unwrap_err();
 /// assert_eq!(error.to_string(), "argmax: every element is NaN or -inf");
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_argmax<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T>(
+pub fn argmax<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T>(
     input: &Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Indices<Dims::Remaining, Name>, OpError>

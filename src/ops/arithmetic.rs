@@ -8,7 +8,7 @@ use super::{
     contraction::{Label, Labelled, broadcast, label_array},
     device_error, ensure_not_empty,
     operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
-    unnamed::try_zip,
+    unnamed::zip,
     views::{NamedAxes, Sizes},
 };
 use crate::{
@@ -21,192 +21,66 @@ use dfdx::{
     tensor_ops::{BroadcastTo, ReshapeTo, TryAdd, TryDiv, TryMul, TrySub},
 };
 use std::array;
-use typed_transformer_macros::panicking;
 
-/// `x + y`, element by element, for a `y` whose axes are among those of `x`.
-///
-/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
-///
-/// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
-/// are no elements; [`OpError::Device`] if the device fails.
-///
-/// ```
-/// use typed_transformer::{ops, prelude::*};
-/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
-/// let device = Cpu::default();
-/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
-/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
-/// assert_eq!(ops::add(x, &y).as_vec(), [11.0, 22.0, 13.0, 24.0]);
-/// ```
-#[panicking]
-pub fn try_add<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
-    x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
-) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
-where
-    Dims: NamedAxes<N>,
-    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
-    T: JoinTapes<OtherTape, E, D>,
-    [usize; N]: Sizes,
-    [usize; OTHER_N]: Sizes,
-{
-    arithmetic("add", Arithmetic::Add, x, y)
+/// Declares operations of one signature, each from its formula and the result of the example. The signature is not part
+/// of the macro, so that an error of a caller quotes it as it quotes that of a function.
+macro_rules! arithmetic {
+    ({$($signature:tt)*}) => {};
+    (
+        {$($signature:tt)*}
+        pub fn $name:ident($x:ident, $y:ident) = $kind:ident, $formula:literal, $result:literal;
+        $($others:tt)*
+    ) => {
+        #[doc = concat!("`", $formula, "`, element by element, for a `y` whose axes are among those of `x`.")]
+        ///
+        /// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have.
+        ///
+        /// # Errors
+        /// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if
+        /// there are no elements; [`OpError::Device`] if the device fails.
+        ///
+        /// ```
+        /// use typed_transformer::{ops, prelude::*};
+        /// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
+        /// let device = Cpu::default();
+        /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
+        /// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
+        #[doc = concat!("assert_eq!(ops::", stringify!($name), "(x, &y)?.as_vec(), ", $result, ");")]
+        /// # Ok::<(), OpError>(())
+        /// ```
+        pub fn $name $($signature)* {
+            arithmetic(stringify!($name), Arithmetic::$kind, $x, $y)
+        }
+
+        arithmetic! { {$($signature)*} $($others)* }
+    };
 }
 
-/// `x - y`, element by element, for a `y` whose axes are among those of `x`.
-///
-/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
-///
-/// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
-/// are no elements; [`OpError::Device`] if the device fails.
-///
-/// ```
-/// use typed_transformer::{ops, prelude::*};
-/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
-/// let device = Cpu::default();
-/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
-/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
-/// assert_eq!(ops::sub(x, &y).as_vec(), [-9.0, -18.0, -7.0, -16.0]);
-/// ```
-#[panicking]
-pub fn try_sub<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
-    x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
-) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
-where
-    Dims: NamedAxes<N>,
-    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
-    T: JoinTapes<OtherTape, E, D>,
-    [usize; N]: Sizes,
-    [usize; OTHER_N]: Sizes,
-{
-    arithmetic("sub", Arithmetic::Sub, x, y)
-}
-
-/// `x · y`, element by element, for a `y` whose axes are among those of `x`.
-///
-/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
-///
-/// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
-/// are no elements; [`OpError::Device`] if the device fails.
-///
-/// ```
-/// use typed_transformer::{ops, prelude::*};
-/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
-/// let device = Cpu::default();
-/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
-/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
-/// assert_eq!(ops::mul(x, &y).as_vec(), [10.0, 40.0, 30.0, 80.0]);
-/// ```
-#[panicking]
-pub fn try_mul<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
-    x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
-) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
-where
-    Dims: NamedAxes<N>,
-    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
-    T: JoinTapes<OtherTape, E, D>,
-    [usize; N]: Sizes,
-    [usize; OTHER_N]: Sizes,
-{
-    arithmetic("mul", Arithmetic::Mul, x, y)
-}
-
-/// `x / y`, element by element, for a `y` whose axes are among those of `x`.
-///
-/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
-///
-/// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
-/// are no elements; [`OpError::Device`] if the device fails.
-///
-/// ```
-/// use typed_transformer::{ops, prelude::*};
-/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
-/// let device = Cpu::default();
-/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
-/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
-/// assert_eq!(ops::div(x, &y).as_vec(), [0.1, 0.1, 0.3, 0.2]);
-/// ```
-#[panicking]
-pub fn try_div<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
-    x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
-) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
-where
-    Dims: NamedAxes<N>,
-    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
-    T: JoinTapes<OtherTape, E, D>,
-    [usize; N]: Sizes,
-    [usize; OTHER_N]: Sizes,
-{
-    arithmetic("div", Arithmetic::Div, x, y)
-}
-
-/// `max(x, y)`, element by element, for a `y` whose axes are among those of `x`.
-///
-/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
-///
-/// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
-/// are no elements; [`OpError::Device`] if the device fails.
-///
-/// ```
-/// use typed_transformer::{ops, prelude::*};
-/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
-/// let device = Cpu::default();
-/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
-/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
-/// assert_eq!(ops::maximum(x, &y).as_vec(), [10.0, 20.0, 10.0, 20.0]);
-/// ```
-#[panicking]
-pub fn try_maximum<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
-    x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
-) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
-where
-    Dims: NamedAxes<N>,
-    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
-    T: JoinTapes<OtherTape, E, D>,
-    [usize; N]: Sizes,
-    [usize; OTHER_N]: Sizes,
-{
-    arithmetic("maximum", Arithmetic::Maximum, x, y)
-}
-
-/// `min(x, y)`, element by element, for a `y` whose axes are among those of `x`.
-///
-/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
-///
-/// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
-/// are no elements; [`OpError::Device`] if the device fails.
-///
-/// ```
-/// use typed_transformer::{ops, prelude::*};
-/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
-/// let device = Cpu::default();
-/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
-/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
-/// assert_eq!(ops::minimum(x, &y).as_vec(), [1.0, 2.0, 3.0, 4.0]);
-/// ```
-#[panicking]
-pub fn try_minimum<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
-    x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
-) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
-where
-    Dims: NamedAxes<N>,
-    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
-    T: JoinTapes<OtherTape, E, D>,
-    [usize; N]: Sizes,
-    [usize; OTHER_N]: Sizes,
-{
-    arithmetic("minimum", Arithmetic::Minimum, x, y)
+arithmetic! {
+    {
+        <Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
+            x: impl TensorOrRef<Dims, E, D, T>,
+            y: impl TensorOrRef<Smaller, E, D, OtherTape>,
+        ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
+        where
+            Dims: NamedAxes<N>,
+            Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
+            T: JoinTapes<OtherTape, E, D>,
+            [usize; N]: Sizes,
+            [usize; OTHER_N]: Sizes,
+    }
+    pub fn add(x, y)
+        = Add, "x + y", "[11.0, 22.0, 13.0, 24.0]";
+    pub fn sub(x, y)
+        = Sub, "x - y", "[-9.0, -18.0, -7.0, -16.0]";
+    pub fn mul(x, y)
+        = Mul, "x · y", "[10.0, 40.0, 30.0, 80.0]";
+    pub fn div(x, y)
+        = Div, "x / y", "[0.1, 0.1, 0.3, 0.2]";
+    pub fn maximum(x, y)
+        = Maximum, "max(x, y)", "[10.0, 20.0, 10.0, 20.0]";
+    pub fn minimum(x, y)
+        = Minimum, "min(x, y)", "[1.0, 2.0, 3.0, 4.0]";
 }
 
 /// Arithmetic of `x` and a view of `y` with the axes of `x`.
@@ -235,11 +109,11 @@ where
     }
 
     let x = x.put_tape(tape.join(other_tape).into_tape());
-    try_arithmetic(op, kind, x, on_shape(op, y.put_tape(Default::default()), &positions, shape)?)
+    elementwise(op, kind, x, on_shape(op, y.put_tape(Default::default()), &positions, shape)?)
 }
 
 /// Arithmetic of two tensors that have the same shape.
-pub(crate) fn try_arithmetic<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(crate) fn elementwise<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     kind: Arithmetic,
     x: Tensor<Dims, E, D, T>,
@@ -252,7 +126,7 @@ pub(crate) fn try_arithmetic<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>
         });
     }
     let y = distinct_from(&x, y)?;
-    try_zip(op, x, y, |x, y| match kind {
+    zip(op, x, y, |x, y| match kind {
         Arithmetic::Add => x.try_add(y),
         Arithmetic::Sub => x.try_sub(y),
         Arithmetic::Mul => x.try_mul(y),

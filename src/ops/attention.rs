@@ -1,13 +1,15 @@
 mod checks;
+mod options;
 
 pub(crate) use checks::check_attention;
 pub(super) use checks::check_bias;
 use checks::check_values;
+pub use options::AttentionOptions;
 
 use super::{
-    AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, try_arithmetic, try_dropout, try_scale,
-    unnamed::{try_choose, try_matmul, try_matmul_transposed, try_softmax},
-    where_::try_bool_tensor,
+    AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, elementwise,
+    unnamed::{choose, matmul, matmul_transposed, softmax},
+    where_::bool_tensor,
 };
 use crate::{
     backend::{Arithmetic, Backend, Tape},
@@ -19,15 +21,17 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::BroadcastTo,
 };
-use typed_transformer_macros::panicking;
 
-/// `softmax(scale · q kᵀ)` over the visible keys: how much each query attends to each key (the post's
+/// `softmax(scale · q kᵀ + bias)` over the visible keys: how much each query attends to each key (the post's
 /// `dot_product_attention_weights`, appendix).
 ///
-/// `(B, H, Q, QKDim), (B, H, K, QKDim), mask (B, Q, K) -> (B, H, Q, K)`
+/// `(B, H, Q, QKDim), (B, H, K, QKDim), mask (B, Q, K), bias (H, Q, K) -> (B, H, Q, K)`
+///
+/// Training drops each weight by the probability in the [options](AttentionOptions), as in all forms of attention.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -36,8 +40,9 @@ use typed_transformer_macros::panicking;
 /// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f32, Cpu> = device.tensor(vec![1.0]);
 /// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f32, Cpu> = device.tensor(vec![5.0, 5.0, 9.0]);
 /// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k < 2);
-/// let weights = attention_weights(query, key, &mask, AttentionScale::HeadDim, MaskFill::MinValue);
+/// let weights = attention_weights(query, key, &mask, AttentionOptions::default())?;
 /// assert_eq!(weights.as_vec(), [0.5, 0.5, 0.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 ///
 /// A query that sees no key, under both kinds of [`MaskFill`]:
@@ -50,27 +55,26 @@ use typed_transformer_macros::panicking;
 /// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
 /// let blind = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, _| false);
 /// let weights = |mask_fill| {
-///     attention_weights(query.clone(), key.clone(), &blind, AttentionScale::HeadDim, mask_fill).as_vec()
+///     let options = AttentionOptions { mask_fill, ..AttentionOptions::default() };
+///     attention_weights(query.clone(), key.clone(), &blind, options).map(|weights| weights.as_vec())
 /// };
-/// assert_eq!(weights(MaskFill::MinValue), [0.5, 0.5]);
-/// assert!((weights(MaskFill::Subtract(10_000.0))[1] - 0.75).abs() < 1e-9);
+/// assert_eq!(weights(MaskFill::MinValue)?, [0.5, 0.5]);
+/// assert!((weights(MaskFill::Subtract(10_000.0))?[1] - 0.75).abs() < 1e-9);
+/// # Ok::<(), OpError>(())
 /// ```
 ///
 /// ```
-/// use typed_transformer::{ops::try_attention_weights, prelude::*};
+/// use typed_transformer::{ops::attention_weights, prelude::*};
 /// dims! { pub NumHeads = 1; pub QKDim = 1; pub QLen = 1; pub KLen; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f32, Cpu> = device.zeros();
 /// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f32, Cpu> =
 ///     device.zeros_like(&(Batch, NumHeads, KLen::new(3), QKDim));
 /// let mask = AttentionMask::all_visible((Batch, QLen, KLen::new(2)));
-/// let error =
-///     try_attention_weights(query, key, &mask, AttentionScale::HeadDim, MaskFill::MinValue)
-///         .unwrap_err();
+/// let error = attention_weights(query, key, &mask, AttentionOptions::default()).unwrap_err();
 /// assert_eq!(error.to_string(), "attention weights: `KLen` is 3 in the key and 2 in the mask");
 /// ```
-#[panicking]
-pub fn try_attention_weights<
+pub fn attention_weights<
     B: MaybeSharded,
     H: Dim,
     Q: Dim,
@@ -83,32 +87,20 @@ pub fn try_attention_weights<
     query: Tensor<(B, H, Q, QKDim), E, D, T>,
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    mask_fill: MaskFill,
-) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
-    try_weights(query, key, None, mask, scale, mask_fill)
-}
-
-/// [`try_attention_weights`], with a bias that is added to the logits.
-fn try_weights<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    query: Tensor<(B, H, Q, QKDim), E, D, T>,
-    key: Tensor<(B, H, K, QKDim), E, D, T>,
-    bias: Option<Tensor<(H, Q, K), E, D, T>>,
-    mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    mask_fill: MaskFill,
+    options: AttentionOptions<H, Q, K, E, D, T>,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     const OP: &str = "attention weights";
     let ((batch, heads, _, _), (key_batch, key_heads, _, _)) = (*query.shape(), *key.shape());
     check_same_size("the query", batch, "the key", key_batch).map_err(dim_error(OP))?;
     check_same_size("the query", heads, "the key", key_heads).map_err(dim_error(OP))?;
-    let query = try_scale(query, scale.factor(heads.size(), QKDim::SIZE))?;
-    let logits = try_matmul_transposed(OP, query, key)?; // (B, H, Q, K)
-    try_masked_softmax(logits, bias, mask, mask_fill)
+    let AttentionOptions { scale, mask_fill, dropout, bias } = options;
+    let query = super::scale(query, scale.factor(heads.size(), QKDim::SIZE))?;
+    let logits = matmul_transposed(OP, query, key)?; // (B, H, Q, K)
+    super::dropout(masked_softmax(logits, bias, mask, mask_fill)?, dropout)
 }
 
 /// `softmax(logits + bias)` over the visible keys: `(B, H, Q, K), (H, Q, K), mask (B, Q, K) -> (B, H, Q, K)`.
-pub(super) fn try_masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(super) fn masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     mut logits: Tensor<(B, H, Q, K), E, D, T>,
     bias: Option<Tensor<(H, Q, K), E, D, T>>,
     mask: &AttentionMask<B, Q, K>,
@@ -123,11 +115,11 @@ pub(super) fn try_masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Rea
     if let Some(bias) = &bias {
         check_bias((heads, queries, keys), *bias.shape()).map_err(dim_error(OP))?;
     }
-    let visible = try_bool_tensor::<_, E, D>(OP, mask.as_slice(), mask.shape(), logits.device())?;
+    let visible = bool_tensor::<_, E, D>(OP, mask.as_slice(), mask.shape(), logits.device())?;
     let error = device_error::<D::Err>(OP);
     if let Some(bias) = bias {
         let bias = bias.try_broadcast_like::<_, Axis<0>>(&shape).map_err(&error)?;
-        logits = try_arithmetic(OP, Arithmetic::Add, logits, bias)?;
+        logits = elementwise(OP, Arithmetic::Add, logits, bias)?;
     }
     let visible = visible.try_broadcast_like::<_, Axis<1>>(&shape).map_err(&error)?;
     let number = match mask_fill {
@@ -138,21 +130,20 @@ pub(super) fn try_masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Rea
     let number = number.try_broadcast_like(&shape).map_err(&error)?;
     let hidden = match mask_fill {
         MaskFill::MinValue => number,
-        MaskFill::Subtract(_) => try_arithmetic(OP, Arithmetic::Add, logits.clone(), number)?,
+        MaskFill::Subtract(_) => elementwise(OP, Arithmetic::Add, logits.clone(), number)?,
     };
-    try_softmax(OP, try_choose(OP, visible, logits, hidden)?)
+    softmax(OP, choose(OP, visible, logits, hidden)?)
 }
 
-/// `softmax(scale · q kᵀ) v`: the mean of the values, weighted by how much the query attends to their keys (the
+/// `softmax(scale · q kᵀ + bias) v`: the mean of the values, weighted by how much the query attends to their keys (the
 /// post's `dot_product_attention`, appendix; [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762),
 /// 3.2.1).
 ///
-/// `(B, H, Q, QKDim), (B, H, K, QKDim), (B, H, K, VODim), mask (B, Q, K) -> (B, H, Q, VODim)`
-///
-/// Training drops each attention weight with probability `dropout`.
+/// `(B, H, Q, QKDim), (B, H, K, QKDim), (B, H, K, VODim), mask (B, Q, K), bias (H, Q, K) -> (B, H, Q, VODim)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -164,23 +155,22 @@ pub(super) fn try_masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Rea
 ///     device.tensor(vec![1.0, 10.0, 3.0, 30.0, 7.0, 70.0]);
 /// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k < 2);
 /// let attended: Tensor<(Batch, NumHeads, QLen, VODim), f32, Cpu> =
-///     attention(query, key, value, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0);
+///     attention(query, key, value, &mask, AttentionOptions::default())?;
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 ///
 /// ```
-/// use typed_transformer::{ops::try_attention, prelude::*};
+/// use typed_transformer::{ops::attention, prelude::*};
 /// dims! { pub NumHeads = 1; pub HeadDim = 1; pub QLen = 1; pub KLen; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let query: Tensor<(Batch, NumHeads, QLen, HeadDim), f32, Cpu> = device.zeros();
 /// let keys = |len| device.zeros_like(&(Batch, NumHeads, KLen::new(len), HeadDim));
 /// let mask = AttentionMask::all_visible((Batch, QLen, KLen::new(3)));
-/// let (scale, mask_fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-/// let error = try_attention(query, keys(3), keys(4), &mask, scale, mask_fill, 0.0).unwrap_err();
+/// let error = attention(query, keys(3), keys(4), &mask, AttentionOptions::default()).unwrap_err();
 /// assert_eq!(error.to_string(), "attention: `KLen` is 3 in the key and 4 in the value");
 /// ```
-#[panicking]
-pub fn try_attention<
+pub fn attention<
     B: MaybeSharded,
     H: Dim,
     Q: Dim,
@@ -195,83 +185,8 @@ pub fn try_attention<
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     value: Tensor<(B, H, K, VODim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    mask_fill: MaskFill,
-    dropout: f64,
-) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
-    try_biased_attention(query, key, value, None, mask, scale, mask_fill, dropout)
-}
-
-/// `softmax(scale · q kᵀ + bias) v`: [`attention`] with a number that is added to the logit of each query and key, such
-/// as [`alibi`](super::alibi) or the learned bias of relative positions ([Raffel et al.,
-/// 2019](https://arxiv.org/abs/1910.10683), 2.1).
-///
-/// `(B, H, Q, QKDim), (B, H, K, QKDim), (B, H, K, VODim), bias (H, Q, K), mask (B, Q, K) -> (B, H, Q, VODim)`
-///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
-///
-/// ```
-/// use typed_transformer::{ops::attention_with_bias, prelude::*};
-/// dims! { pub NumHeads = 1; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
-/// let device = Cpu::default();
-/// let query: Tensor<(Batch, NumHeads, QLen, HeadDim), f64, Cpu> = device.tensor(vec![1.0]);
-/// let key: Tensor<(Batch, NumHeads, KLen, HeadDim), f64, Cpu> = device.tensor(vec![5.0, 5.0]);
-/// let value: Tensor<(Batch, NumHeads, KLen, HeadDim), f64, Cpu> = device.tensor(vec![0.0, 4.0]);
-/// let bias: Tensor<(NumHeads, QLen, KLen), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
-/// let mask = AttentionMask::all_visible((Batch, QLen, KLen));
-/// let (scale, mask_fill) = (AttentionScale::One, MaskFill::MinValue);
-/// let attended = attention_with_bias(query, key, value, bias, &mask, scale, mask_fill, 0.0);
-/// assert!((attended.as_vec()[0] - 3.0).abs() < 1e-12);
-/// ```
-#[panicking]
-#[allow(clippy::too_many_arguments)]
-pub fn try_attention_with_bias<
-    B: MaybeSharded,
-    H: Dim,
-    Q: Dim,
-    K: Dim,
-    QKDim: ConstDim,
-    VODim: ConstDim,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
-    query: Tensor<(B, H, Q, QKDim), E, D, T>,
-    key: Tensor<(B, H, K, QKDim), E, D, T>,
-    value: Tensor<(B, H, K, VODim), E, D, T>,
-    bias: Tensor<(H, Q, K), E, D, T>,
-    mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    mask_fill: MaskFill,
-    dropout: f64,
-) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
-    try_biased_attention(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
-}
-
-/// `softmax(scale · q kᵀ + bias) v`: the definition of attention. Without a bias it is taken as zero.
-#[allow(clippy::too_many_arguments)]
-pub(super) fn try_biased_attention<
-    B: MaybeSharded,
-    H: Dim,
-    Q: Dim,
-    K: Dim,
-    QKDim: ConstDim,
-    VODim: ConstDim,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
-    query: Tensor<(B, H, Q, QKDim), E, D, T>,
-    key: Tensor<(B, H, K, QKDim), E, D, T>,
-    value: Tensor<(B, H, K, VODim), E, D, T>,
-    bias: Option<Tensor<(H, Q, K), E, D, T>>,
-    mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    mask_fill: MaskFill,
-    dropout: f64,
+    options: AttentionOptions<H, Q, K, E, D, T>,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
     check_values(&key, &value)?;
-    let weights = try_dropout(try_weights(query, key, bias, mask, scale, mask_fill)?, dropout)?;
-    try_matmul("attention", weights, value)
+    matmul("attention", attention_weights(query, key, mask, options)?, value)
 }

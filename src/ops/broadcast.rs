@@ -6,7 +6,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::BroadcastTo,
 };
-use typed_transformer_macros::panicking;
 
 /// Repeats a tensor along the new axis `Name`: `(.., ..) -> (.., Name, ..)`.
 ///
@@ -19,11 +18,11 @@ use typed_transformer_macros::panicking;
 /// dims! { pub EmbedDim = 2; pub Batch; }
 /// let bias: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
 /// let rows: Tensor<(Batch, EmbedDim), f32, Cpu> =
-///     broadcast(bias, (Batch::new(2), EmbedDim), axis::<Batch>());
+///     broadcast(bias, (Batch::new(2), EmbedDim), axis::<Batch>())?;
 /// assert_eq!(rows.as_vec(), [1.0, 2.0, 1.0, 2.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_broadcast<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn broadcast<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Smaller, E, D, T>,
     shape: Dims,
     _: AxisOf<Name>,

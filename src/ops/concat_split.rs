@@ -1,6 +1,6 @@
 //! Concatenation, splitting and slicing of an axis.
 
-use super::{OpError, Real, device_error, ensure_not_empty, try_scale};
+use super::{OpError, Real, device_error, ensure_not_empty, scale};
 use crate::backend::{Backend, Tape, concat_kernel, gather_kernel, run_kernel};
 use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
 use dfdx::{
@@ -8,7 +8,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::{ReshapeTo, TryConcatAlong},
 };
-use typed_transformer_macros::panicking;
 
 /// Concatenates two tensors along an axis: `(.., One, ..), (.., Other, ..) -> (.., Total, ..)` with
 /// `One + Other = Total`.
@@ -28,11 +27,11 @@ use typed_transformer_macros::panicking;
 ///     device.tensor((vec![1.0, 2.0], (Past::new(2), HeadDim)));
 /// let present: Tensor<(Present, HeadDim), f32, Cpu> = device.tensor(vec![3.0]);
 /// let total: Tensor<(Sum<Past, Present>, HeadDim), f32, Cpu> =
-///     concat(past, present, along::<Past, Present>());
+///     concat(past, present, along::<Past, Present>())?;
 /// assert_eq!(total.as_vec(), [1.0, 2.0, 3.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_concat<
+pub fn concat<
     Dims,
     Next,
     One: Dim,
@@ -70,7 +69,7 @@ where
         });
     }
     // dfdx cannot hold two gradients of one tensor at once, and a scaled tensor is a new one.
-    let other = if T::OWNS_TAPE { try_scale(other, 1.0)? } else { other };
+    let other = if T::OWNS_TAPE { scale(other, 1.0)? } else { other };
     let compute = || {
         let one = one.try_reshape_like(&(outer, len, inner))?;
         let other = other.try_reshape_like(&(outer, other_len, inner))?;
@@ -102,11 +101,11 @@ impl<Any: Dim> SplitPart for Any {}
 /// dims! { pub HeadDim = 1; pub Past = 2; pub Present = 1; pub Total: Sum<Past, Present>; }
 /// let x: Tensor<(Total, HeadDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0]);
 /// let (past, present): (Tensor<(Past, HeadDim), f32, Cpu>, Tensor<(Present, HeadDim), f32, Cpu>) =
-///     split(x, Past, Present, axis::<Total>());
+///     split(x, Past, Present, axis::<Total>())?;
 /// assert_eq!((past.as_vec(), present.as_vec()), (vec![1.0, 2.0], vec![3.0]));
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_split<
+pub fn split<
     Dims,
     One: SplitPart,
     Other: SplitPart,
@@ -146,18 +145,18 @@ where
 /// device fails.
 ///
 /// ```
-/// use typed_transformer::{ops::try_narrow, prelude::*};
+/// use typed_transformer::{ops::narrow, prelude::*};
 /// dims! { pub Len = 4; pub Part = 2; }
 /// let x: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0]);
-/// let last: Tensor<(Part,), f32, Cpu> = narrow(x.clone(), axis::<Len>(), 2, Part);
+/// let last: Tensor<(Part,), f32, Cpu> = narrow(x.clone(), axis::<Len>(), 2, Part)?;
 /// assert_eq!(last.as_vec(), [3.0, 4.0]);
 /// assert_eq!(
-///     try_narrow(x, axis::<Len>(), 3, Part).unwrap_err().to_string(),
+///     narrow(x, axis::<Len>(), 3, Part).unwrap_err().to_string(),
 ///     "narrow: Part=2 from 3 on is not inside Len=4",
 /// );
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_narrow<Dims, Len: Dim, Part: AtMost<Len>, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn narrow<Dims, Len: Dim, Part: AtMost<Len>, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Len>,
     start: usize,
@@ -193,7 +192,7 @@ where
         return run_kernel(op, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, starts, row_len)?));
     }
     // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
-    let input = if T::OWNS_TAPE { try_scale(input, 1.0)? } else { input };
+    let input = if T::OWNS_TAPE { scale(input, 1.0)? } else { input };
     let compute =
         || input.try_reshape_like(&(outer, len, inner))?.try_slice((.., start..end, ..))?.try_reshape_like(&to);
     compute().map_err(device_error::<D::Err>(op))

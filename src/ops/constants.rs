@@ -15,7 +15,6 @@ use dfdx::{
     shapes::{Axes, Shape},
     tensor::Tensor,
 };
-use typed_transformer_macros::panicking;
 
 /// A tensor of the same number everywhere.
 ///
@@ -25,11 +24,11 @@ use typed_transformer_macros::panicking;
 /// ```
 /// use typed_transformer::{ops::full, prelude::*};
 /// dims! { pub EmbedDim = 2; pub SeqLen; }
-/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = full(&Cpu::default(), (SeqLen::new(2), EmbedDim), 0.5);
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = full(&Cpu::default(), (SeqLen::new(2), EmbedDim), 0.5)?;
 /// assert_eq!(x.as_vec(), [0.5; 4]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_full<Dims: Shape, E: Real, D: Backend<E>>(
+pub fn full<Dims: Shape, E: Real, D: Backend<E>>(
     device: &D,
     shape: Dims,
     value: f64,
@@ -46,11 +45,11 @@ pub fn try_full<Dims: Shape, E: Real, D: Backend<E>>(
 /// ```
 /// use typed_transformer::{ops::zeros, prelude::*};
 /// dims! { pub EmbedDim = 2; }
-/// let x: Tensor<(EmbedDim,), f32, Cpu> = zeros(&Cpu::default(), (EmbedDim,));
+/// let x: Tensor<(EmbedDim,), f32, Cpu> = zeros(&Cpu::default(), (EmbedDim,))?;
 /// assert_eq!(x.as_vec(), [0.0, 0.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_zeros<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -> Result<Tensor<Dims, E, D>, OpError> {
+pub fn zeros<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -> Result<Tensor<Dims, E, D>, OpError> {
     device.try_zeros_like(&shape).map_err(device_error("zeros"))
 }
 
@@ -62,11 +61,11 @@ pub fn try_zeros<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -
 /// ```
 /// use typed_transformer::{ops::ones, prelude::*};
 /// dims! { pub EmbedDim = 2; }
-/// let x: Tensor<(EmbedDim,), f32, Cpu> = ones(&Cpu::default(), (EmbedDim,));
+/// let x: Tensor<(EmbedDim,), f32, Cpu> = ones(&Cpu::default(), (EmbedDim,))?;
 /// assert_eq!(x.as_vec(), [1.0, 1.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_ones<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -> Result<Tensor<Dims, E, D>, OpError> {
+pub fn ones<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -> Result<Tensor<Dims, E, D>, OpError> {
     device.try_ones_like(&shape).map_err(device_error("ones"))
 }
 
@@ -78,11 +77,11 @@ pub fn try_ones<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) ->
 /// ```
 /// use typed_transformer::{ops::iota, prelude::*};
 /// dims! { pub SeqLen; }
-/// let positions: Tensor<(SeqLen,), f32, Cpu> = iota(&Cpu::default(), SeqLen::new(3));
+/// let positions: Tensor<(SeqLen,), f32, Cpu> = iota(&Cpu::default(), SeqLen::new(3))?;
 /// assert_eq!(positions.as_vec(), [0.0, 1.0, 2.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_iota<S: Dim, E: Real, D: Backend<E>>(device: &D, len: S) -> Result<Tensor<(S,), E, D>, OpError> {
+pub fn iota<S: Dim, E: Real, D: Backend<E>>(device: &D, len: S) -> Result<Tensor<(S,), E, D>, OpError> {
     let numbers = (0..len.size()).map(|index| cast(index as f64));
     device.try_tensor_from_vec(numbers.collect(), (len,)).map_err(device_error("iota"))
 }
@@ -98,12 +97,11 @@ pub fn try_iota<S: Dim, E: Real, D: Backend<E>>(device: &D, len: S) -> Result<Te
 /// use typed_transformer::{ops::one_hot, prelude::*, tokens::Indices};
 /// dims! { pub NumExperts = 3; pub SeqLen = 2; }
 /// let chosen = Indices::new(&[2, 0], (SeqLen,), NumExperts)?;
-/// let x: Tensor<(SeqLen, NumExperts), f32, Cpu> = one_hot(&Cpu::default(), &chosen);
+/// let x: Tensor<(SeqLen, NumExperts), f32, Cpu> = one_hot(&Cpu::default(), &chosen)?;
 /// assert_eq!(x.as_vec(), [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]);
-/// # Ok::<(), TokenError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[panicking]
-pub fn try_one_hot<Smaller: Shape, Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>>(
+pub fn one_hot<Smaller: Shape, Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>>(
     device: &D,
     indices: &Indices<Smaller, Name>,
 ) -> Result<Tensor<Dims, E, D>, OpError>

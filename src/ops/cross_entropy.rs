@@ -1,6 +1,6 @@
 use super::{
     FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty,
-    unnamed::{Rows, try_choose},
+    unnamed::{Rows, choose},
     views::with_shape_type,
 };
 use crate::{
@@ -13,7 +13,6 @@ use dfdx::{
     tensor::{PutTape, SplitTape, Tensor},
     tensor_ops::{BroadcastTo, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
 };
-use typed_transformer_macros::panicking;
 
 const OP: &str = "cross-entropy";
 
@@ -28,7 +27,7 @@ const OP: &str = "cross-entropy";
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> =
 ///     device.tensor(vec![0.0, 0.0, 0.0, 0.0, 0.0, 100.0]);
 /// let labels = TokenIds::from_ids(&[1, 2], Some(pad), (Batch, SeqLen))?;
-/// let loss = |reduction| cross_entropy(logits.clone(), &labels, reduction).array();
+/// let loss = |reduction| cross_entropy(logits.clone(), &labels, reduction).unwrap().array();
 /// assert!((loss(Reduction::MeanAll) - 3f64.ln() / 2.0).abs() < 1e-12);
 /// assert!((loss(Reduction::MeanPerSequence) - 3f64.ln()).abs() < 1e-12);
 /// # Ok::<(), TokenError>(())
@@ -57,9 +56,9 @@ pub enum Reduction {
 /// dims! { pub VocabSize = 4; pub SeqLen = 1; pub Batch = 1; }
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().zeros();
 /// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
-/// let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
+/// let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;
 /// assert_eq!(loss.array(), 4f64.ln());
-/// # Ok::<(), TokenError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// A classifier has one label in each row:
@@ -69,10 +68,10 @@ pub enum Reduction {
 /// dims! { pub NumClasses = 2; pub Batch = 2; }
 /// let logits: Tensor<(Batch, NumClasses), f64, Cpu> = Cpu::default().tensor(vec![0.0, 0.0, 0.0, 3f64.ln()]);
 /// let labels = Indices::new(&[0, 1], (Batch,), NumClasses)?;
-/// let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
+/// let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;
 /// // The probabilities of the labels are 1/2 and 3/4.
 /// assert!((loss.array() - (2f64.ln() + (4f64 / 3.0).ln()) / 2.0).abs() < 1e-12);
-/// # Ok::<(), TokenError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// The classes may have their number at run time: the position where an answer starts in a text.
@@ -83,22 +82,21 @@ pub enum Reduction {
 /// let len = SeqLen::new(3);
 /// let logits: Tensor<(Batch, SeqLen), f64, Cpu> = Cpu::default().zeros_like(&(Batch, len));
 /// let starts = Indices::new(&[2, 0], (Batch,), len)?;
-/// assert!((cross_entropy(logits, &starts, Reduction::MeanAll).array() - 3f64.ln()).abs() < 1e-12);
-/// # Ok::<(), TokenError>(())
+/// assert!((cross_entropy(logits, &starts, Reduction::MeanAll)?.array() - 3f64.ln()).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// ```
-/// use typed_transformer::{ops::try_cross_entropy, prelude::*};
+/// use typed_transformer::{ops::cross_entropy, prelude::*};
 /// dims! { pub VocabSize = 4; pub SeqLen; pub Batch = 1; }
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> =
 ///     Cpu::default().zeros_like(&(Batch, SeqLen::new(3), VocabSize));
 /// let labels = TokenIds::from_ids(&[2, 0], None, (Batch, SeqLen::new(2)))?;
-/// let error = try_cross_entropy(logits, &labels, Reduction::MeanAll).err().unwrap();
+/// let error = cross_entropy(logits, &labels, Reduction::MeanAll).err().unwrap();
 /// assert_eq!(error.to_string(), "cross-entropy: `SeqLen` is 3 in the logits and 2 in the labels");
 /// # Ok::<(), TokenError>(())
 /// ```
-#[panicking]
-pub fn try_cross_entropy<Dims: Shape, Positions: Shape, V: Dim, Ids, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn cross_entropy<Dims: Shape, Positions: Shape, V: Dim, Ids, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<Dims, E, D, T>,
     labels: &Ids,
     reduction: Reduction,
@@ -106,7 +104,7 @@ pub fn try_cross_entropy<Dims: Shape, Positions: Shape, V: Dim, Ids, E: Real, D:
 where
     Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
 {
-    try_cross_entropy_with_label_smoothing(logits, labels, reduction, 0.0)
+    cross_entropy_with_label_smoothing(logits, labels, reduction, 0.0)
 }
 
 /// [`cross_entropy`] with label smoothing
@@ -127,14 +125,13 @@ where
 /// // The label has odds of e⁴.
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().tensor(vec![2.0, -2.0]);
 /// let labels = TokenIds::from_ids(&[0], None, (Batch, SeqLen))?;
-/// let unsmoothed = cross_entropy(logits.clone(), &labels, Reduction::MeanAll);
-/// let smoothed = cross_entropy_with_label_smoothing(logits, &labels, Reduction::MeanAll, 0.1);
+/// let unsmoothed = cross_entropy(logits.clone(), &labels, Reduction::MeanAll)?;
+/// let smoothed = cross_entropy_with_label_smoothing(logits, &labels, Reduction::MeanAll, 0.1)?;
 /// // The other token has q = 0.05.
 /// assert!((smoothed.array() - (unsmoothed.array() + 0.05 * 4.0)).abs() < 1e-12);
-/// # Ok::<(), TokenError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[panicking]
-pub fn try_cross_entropy_with_label_smoothing<
+pub fn cross_entropy_with_label_smoothing<
     Dims: Shape,
     Positions: Shape,
     V: Dim,
@@ -189,7 +186,7 @@ pub(super) fn weighted_cross_entropy<
     }
 
     ensure_not_empty(OP, logits.shape())?;
-    let rows = Ids::try_rows(OP, logits)?;
+    let rows = Ids::rows(OP, logits)?;
     let (device, (positions, _)) = (rows.device().clone(), *rows.shape());
     let logits: Tensor<(usize, usize), E, D, T> =
         with_shape_type(OP, counted_rows(rows, &position_weights, reduction)?)?;
@@ -255,5 +252,5 @@ pub(super) fn counted_rows<V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
         Ok((is_counted, device.try_zeros_like(&shape)?))
     };
     let (is_counted, zeros) = compute().map_err(device_error::<D::Err>(OP))?;
-    try_choose(OP, is_counted, logits, zeros.retaped::<T>())
+    choose(OP, is_counted, logits, zeros.retaped::<T>())
 }

@@ -6,7 +6,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::{ReshapeTo, TryAdd, TryConcatAlong, TryMul},
 };
-use typed_transformer_macros::panicking;
 
 /// The cumulative sums along the axis `Name`: `out[.., n, ..] = Σ input[.., i, ..]` over `i <= n`. The shape stays the
 /// same.
@@ -18,10 +17,10 @@ use typed_transformer_macros::panicking;
 /// use typed_transformer::{ops::cumsum, prelude::*};
 /// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
 /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
-/// assert_eq!(cumsum(x, axis::<SeqLen>()).as_vec(), [1.0, 10.0, 3.0, 30.0, 6.0, 60.0]);
+/// assert_eq!(cumsum(x, axis::<SeqLen>())?.as_vec(), [1.0, 10.0, 3.0, 30.0, 6.0, 60.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_cumsum<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn cumsum<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>

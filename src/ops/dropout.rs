@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, unnamed::try_map};
+use super::{OpError, Real, cast, unnamed::map};
 use crate::backend::{Backend, Tape, dropout_kernel, parallel_map, run_kernel};
 use dfdx::{
     shapes::{HasShape, Shape},
@@ -9,7 +9,6 @@ use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Bernoulli, Distribution};
 use std::{cell::RefCell, marker::PhantomData, ops::Range};
-use typed_transformer_macros::panicking;
 
 /// The number of words of the generator that one decision takes.
 const WORDS_PER_DRAW: u128 = 2;
@@ -30,7 +29,7 @@ thread_local! {
 /// let tape = Recording::<(), f32, Cpu>::default;
 /// let dropped = |seed| {
 ///     let _seed = DropoutSeed::new(seed);
-///     dropout(x.clone().put_tape(tape()), 0.5).as_vec()
+///     dropout(x.clone().put_tape(tape()), 0.5).unwrap().as_vec()
 /// };
 /// assert_eq!(dropped(1), dropped(1));
 /// assert_ne!(dropped(1), dropped(2));
@@ -84,19 +83,19 @@ impl Drop for DropoutSeed {
 /// ```
 /// use typed_transformer::{ops::dropout, prelude::*, train::Recording};
 /// let x: Tensor<(Const<4>,), f32, Cpu> = Cpu::default().tensor([1.0; 4]);
-/// assert_eq!(dropout(x.clone(), 0.5).array(), [1.0; 4]);
-/// let kept: Vec<f32> = dropout(x.put_tape(Recording::<(), f32, Cpu>::default()), 0.5).as_vec();
+/// assert_eq!(dropout(x.clone(), 0.5)?.array(), [1.0; 4]);
+/// let kept: Vec<f32> = dropout(x.put_tape(Recording::<(), f32, Cpu>::default()), 0.5)?.as_vec();
 /// assert!(kept.iter().all(|x| [0.0, 2.0].contains(x)));
+/// # Ok::<(), OpError>(())
 /// ```
 ///
 /// ```
-/// use typed_transformer::{ops::try_dropout, prelude::*};
+/// use typed_transformer::{ops::dropout, prelude::*};
 /// let x: Tensor<(Const<4>,), f32, Cpu> = Cpu::default().zeros();
-/// assert!(try_dropout(x.clone(), 0.0).is_ok());
-/// assert!(try_dropout(x, 1.0).is_err());
+/// assert!(dropout(x.clone(), 0.0).is_ok());
+/// assert!(dropout(x, 1.0).is_err());
 /// ```
-#[panicking]
-pub fn try_dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
@@ -106,7 +105,7 @@ pub fn try_dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     }
     let sizes: Vec<usize> = input.shape().concrete().into();
     let is_kept = kept_elements(rate, &sizes, input.device())?;
-    try_drop_others(input, is_kept, rate)
+    drop_others(input, is_kept, rate)
 }
 
 pub(super) fn ensure_is_rate(rate: f64) -> Result<(), OpError> {
@@ -146,7 +145,7 @@ pub(crate) fn kept_factor(rate: f64) -> f64 {
 }
 
 /// Multiplies the kept elements by [`kept_factor`], and the others by 0.
-pub(crate) fn try_drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(crate) fn drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     is_kept: Vec<bool>,
     rate: f64,
@@ -158,7 +157,7 @@ pub(crate) fn try_drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>
     }
     let factor: E = cast(kept_factor(rate));
     let factors = is_kept.iter().map(|is_kept| if *is_kept { factor } else { E::zero() }).collect();
-    try_map(OP, input, |x| {
+    map(OP, input, |x| {
         let factors = x.device().try_tensor_from_vec(factors, *x.shape())?;
         x.try_mul(factors.retaped::<T>())
     })

@@ -4,7 +4,7 @@ use super::{
     OpError, Real,
     concat_split::{outer_len_inner, sizes},
     device_error, dim_error, ensure_not_empty,
-    unnamed::try_reshape_to,
+    unnamed::reshape_to,
 };
 use crate::{
     backend::{Backend, Tape, gather_kernel, run_kernel},
@@ -16,7 +16,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::GatherTo,
 };
-use typed_transformer_macros::panicking;
 
 /// The parts of a tensor at indices of the axis `Name`, which may differ along the axes before it:
 /// `out[.., k, ..] = input[.., indices[.., k], ..]`.
@@ -35,9 +34,9 @@ use typed_transformer_macros::panicking;
 /// dims! { pub NumExperts = 3; pub ExpertsPerToken = 2; pub SeqLen = 2; }
 /// let gates: Tensor<(SeqLen, NumExperts), f32, Cpu> = Cpu::default().tensor(vec![0.1, 0.2, 0.7, 0.5, 0.3, 0.2]);
 /// let experts = Indices::new(&[2, 1, 0, 1], (SeqLen, ExpertsPerToken), NumExperts)?;
-/// let chosen: Tensor<(SeqLen, ExpertsPerToken), f32, Cpu> = gather(gates, axis::<NumExperts>(), &experts);
+/// let chosen: Tensor<(SeqLen, ExpertsPerToken), f32, Cpu> = gather(gates, axis::<NumExperts>(), &experts)?;
 /// assert_eq!(chosen.as_vec(), [0.7, 0.2, 0.5, 0.3]);
-/// # Ok::<(), TokenError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// The vectors at other positions of each sequence:
@@ -48,12 +47,11 @@ use typed_transformer_macros::panicking;
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0]);
 /// let kept = Indices::new(&[1, 0], (Batch, Kept), SeqLen)?;
-/// let vectors: Tensor<(Batch, Kept, EmbedDim), f32, Cpu> = gather(x, axis::<SeqLen>(), &kept);
+/// let vectors: Tensor<(Batch, Kept, EmbedDim), f32, Cpu> = gather(x, axis::<SeqLen>(), &kept)?;
 /// assert_eq!(vectors.as_vec(), [2.0, 20.0, 3.0, 30.0]);
-/// # Ok::<(), TokenError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[panicking]
-pub fn try_gather<Dims, Name: Dim, K: Dim, Places, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn gather<Dims, Name: Dim, K: Dim, Places, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     indices: &Indices<Places, Name>,
@@ -71,11 +69,11 @@ where
         return Err(OpError::Shape { op: OP, from: format!("{shape:?}"), to: format!("{places:?}") });
     }
     let repeats = to_sizes[places_sizes.len()..].iter().product();
-    try_gather_repeated(OP, input, indices.as_slice(), repeats, to)
+    gather_repeated(OP, input, indices.as_slice(), repeats, to)
 }
 
 /// As [`gather`], where an index counts for `repeats` elements of the result.
-pub(super) fn try_gather_repeated<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(super) fn gather_repeated<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
     indices: &[usize],
@@ -93,7 +91,7 @@ where
         (outer * len + indices[position / repeats]) * inner + position % inner
     };
     let offsets = (0..to.num_elements()).map(offset).collect();
-    try_gather_offsets(op, input, offsets, to)
+    gather_offsets(op, input, offsets, to)
 }
 
 /// Indices over these axes say what [`gather`] takes from a tensor over `Dims`: they have all axes before `WhichAxis`, an
@@ -165,12 +163,11 @@ places_in!(5: A B C F G; );
 /// dims! { pub SeqLen = 3; pub Kept = 2; pub EmbedDim = 2; }
 /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
 /// let kept = Indices::new(&[2, 0], (Kept,), SeqLen)?;
-/// let rows: Tensor<(Kept, EmbedDim), f32, Cpu> = take(x, axis::<SeqLen>(), &kept);
+/// let rows: Tensor<(Kept, EmbedDim), f32, Cpu> = take(x, axis::<SeqLen>(), &kept)?;
 /// assert_eq!(rows.as_vec(), [3.0, 30.0, 1.0, 10.0]);
-/// # Ok::<(), TokenError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[panicking]
-pub fn try_take<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn take<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     indices: &Indices<(K,), Name>,
@@ -185,17 +182,27 @@ where
     let to = shape.replace_axis(indices.shape().0);
     let starts =
         (0..outer).flat_map(|outer| indices.as_slice().iter().map(move |&index| (outer * len + index) * inner));
+    gather_runs(OP, input, starts.collect(), inner, to)
+}
+
+/// Runs of `len` elements, one from each of `starts` on, as a tensor over `to`.
+pub(crate) fn gather_runs<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    input: Tensor<Dims, E, D, T>,
+    starts: Vec<usize>,
+    len: usize,
+    to: To,
+) -> Result<Tensor<To, E, D, T>, OpError> {
     if D::HAS_KERNELS {
-        ensure_not_empty(OP, &to)?;
-        let starts = starts.collect();
-        return run_kernel(OP, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, starts, inner)?));
+        ensure_not_empty(op, &to)?;
+        return run_kernel(op, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, starts, len)?));
     }
-    let offsets = starts.flat_map(|start| start..start + inner).collect();
-    try_gather_offsets(OP, input, offsets, to)
+    let offsets = starts.into_iter().flat_map(|start| start..start + len).collect();
+    gather_offsets(op, input, offsets, to)
 }
 
 /// The elements at these offsets of the input in row-major order, as a tensor over `to`.
-pub(super) fn try_gather_offsets<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(super) fn gather_offsets<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
     offsets: Vec<usize>,
@@ -209,6 +216,6 @@ pub(super) fn try_gather_offsets<Dims: Shape, To: Shape, E: Real, D: Backend<E>,
     let offsets: Tensor<(usize,), usize, D> =
         input.device().try_tensor_from_vec(offsets, (count,)).map_err(device_error(op))?;
     let gathered: Tensor<(usize,), E, D, T> =
-        try_reshape_to(op, input, (elements,))?.try_gather(offsets).map_err(device_error(op))?;
-    try_reshape_to(op, gathered, to)
+        reshape_to(op, input, (elements,))?.try_gather(offsets).map_err(device_error(op))?;
+    reshape_to(op, gathered, to)
 }

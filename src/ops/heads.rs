@@ -1,11 +1,10 @@
 use super::{
     OpError, Real,
-    unnamed::{try_reshape_to, try_swap_middle},
+    unnamed::{reshape_to, swap_middle},
 };
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
 use dfdx::{shapes::HasShape, tensor::Tensor};
-use typed_transformer_macros::panicking;
 
 /// Splits a projection into heads (the post's `_project`, second half).
 ///
@@ -21,25 +20,17 @@ use typed_transformer_macros::panicking;
 /// dims! { pub NumHeads = 2; pub HeadDim = 1; pub SeqLen = 2; pub Batch = 1; }
 /// let x: Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0]);
-/// let heads: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu> = split_heads(x);
+/// let heads: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu> = split_heads(x)?;
 /// assert_eq!(heads.as_vec(), [1.0, 2.0, 10.0, 20.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_split_heads<
-    B: MaybeSharded,
-    S: Dim,
-    H: ConstDim,
-    HeadDim: ConstDim,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub fn split_heads<B: MaybeSharded, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
     const OP: &str = "split heads";
     let (batch, len, _) = *input.shape();
-    let heads = try_reshape_to(OP, input, (batch, len, H::default(), HeadDim::default()))?;
-    try_swap_middle(OP, heads)
+    let heads = reshape_to(OP, input, (batch, len, H::default(), HeadDim::default()))?;
+    swap_middle(OP, heads)
 }
 
 /// Merges the heads into one dimension: the inverse of [`split_heads`].
@@ -54,22 +45,14 @@ pub fn try_split_heads<
 /// dims! { pub NumHeads = 2; pub HeadDim = 1; pub SeqLen = 2; pub Batch = 1; }
 /// let heads: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 2.0, 10.0, 20.0]);
-/// let x: Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> = merge_heads(heads);
+/// let x: Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> = merge_heads(heads)?;
 /// assert_eq!(x.as_vec(), [1.0, 10.0, 2.0, 20.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_merge_heads<
-    B: MaybeSharded,
-    S: Dim,
-    H: ConstDim,
-    HeadDim: ConstDim,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub fn merge_heads<B: MaybeSharded, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     heads: Tensor<(B, H, S, HeadDim), E, D, T>,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
     const OP: &str = "merge heads";
     let (batch, _, len, _) = *heads.shape();
-    try_reshape_to(OP, try_swap_middle(OP, heads)?, (batch, len, Product::default()))
+    reshape_to(OP, swap_middle(OP, heads)?, (batch, len, Product::default()))
 }

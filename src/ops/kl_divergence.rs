@@ -1,11 +1,11 @@
 use super::{
     OpError, Padding, PadsLogits, Real, Reduction,
-    arithmetic::try_arithmetic,
+    arithmetic::elementwise,
     cross_entropy::{counted_rows, len_and_count, position_weights},
-    device_error, dim_error, ensure_not_empty,
+    device_error, dim_error, ensure_not_empty, log_softmax_over,
     mean::reduce_all_by_kernel,
-    try_log_softmax_over, try_softmax_over,
-    unnamed::try_rows,
+    softmax_over,
+    unnamed::rows,
 };
 use crate::backend::{Arithmetic, Backend, ReductionKind, Tape};
 use crate::dims::{Dim, EndsIn, WholeShape, axis};
@@ -14,7 +14,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::{BroadcastTo, SumTo},
 };
-use typed_transformer_macros::panicking;
 
 const OP: &str = "KL divergence";
 
@@ -37,12 +36,12 @@ const OP: &str = "KL divergence";
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
 /// let target: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = device.tensor(vec![0.0, 0.0]);
 /// let padding = PaddingMask::without_padding((Batch, SeqLen));
-/// let loss = kl_divergence(logits, &target, &padding, Reduction::MeanAll).array();
+/// let loss = kl_divergence(logits, &target, &padding, Reduction::MeanAll)?.array();
 /// // ½ log (½ / ¼) + ½ log (½ / ¾)
 /// assert!((loss - 0.5 * (4f64 / 3.0).ln()).abs() < 1e-12);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_kl_divergence<Dims, Positions, Keeps, V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn kl_divergence<Dims, Positions, Keeps, V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
     padding: &Keeps,
@@ -60,18 +59,18 @@ where
     let device = logits.device().clone();
     let (len, sequences) = len_and_count(padding.shape());
     let weights = position_weights(&padding.is_token(), len, reduction, sequences);
-    let target = counted_rows(try_rows::<_, V, _, _, _>(OP, target.clone())?, &weights, reduction)?;
-    let logits = counted_rows(try_rows::<_, V, _, _, _>(OP, logits)?, &weights, reduction)?;
+    let target = counted_rows(rows::<_, V, _, _, _>(OP, target.clone())?, &weights, reduction)?;
+    let logits = counted_rows(rows::<_, V, _, _, _>(OP, logits)?, &weights, reduction)?;
     let shape @ (positions, _) = *logits.shape();
     ensure_not_empty(OP, &shape)?;
     let weights = device.try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
     let weights = weights.try_broadcast_like::<_, Axis<1>>(&shape).map_err(device_error(OP))?;
-    let probabilities = try_softmax_over::<_, V, Axis<1>, _, _, _>(target.clone(), axis::<V>())?;
-    let probabilities = try_arithmetic(OP, Arithmetic::Mul, probabilities, weights)?.retaped::<T>();
-    let target = try_log_softmax_over::<_, V, Axis<1>, _, _, _>(target, axis::<V>())?.retaped::<T>();
-    let logits = try_log_softmax_over::<_, V, Axis<1>, _, _, _>(logits, axis::<V>())?;
+    let probabilities = softmax_over::<_, V, Axis<1>, _, _, _>(target.clone(), axis::<V>())?;
+    let probabilities = elementwise(OP, Arithmetic::Mul, probabilities, weights)?.retaped::<T>();
+    let target = log_softmax_over::<_, V, Axis<1>, _, _, _>(target, axis::<V>())?.retaped::<T>();
+    let logits = log_softmax_over::<_, V, Axis<1>, _, _, _>(logits, axis::<V>())?;
     let divergence =
-        try_arithmetic(OP, Arithmetic::Mul, try_arithmetic(OP, Arithmetic::Sub, target, logits)?, probabilities)?;
+        elementwise(OP, Arithmetic::Mul, elementwise(OP, Arithmetic::Sub, target, logits)?, probabilities)?;
     if D::HAS_KERNELS {
         return reduce_all_by_kernel(OP, divergence, ReductionKind::Sum);
     }

@@ -2,11 +2,11 @@
 
 use super::{
     OpError, Real,
-    unnamed::{Rows, try_rows},
+    unnamed::{Rows, rows},
 };
 use crate::{
     backend::{Backend, Tape},
-    dims::{ConstDim, Dim, DimError, FollowedBy, MaybeSharded, check_same_size},
+    dims::{ConstDim, Dim, DimError, MaybeSharded, WholeShape, check_same_size},
     ranks::{RankAxis, Shard},
     tokens::{Fin, Indices, TokenIds},
 };
@@ -51,7 +51,7 @@ impl<B: Dim, S: Dim, V: ConstDim> Labels<(B, S), V> for TokenIds<B, S, V> {
     }
 }
 #[diagnostic::do_not_recommend]
-impl<Positions: FollowedBy<()>, Classes: Dim> Labels<Positions, Classes> for Indices<Positions, Classes> {
+impl<Positions: WholeShape, Classes: Dim> Labels<Positions, Classes> for Indices<Positions, Classes> {
     fn indices(&self) -> &Self {
         self
     }
@@ -78,7 +78,7 @@ impl<Positions: Shape, Classes: Dim, Any: Labels<Positions, Classes>> Labels<Pos
 /// }
 /// let rows = Ranks::<World>::in_threads(2, |ranks| {
 ///     let rows = ranks.shard(Batch::new(3));
-///     whole(&Indices::new(&[2, 0, 1][rows.range()], (rows,), NumClasses).unwrap())
+///     whole(&Indices::new(&[2, 0, 1][rows.range().unwrap()], (rows,), NumClasses).unwrap())
 /// });
 /// assert_eq!(rows, [3, 3]);
 /// ```
@@ -147,7 +147,7 @@ pub trait FitsLogits<Logits: Shape, Positions: Shape, Classes: Dim> {
     /// Compares the run-time sizes of logits and labels.
     fn check_sizes(logits: Logits, labels: &Indices<Positions, Classes>) -> Result<(), DimError>;
     /// The logits of each position as a row: `(.., Classes) -> (Rows, Classes)`.
-    fn try_rows<E: Real, D: Backend<E>, T: Tape<E, D>>(
+    fn rows<E: Real, D: Backend<E>, T: Tape<E, D>>(
         op: &'static str,
         logits: Tensor<Logits, E, D, T>,
     ) -> Result<Tensor<(Rows, Classes), E, D, T>, OpError>;
@@ -161,11 +161,11 @@ macro_rules! fits_logits {
                 $(check_same_size("the logits", logits.$index, "the labels", labels.shape().$index)?;)*
                 check_same_size("the logits", logits.$classes, "the labels", labels.axis())
             }
-            fn try_rows<E: Real, D: Backend<E>, T: Tape<E, D>>(
+            fn rows<E: Real, D: Backend<E>, T: Tape<E, D>>(
                 op: &'static str,
                 logits: Tensor<($($axis,)* V,), E, D, T>,
             ) -> Result<Tensor<(Rows, V), E, D, T>, OpError> {
-                try_rows(op, logits)
+                rows(op, logits)
             }
         }
     };

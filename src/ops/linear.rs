@@ -1,6 +1,6 @@
 use super::{
     OpError, Real, device_error,
-    unnamed::{Rows, try_matmul_2d_transposed, try_reshape_to, try_rows, try_zip},
+    unnamed::{Rows, matmul_2d_transposed, reshape_to, rows, zip},
 };
 use crate::{
     backend::{Backend, Linear, Tape, linear_kernel, run_kernel},
@@ -11,7 +11,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::{BroadcastTo, TryAdd},
 };
-use typed_transformer_macros::panicking;
 
 /// `x Wᵀ + b`: a linear map of the vector at each position.
 ///
@@ -27,11 +26,11 @@ use typed_transformer_macros::panicking;
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0]);
 /// let weight: Tensor<(HiddenDim, EmbedDim), f32, Cpu> =
 ///     device.tensor(vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
-/// let y: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = linear(x, &weight, None);
+/// let y: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = linear(x, &weight, None)?;
 /// assert_eq!(y.as_vec(), [1.0, 2.0, 3.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     weight: &Tensor<(OutDim, InDim), E, D>,
     bias: Option<&Tensor<(OutDim,), E, D>>,
@@ -49,15 +48,15 @@ where
             Ok(linear_kernel(input, Linear::new(weight, bias, InDim::SIZE, OutDim::SIZE))?)
         });
     }
-    let rows = try_rows::<Dims, InDim, _, _, _>(OP, input)?;
-    let output: Tensor<(Rows, OutDim), E, D, T> = try_matmul_2d_transposed(OP, rows, weight.retaped::<T>())?;
+    let rows = rows::<Dims, InDim, _, _, _>(OP, input)?;
+    let output: Tensor<(Rows, OutDim), E, D, T> = matmul_2d_transposed(OP, rows, weight.retaped::<T>())?;
     let output = match bias {
         Some(bias) => {
             let shape = *output.shape();
             let bias = bias.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&shape).map_err(device_error(OP))?;
-            try_zip(OP, output, bias, |x, y| x.try_add(y))?
+            zip(OP, output, bias, |x, y| x.try_add(y))?
         }
         None => output,
     };
-    try_reshape_to(OP, output, output_shape)
+    reshape_to(OP, output, output_shape)
 }

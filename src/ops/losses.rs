@@ -2,7 +2,7 @@
 //! [`kl_divergence`](super::kl_divergence) are about sequences of tokens.
 
 use super::{
-    Activation, OpError, Real, Softplus, arithmetic::try_arithmetic, ensure_not_empty, try_full, try_mean, try_scale,
+    Activation, OpError, Real, Softplus, arithmetic::elementwise, ensure_not_empty, full, mean, scale,
     where_::check_same_shape,
 };
 use crate::backend::{Arithmetic, Backend, Tape};
@@ -10,7 +10,6 @@ use dfdx::{
     shapes::{HasShape, Rank0, Shape},
     tensor::Tensor,
 };
-use typed_transformer_macros::panicking;
 
 /// The mean of `(prediction - target)²` over all elements: `(..), (..) -> ()`.
 ///
@@ -25,18 +24,18 @@ use typed_transformer_macros::panicking;
 /// dims! { pub Batch = 2; }
 /// let prediction: Tensor<(Batch,), f64, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
 /// let target: Tensor<(Batch,), f64, Cpu> = Cpu::default().tensor(vec![1.0, 5.0]);
-/// assert_eq!(mean_squared_error(prediction, &target).array(), 4.5);
+/// assert_eq!(mean_squared_error(prediction, &target)?.array(), 4.5);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_mean_squared_error<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn mean_squared_error<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     prediction: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     const OP: &str = "mean squared error";
     check_same_shape(OP, prediction.shape(), target.shape())?;
     ensure_not_empty(OP, target.shape())?;
-    let difference = try_arithmetic(OP, Arithmetic::Sub, prediction, try_constant(target)?)?;
-    try_mean(try_arithmetic(OP, Arithmetic::Mul, difference.clone(), difference)?)
+    let difference = elementwise(OP, Arithmetic::Sub, prediction, constant(target)?)?;
+    mean(elementwise(OP, Arithmetic::Mul, difference.clone(), difference)?)
 }
 
 /// The mean of `-t · log σ(x) - (1 - t) · log(1 - σ(x))` over all elements, for logits `x` and targets `t` from 0 to 1:
@@ -53,28 +52,28 @@ pub fn try_mean_squared_error<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>
 /// dims! { pub Batch = 2; }
 /// let logits: Tensor<(Batch,), f64, Cpu> = Cpu::default().tensor(vec![0.0, 1000.0]);
 /// let target: Tensor<(Batch,), f64, Cpu> = Cpu::default().tensor(vec![1.0, 1.0]);
-/// assert_eq!(binary_cross_entropy(logits, &target).array(), 2f64.ln() / 2.0);
+/// assert_eq!(binary_cross_entropy(logits, &target)?.array(), 2f64.ln() / 2.0);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_binary_cross_entropy<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn binary_cross_entropy<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     const OP: &str = "binary cross-entropy";
     check_same_shape(OP, logits.shape(), target.shape())?;
     ensure_not_empty(OP, target.shape())?;
-    let ones = try_full(target.device(), *target.shape(), 1.0)?;
-    let of_others = try_arithmetic(OP, Arithmetic::Sub, ones, target.clone())?;
+    let ones = full(target.device(), *target.shape(), 1.0)?;
+    let of_others = elementwise(OP, Arithmetic::Sub, ones, target.clone())?;
     // `-log σ(x)` is `ln(1 + e⁻ˣ)`, and `-log(1 - σ(x))` is `ln(1 + eˣ)`. Both are positive, so no digits cancel.
-    let [if_true, if_false] = [try_scale(logits.clone(), -1.0)?, logits].map(Softplus::try_apply);
-    let if_true = try_arithmetic(OP, Arithmetic::Mul, if_true?, try_constant(target)?)?;
-    let if_false = try_arithmetic(OP, Arithmetic::Mul, if_false?, of_others.retaped::<T>())?;
-    try_mean(try_arithmetic(OP, Arithmetic::Add, if_true, if_false)?)
+    let [if_true, if_false] = [scale(logits.clone(), -1.0)?, logits].map(Softplus::apply);
+    let if_true = elementwise(OP, Arithmetic::Mul, if_true?, constant(target)?)?;
+    let if_false = elementwise(OP, Arithmetic::Mul, if_false?, of_others.retaped::<T>())?;
+    mean(elementwise(OP, Arithmetic::Add, if_true, if_false)?)
 }
 
 /// A copy that has no gradient, even if the tensor is a parameter or the other operand.
-pub(super) fn try_constant<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(super) fn constant<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     tensor: &Tensor<Dims, E, D>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    Ok(try_scale(tensor.clone(), 1.0)?.retaped())
+    Ok(scale(tensor.clone(), 1.0)?.retaped())
 }

@@ -3,7 +3,7 @@ use super::{
     contraction::{Labelled, contract},
     cross_entropy::len_and_count,
     device_error, dim_error, ensure_not_empty,
-    unnamed::try_reshape_to,
+    unnamed::reshape_to,
 };
 use crate::backend::{Backend, Tape};
 use crate::dims::Dim;
@@ -11,7 +11,6 @@ use dfdx::{
     shapes::{HasShape, Shape},
     tensor::Tensor,
 };
-use typed_transformer_macros::panicking;
 
 /// The mean of each sequence's vectors over the positions that are not padding. A sequence of padding alone gives
 /// zeros.
@@ -29,12 +28,11 @@ use typed_transformer_macros::panicking;
 /// let ids = TokenIds::from_ids(&[1, 0, 2], Some(Fin::<VocabSize>::literal::<2>()), (Batch, SeqLen))?;
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 10.0, 3.0, 30.0, 7.0, 70.0]);
-/// let mean: Tensor<(Batch, EmbedDim), f32, Cpu> = masked_mean(x, &ids.padding_mask());
+/// let mean: Tensor<(Batch, EmbedDim), f32, Cpu> = masked_mean(x, &ids.padding_mask())?;
 /// assert_eq!(mean.as_vec(), [2.0, 20.0]);
-/// # Ok::<(), TokenError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[panicking]
-pub fn try_masked_mean<Dims, Positions: Shape, Keeps, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn masked_mean<Dims, Positions: Shape, Keeps, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     padding: &Keeps,
 ) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
@@ -53,10 +51,10 @@ where
         row.iter().map(move |&is_token| cast(f64::from(is_token) / count as f64))
     });
     let vector_len = shape.num_elements() / is_token.len().max(1);
-    let vectors = try_reshape_to(OP, input, [sequences, len, vector_len])?; // (sequence, position, element)
+    let vectors = reshape_to(OP, input, [sequences, len, vector_len])?; // (sequence, position, element)
     let weights =
         vectors.device().try_tensor_from_vec(weights.collect(), [sequences, len]).map_err(device_error(OP))?;
     let weights = Labelled { tensor: weights.retaped::<T>(), labels: [0, 1] };
     let means = contract(OP, weights, Labelled { tensor: vectors, labels: [0, 1, 2] }, [0, 2])?;
-    try_reshape_to(OP, means, shape.remaining())
+    reshape_to(OP, means, shape.remaining())
 }

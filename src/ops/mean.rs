@@ -5,7 +5,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::MeanTo,
 };
-use typed_transformer_macros::panicking;
 
 /// The mean of all elements: `(..) -> ()`.
 ///
@@ -16,10 +15,10 @@ use typed_transformer_macros::panicking;
 /// use typed_transformer::{ops::mean, prelude::*};
 /// dims! { pub EmbedDim = 2; pub SeqLen = 2; }
 /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 6.0]);
-/// assert_eq!(mean(x).array(), 3.0);
+/// assert_eq!(mean(x)?.array(), 3.0);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_mean<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn mean<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     const OP: &str = "mean";

@@ -15,7 +15,7 @@
 //! An operation consumes its tensors and their tape. A value that is used twice is cloned; the clone records to the
 //! same pass. A parameter is passed by reference.
 //!
-//! Every operation comes twice, as in dfdx: `op` panics where `try_op` returns an [`OpError`].
+//! Every operation returns a `Result`, whose error is an [`OpError`]: a program says `?` where it calls one.
 //!
 //! Two macros make models that the crate does not have: [`einsum!`](crate::einsum!) contracts tensors by the names of
 //! their axes, and [`rearrange!`](crate::rearrange!) moves, splits and merges axes. Tensors have up to 6 axes.
@@ -48,8 +48,6 @@ mod constants;
 mod contraction;
 mod cross_entropy;
 mod cumsum;
-mod describe;
-mod dot;
 mod dropout;
 pub(crate) mod einsum;
 mod embed;
@@ -70,7 +68,6 @@ mod partial_cross_entropy;
 mod patches;
 mod permute;
 mod positions;
-mod ravel;
 pub(crate) mod rearrange;
 mod reduce;
 mod relative_positions;
@@ -90,89 +87,69 @@ mod where_;
 mod windows;
 
 pub use activation::{Activation, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh};
-pub use alibi::{alibi, try_alibi};
-pub use argmax::{argmax, try_argmax};
-pub(crate) use arithmetic::try_arithmetic;
-pub use arithmetic::{
-    add, div, maximum, minimum, mul, sub, try_add, try_div, try_maximum, try_minimum, try_mul, try_sub,
-};
+pub use alibi::alibi;
+pub use argmax::argmax;
+pub(crate) use arithmetic::elementwise;
+pub use arithmetic::{add, div, maximum, minimum, mul, sub};
 pub(crate) use attention::check_attention;
-pub use attention::{
-    attention, attention_weights, attention_with_bias, try_attention, try_attention_weights, try_attention_with_bias,
-};
-pub use broadcast::{broadcast, try_broadcast};
-pub use compare::{eq, ge, gt, le, lt, ne, try_eq, try_ge, try_gt, try_le, try_lt, try_ne};
+pub use attention::{AttentionOptions, attention, attention_weights};
+pub use broadcast::broadcast;
+pub use compare::{eq, ge, gt, le, lt, ne};
 #[doc(hidden)]
 pub use concat_split::SplitPart;
-pub use concat_split::{concat, narrow, split, try_concat, try_narrow, try_split};
-pub use constants::{full, iota, one_hot, ones, try_full, try_iota, try_one_hot, try_ones, try_zeros, zeros};
-pub use cross_entropy::{
-    Reduction, cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy,
-    try_cross_entropy_with_label_smoothing,
-};
-pub use cumsum::{cumsum, try_cumsum};
-pub use describe::Describe;
-pub use dot::{dot, try_dot};
+pub use concat_split::{concat, narrow, split};
+pub use constants::{full, iota, one_hot, ones, zeros};
+pub use cross_entropy::{Reduction, cross_entropy, cross_entropy_with_label_smoothing};
+pub use cumsum::cumsum;
 pub(crate) use dropout::kept_elements;
-pub use dropout::{DropoutSeed, dropout, try_dropout};
-use dropout::{kept_factor, try_drop_others};
+pub use dropout::{DropoutSeed, dropout};
+use dropout::{drop_others, kept_factor};
 #[doc(hidden)]
 pub use einsum::{NumAxes, Over};
-pub use embed::{embed, try_embed};
+pub use embed::embed;
 #[doc(hidden)]
 pub use gather::PlacesIn;
-pub use gather::{gather, take, try_gather, try_take};
-pub use grouped_query_attention::{
-    grouped_query_attention, grouped_query_attention_with_bias, try_grouped_query_attention,
-    try_grouped_query_attention_with_bias,
-};
-pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
-pub use kl_divergence::{kl_divergence, try_kl_divergence};
+pub(crate) use gather::gather_runs;
+pub use gather::{gather, take};
+pub use grouped_query_attention::grouped_query_attention;
+pub use heads::{merge_heads, split_heads};
+pub use kl_divergence::kl_divergence;
 #[doc(hidden)]
 pub use labels::FitsLogits;
 pub use labels::{Labels, ShardedLabels};
-pub use layer_norm::{layer_norm, try_layer_norm};
-pub use linear::{linear, try_linear};
-pub use losses::{binary_cross_entropy, mean_squared_error, try_binary_cross_entropy, try_mean_squared_error};
-pub use masked_mean::{masked_mean, try_masked_mean};
-pub use mean::{mean, try_mean};
-pub(crate) use multi_head_attention::try_attend_with_kept;
-pub use multi_head_attention::{
-    multi_head_attention, multi_head_attention_with_bias, try_multi_head_attention, try_multi_head_attention_with_bias,
-};
+pub use layer_norm::layer_norm;
+pub use linear::linear;
+pub use losses::{binary_cross_entropy, mean_squared_error};
+pub use masked_mean::masked_mean;
+pub use mean::mean;
+pub(crate) use multi_head_attention::attend;
+pub use multi_head_attention::multi_head_attention;
 pub use operand::TensorOrRef;
 pub use padding::Padding;
 #[doc(hidden)]
 pub use padding::{PadsLogits, PadsStart, WithoutLastOf};
-pub use partial_cross_entropy::{partial_cross_entropy, try_partial_cross_entropy};
-pub use patches::{PatchGrid, patches, try_patches};
-pub use permute::{permute, try_permute};
-pub use positions::{
-    add_positions, learned_positions, sinusoidal_positions, try_add_positions, try_learned_positions,
-    try_sinusoidal_positions,
-};
-pub(crate) use positions::{try_learned_positions_from, try_sinusoidal_positions_from};
-pub use ravel::{ravel_multi_index, try_ravel_multi_index, unravel_index};
+pub use partial_cross_entropy::partial_cross_entropy;
+pub use patches::{PatchGrid, patches};
+pub use permute::permute;
+pub use positions::{add_positions, learned_positions, sinusoidal_positions};
+pub(crate) use positions::{learned_positions_from, sinusoidal_positions_from};
 #[doc(hidden)]
 pub use rearrange::Rearrangement;
-pub use reduce::{
-    log_softmax_over, max_over, mean_over, softmax_over, sum_over, try_log_softmax_over, try_max_over, try_mean_over,
-    try_softmax_over, try_sum_over,
-};
-pub use relative_positions::{RelativeBuckets, relative_position_bias, try_relative_position_bias};
-pub use rename::{rename, try_rename};
-pub use reshape::{reshape, try_reshape};
-pub use residual::{residual, try_residual};
-pub use rms_norm::{rms_norm, try_rms_norm};
-pub(crate) use rotary_positions::try_rotate_heads;
-pub use rotary_positions::{Rotary, RotaryPairs, RotaryScaling, rotary_positions, try_rotary_positions};
-pub use scale::{scale, try_scale};
-pub use select::{select, try_select};
-pub use slice::{slice, try_slice};
-pub use stack::{stack, try_stack};
-pub use top_k::{top_k, try_top_k};
-pub use where_::{Mask, TensorOrNumber, try_where_, where_};
-pub use windows::{try_windows, windows};
+pub use reduce::{log_softmax_over, max_over, mean_over, softmax_over, sum_over};
+pub use relative_positions::{RelativeBuckets, relative_position_bias};
+pub use rename::rename;
+pub use reshape::reshape;
+pub use residual::residual;
+pub use rms_norm::rms_norm;
+pub(crate) use rotary_positions::rotate_heads;
+pub use rotary_positions::{Rotary, RotaryPairs, RotaryScaling, rotary_positions};
+pub use scale::scale;
+pub use select::select;
+pub use slice::slice;
+pub use stack::stack;
+pub use top_k::top_k;
+pub use where_::{Mask, TensorOrNumber, where_};
+pub use windows::windows;
 
 pub(crate) use crate::error::{cast, device_error, dim_error, ensure_not_empty};
 pub use crate::{

@@ -1,4 +1,4 @@
-use super::{OpError, Real, try_scale};
+use super::{OpError, Real, scale};
 use crate::backend::{Backend, Tape};
 use crate::ranks::Partial;
 use dfdx::{
@@ -20,14 +20,15 @@ use dfdx::{
 /// let weight: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.tensor(vec![3.0, 4.0]);
 /// let y: Tensor<(Batch, HiddenDim), f32, Cpu, _> = einsum!(
 ///     &weight: (HiddenDim, EmbedDim), x: (Batch, EmbedDim) -> (Batch, HiddenDim)
-/// );
+/// )?;
 /// assert_eq!(y.as_vec(), [11.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the operand is not a tensor of `{E}` over `{Dims}`",
+    message = "expected a tensor, or a reference to one, as an operand",
     label = "`{Self}` is not a tensor of `{E}` over `{Dims}`",
-    note = "an operand is a tensor, or a reference to a tensor without a tape; all have one dtype and one device",
-    note = "a number is added as in `x + 1.0`, and `scale(x, 2.0)` multiplies by one"
+    note = "an operation returns a `Result`, and `?` after it gives the tensor",
+    note = "operands have one dtype and one device; a reference has no tape; `x + 1.0` and `scale(x, 2.0)` take numbers"
 )]
 pub trait TensorOrRef<Dims: Shape, E, D: Storage<E>, Tape> {
     /// The tensor and its tape.
@@ -164,7 +165,7 @@ pub fn distinct_from<X: Shape, W: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     tensors.add(x);
     tensors.add(&w);
     match T::OWNS_TAPE && tensors.ids[0] == tensors.ids[1] {
-        true => try_scale(w, 1.0),
+        true => scale(w, 1.0),
         false => Ok(w),
     }
 }

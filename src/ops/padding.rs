@@ -19,7 +19,8 @@ use dfdx::{
 ///     padding.is_token().into_iter().filter(|is_token| *is_token).count()
 /// }
 /// let lengths: Tensor<(SeqLen,), f32, Cpu> = Cpu::default().tensor(vec![4.0, 0.0, 2.0]);
-/// assert_eq!(count(&gt(&lengths, 0.0)), 2);
+/// assert_eq!(count(&gt(&lengths, 0.0)?), 2);
+/// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "expected padding over `{Positions}`",

@@ -1,4 +1,4 @@
-use super::{OpError, Real, device_error, unnamed::try_reshape_to};
+use super::{OpError, Real, device_error, unnamed::reshape_to};
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, Divides, Product, Quotient};
 use dfdx::{
@@ -6,7 +6,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::PermuteTo,
 };
-use typed_transformer_macros::panicking;
 
 /// The patches that tile a `Height` by `Width` image, row by row from the top left ([Dosovitskiy et al.,
 /// 2020](https://arxiv.org/abs/2010.11929), 3.1).
@@ -27,11 +26,11 @@ use typed_transformer_macros::panicking;
 ///     (Batch, PatchGrid<Height, Width, PatchHeight, PatchWidth>, Product<Channels, Product<PatchHeight, PatchWidth>>),
 ///     f32,
 ///     Cpu,
-/// > = patches(image);
+/// > = patches(image)?;
 /// assert_eq!(patches.as_vec(), [1.0, 2.0, 5.0, 6.0, 3.0, 4.0, 7.0, 8.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_patches<
+pub fn patches<
     B: Dim,
     Channels: ConstDim,
     Height: ConstDim,
@@ -56,9 +55,9 @@ pub fn try_patches<
     let (batch, channels, _, _) = *image.shape();
     let (rows, columns) = (Quotient::<Height, PatchHeight>::default(), Quotient::<Width, PatchWidth>::default());
     let (height, width) = (PatchHeight::default(), PatchWidth::default());
-    let tiles = try_reshape_to(OP, image, (batch, channels, rows, height, columns, width))?;
+    let tiles = reshape_to(OP, image, (batch, channels, rows, height, columns, width))?;
     let tiles = tiles.try_permute::<_, Axes6<0, 2, 4, 1, 3, 5>>().map_err(device_error(OP))?;
-    try_reshape_to(OP, tiles, (batch, Product::default(), Product::default()))
+    reshape_to(OP, tiles, (batch, Product::default(), Product::default()))
 }
 
 /// The patches of `PatchHeight` by `PatchWidth` in an image of `Height` by `Width`: its rows of patches by its columns.

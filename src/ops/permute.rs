@@ -6,7 +6,6 @@ use crate::backend::{Backend, Tape};
 use crate::dims::PermutationOf;
 use dfdx::tensor::Tensor;
 use std::array;
-use typed_transformer_macros::panicking;
 
 /// Permutes the axes into the order of the result's type, for example `(A, B, C) -> (C, A, B)`.
 ///
@@ -20,18 +19,19 @@ use typed_transformer_macros::panicking;
 /// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
 /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
-/// let columns: Tensor<(EmbedDim, SeqLen), f32, Cpu> = permute(x);
+/// let columns: Tensor<(EmbedDim, SeqLen), f32, Cpu> = permute(x)?;
 /// assert_eq!(columns.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 ///
 /// ```compile_fail,E0283
 /// use typed_transformer::prelude::*;
 /// dims! { pub SrcLen = 3; }
 /// let x: Tensor<(SrcLen, SrcLen), f32, Cpu> = Cpu::default().zeros();
-/// let y: Tensor<(SrcLen, SrcLen), f32, Cpu> = permute(x); // cannot infer `WhichAxis`
+/// let y: Tensor<(SrcLen, SrcLen), f32, Cpu> = permute(x)?; // cannot infer `WhichAxis`
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_permute<Dims, To, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>, const N: usize>(
+pub fn permute<Dims, To, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>, const N: usize>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError>
 where

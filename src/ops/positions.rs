@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error, dim_error, try_arithmetic};
+use super::{OpError, Real, cast, device_error, dim_error, elementwise};
 use crate::{
     backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel},
     dims::{AtMost, ConstDim, Dim, Even, MaybeSharded, check_same_size},
@@ -8,7 +8,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::{BroadcastTo, GatherTo},
 };
-use typed_transformer_macros::panicking;
 
 /// The first `S` rows of a table of learned positions (*The Typed Transformer*, "Embedder").
 ///
@@ -23,12 +22,11 @@ use typed_transformer_macros::panicking;
 /// let table: Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> =
 ///     Cpu::default().tensor(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1]);
 /// let rows: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
-///     learned_positions(&table, SeqLen::new(2)?);
+///     learned_positions(&table, SeqLen::new(2)?)?;
 /// assert_eq!(rows.as_vec(), [0.0, 0.1, 1.0, 1.1]);
-/// # Ok::<(), DimError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[panicking]
-pub fn try_learned_positions<
+pub fn learned_positions<
     S: AtMost<MaxSeqLen>,
     MaxSeqLen: ConstDim,
     M: ConstDim,
@@ -39,11 +37,11 @@ pub fn try_learned_positions<
     table: &Tensor<(MaxSeqLen, M), E, D>,
     len: S,
 ) -> Result<Tensor<(S, M), E, D, T>, OpError> {
-    try_learned_positions_from(table, 0, len)
+    learned_positions_from(table, 0, len)
 }
 
-/// [`try_learned_positions`] from position `start` on. The caller checks that the table is long enough.
-pub(crate) fn try_learned_positions_from<
+/// [`learned_positions`] from position `start` on. The caller checks that the table is long enough.
+pub(crate) fn learned_positions_from<
     S: Dim,
     MaxSeqLen: ConstDim,
     M: ConstDim,
@@ -83,20 +81,20 @@ pub(crate) fn try_learned_positions_from<
 /// use typed_transformer::prelude::*;
 /// dims! { pub EmbedDim = 2; pub SeqLen = 2; }
 /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
-///     sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim);
+///     sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim)?;
 /// assert_eq!(x.as_vec(), [0.0, 1.0, 1f32.sin(), 1f32.cos()]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_sinusoidal_positions<S: Dim, M: Even, E: Real, D: Backend<E>>(
+pub fn sinusoidal_positions<S: Dim, M: Even, E: Real, D: Backend<E>>(
     device: &D,
     len: S,
     width: M,
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
-    try_sinusoidal_positions_from(device, 0, len, width)
+    sinusoidal_positions_from(device, 0, len, width)
 }
 
-/// [`try_sinusoidal_positions`] from position `start` on. The caller guarantees by type that `M` is even.
-pub(crate) fn try_sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+/// [`sinusoidal_positions`] from position `start` on. The caller guarantees by type that `M` is even.
+pub(crate) fn sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
     device: &D,
     start: usize,
     len: S,
@@ -130,23 +128,23 @@ pub(crate) fn try_sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Bac
 /// let device = Cpu::default();
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
 /// let positions: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
-/// assert_eq!(add_positions(x, positions).as_vec(), [11.0, 22.0, 13.0, 24.0]);
+/// assert_eq!(add_positions(x, positions)?.as_vec(), [11.0, 22.0, 13.0, 24.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 ///
 /// ```
-/// use typed_transformer::{ops::try_add_positions, prelude::*};
+/// use typed_transformer::{ops::add_positions, prelude::*};
 /// dims! { pub EmbedDim = 2; pub SeqLen; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
 ///     device.zeros_like(&(Batch, SeqLen::new(3), EmbedDim));
 /// let positions = device.zeros_like(&(SeqLen::new(4), EmbedDim));
 /// assert_eq!(
-///     try_add_positions(x, positions).err().unwrap().to_string(),
+///     add_positions(x, positions).err().unwrap().to_string(),
 ///     "add positions: `SeqLen` is 3 in the input and 4 in the positions",
 /// );
 /// ```
-#[panicking]
-pub fn try_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     positions: Tensor<(S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
@@ -154,5 +152,5 @@ pub fn try_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backe
     let shape @ (_, len, _) = *input.shape();
     check_same_size("the input", len, "the positions", positions.shape().0).map_err(dim_error(OP))?;
     let positions = positions.try_broadcast_like::<_, Axis<0>>(&shape).map_err(device_error(OP))?;
-    try_arithmetic(OP, Arithmetic::Add, input, positions)
+    elementwise(OP, Arithmetic::Add, input, positions)
 }

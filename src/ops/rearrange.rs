@@ -25,14 +25,15 @@ use std::array;
 /// are split or merged. The result has all axes of the operand and no others, and no tensor has an axis twice.
 /// Otherwise there is an error at the axis. Run-time axes move, but they have no `Product`.
 ///
-/// The macro compares axes by their spelling in this call, so spell an axis the same way everywhere. The operand is a tensor, or a reference to a tensor without a tape
-/// ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result have up to 6 axes, with products split.
+/// The macro compares axes by their spelling in this call, so spell an axis the same way everywhere. The operand is a
+/// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result have up to 6 axes, with products split.
 ///
 /// Merging axes copies, and so does splitting an axis of a view. Other results are views. The idea is that of
 /// [einops](https://openreview.net/forum?id=oapKSVM2bcj).
 ///
-/// # Panics
-/// If [`try_rearrange!`](crate::try_rearrange!) returns an error; the message is the error's text.
+/// # Errors
+/// [`OpError::Empty`](crate::ops::OpError::Empty) if there are no elements;
+/// [`OpError::Device`](crate::ops::OpError::Device) if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -46,31 +47,16 @@ use std::array;
 /// let patches: Tensor<Patches, f32, Cpu> = rearrange!(
 ///     image: (Batch, Product<Rows, Height>, Product<Columns, Width>, Channels)
 ///     -> (Batch, Product<Rows, Columns>, Product<Height, Product<Width, Channels>>)
-/// );
+/// )?;
 /// assert_eq!(patches.as_vec(), [1.0, 2.0, 5.0, 6.0, 3.0, 4.0, 7.0, 8.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 #[doc(inline)]
 pub use typed_transformer_macros::rearrange;
 
-/// Fallible form of [`rearrange!`](crate::rearrange!).
-///
-/// # Errors
-/// [`OpError::Empty`](crate::ops::OpError::Empty) if there are no elements;
-/// [`OpError::Device`](crate::ops::OpError::Device) if the device fails.
-///
-/// ```
-/// use typed_transformer::prelude::*;
-/// dims! { pub SrcLen; pub EmbedDim = 2; }
-/// let x: Tensor<(SrcLen, EmbedDim), f32, Cpu> = Cpu::default().zeros_like(&(SrcLen::new(0), EmbedDim));
-/// let error = try_rearrange!(x: (SrcLen, EmbedDim) -> (EmbedDim, SrcLen)).unwrap_err();
-/// assert_eq!(error.to_string(), "rearrange: (SrcLen=0, EmbedDim=2) has no elements");
-/// ```
-#[doc(inline)]
-pub use typed_transformer_macros::try_rearrange;
-
 const OP: &str = "rearrange";
 
-/// The arguments of a rearrangement, as [`try_rearrange!`](crate::try_rearrange!) writes them.
+/// The arguments of a rearrangement, as [`rearrange!`](crate::rearrange!) writes them.
 #[doc(hidden)]
 pub struct Rearrangement<'a> {
     /// For each axis of the operand, the sizes of its factors; empty if it is no product.
@@ -135,6 +121,6 @@ where
     match F == N {
         // A reshape would copy a tensor that is itself a view.
         true => with_leading_axes(x, shape),
-        false => D::try_reshape(x, shape),
+        false => D::reshape(x, shape),
     }
 }

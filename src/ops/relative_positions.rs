@@ -1,11 +1,10 @@
-use super::{OpError, Real, try_embed, try_permute, unnamed::try_reshape_to};
+use super::{OpError, Real, embed, permute, unnamed::reshape_to};
 use crate::{
     backend::{Backend, Tape},
     dims::{ConstDim, Dim},
     tokens::{Indices, TokenIds},
 };
 use dfdx::{shapes::HasShape, tensor::Tensor};
-use typed_transformer_macros::panicking;
 
 /// The buckets of relative positions ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1).
 ///
@@ -57,8 +56,8 @@ impl RelativeBuckets {
 /// The learned number that attention adds to the logit of each query and key, by the bucket of their relative position
 /// ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1).
 ///
-/// `(NumBuckets, H), (Q), (K) -> (H, Q, K)`, for queries at the positions `start`, `start + 1`, … and keys at `0`, `1`, …;
-/// [`attention_with_bias`](super::attention_with_bias) takes it.
+/// `(NumBuckets, H), (Q), (K) -> (H, Q, K)`, for queries at the positions `start`, `start + 1`, … and keys at `0`, `1`, …, for
+/// [`AttentionOptions`](super::AttentionOptions).
 ///
 /// `tape` is `model.recording()` to record the operations for gradients, or `NoneTape`.
 ///
@@ -71,11 +70,11 @@ impl RelativeBuckets {
 /// let table: Tensor<(NumBuckets, NumHeads), f32, Cpu> = Cpu::default().tensor(vec![0.0, 0.1, 0.2, 0.3]);
 /// let buckets = RelativeBuckets { bidirectional: false, max_distance: 8 };
 /// let bias: Tensor<(NumHeads, QLen, KLen), f32, Cpu> =
-///     relative_position_bias(&table, buckets, 1, (QLen, KLen), NoneTape);
+///     relative_position_bias(&table, buckets, 1, (QLen, KLen), NoneTape)?;
 /// assert_eq!(bias.as_vec(), [0.1, 0.0, 0.0, 0.2, 0.1, 0.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_relative_position_bias<
+pub fn relative_position_bias<
     Q: Dim,
     K: Dim,
     NumBuckets: ConstDim,
@@ -94,9 +93,9 @@ pub fn try_relative_position_bias<
     let bucket = |pair: usize| buckets.bucket(start + pair / keys, pair % keys, NumBuckets::SIZE);
     let indices: Vec<usize> = (0..lengths.0.size() * lengths.1.size()).map(bucket).collect();
     let indices = Indices::unchecked(indices.into(), lengths, NumBuckets::default());
-    let bias: Tensor<(Q, K, H), E, D, T> = try_embed(table, &TokenIds::from(indices), tape)?;
-    let bias: Tensor<(H, Q, K), E, D, T> = try_permute(bias)?;
+    let bias: Tensor<(Q, K, H), E, D, T> = embed(table, &TokenIds::from(indices), tape)?;
+    let bias: Tensor<(H, Q, K), E, D, T> = permute(bias)?;
     // Here it gets row-major order once, and not in each layer that reads it.
     let shape = *bias.shape();
-    try_reshape_to("relative position bias", bias, shape)
+    reshape_to("relative position bias", bias, shape)
 }

@@ -1,8 +1,7 @@
-use super::{OpError, Real, unnamed::try_reshape_to};
+use super::{OpError, Real, unnamed::reshape_to};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AxisOf, CanBecome, Dim, HasAxis};
 use dfdx::{shapes::HasShape, tensor::Tensor};
-use typed_transformer_macros::panicking;
 
 /// The same tensor with another name for one axis: `(.., From, ..) -> (.., To, ..)`.
 ///
@@ -12,19 +11,19 @@ use typed_transformer_macros::panicking;
 /// [`OpError::Shape`] if a run-time dimension has another size; [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// use typed_transformer::{ops::{rename, try_rename}, prelude::*};
+/// use typed_transformer::{ops::rename, prelude::*};
 /// dims! { pub EmbedDim = 2; pub NumHeads = 2; pub HeadDim = 1; pub QLen; pub KLen; }
 /// let x: Tensor<(QLen, EmbedDim), f32, Cpu> = Cpu::default().zeros_like(&(QLen::new(3), EmbedDim));
-/// let keys: Tensor<(KLen, EmbedDim), f32, Cpu> = rename(x, axis::<QLen>(), KLen::new(3));
+/// let keys: Tensor<(KLen, EmbedDim), f32, Cpu> = rename(x, axis::<QLen>(), KLen::new(3))?;
 /// assert_eq!(
-///     try_rename(keys.clone(), axis::<KLen>(), QLen::new(4)).unwrap_err().to_string(),
+///     rename(keys.clone(), axis::<KLen>(), QLen::new(4)).unwrap_err().to_string(),
 ///     "rename: shape (KLen=3, EmbedDim=2) is not compatible with (QLen=4, EmbedDim=2)",
 /// );
 /// let heads: Tensor<(KLen, Product<NumHeads, HeadDim>), f32, Cpu> =
-///     rename(keys, axis::<EmbedDim>(), Product::default());
+///     rename(keys, axis::<EmbedDim>(), Product::default())?;
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_rename<Dims, From: CanBecome<To>, To: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn rename<Dims, From: CanBecome<To>, To: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<From>,
     to: To,
@@ -38,5 +37,5 @@ where
     if from.axis().size() != to.size() {
         return Err(OpError::Shape { op: OP, from: format!("{from:?}"), to: format!("{shape:?}") });
     }
-    try_reshape_to(OP, input, shape)
+    reshape_to(OP, input, shape)
 }

@@ -1,11 +1,10 @@
-use super::{OpError, Real, unnamed::try_reshape_to};
+use super::{OpError, Real, unnamed::reshape_to};
 use crate::backend::{Backend, Tape};
 use crate::dims::SameFactors;
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::Tensor,
 };
-use typed_transformer_macros::panicking;
 
 /// The same elements in the same order, with axes merged to a [`Product`](crate::dims::Product) or split from one.
 ///
@@ -24,23 +23,23 @@ use typed_transformer_macros::panicking;
 /// let x: Tensor<(Batch, Product<NumHeads, HeadDim>), f32, Cpu> =
 ///     Cpu::default().tensor((vec![1.0, 2.0, 3.0, 4.0], shape));
 /// let heads: Tensor<(Batch, NumHeads, HeadDim), f32, Cpu> =
-///     reshape(x, (Batch::new(1), NumHeads, HeadDim));
+///     reshape(x, (Batch::new(1), NumHeads, HeadDim))?;
 /// assert_eq!(heads.as_vec(), [1.0, 2.0, 3.0, 4.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 ///
 /// ```
-/// use typed_transformer::{ops::try_reshape, prelude::*};
+/// use typed_transformer::{ops::reshape, prelude::*};
 /// dims! { pub NumHeads = 2; pub HeadDim = 2; pub Batch; }
 /// let shape = (Batch::new(1), Product::default());
 /// let x: Tensor<(Batch, Product<NumHeads, HeadDim>), f32, Cpu> = Cpu::default().zeros_like(&shape);
 /// assert_eq!(
-///     try_reshape(x, (Batch::new(2), NumHeads, HeadDim)).err().unwrap().to_string(),
+///     reshape(x, (Batch::new(2), NumHeads, HeadDim)).err().unwrap().to_string(),
 ///     "reshape: shape (Batch=1, Product<NumHeads, HeadDim>=4) is not compatible with \
 ///      (Batch=2, NumHeads=2, HeadDim=2)",
 /// );
 /// ```
-#[panicking]
-pub fn try_reshape<Dims, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn reshape<Dims, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     shape: To,
 ) -> Result<Tensor<To, E, D, T>, OpError>
@@ -51,5 +50,5 @@ where
     if input.shape().num_elements() != shape.num_elements() {
         return Err(OpError::Shape { op: OP, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
     }
-    try_reshape_to(OP, input, shape)
+    reshape_to(OP, input, shape)
 }

@@ -1,10 +1,9 @@
-use super::{OpError, Real, dim_error, try_arithmetic};
+use super::{OpError, Real, dim_error, elementwise};
 use crate::{
     backend::{Arithmetic, Backend, Tape},
     dims::NamedShape,
 };
 use dfdx::{shapes::HasShape, tensor::Tensor};
-use typed_transformer_macros::panicking;
 
 /// `x + f(x)`: adds the output of a sublayer to its input.
 ///
@@ -14,35 +13,35 @@ use typed_transformer_macros::panicking;
 /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// use typed_transformer::{ops::try_residual, prelude::*};
+/// use typed_transformer::{ops::residual, prelude::*};
 /// dims! { pub EmbedDim = 2; pub SeqLen = 1; pub Batch; }
 /// let device = Cpu::default();
 /// let batch = |rows| device.zeros_like(&(Batch::new(rows), SeqLen, EmbedDim));
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = batch(3);
-/// assert_eq!(residual(x.clone(), batch(3)).as_vec(), [0.0; 6]);
+/// assert_eq!(residual(x.clone(), batch(3))?.as_vec(), [0.0; 6]);
 /// assert_eq!(
-///     try_residual(x, batch(4)).unwrap_err().to_string(),
+///     residual(x, batch(4)).unwrap_err().to_string(),
 ///     "residual: `Batch` is 3 in the sublayer's input and 4 in its output",
 /// );
+/// # Ok::<(), OpError>(())
 /// ```
 ///
 /// ```
-/// use typed_transformer::{ops::try_residual, prelude::*};
+/// use typed_transformer::{ops::residual, prelude::*};
 /// dims! { pub EmbedDim = 1; pub SeqLen; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let x = |len| -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
 ///     device.zeros_like(&(Batch, SeqLen::new(len), EmbedDim))
 /// };
-/// assert!(try_residual(x(2), x(2)).is_ok());
-/// assert!(matches!(try_residual(x(2), x(3)), Err(OpError::Dim { op: "residual", .. })));
+/// assert!(residual(x(2), x(2)).is_ok());
+/// assert!(matches!(residual(x(2), x(3)), Err(OpError::Dim { op: "residual", .. })));
 /// ```
-#[panicking]
-pub fn try_residual<Dims: NamedShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn residual<Dims: NamedShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     sublayer_output: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     const OP: &str = "residual";
     let (shape, out_shape) = (*input.shape(), *sublayer_output.shape());
     shape.check_same_sizes("the sublayer's input", out_shape, "its output").map_err(dim_error(OP))?;
-    try_arithmetic(OP, Arithmetic::Add, input, sublayer_output)
+    elementwise(OP, Arithmetic::Add, input, sublayer_output)
 }

@@ -1,6 +1,6 @@
 use super::{
     NormKind, OpError, Real, cast, device_error,
-    unnamed::{try_on_sizes, try_reshape_to, try_rows, try_zip},
+    unnamed::{on_sizes, reshape_to, rows, zip},
 };
 use crate::{
     backend::{Backend, Norm, Tape, norm_kernel, run_kernel},
@@ -11,7 +11,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::{BroadcastTo, MeanTo, TryAdd, TryDiv, TryMul},
 };
-use typed_transformer_macros::panicking;
 
 /// `x / √(mean(x²) + ε) · weight`, the mean over the last dimension ([Zhang and Sennrich,
 /// 2019](https://arxiv.org/abs/1910.07467); *Learning the Transformer*, "The Rest").
@@ -28,10 +27,10 @@ use typed_transformer_macros::panicking;
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = device.tensor(vec![1.0, -7.0]);
 /// let weight: Tensor<(EmbedDim,), f64, Cpu> = device.tensor(vec![1.0, 10.0]);
 /// // The mean of 1 and 49 is 25.
-/// assert_eq!(rms_norm(x, &weight, 0.0).as_vec(), [0.2, -14.0]);
+/// assert_eq!(rms_norm(x, &weight, 0.0)?.as_vec(), [0.2, -14.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_rms_norm<Dims, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn rms_norm<Dims, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     weight: &Tensor<(M,), E, D>,
     epsilon: f64,
@@ -48,14 +47,14 @@ where
         });
     }
     let shape = *input.shape();
-    let rows = try_rows::<Dims, M, _, _, _>(OP, input)?;
+    let rows = rows::<Dims, M, _, _, _>(OP, input)?;
     let matrix = *rows.shape();
-    let normalized = try_on_sizes(OP, rows, |x: Tensor<[usize; 2], E, D, T>| {
+    let normalized = on_sizes(OP, rows, |x: Tensor<[usize; 2], E, D, T>| {
         let mean_square = x.retaped::<T>().try_square()?.try_mean::<[usize; 1], Axis<1>>()?;
         let root = mean_square.try_add(cast::<E>(epsilon))?.try_sqrt()?;
         let root = root.try_broadcast_like::<_, Axis<1>>(x.shape())?;
         x.try_div(root)
     })?;
     let weight = weight.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&matrix).map_err(device_error(OP))?;
-    try_reshape_to(OP, try_zip(OP, normalized, weight, |x, y| x.try_mul(y))?, shape)
+    reshape_to(OP, zip(OP, normalized, weight, |x, y| x.try_mul(y))?, shape)
 }

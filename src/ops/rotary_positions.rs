@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error, try_merge_heads, try_split_heads, try_take, unnamed::try_zip};
+use super::{OpError, Real, cast, device_error, merge_heads, split_heads, take, unnamed::zip};
 use crate::{
     backend::{Backend, Rotation, Tape, rotary_kernel, run_kernel},
     dims::{ConstDim, Dim, Even, MaybeSharded, Product, axis},
@@ -10,7 +10,6 @@ use dfdx::{
     tensor_ops::{BroadcastTo, TryAdd, TryMul},
 };
 use std::{f64::consts::PI, fmt};
-use typed_transformer_macros::panicking;
 
 const OP: &str = "rotary positions";
 
@@ -47,8 +46,9 @@ pub struct Rotary {
 /// let rotary = Rotary { scaling: Some(scaling), ..Rotary::default() };
 /// let query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f64, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 0.0, 1.0, 0.0]);
-/// let rotated = rotary_positions(query, 0, rotary);
+/// let rotated = rotary_positions(query, 0, rotary)?;
 /// assert_eq!(rotated.as_vec(), [1.0, 0.0, 0.25f64.cos(), 0.25f64.sin()]);
+/// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RotaryScaling {
@@ -163,20 +163,20 @@ impl Default for Rotary {
 /// dims! { pub NumHeads = 1; pub HeadDim = 2; pub SeqLen = 2; pub Batch = 1; }
 /// let query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f64, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 0.0, 1.0, 0.0]);
-/// let rotated = rotary_positions(query, 0, Rotary::default());
+/// let rotated = rotary_positions(query, 0, Rotary::default())?;
 /// assert_eq!(rotated.as_vec(), [1.0, 0.0, 1f64.cos(), 1f64.sin()]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, H, S, HeadDim), E, D, T>,
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
-    try_rotate(input, start, rotary)
+    rotate(input, start, rotary)
 }
 
 /// [`rotary_positions`] where the caller knows that the number of columns is even.
-fn try_rotate<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn rotate<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, H, S, HeadDim), E, D, T>,
     start: usize,
     rotary: Rotary,
@@ -190,7 +190,7 @@ fn try_rotate<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Ba
     let [cosines, sines] = [&tables.cosines, &tables.sines].map(|table| table.iter().map(|x| cast(*x)).collect());
     let columns: Vec<Fin<HeadDim>> = Fin::all().collect();
     let others = Indices::from_fn((width,), |column| columns[rotary.pairs.of_column(column, HeadDim::SIZE).other]);
-    let others = try_take(input.clone(), axis::<HeadDim>(), &others)?;
+    let others = take(input.clone(), axis::<HeadDim>(), &others)?;
     let device = input.device().clone();
     let broadcast = |table: Vec<E>| {
         let table: Tensor<(S, HeadDim), E, D> = device.try_tensor_from_vec(table, (len, width))?;
@@ -198,14 +198,14 @@ fn try_rotate<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Ba
     };
     let error = device_error::<D::Err>(OP);
     let (cosines, sines) = (broadcast(cosines).map_err(&error)?, broadcast(sines).map_err(&error)?);
-    let input = try_zip(OP, input, cosines, |x, y| x.try_mul(y))?;
-    let others = try_zip(OP, others, sines, |x, y| x.try_mul(y))?;
-    try_zip(OP, input, others, |x, y| x.try_add(y))
+    let input = zip(OP, input, cosines, |x, y| x.try_mul(y))?;
+    let others = zip(OP, others, sines, |x, y| x.try_mul(y))?;
+    zip(OP, input, others, |x, y| x.try_add(y))
 }
 
-/// [`try_rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`. The
+/// [`rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`. The
 /// caller knows that the number of columns of a head is even.
-pub(crate) fn try_rotate_heads<
+pub(crate) fn rotate_heads<
     B: MaybeSharded,
     S: Dim,
     H: ConstDim,
@@ -223,7 +223,7 @@ pub(crate) fn try_rotate_heads<
         let rotation = Tables::of(rotary, start, len.size(), HeadDim::SIZE).rotation(H::SIZE);
         return run_kernel(OP, shape, T::default(), |tape| Ok(rotary_kernel(D::read(input, tape)?, rotation)?));
     }
-    try_merge_heads(try_rotate(try_split_heads(input)?, start, rotary)?)
+    merge_heads(rotate(split_heads(input)?, start, rotary)?)
 }
 
 /// The cosines and sines of the angles of some positions: `(S, HeadDim)`. The sine of the first column of a pair is

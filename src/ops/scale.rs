@@ -1,11 +1,10 @@
-use super::{OpError, Real, cast, unnamed::try_map};
+use super::{OpError, Real, cast, unnamed::map};
 use crate::backend::{Backend, Tape, run_kernel, scale_kernel};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::Tensor,
     tensor_ops::TryMul,
 };
-use typed_transformer_macros::panicking;
 
 /// `factor · x`, element by element.
 ///
@@ -15,10 +14,10 @@ use typed_transformer_macros::panicking;
 /// ```
 /// use typed_transformer::{ops::scale, prelude::*};
 /// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([1.0, 2.0]);
-/// assert_eq!(scale(x, 1.5).array(), [1.5, 3.0]);
+/// assert_eq!(scale(x, 1.5)?.array(), [1.5, 3.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_scale<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn scale<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     factor: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
@@ -27,5 +26,5 @@ pub fn try_scale<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         let shape = *input.shape();
         return run_kernel(OP, shape, T::default(), |tape| Ok(scale_kernel(D::read(input, tape)?, factor as f32)?));
     }
-    try_map(OP, input, |x| x.try_mul(cast::<E>(factor)))
+    map(OP, input, |x| x.try_mul(cast::<E>(factor)))
 }

@@ -1,7 +1,7 @@
 use super::{
     OpError, Real,
     concat_split::{sizes, slice_axis},
-    unnamed::try_reshape_to,
+    unnamed::reshape_to,
 };
 use crate::{
     backend::{Backend, Tape},
@@ -12,7 +12,6 @@ use dfdx::{
     shapes::{Axes, HasShape, Shape},
     tensor::Tensor,
 };
-use typed_transformer_macros::panicking;
 
 /// One index of the axis `Name`, which is removed: `(.., Name, ..) -> (.., ..)`.
 ///
@@ -24,20 +23,20 @@ use typed_transformer_macros::panicking;
 /// [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// use typed_transformer::{ops::{select, try_select}, prelude::*};
+/// use typed_transformer::{ops::select, prelude::*};
 /// dims! { pub EmbedDim = 2; pub NumLayers = 3; pub SeqLen; }
 /// let device = Cpu::default();
 /// let layers: Tensor<(NumLayers, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-/// let last: Tensor<(EmbedDim,), f32, Cpu> = select(layers, axis::<NumLayers>(), Fin::<NumLayers>::literal::<2>());
+/// let last: Tensor<(EmbedDim,), f32, Cpu> = select(layers, axis::<NumLayers>(), Fin::<NumLayers>::literal::<2>())?;
 /// assert_eq!(last.as_vec(), [5.0, 6.0]);
 ///
 /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.zeros_like(&(SeqLen::new(4), EmbedDim));
-/// let first: Tensor<(EmbedDim,), f32, Cpu> = select(x.clone(), axis::<SeqLen>(), 0);
-/// let error = try_select(x, axis::<SeqLen>(), 4).unwrap_err();
+/// let first: Tensor<(EmbedDim,), f32, Cpu> = select(x.clone(), axis::<SeqLen>(), 0)?;
+/// let error = select(x, axis::<SeqLen>(), 4).unwrap_err();
 /// assert_eq!(error.to_string(), "select: 4 is not an index of SeqLen=4");
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_select<Dims, Name: Dim, I: IndexOf<Name>, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn select<Dims, Name: Dim, I: IndexOf<Name>, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     index: I,
@@ -51,7 +50,7 @@ where
         return Err(OpError::Index { op: OP, index, axis: format!("{:?}", shape.axis()) });
     }
     let place = slice_axis(OP, input, index, Const::<1>)?;
-    try_reshape_to(OP, place, remaining(OP, &shape)?)
+    reshape_to(OP, place, remaining(OP, &shape)?)
 }
 
 /// The shape without the axis `Name`.

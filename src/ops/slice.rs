@@ -2,7 +2,6 @@ use super::{OpError, Real, concat_split::slice_axis};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AxisOf, Dim, HasAxis};
 use dfdx::{shapes::Axes, tensor::Tensor};
-use typed_transformer_macros::panicking;
 
 /// The indices `start..start + part` of the axis `Len`: `(.., Len, ..) -> (.., Part, ..)`.
 ///
@@ -14,18 +13,18 @@ use typed_transformer_macros::panicking;
 /// device fails.
 ///
 /// ```
-/// use typed_transformer::{ops::{slice, try_slice}, prelude::*};
+/// use typed_transformer::{ops::slice, prelude::*};
 /// dims! { pub SeqLen; pub Prompt; }
 /// let x: Tensor<(SeqLen,), f32, Cpu> = Cpu::default().tensor((vec![1.0, 2.0, 3.0], (SeqLen::new(3),)));
-/// let prompt: Tensor<(Prompt,), f32, Cpu> = slice(x.clone(), axis::<SeqLen>(), 0, Prompt::new(2));
+/// let prompt: Tensor<(Prompt,), f32, Cpu> = slice(x.clone(), axis::<SeqLen>(), 0, Prompt::new(2))?;
 /// assert_eq!(prompt.as_vec(), [1.0, 2.0]);
 /// assert_eq!(
-///     try_slice(x, axis::<SeqLen>(), 2, Prompt::new(2)).unwrap_err().to_string(),
+///     slice(x, axis::<SeqLen>(), 2, Prompt::new(2)).unwrap_err().to_string(),
 ///     "slice: Prompt=2 from 2 on is not inside SeqLen=3",
 /// );
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_slice<Dims, Len: Dim, Part: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn slice<Dims, Len: Dim, Part: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Len>,
     start: usize,

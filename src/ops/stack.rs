@@ -1,4 +1,4 @@
-use super::{OpError, Real, device_error, ensure_not_empty, operand::distinct_from, unnamed::try_reshape_to};
+use super::{OpError, Real, device_error, ensure_not_empty, operand::distinct_from, unnamed::reshape_to};
 use crate::backend::{Backend, Tape, concat_kernel, run_kernel};
 use crate::dims::{BroadcastFrom, Dim};
 use dfdx::{
@@ -6,7 +6,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::{PermuteTo, ReshapeTo, TryStack},
 };
-use typed_transformer_macros::panicking;
 
 /// Stacks tensors along the new axis `name`: `Name` tensors `(.., ..) -> (.., Name, ..)`. The result's type says where
 /// the axis is.
@@ -16,20 +15,20 @@ use typed_transformer_macros::panicking;
 /// [`OpError::Empty`] if there are no elements; [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// use typed_transformer::{ops::{stack, try_stack}, prelude::*};
+/// use typed_transformer::{ops::stack, prelude::*};
 /// dims! { pub NumExperts = 2; pub Batch = 3; }
 /// let device = Cpu::default();
 /// let one: Tensor<(Batch,), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0]);
 /// let other: Tensor<(Batch,), f32, Cpu> = device.tensor(vec![10.0, 20.0, 30.0]);
-/// let rows: Tensor<(NumExperts, Batch), f32, Cpu> = stack(vec![one.clone(), other.clone()], NumExperts);
+/// let rows: Tensor<(NumExperts, Batch), f32, Cpu> = stack(vec![one.clone(), other.clone()], NumExperts)?;
 /// assert_eq!(rows.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
-/// let columns: Tensor<(Batch, NumExperts), f32, Cpu> = stack(vec![one.clone(), other], NumExperts);
+/// let columns: Tensor<(Batch, NumExperts), f32, Cpu> = stack(vec![one.clone(), other], NumExperts)?;
 /// assert_eq!(columns.as_vec(), [1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
-/// let one: Result<Tensor<(NumExperts, Batch), _, _>, _> = try_stack(vec![one], NumExperts);
+/// let one: Result<Tensor<(NumExperts, Batch), _, _>, _> = stack(vec![one], NumExperts);
 /// assert_eq!(one.unwrap_err().to_string(), "stack: 1 tensors for NumExperts=2");
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_stack<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn stack<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     tensors: Vec<Tensor<Smaller, E, D, T>>,
     name: Name,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
@@ -64,7 +63,7 @@ where
     }
     let mut flat: Vec<Tensor<(usize,), E, D, T>> = Vec::with_capacity(count);
     for tensor in tensors {
-        let mut tensor = try_reshape_to(OP, tensor, (shape.num_elements(),))?;
+        let mut tensor = reshape_to(OP, tensor, (shape.num_elements(),))?;
         for earlier in &flat {
             tensor = distinct_from(earlier, tensor)?;
         }

@@ -1,4 +1,4 @@
-use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, gather::try_gather_repeated};
+use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, gather::gather_repeated};
 use crate::{
     backend::{Backend, Tape},
     dims::{AtMost, AxisOf, Dim, HasAxis},
@@ -8,7 +8,6 @@ use dfdx::{
     shapes::{Axes, HasShape},
     tensor::Tensor,
 };
-use typed_transformer_macros::panicking;
 
 /// The `K` highest elements along the axis `Name`, highest first, and their indices; of equal elements, the first
 /// ones.
@@ -26,14 +25,14 @@ use typed_transformer_macros::panicking;
 /// use typed_transformer::{ops::top_k, prelude::*, tokens::Indices};
 /// dims! { pub NumExperts = 4; pub ExpertsPerToken = 2; pub SeqLen = 1; }
 /// let gates: Tensor<(SeqLen, NumExperts), f32, Cpu> = Cpu::default().tensor(vec![0.1, 0.4, 0.2, 0.3]);
-/// let (weights, experts) = top_k(gates, axis::<NumExperts>(), ExpertsPerToken);
+/// let (weights, experts) = top_k(gates, axis::<NumExperts>(), ExpertsPerToken)?;
 /// let weights: Tensor<(SeqLen, ExpertsPerToken), f32, Cpu> = weights;
 /// let experts: Indices<(SeqLen, ExpertsPerToken), NumExperts> = experts;
 /// assert_eq!(weights.as_vec(), [0.4, 0.3]);
 /// assert_eq!(experts.as_slice(), [1, 3]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_top_k<Dims, Name: Dim, K: AtMost<Name>, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn top_k<Dims, Name: Dim, K: AtMost<Name>, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     k: K,
@@ -63,6 +62,6 @@ where
             chosen[(outer * k.size() + position) * inner + inner_index] = index;
         }
     }
-    let elements = try_gather_repeated(OP, input, &chosen, 1, shape.replace_axis(k))?;
+    let elements = gather_repeated(OP, input, &chosen, 1, shape.replace_axis(k))?;
     Ok((elements, Indices::unchecked(chosen.into(), shape.replace_axis(k), shape.axis())))
 }

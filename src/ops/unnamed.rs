@@ -22,7 +22,7 @@ use dfdx::{
 };
 
 /// `compute` of each element by itself.
-pub fn try_map<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn map<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<Dims, E, D, T>,
     compute: impl FnOnce(UnnamedTensor<Dims, E, D, T>) -> Result<UnnamedTensor<Dims, E, D, T>, D::Err>,
@@ -31,7 +31,7 @@ pub fn try_map<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
 }
 
 /// `compute` of two elements in the same place.
-pub fn try_zip<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, R: Tape<E, D>>(
+pub fn zip<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, R: Tape<E, D>>(
     op: &'static str,
     x: Tensor<Dims, E, D, T>,
     y: Tensor<Dims, E, D, R>,
@@ -44,7 +44,7 @@ pub fn try_zip<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, R: Tape<E, D>>
 }
 
 /// `compute` of the plain sizes, `[usize; N]`, of a tensor of `N` axes; the result has the same shape.
-pub fn try_on_sizes<Dims: Shape, Plain: Shape<Concrete = Dims::Concrete>, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn on_sizes<Dims: Shape, Plain: Shape<Concrete = Dims::Concrete>, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<Dims, E, D, T>,
     compute: impl FnOnce(Tensor<Plain, E, D, T>) -> Result<Tensor<Plain, E, D, T>, D::Err>,
@@ -53,12 +53,12 @@ pub fn try_on_sizes<Dims: Shape, Plain: Shape<Concrete = Dims::Concrete>, E: Rea
 }
 
 /// The elements of `x` in row-major order, over another shape.
-pub fn try_reshape_to<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn reshape_to<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<Dims, E, D, T>,
     shape: To,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
-    with_shape_type(op, D::try_reshape(unnamed(x), Unnamed::new(shape.concrete())).map_err(device_error(op))?)
+    with_shape_type(op, D::reshape(unnamed(x), Unnamed::new(shape.concrete())).map_err(device_error(op))?)
 }
 
 dims! {
@@ -67,20 +67,20 @@ dims! {
 }
 
 /// The vectors of the last axis as the rows of a matrix: `(.., M) -> (Rows, M)`.
-pub fn try_rows<Dims: EndsIn<M>, M: MaybeSharded, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn rows<Dims: EndsIn<M>, M: MaybeSharded, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<(Rows, M), E, D, T>, OpError> {
     let width = x.shape().last();
     let rows = Rows::new(x.shape().num_elements() / width.size().max(1));
-    try_reshape_to(op, x, (rows, width))
+    reshape_to(op, x, (rows, width))
 }
 
 /// Four sizes, as dfdx's matrix products take them.
 type Four = (usize, usize, usize, usize);
 
 /// `x y` of the matrices in the last two axes: `(B, H, Q, K), (B, H, K, M) -> (B, H, Q, M)`.
-pub fn try_matmul<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn matmul<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<(B, H, Q, K), E, D, T>,
     y: Tensor<(B, H, K, M), E, D, T>,
@@ -96,18 +96,18 @@ pub fn try_matmul<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Backend<E>
 }
 
 /// `x yᵀ` of the matrices in the last two axes: `(B, H, Q, M), (B, H, K, M) -> (B, H, Q, K)`.
-pub fn try_matmul_transposed<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn matmul_transposed<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<(B, H, Q, M), E, D, T>,
     y: Tensor<(B, H, K, M), E, D, T>,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     let y: Tensor<Four, E, D, T> = with_shape_type(op, y)?;
     let y: Tensor<Four, E, D, T> = y.try_permute::<_, Axes4<0, 1, 3, 2>>().map_err(device_error(op))?;
-    try_matmul(op, x, with_shape_type::<_, (B, H, M, K), _, _, _>(op, y)?)
+    matmul(op, x, with_shape_type::<_, (B, H, M, K), _, _, _>(op, y)?)
 }
 
 /// `x yᵀ` of two matrices: `(P, M), (N, M) -> (P, N)`.
-pub fn try_matmul_2d_transposed<P: Dim, M: Dim, N: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn matmul_2d_transposed<P: Dim, M: Dim, N: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<(P, M), E, D, T>,
     y: Tensor<(N, M), E, D, T>,
@@ -119,7 +119,7 @@ pub fn try_matmul_2d_transposed<P: Dim, M: Dim, N: Dim, E: Real, D: Device<E>, T
 }
 
 /// The second and the third axis change places: `(B, S, H, M) -> (B, H, S, M)`.
-pub fn try_swap_middle<B: Dim, S: Dim, H: Dim, M: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn swap_middle<B: Dim, S: Dim, H: Dim, M: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<(B, S, H, M), E, D, T>,
 ) -> Result<Tensor<(B, H, S, M), E, D, T>, OpError> {
@@ -128,7 +128,7 @@ pub fn try_swap_middle<B: Dim, S: Dim, H: Dim, M: Dim, E: Real, D: Device<E>, T:
 }
 
 /// The softmax over the last axis.
-pub fn try_softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<(B, H, Q, K), E, D, T>,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
@@ -137,11 +137,11 @@ pub fn try_softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Ta
         let axis = MiddleAxis { outer: batch.size() * heads.size() * queries.size(), len: keys.size(), inner: 1 };
         return run_kernel(op, shape, T::default(), |tape| Ok(softmax_kernel(D::read(x, tape)?, axis, false)?));
     }
-    try_on_sizes(op, x, |x: Tensor<Four, E, D, T>| x.try_softmax::<Axis<3>>())
+    on_sizes(op, x, |x: Tensor<Four, E, D, T>| x.try_softmax::<Axis<3>>())
 }
 
 /// `x` where `mask` holds, `y` elsewhere.
-pub fn try_choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     mask: Tensor<Dims, bool, D>,
     x: Tensor<Dims, E, D, T>,

@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::try_choose};
+use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::choose};
 use crate::{
     backend::{Backend, Tape},
     dims::{ConstDim, Dim},
@@ -9,7 +9,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::{BroadcastTo, TryGt},
 };
-use typed_transformer_macros::panicking;
 
 const OP: &str = "where";
 
@@ -31,9 +30,10 @@ const OP: &str = "where";
 /// dims! { pub Len = 3; }
 /// let x: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![-1.0, 2.0, 3.0]);
 /// let y: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![7.0, 8.0, 9.0]);
-/// let is_positive = gt(&x, 0.0);
-/// assert_eq!(where_(&is_positive, x.clone(), 0.0).as_vec(), [0.0, 2.0, 3.0]);
-/// assert_eq!(where_(&is_positive, x, y).as_vec(), [7.0, 2.0, 3.0]);
+/// let is_positive = gt(&x, 0.0)?;
+/// assert_eq!(where_(&is_positive, x.clone(), 0.0)?.as_vec(), [0.0, 2.0, 3.0]);
+/// assert_eq!(where_(&is_positive, x, y)?.as_vec(), [7.0, 2.0, 3.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 ///
 /// Scores of hidden keys, as in attention:
@@ -43,11 +43,11 @@ const OP: &str = "where";
 /// dims! { pub NumHeads = 1; pub QLen = 2; pub KLen = 2; pub Batch = 1; }
 /// let scores: Tensor<(Batch, NumHeads, QLen, KLen), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0]);
 /// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q);
-/// assert_eq!(where_(&mask, scores, -100.0).as_vec(), [1.0, -100.0, 3.0, 4.0]);
+/// assert_eq!(where_(&mask, scores, -100.0)?.as_vec(), [1.0, -100.0, 3.0, 4.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 #[doc(alias = "masked_fill")]
-#[panicking]
-pub fn try_where_<
+pub fn where_<
     Dims: Shape,
     Keeps: Mask<Dims, E, D>,
     Otherwise: TensorOrNumber<Dims, E, D, T>,
@@ -60,9 +60,9 @@ pub fn try_where_<
     otherwise: Otherwise,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     ensure_not_empty(OP, input.shape())?;
-    let mask = mask.try_to_tensor(OP, input.shape(), input.device())?;
-    let otherwise = otherwise.try_into_tensor(OP, input.shape(), input.device())?;
-    try_choose(OP, mask, input, otherwise)
+    let mask = mask.to_tensor(OP, input.shape(), input.device())?;
+    let otherwise = otherwise.into_tensor(OP, input.shape(), input.device())?;
+    choose(OP, mask, input, otherwise)
 }
 
 /// A mask over `Dims`: true for the elements of a tensor over `Dims` that stay.
@@ -78,8 +78,8 @@ pub fn try_where_<
 /// dims! { pub VocabSize = 3; pub EmbedDim = 1; pub SeqLen = 2; pub Batch = 1; }
 /// let ids = TokenIds::from_ids(&[1, 2], Some(Fin::<VocabSize>::literal::<2>()), (Batch, SeqLen))?;
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![5.0, 6.0]);
-/// assert_eq!(where_(&ids.padding_mask(), x, 0.0).as_vec(), [5.0, 0.0]);
-/// # Ok::<(), TokenError>(())
+/// assert_eq!(where_(&ids.padding_mask(), x, 0.0)?.as_vec(), [5.0, 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the mask is not one over `{Dims}`",
@@ -92,12 +92,12 @@ pub trait Mask<Dims: Shape, E: Real, D: Backend<E>> {
     /// # Errors
     /// [`OpError::Shape`] or [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the
     /// device fails.
-    fn try_to_tensor(&self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, bool, D>, OpError>;
+    fn to_tensor(&self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, bool, D>, OpError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<Dims: Shape, E: Real, D: Backend<E>> Mask<Dims, E, D> for &Tensor<Dims, bool, D> {
-    fn try_to_tensor(&self, op: &'static str, shape: &Dims, _: &D) -> Result<Tensor<Dims, bool, D>, OpError> {
+    fn to_tensor(&self, op: &'static str, shape: &Dims, _: &D) -> Result<Tensor<Dims, bool, D>, OpError> {
         check_same_shape(op, shape, self.shape())?;
         Ok((*self).clone())
     }
@@ -105,49 +105,49 @@ impl<Dims: Shape, E: Real, D: Backend<E>> Mask<Dims, E, D> for &Tensor<Dims, boo
 
 #[diagnostic::do_not_recommend]
 impl<B: Dim, S: Dim, E: Real, D: Backend<E>> Mask<(B, S), E, D> for &PaddingMask<B, S> {
-    fn try_to_tensor(&self, op: &'static str, shape: &(B, S), device: &D) -> Result<Tensor<(B, S), bool, D>, OpError> {
+    fn to_tensor(&self, op: &'static str, shape: &(B, S), device: &D) -> Result<Tensor<(B, S), bool, D>, OpError> {
         check_same_shape(op, shape, &self.shape())?;
-        try_bool_tensor(op, self.as_slice(), *shape, device)
+        bool_tensor(op, self.as_slice(), *shape, device)
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>> Mask<(B, S, M), E, D> for &PaddingMask<B, S> {
-    fn try_to_tensor(
+    fn to_tensor(
         &self,
         op: &'static str,
         shape: &(B, S, M),
         device: &D,
     ) -> Result<Tensor<(B, S, M), bool, D>, OpError> {
         check_same_shape(op, &(shape.0, shape.1), &self.shape())?;
-        let mask = try_bool_tensor(op, self.as_slice(), self.shape(), device)?;
+        let mask = bool_tensor(op, self.as_slice(), self.shape(), device)?;
         mask.try_broadcast_like::<_, Axis<2>>(shape).map_err(device_error(op))
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<B: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, Q, K), E, D> for &AttentionMask<B, Q, K> {
-    fn try_to_tensor(
+    fn to_tensor(
         &self,
         op: &'static str,
         shape: &(B, Q, K),
         device: &D,
     ) -> Result<Tensor<(B, Q, K), bool, D>, OpError> {
         check_same_shape(op, shape, &self.shape())?;
-        try_bool_tensor(op, self.as_slice(), *shape, device)
+        bool_tensor(op, self.as_slice(), *shape, device)
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, H, Q, K), E, D> for &AttentionMask<B, Q, K> {
-    fn try_to_tensor(
+    fn to_tensor(
         &self,
         op: &'static str,
         shape: &(B, H, Q, K),
         device: &D,
     ) -> Result<Tensor<(B, H, Q, K), bool, D>, OpError> {
         check_same_shape(op, &(shape.0, shape.2, shape.3), &self.shape())?;
-        let mask = try_bool_tensor(op, self.as_slice(), self.shape(), device)?;
+        let mask = bool_tensor(op, self.as_slice(), self.shape(), device)?;
         mask.try_broadcast_like::<_, Axis<1>>(shape).map_err(device_error(op))
     }
 }
@@ -162,7 +162,8 @@ impl<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, H, Q, K), 
 /// dims! { pub Len = 2; }
 /// let x: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
 /// let y: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![2.0, 1.0]);
-/// assert_eq!(gt(&x, &y).as_vec(), gt(&x, 1.5).as_vec());
+/// assert_eq!(gt(&x, &y)?.as_vec(), gt(&x, 1.5)?.as_vec());
+/// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the operand is neither a number nor a tensor over `{Dims}`",
@@ -174,12 +175,12 @@ pub trait TensorOrNumber<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> {
     ///
     /// # Errors
     /// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
-    fn try_into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D, T>, OpError>;
+    fn into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D, T>, OpError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for f64 {
-    fn try_into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    fn into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D, T>, OpError> {
         let compute = || device.try_tensor_from_vec(vec![cast(self)], ())?.retaped::<T>().try_broadcast_like(shape);
         compute().map_err(device_error::<D::Err>(op))
     }
@@ -187,7 +188,7 @@ impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E,
 
 #[diagnostic::do_not_recommend]
 impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for Tensor<Dims, E, D, T> {
-    fn try_into_tensor(self, op: &'static str, shape: &Dims, _: &D) -> Result<Self, OpError> {
+    fn into_tensor(self, op: &'static str, shape: &Dims, _: &D) -> Result<Self, OpError> {
         check_same_shape(op, shape, self.shape())?;
         Ok(self)
     }
@@ -195,7 +196,7 @@ impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E,
 
 #[diagnostic::do_not_recommend]
 impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for &Tensor<Dims, E, D> {
-    fn try_into_tensor(self, op: &'static str, shape: &Dims, _: &D) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    fn into_tensor(self, op: &'static str, shape: &Dims, _: &D) -> Result<Tensor<Dims, E, D, T>, OpError> {
         check_same_shape(op, shape, self.shape())?;
         Ok(self.retaped())
     }
@@ -210,7 +211,7 @@ pub(super) fn check_same_shape<Dims: Shape>(op: &'static str, left: &Dims, right
 }
 
 /// A boolean tensor. dfdx makes them only by comparison.
-pub(super) fn try_bool_tensor<Dims: Shape, E: Real, D: Backend<E>>(
+pub(super) fn bool_tensor<Dims: Shape, E: Real, D: Backend<E>>(
     op: &'static str,
     elements: &[bool],
     shape: Dims,

@@ -1,7 +1,7 @@
 use super::{
     OpError, Real,
     concat_split::{outer_len_inner, sizes},
-    gather::try_gather_offsets,
+    gather::gather_offsets,
     select::shape_of_sizes,
 };
 use crate::backend::{Backend, Tape};
@@ -10,7 +10,6 @@ use dfdx::{
     shapes::{Axes, HasShape},
     tensor::Tensor,
 };
-use typed_transformer_macros::panicking;
 
 /// The windows of `Window` neighbours along the axis `Len`: `out[.., n, .., w, ..] = input[.., n + w, ..]`.
 ///
@@ -25,11 +24,11 @@ use typed_transformer_macros::panicking;
 /// use typed_transformer::{dims::Windows, ops::windows, prelude::*};
 /// dims! { pub SeqLen; pub Width = 2; }
 /// let x: Tensor<(SeqLen,), f32, Cpu> = Cpu::default().tensor((vec![1.0, 2.0, 3.0], (SeqLen::new(3),)));
-/// let pairs: Tensor<(Windows<SeqLen, Width>, Width), f32, Cpu> = windows(x, axis::<SeqLen>(), Width);
+/// let pairs: Tensor<(Windows<SeqLen, Width>, Width), f32, Cpu> = windows(x, axis::<SeqLen>(), Width)?;
 /// assert_eq!(pairs.as_vec(), [1.0, 2.0, 2.0, 3.0]);
+/// # Ok::<(), OpError>(())
 /// ```
-#[panicking]
-pub fn try_windows<
+pub fn windows<
     Dims,
     Len: Dim,
     Window: WindowOf<Len>,
@@ -68,5 +67,5 @@ where
         let (outer, start) = (first / (count * inner), first / inner % count);
         (outer * len + start + in_window) * inner + first % inner
     };
-    try_gather_offsets(OP, input, (0..out.num_elements()).map(offset).collect(), out)
+    gather_offsets(OP, input, (0..out.num_elements()).map(offset).collect(), out)
 }

@@ -64,10 +64,11 @@ impl LinePlot {
     /// use typed_transformer::{plot::LinePlot, prelude::*};
     /// dims! { SeqLen = 3; EmbedDim = 2; }
     /// let encoding: Tensor<(SeqLen, EmbedDim), f64, Cpu> =
-    ///     sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim);
+    ///     sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim)?;
     /// let plot = LinePlot::of_columns("Positions", "position", "embedding", &encoding, 1..2);
     /// assert_eq!(plot.lines[0].name, "dimension 1");
     /// assert_eq!(plot.lines[0].points[2], (2.0, 2f64.cos()));
+    /// # Ok::<(), OpError>(())
     /// ```
     pub fn of_columns<Rows: Dim, Columns: Dim, E: Real, D: Backend<E>>(
         title: impl Into<String>,

@@ -208,7 +208,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
     /// ranks! { pub World; }
     /// dims! { pub Batch; }
-    /// let rows = Ranks::<World>::in_threads(2, |ranks| ranks.shard(Batch::new(5)).range());
+    /// let rows = Ranks::<World>::in_threads(2, |ranks| ranks.shard(Batch::new(5)).range().unwrap());
     /// assert_eq!(rows, [0..3, 3..5]);
     /// ```
     pub fn shard<Whole: crate::dims::Dim>(&self, whole: Whole) -> Shard<Whole, Axis> {

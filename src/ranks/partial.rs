@@ -50,7 +50,7 @@ impl<X: Reduce, Axis: RankAxis> Partial<X, Axis> {
     /// [`RanksError::Engine`]; [`RanksError::Device`]. All ranks must give equally many values; with MPI this is not
     /// checked.
     pub fn all_reduce(self, ranks: &Ranks<Axis>) -> Result<Replicated<X, Axis>, RanksError> {
-        self.term.try_sum(ranks).map(Replicated::assume)
+        self.term.sum_over_ranks(ranks).map(Replicated::assume)
     }
 }
 
@@ -86,12 +86,12 @@ impl<X: SumOver<Axis>, Axis> fmt::Display for Partial<X, Axis> {
 pub trait Reduce: Sized {
     /// The sum of the values of all ranks, in their order.
     #[doc(hidden)]
-    fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError>;
+    fn sum_over_ranks<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<E: Element> Reduce for E {
-    fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
+    fn sum_over_ranks<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
         let mut sum = [self];
         ranks.all_reduce(&mut sum)?;
         Ok(sum[0])
@@ -100,14 +100,14 @@ impl<E: Element> Reduce for E {
 
 #[diagnostic::do_not_recommend]
 impl<E: Element> Reduce for Vec<E> {
-    fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
+    fn sum_over_ranks<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
         ranks.start_all_reduce(self).wait()
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<Dims: Shape, E: Element, D: Device<E>> Reduce for Tensor<Dims, E, D> {
-    fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
+    fn sum_over_ranks<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
         // dfdx's `as_vec` panics on a tensor without elements.
         let terms = if self.shape().num_elements() == 0 { Vec::new() } else { self.as_vec() };
         let sums = ranks.start_all_reduce(terms).wait()?;

@@ -52,8 +52,9 @@ impl<Whole, Axis> Shard<Whole, Axis> {
 
     /// The indices of this rank's part in the whole.
     ///
-    /// # Panics
-    /// With the text of the error of [`try_range`](Self::try_range).
+    /// # Errors
+    /// [`RanksError::Place`] if [`Ranks::shard`](super::Ranks::shard) did not make the shard: it has a length and no
+    /// place.
     ///
     /// ```
     /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
@@ -62,26 +63,11 @@ impl<Whole, Axis> Shard<Whole, Axis> {
     /// let words = ["to", "be", "or", "not", "to"];
     /// let parts = Ranks::<World>::in_threads(2, |ranks| {
     ///     let batch = ranks.shard(Batch::new(words.len()));
-    ///     words[batch.range()].to_vec()
+    ///     batch.range().map(|rows| words[rows].to_vec())
     /// });
-    /// assert_eq!(parts, [vec!["to", "be", "or"], vec!["not", "to"]]);
+    /// assert_eq!(parts, [Ok(vec!["to", "be", "or"]), Ok(vec!["not", "to"])]);
     /// ```
-    #[must_use]
-    #[track_caller]
-    pub fn range(self) -> Range<usize>
-    where
-        Whole: Dim,
-        Axis: RankAxis,
-    {
-        self.try_range().unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// [`range`](Self::range), but an error instead of a panic.
-    ///
-    /// # Errors
-    /// [`RanksError::Place`] if [`Ranks::shard`](super::Ranks::shard) did not make the shard: it has a length and no
-    /// place.
-    pub fn try_range(self) -> Result<Range<usize>, RanksError>
+    pub fn range(self) -> Result<Range<usize>, RanksError>
     where
         Whole: Dim,
         Axis: RankAxis,
@@ -150,20 +136,8 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<W
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Factor for Shard<Whole, Axis> {}
 
-// Derived impls would require the same traits of `Whole` and `Axis`.
-impl<Whole, Axis> Clone for Shard<Whole, Axis> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<Whole, Axis> Copy for Shard<Whole, Axis> {}
-/// Two shards are equal if their lengths are: this is how dfdx compares sizes.
-impl<Whole, Axis> PartialEq for Shard<Whole, Axis> {
-    fn eq(&self, other: &Self) -> bool {
-        self.len == other.len
-    }
-}
-impl<Whole, Axis> Eq for Shard<Whole, Axis> {}
+// Two shards are equal if their lengths are: this is how dfdx compares sizes.
+crate::dims::copied_and_compared!(Shard<Whole, Axis> by len);
 impl<Whole, Axis> Hash for Shard<Whole, Axis> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.len.hash(state);

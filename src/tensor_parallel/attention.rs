@@ -4,23 +4,24 @@ use crate::{
     dims::{ConstDim, Dim, Divides, MaybeSharded, Product},
     mask::AttentionMask,
     ops::{
-        AttentionScale, MaskFill, OpError, Real, Rotary, kept_elements, try_attend_with_kept,
-        try_multi_head_attention as try_local_attention, try_rotate_heads as try_rotate_local_heads,
+        AttentionOptions, AttentionScale, OpError, Real, Rotary, attend, kept_elements,
+        rotate_heads as rotate_local_heads,
     },
     ranks::{ConstRankAxis, Ranks, Shard},
 };
 use dfdx::{shapes::HasShape, tensor::Tensor};
-use typed_transformer_macros::panicking;
 
 /// [`multi_head_attention`](crate::ops::multi_head_attention), of which each rank computes its heads.
 ///
 /// `(B, Q, Product<Shard<H, Axis>, QKDim>), (B, K, Product<Shard<H, Axis>, QKDim>),
-/// (B, K, Product<Shard<H, Axis>, VODim>), mask (B, Q, K) -> (B, Q, Product<Shard<H, Axis>, VODim>)`
+/// (B, K, Product<Shard<H, Axis>, VODim>), mask (B, Q, K), bias (Shard<H, Axis>, Q, K)
+/// -> (B, Q, Product<Shard<H, Axis>, VODim>)`
 ///
-/// Dropout drops the attention weights that it would drop on one rank.
+/// Under one [`DropoutSeed`](crate::ops::DropoutSeed) dropout drops the attention weights that it would drop on one rank.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::multi_head_attention};
@@ -29,14 +30,12 @@ use typed_transformer_macros::panicking;
 /// Ranks::<Tp>::in_threads(2, |ranks| {
 ///     let x: Tensor<(Batch, SeqLen, Product<Shard<NumHeads, Tp>, HeadDim>), f32, Cpu> = Cpu::default().zeros();
 ///     let mask = AttentionMask::all_visible((Batch, SeqLen, SeqLen));
-///     let (scale, mask_fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-///     let attended = multi_head_attention(x.clone(), x.clone(), x, &mask, scale, mask_fill, 0.0, ranks);
+///     let options = AttentionOptions::default();
+///     let attended = multi_head_attention(x.clone(), x.clone(), x, &mask, options, ranks).unwrap();
 ///     assert_eq!(attended.as_vec(), [0.0; 2]);
 /// });
 /// ```
-#[panicking]
-#[allow(clippy::too_many_arguments)]
-pub fn try_multi_head_attention<
+pub fn multi_head_attention<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,
@@ -52,33 +51,37 @@ pub fn try_multi_head_attention<
     key: Tensor<(B, K, Product<Shard<H, Axis>, QKDim>), E, D, T>,
     value: Tensor<(B, K, Product<Shard<H, Axis>, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    mask_fill: MaskFill,
-    dropout: f64,
+    options: AttentionOptions<Shard<H, Axis>, Q, K, E, D, T>,
     ranks: &Ranks<Axis>,
 ) -> Result<Tensor<(B, Q, Product<Shard<H, Axis>, VODim>), E, D, T>, OpError> {
     type Heads<H, Axis, Size> = Product<Local<Shard<H, Axis>>, Size>;
     const OP: &str = "attention";
     let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
     let (value_batch, value_keys, _) = *value.shape();
+    let AttentionOptions { scale, mask_fill, dropout, bias } = options;
     // The scale may depend on the number of all heads.
     let scale = AttentionScale::Constant(scale.factor(H::SIZE, QKDim::SIZE));
+    let local_bias = |bias: Tensor<(Shard<H, Axis>, Q, K), E, D, T>| {
+        let (_, queries, keys) = *bias.shape();
+        relabel(OP, bias, (Local::<Shard<H, Axis>>::default(), queries, keys))
+    };
+    let bias = bias.map(local_bias).transpose()?;
+    let options = AttentionOptions { scale, mask_fill, dropout, bias };
     let query = relabel(OP, query, (batch, queries, Heads::<H, Axis, QKDim>::default()))?;
     let key = relabel(OP, key, (key_batch, keys, Heads::<H, Axis, QKDim>::default()))?;
     let value = relabel(OP, value, (value_batch, value_keys, Heads::<H, Axis, VODim>::default()))?;
-    let attended = if !T::OWNS_TAPE || dropout == 0.0 {
-        try_local_attention(query, key, value, mask, scale, mask_fill, dropout)?
-    } else {
+    let mut kept = None;
+    if T::OWNS_TAPE && dropout > 0.0 {
         let sizes = [batch.size(), H::SIZE, queries.size(), keys.size()];
-        let is_kept = kept_elements(dropout, &sizes, query.device())?;
-        let is_kept = Parts::of(&sizes, 1, ranks.size()).part(&is_kept, ranks.rank());
-        try_attend_with_kept(query, key, value, mask, scale, mask_fill, is_kept, dropout)?
-    };
+        let whole = kept_elements(dropout, &sizes, query.device())?;
+        kept = Some(Parts::of(&sizes, 1, ranks.size()).part(&whole, ranks.rank()));
+    }
+    let attended = attend(query, key, value, mask, options, kept)?;
     relabel(OP, attended, (batch, queries, Product::default()))
 }
 
 /// Rotates the columns of this rank's heads by their positions, the first of which is 0.
-pub(super) fn try_rotate_heads<
+pub(super) fn rotate_heads<
     B: MaybeSharded,
     S: Dim,
     H: ConstDim,
@@ -94,5 +97,5 @@ pub(super) fn try_rotate_heads<
     const OP: &str = "attention";
     let (batch, len, heads) = *input.shape();
     let input = relabel(OP, input, (batch, len, Product::<Local<Shard<H, Axis>>, HeadDim>::default()))?;
-    relabel(OP, try_rotate_local_heads(input, 0, rotary)?, (batch, len, heads))
+    relabel(OP, rotate_local_heads(input, 0, rotary)?, (batch, len, heads))
 }

@@ -178,16 +178,10 @@ impl<Model: fmt::Debug, Axis> fmt::Debug for Distributed<Model, Axis> {
 }
 
 /// The parameters of the whole model, of which each rank has its `part`.
-pub(super) fn gather_tensors<Part, E, D, Axis>(
+pub(super) fn gather_tensors<Part: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Device<E>, Axis: RankAxis>(
     part: &Part,
     ranks: &Ranks<Axis>,
-) -> Result<Vec<FileTensor>, DistributedError>
-where
-    Part: Sharded<Axis, E, D>,
-    E: Element + SafetensorsDtype,
-    D: Device<E>,
-    Axis: RankAxis,
-{
+) -> Result<Vec<FileTensor>, DistributedError> {
     let tensors = collect(part, "");
     let wholes = parameter_shardings::<Part, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
         let whole = parameter.all_gather(tensor.elements::<E>(), ranks)?;
@@ -197,13 +191,11 @@ where
 }
 
 /// Reads this rank's part of a file.
-fn load_part<Model, E, D, Axis>(path: &Path, device: &D, ranks: &Ranks<Axis>) -> Result<Model, DistributedError>
-where
-    Model: Sharded<Axis, E, D>,
-    E: Element + SafetensorsDtype,
-    D: Device<E>,
-    Axis: RankAxis,
-{
+fn load_part<Model: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Device<E>, Axis: RankAxis>(
+    path: &Path,
+    device: &D,
+    ranks: &Ranks<Axis>,
+) -> Result<Model, DistributedError> {
     let mut file = TensorFile::open(path)?;
     compare_conventions::<Model::Whole>(&file)?;
     let mut shardings = parameter_shardings::<Model, E, D, Axis>().into_iter();
@@ -220,12 +212,10 @@ where
 }
 
 /// A model from the elements of its parameters, by their paths.
-fn build_from<Model, E, D>(mut parameters: BTreeMap<String, Vec<E>>, device: &D) -> Result<Model, DistributedError>
-where
-    Model: TensorCollection<E, D, To<E, D> = Model>,
-    E: Element + SafetensorsDtype,
-    D: Device<E>,
-{
+fn build_from<Model: TensorCollection<E, D, To<E, D> = Model>, E: Element + SafetensorsDtype, D: Device<E>>(
+    mut parameters: BTreeMap<String, Vec<E>>,
+    device: &D,
+) -> Result<Model, DistributedError> {
     let mut take = |expected: &ExpectedTensor| parameters.remove(expected.path).ok_or_else(|| expected.missing());
     build_with(Path::new(""), "", device, &mut take).map_err(|error| match error {
         LoadError::Device { message, .. } => OpError::Device { op: "build", message }.into(),

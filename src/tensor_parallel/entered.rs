@@ -1,9 +1,9 @@
-use super::tape::try_record;
+use super::tape::record;
 use crate::{
     backend::Tape,
     dims::{Dim, MaybeSharded},
     ops::OpError,
-    ranks::{Element, Partial, RankAxis, Ranks},
+    ranks::{Element, Partial, RankAxis, Ranks, RanksError},
 };
 use dfdx::{
     shapes::{HasShape, Shape},
@@ -11,7 +11,6 @@ use dfdx::{
     tensor_ops::Device,
 };
 use std::{fmt, marker::PhantomData};
-use typed_transformer_macros::panicking;
 
 /// A tensor that is the same on all ranks of `Axis`, as the input of a tensor-parallel region: of operations with
 /// shards.
@@ -26,7 +25,7 @@ use typed_transformer_macros::panicking;
 /// Ranks::<Tp>::in_threads(2, |ranks| {
 ///     let x: Tensor<(Batch, EmbedDim), f32, Cpu> = Cpu::default().zeros();
 ///     // One tensor for two operations.
-///     let query: Entered<Tensor<(Batch, EmbedDim), f32, Cpu>, Tp> = enter(x, ranks);
+///     let query: Entered<Tensor<(Batch, EmbedDim), f32, Cpu>, Tp> = enter(x, ranks).unwrap();
 ///     let key = query.clone();
 ///     assert_eq!(format!("{key:?}"), "the same on all ranks of `Tp`");
 /// });
@@ -62,7 +61,7 @@ impl<X, Axis: RankAxis> fmt::Debug for Entered<X, Axis> {
 /// ranks! { pub Tp = 2; }
 /// dims! { pub Batch = 1; pub EmbedDim = 2; }
 /// fn project<X: EnteredOver<Tp, Tensor = Tensor<(Batch, EmbedDim), f32, Cpu>>>(_x: X) {}
-/// Ranks::<Tp>::in_threads(2, |ranks| project(enter(Cpu::default().zeros(), ranks)));
+/// Ranks::<Tp>::in_threads(2, |ranks| project(enter(Cpu::default().zeros(), ranks).unwrap()));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` did not enter the ranks: its gradient would be only this rank's term of a sum",
@@ -173,17 +172,15 @@ can_enter!(A C F S M);
 /// dims! { pub Batch = 1; pub SeqLen = 1; pub EmbedDim = 2; }
 /// Ranks::<Tp>::in_threads(2, |ranks| {
 ///     let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
-///     let entered: Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> = enter(x, ranks);
+///     let entered: Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> = enter(x, ranks).unwrap();
 /// });
 /// ```
-#[panicking]
-pub fn try_enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     input: Tensor<Dims, E, D, T>,
     ranks: &Ranks<Axis>,
 ) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
     let shape = *input.shape();
-    let sum = |ranks: &Ranks<Axis>, mut gradient: Vec<E>| ranks.all_reduce(&mut gradient).map(|()| gradient);
-    try_record("enter", ranks, input, shape, |_, elements| Ok(elements), sum).map(Entered::new)
+    record("enter", ranks, input, shape, |_, elements| Ok(elements), sum).map(Entered::new)
 }
 
 /// The sum of the ranks' terms, the same on all ranks (`g` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053),
@@ -200,20 +197,18 @@ pub fn try_enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: 
 /// dims! { pub EmbedDim = 2; }
 /// let sums = Ranks::<Tp>::in_threads(2, |ranks| {
 ///     let term: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, ranks.rank() as f32]);
-///     let sum: Tensor<(EmbedDim,), f32, Cpu> = all_reduce(Partial::<_, Tp>::term(term), ranks);
+///     let sum: Tensor<(EmbedDim,), f32, Cpu> = all_reduce(Partial::<_, Tp>::term(term), ranks).unwrap();
 ///     sum.as_vec()
 /// });
 /// assert_eq!(sums, [[2.0, 1.0], [2.0, 1.0]]);
 /// ```
-#[panicking]
-pub fn try_all_reduce<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn all_reduce<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     terms: Partial<Tensor<Dims, E, D, T>, Axis>,
     ranks: &Ranks<Axis>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     let term = terms.into_term();
     let shape = *term.shape();
-    let sum = |ranks: &Ranks<Axis>, mut elements: Vec<E>| ranks.all_reduce(&mut elements).map(|()| elements);
-    try_record("all-reduce", ranks, term, shape, sum, |_, gradient| Ok(gradient))
+    record("all-reduce", ranks, term, shape, sum, |_, gradient| Ok(gradient))
 }
 
 /// [`all_reduce`], for another operation with shards. The backward pass sums the gradient over the ranks.
@@ -229,16 +224,19 @@ pub fn try_all_reduce<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis
 /// dims! { pub EmbedDim = 2; }
 /// Ranks::<Tp>::in_threads(2, |ranks| {
 ///     let term: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
-///     let sum: Entered<Tensor<(EmbedDim,), f32, Cpu>, Tp> = all_reduce_entered(Partial::term(term), ranks);
+///     let sum: Entered<Tensor<(EmbedDim,), f32, Cpu>, Tp> = all_reduce_entered(Partial::term(term), ranks).unwrap();
 /// });
 /// ```
-#[panicking]
-pub fn try_all_reduce_entered<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn all_reduce_entered<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     terms: Partial<Tensor<Dims, E, D, T>, Axis>,
     ranks: &Ranks<Axis>,
 ) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
     let term = terms.into_term();
     let shape = *term.shape();
-    let sum = |ranks: &Ranks<Axis>, mut elements: Vec<E>| ranks.all_reduce(&mut elements).map(|()| elements);
-    try_record("all-reduce", ranks, term, shape, sum, sum).map(Entered::new)
+    record("all-reduce", ranks, term, shape, sum, sum).map(Entered::new)
+}
+
+/// The sums over the ranks, element by element.
+fn sum<E: Element, Axis: RankAxis>(ranks: &Ranks<Axis>, mut terms: Vec<E>) -> Result<Vec<E>, RanksError> {
+    ranks.all_reduce(&mut terms).map(|()| terms)
 }

@@ -1,18 +1,17 @@
 //! From a dimension to its shards, and back.
 
-use super::{Entered, EnteredOver, tape::try_record};
+use super::{Entered, EnteredOver, tape::record};
 use crate::{
     backend::Tape,
-    dims::{AxisOf, ConstDim, Divides, MaybeSharded},
+    dims::{AxisOf, ConstDim, Divides, HasAxis},
     ops::OpError,
     ranks::{ConstRankAxis, Element, Partial, RankAxis, Ranks, RanksError, Shard},
 };
 use dfdx::{
-    shapes::{Axis as Position, HasShape, Shape},
+    shapes::{HasShape, Shape},
     tensor::Tensor,
     tensor_ops::Device,
 };
-use typed_transformer_macros::panicking;
 
 /// The shape has a whole axis of dimension `Name`, which can be divided among the ranks of `Axis`. `WhichAxis` is its
 /// position, which rustc infers.
@@ -64,57 +63,34 @@ pub trait CanGather<Name, Axis, WhichAxis>: Shape {
     fn whole(self) -> Self::Whole;
 }
 
-macro_rules! can_shard {
-    ($index:literal: $($before:ident)* [] $($after:ident)*) => {
-        #[diagnostic::do_not_recommend]
-        impl<$($before: MaybeSharded,)* Name: ConstDim, Axis: ConstRankAxis + Divides<Name>, $($after: MaybeSharded,)*>
-            CanShard<Name, Axis, Position<$index>> for ($($before,)* Name, $($after,)*)
-        {
-            type Shards = ($($before,)* Shard<Name, Axis>, $($after,)*);
-            const INDEX: usize = $index;
+#[diagnostic::do_not_recommend]
+impl<Dims, Name, Axis, WhichAxis> CanShard<Name, Axis, WhichAxis> for Dims
+where
+    Dims: HasAxis<Name, WhichAxis>,
+    Name: ConstDim,
+    Axis: ConstRankAxis + Divides<Name>,
+{
+    type Shards = Dims::Replaced<Shard<Name, Axis>>;
+    const INDEX: usize = Dims::INDEX;
 
-            #[allow(non_snake_case)]
-            fn shards(self) -> Self::Shards {
-                let ($($before,)* _, $($after,)*) = self;
-                ($($before,)* Shard::default(), $($after,)*)
-            }
-        }
-        #[diagnostic::do_not_recommend]
-        impl<$($before: MaybeSharded,)* Name: ConstDim, Axis: ConstRankAxis + Divides<Name>, $($after: MaybeSharded,)*>
-            CanGather<Name, Axis, Position<$index>> for ($($before,)* Shard<Name, Axis>, $($after,)*)
-        {
-            type Whole = ($($before,)* Name, $($after,)*);
-            const INDEX: usize = $index;
-
-            #[allow(non_snake_case)]
-            fn whole(self) -> Self::Whole {
-                let ($($before,)* _, $($after,)*) = self;
-                ($($before,)* Name::default(), $($after,)*)
-            }
-        }
-    };
+    fn shards(self) -> Self::Shards {
+        self.replace_axis(Shard::default())
+    }
 }
-can_shard!(0: []);
-can_shard!(0: [] B);
-can_shard!(1: A []);
-can_shard!(0: [] B C);
-can_shard!(1: A [] C);
-can_shard!(2: A B []);
-can_shard!(0: [] B C F);
-can_shard!(1: A [] C F);
-can_shard!(2: A B [] F);
-can_shard!(3: A B C []);
-can_shard!(0: [] B C F G);
-can_shard!(1: A [] C F G);
-can_shard!(2: A B [] F G);
-can_shard!(3: A B C [] G);
-can_shard!(4: A B C F []);
-can_shard!(0: [] B C F G H);
-can_shard!(1: A [] C F G H);
-can_shard!(2: A B [] F G H);
-can_shard!(3: A B C [] G H);
-can_shard!(4: A B C F [] H);
-can_shard!(5: A B C F G []);
+#[diagnostic::do_not_recommend]
+impl<Dims, Name, Axis, WhichAxis> CanGather<Name, Axis, WhichAxis> for Dims
+where
+    Dims: HasAxis<Shard<Name, Axis>, WhichAxis>,
+    Name: ConstDim,
+    Axis: ConstRankAxis + Divides<Name>,
+{
+    type Whole = Dims::Replaced<Name>;
+    const INDEX: usize = Dims::INDEX;
+
+    fn whole(self) -> Self::Whole {
+        self.replace_axis(Name::default())
+    }
+}
 
 /// Joins the parts of an axis. The backward pass sums the gradient over the ranks, and each keeps its part.
 ///
@@ -129,11 +105,10 @@ can_shard!(5: A B C F G []);
 /// dims! { pub SeqLen = 3; pub EmbedDim = 8; }
 /// Ranks::<Tp>::in_threads(2, |ranks| {
 ///     let part: Tensor<(SeqLen, Shard<EmbedDim, Tp>), f32, Cpu> = Cpu::default().zeros();
-///     let whole: Entered<Tensor<(SeqLen, EmbedDim), f32, Cpu>, Tp> = all_gather(part, axis::<EmbedDim>(), ranks);
+///     let whole: Entered<Tensor<(SeqLen, EmbedDim), f32, Cpu>, Tp> = all_gather(part, axis::<EmbedDim>(), ranks).unwrap();
 /// });
 /// ```
-#[panicking]
-pub fn try_all_gather<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn all_gather<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     ranks: &Ranks<Axis>,
@@ -145,7 +120,7 @@ where
     let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
     let forward = |ranks: &Ranks<Axis>, part: Vec<E>| parts.all_gather(ranks, &part);
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| parts.reduce_scatter(ranks, &gradient);
-    try_record("all-gather", ranks, input, shape, forward, backward).map(Entered::new)
+    record("all-gather", ranks, input, shape, forward, backward).map(Entered::new)
 }
 
 /// Sums the terms of the ranks, and each rank keeps its part of an axis. The backward pass joins the parts of the
@@ -163,13 +138,12 @@ where
 /// let parts = Ranks::<Tp>::in_threads(2, |ranks| {
 ///     let term: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 5.0]);
 ///     let part: Tensor<(Shard<EmbedDim, Tp>,), f32, Cpu> =
-///         reduce_scatter(Partial::term(term), axis::<EmbedDim>(), ranks);
+///         reduce_scatter(Partial::term(term), axis::<EmbedDim>(), ranks).unwrap();
 ///     part.as_vec()
 /// });
 /// assert_eq!(parts, [[2.0], [10.0]]);
 /// ```
-#[panicking]
-pub fn try_reduce_scatter<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn reduce_scatter<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     terms: Partial<Tensor<Dims, E, D, T>, Axis>,
     _: AxisOf<Name>,
     ranks: &Ranks<Axis>,
@@ -182,7 +156,7 @@ where
     let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
     let forward = |ranks: &Ranks<Axis>, term: Vec<E>| parts.reduce_scatter(ranks, &term);
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| parts.all_gather(ranks, &gradient);
-    try_record("reduce-scatter", ranks, term, shape.shards(), forward, backward)
+    record("reduce-scatter", ranks, term, shape.shards(), forward, backward)
 }
 
 /// Each rank keeps its part of an axis. The backward pass puts zeros in the place of the others.
@@ -199,13 +173,12 @@ where
 /// dims! { pub EmbedDim = 2; }
 /// let parts = Ranks::<Tp>::in_threads(2, |ranks| {
 ///     let whole: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 5.0]);
-///     let part: Tensor<(Shard<EmbedDim, Tp>,), f32, Cpu> = shard(enter(whole, ranks), axis::<EmbedDim>(), ranks);
+///     let part: Tensor<(Shard<EmbedDim, Tp>,), f32, Cpu> = shard(enter(whole, ranks).unwrap(), axis::<EmbedDim>(), ranks).unwrap();
 ///     part.as_vec()
 /// });
 /// assert_eq!(parts, [[1.0], [5.0]]);
 /// ```
-#[panicking]
-pub fn try_shard<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis, Input>(
+pub fn shard<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis, Input>(
     input: Input,
     _: AxisOf<Name>,
     ranks: &Ranks<Axis>,
@@ -219,7 +192,7 @@ where
     let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
     let forward = |ranks: &Ranks<Axis>, whole: Vec<E>| Ok(parts.part(&whole, ranks.rank()));
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| Ok(parts.padded(&gradient, ranks.rank()));
-    try_record("shard", ranks, input, shape.shards(), forward, backward)
+    record("shard", ranks, input, shape.shards(), forward, backward)
 }
 
 /// An axis divided among ranks, in row-major order: each of `rows` rows has `part_len` elements for rank 0, then for

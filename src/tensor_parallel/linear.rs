@@ -2,7 +2,7 @@ use super::{EnteredOver, local::Local};
 use crate::{
     backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded},
-    ops::{OpError, Real, device_error, try_linear},
+    ops::{OpError, Real, device_error, linear},
     ranks::{Partial, ShardedColumns},
 };
 use dfdx::{
@@ -10,7 +10,6 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::{Device, ReshapeTo},
 };
-use typed_transformer_macros::panicking;
 
 /// `x Wᵀ + b`, column-parallel: each rank computes its columns of the output
 /// ([*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3).
@@ -31,13 +30,12 @@ use typed_transformer_macros::panicking;
 ///     let rows = [[1.0, 0.0], [0.0, 2.0]];
 ///     let weight: Tensor<(Shard<HiddenDim, Tp>, EmbedDim), f32, Cpu> = device.tensor(rows[ranks.rank()].to_vec());
 ///     let hidden: Tensor<(Batch, SeqLen, Shard<HiddenDim, Tp>), f32, Cpu> =
-///         linear_column(enter(x, ranks), &weight, None);
+///         linear_column(enter(x, ranks).unwrap(), &weight, None).unwrap();
 ///     hidden.as_vec()
 /// });
 /// assert_eq!(hidden, [[3.0], [10.0]]);
 /// ```
-#[panicking]
-pub fn try_linear_column<
+pub fn linear_column<
     Input,
     B: MaybeSharded,
     S: Dim,
@@ -60,7 +58,7 @@ where
     let local = Local::<Columns>::default();
     let weight = relabel(OP, weight.clone(), (local, M::default()))?;
     let bias = bias.map(|bias| relabel(OP, bias.clone(), (local,))).transpose()?;
-    relabel(OP, try_linear(input, &weight, bias.as_ref())?, (batch, len, Columns::default()))
+    relabel(OP, linear(input, &weight, bias.as_ref())?, (batch, len, Columns::default()))
 }
 
 /// `x Wᵀ`, row-parallel: each rank has some columns of `x`, and computes a term of the sum
@@ -80,13 +78,12 @@ where
 ///     let device = Cpu::default();
 ///     let hidden: Tensor<(Batch, SeqLen, Shard<HiddenDim, Tp>), f32, Cpu> = device.tensor(vec![3.0]);
 ///     let weight: Tensor<(EmbedDim, Shard<HiddenDim, Tp>), f32, Cpu> = device.tensor(vec![1.0 + ranks.rank() as f32]);
-///     let terms: Partial<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> = linear_row(hidden, &weight);
-///     all_reduce(terms, ranks).as_vec()
+///     let terms: Partial<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> = linear_row(hidden, &weight).unwrap();
+///     all_reduce(terms, ranks).unwrap().as_vec()
 /// });
 /// assert_eq!(output, [[9.0], [9.0]]);
 /// ```
-#[panicking]
-pub fn try_linear_row<
+pub fn linear_row<
     B: MaybeSharded,
     S: Dim,
     M: ConstDim,
@@ -103,7 +100,7 @@ pub fn try_linear_row<
     let local = Local::<Columns>::default();
     let input = relabel(OP, input, (batch, len, local))?;
     let weight = relabel(OP, weight.clone(), (M::default(), local))?;
-    try_linear(input, &weight, None).map(Partial::term)
+    linear(input, &weight, None).map(Partial::term)
 }
 
 /// The same tensor with other names for its dimensions, which have the same sizes.

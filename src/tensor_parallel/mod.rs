@@ -42,17 +42,12 @@ mod save;
 mod tape;
 mod update;
 
-pub use attention::{multi_head_attention, try_multi_head_attention};
+pub use attention::multi_head_attention;
 pub use distributed::{Distributed, Sharded};
-pub use entered::{
-    CanEnter, Entered, EnteredOver, all_reduce, all_reduce_entered, enter, try_all_reduce, try_all_reduce_entered,
-    try_enter,
-};
+pub use entered::{CanEnter, Entered, EnteredOver, all_reduce, all_reduce_entered, enter};
 pub use error::DistributedError;
-pub use gather::{
-    CanGather, CanShard, all_gather, reduce_scatter, shard, try_all_gather, try_reduce_scatter, try_shard,
-};
-pub use linear::{linear_column, linear_row, try_linear_column, try_linear_row};
+pub use gather::{CanGather, CanShard, all_gather, reduce_scatter, shard};
+pub use linear::{linear_column, linear_row};
 pub use nn::{DividesLayersOf, ShardedAttention, ShardedDecoderOnly, ShardedFeedForward, ShardedLM};
-pub use partial::{add, scale, try_add, try_scale};
+pub use partial::{add, scale};
 pub use update::{update_sharded, update_sharded_replicated};

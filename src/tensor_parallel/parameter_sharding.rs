@@ -23,13 +23,12 @@ pub(super) struct ParameterSharding {
 }
 
 /// The shard of each parameter, in the order of the fields.
-pub(super) fn parameter_shardings<Model, E, D, Axis>() -> Vec<ParameterSharding>
-where
+pub(super) fn parameter_shardings<
     Model: Sharded<Axis, E, D>,
     E: Element + SafetensorsDtype,
     D: Device<E>,
     Axis: RankAxis,
-{
+>() -> Vec<ParameterSharding> {
     let whole = parameter_infos::<Model::Whole, E, D>().into_iter();
     let parameters = whole.zip(parameter_infos::<Model, E, D>()).map(|(whole, part)| {
         debug_assert_eq!(whole.path, part.path);

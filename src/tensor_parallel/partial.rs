@@ -1,15 +1,14 @@
 //! Operations that are linear in the terms of a sum.
 
 use crate::{
-    backend::{Backend, Tape},
+    backend::{Arithmetic, Backend, Tape},
     ops::{self, OpError, Real},
     ranks::Partial,
 };
 use dfdx::{
-    shapes::Shape,
+    shapes::{HasShape, Shape},
     tensor::{Storage, Tensor},
 };
-use typed_transformer_macros::panicking;
 
 /// A [`Partial`] over `Dims`: the ranks of `Axis` have its terms.
 #[doc(hidden)]
@@ -61,24 +60,20 @@ pub trait IsTermOver<Axis> {}
 /// dims! { pub EmbedDim = 1; }
 /// let sums = Ranks::<Tp>::in_threads(2, |ranks| {
 ///     let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0]);
-///     all_reduce(add(Partial::<_, Tp>::term(x.clone()), Partial::term(x)), ranks).as_vec()
+///     all_reduce(add(Partial::<_, Tp>::term(x.clone()), Partial::term(x)).unwrap(), ranks).unwrap().as_vec()
 /// });
 /// assert_eq!(sums, [[4.0], [4.0]]);
 /// ```
-#[panicking]
-pub fn try_add<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, Axis>(
+pub fn add<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, Axis>(
     left: Partial<Tensor<Dims, E, D, T>, Axis>,
     right: impl TermsOver<Dims, E, D, T, Axis>,
 ) -> Result<Partial<Tensor<Dims, E, D, T>, Axis>, OpError> {
-    use dfdx::{shapes::HasShape, tensor_ops::TryAdd};
     let (left, right) = (left.into_term(), right.into_terms());
     if left.shape() != right.shape() {
         let [from, to] = [&left, &right].map(|term| format!("{:?}", term.shape()));
         return Err(OpError::Shape { op: "add", from, to });
     }
-    // dfdx refuses to add a tensor to itself, and a scaled tensor is a new one.
-    let sum = left.try_add(ops::try_scale(right, 1.0)?).map_err(ops::device_error("add"))?;
-    Ok(Partial::term(sum))
+    ops::elementwise("add", Arithmetic::Add, left, right).map(Partial::term)
 }
 
 /// A sum over the ranks times a number, term by term.
@@ -94,14 +89,13 @@ pub fn try_add<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, Axis>(
 /// dims! { pub EmbedDim = 1; }
 /// let sums = Ranks::<Tp>::in_threads(2, |ranks| {
 ///     let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0]);
-///     all_reduce(scale(Partial::<_, Tp>::term(x), 3.0), ranks).as_vec()
+///     all_reduce(scale(Partial::<_, Tp>::term(x), 3.0).unwrap(), ranks).unwrap().as_vec()
 /// });
 /// assert_eq!(sums, [[6.0], [6.0]]);
 /// ```
-#[panicking]
-pub fn try_scale<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, Axis>(
+pub fn scale<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, Axis>(
     terms: Partial<Tensor<Dims, E, D, T>, Axis>,
     factor: f64,
 ) -> Result<Partial<Tensor<Dims, E, D, T>, Axis>, OpError> {
-    ops::try_scale(terms.into_term(), factor).map(Partial::term)
+    ops::scale(terms.into_term(), factor).map(Partial::term)
 }

@@ -76,13 +76,11 @@ impl<Model, Axis: RankAxis, Data: RankAxis> Distributed<Replicated<Model, Data>,
 }
 
 /// Saves the whole model, of which each rank has its `part`.
-fn save_whole<Part, E, D, Axis>(part: &Part, path: &Path, ranks: &Ranks<Axis>) -> Result<(), DistributedError>
-where
-    Part: Sharded<Axis, E, D>,
-    E: Element + SafetensorsDtype,
-    D: Device<E>,
-    Axis: RankAxis,
-{
+fn save_whole<Part: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Device<E>, Axis: RankAxis>(
+    part: &Part,
+    path: &Path,
+    ranks: &Ranks<Axis>,
+) -> Result<(), DistributedError> {
     let tensors = gather_tensors(part, ranks)?;
     let saved = match ranks.is_first() {
         true => ensure_all_finite::<E>(&tensors, path)

@@ -18,7 +18,7 @@ use std::{cell::RefCell, vec::IntoIter};
 ///
 /// A backward pass cannot return the error of a collective operation. [`failure`] keeps it, and the rest of the pass
 /// skips communication.
-pub(super) fn try_record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub(super) fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     op: &'static str,
     ranks: &Ranks<Axis>,
     input: Tensor<From, E, D, T>,

@@ -22,8 +22,8 @@ use crate::{
 /// let ranks = Ranks::<Tp>::single()?;
 /// let mut model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-/// let loss = cross_entropy(model.forward(&ids, model.recording(), &ranks), &ids, Reduction::MeanAll);
-/// update_sharded(&mut model, loss.backward(), &mut Adam::default(), 1e-3, 1.0, &ranks)?;
+/// let loss = cross_entropy(model.forward(&ids, model.recording(), &ranks)?, &ids, Reduction::MeanAll)?;
+/// update_sharded(&mut model, loss.backward()?, &mut Adam::default(), 1e-3, 1.0, &ranks)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn update_sharded<Model, E, D, Axis>(
@@ -58,9 +58,9 @@ where
 /// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &tp)?;
 /// let mut model = model.replicate(&data)?;
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (data.shard(Batch), SeqLen))?;
-/// let logits = model.forward(&ids, model.recording(), &tp);
-/// let loss = partial_cross_entropy(logits, &ids, Reduction::MeanAll);
-/// let gradients = loss.backward().all_reduce(&data, &model)?;
+/// let logits = model.forward(&ids, model.recording(), &tp)?;
+/// let loss = partial_cross_entropy(logits, &ids, Reduction::MeanAll)?;
+/// let gradients = loss.backward()?.all_reduce(&data, &model)?;
 /// update_sharded_replicated(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0, &tp)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -82,20 +82,14 @@ where
     update_part(model, gradients.into_sum(), optimizer, learning_rate, clip_norm, ranks)
 }
 
-fn update_part<Model, E, D, Axis>(
+fn update_part<Model: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Backend<E>, Axis: RankAxis>(
     model: &mut Model,
     gradients: GradientsOf<Model, E, D>,
     optimizer: &mut impl Optimizer<Model, E, D>,
     learning_rate: f64,
     clip_norm: f64,
     ranks: &Ranks<Axis>,
-) -> Result<f64, OpError>
-where
-    Model: Sharded<Axis, E, D>,
-    E: Element + SafetensorsDtype,
-    D: Backend<E>,
-    Axis: RankAxis,
-{
+) -> Result<f64, OpError> {
     let shardings = parameter_shardings::<Model, E, D, Axis>();
     update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| {
         let trained = shardings.iter().filter(|parameter| parameter.is_trained);

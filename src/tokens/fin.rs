@@ -103,19 +103,7 @@ impl<N> Fin<N> {
     }
 }
 
-// Derived impls would require the same traits of `N`.
-impl<N> Clone for Fin<N> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<N> Copy for Fin<N> {}
-impl<N> PartialEq for Fin<N> {
-    fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
-    }
-}
-impl<N> Eq for Fin<N> {}
+crate::dims::copied_and_compared!(Fin<N> by value);
 impl<N> fmt::Debug for Fin<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.value.fmt(f)

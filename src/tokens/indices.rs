@@ -19,6 +19,7 @@ use std::{fmt, sync::Arc};
 /// );
 /// # Ok::<(), TokenError>(())
 /// ```
+#[derive(Clone, PartialEq, Eq)]
 pub struct Indices<Dims, Axis> {
     indices: Arc<[usize]>,
     shape: Dims,
@@ -109,19 +110,6 @@ impl<Dims: Copy, Axis> Indices<Dims, Axis> {
         self.indices.clone()
     }
 }
-
-impl<Dims: Clone, Axis: Clone> Clone for Indices<Dims, Axis> {
-    fn clone(&self) -> Self {
-        Self { indices: self.indices.clone(), shape: self.shape.clone(), axis: self.axis.clone() }
-    }
-}
-
-impl<Dims: PartialEq, Axis: PartialEq> PartialEq for Indices<Dims, Axis> {
-    fn eq(&self, other: &Self) -> bool {
-        self.shape == other.shape && self.axis == other.axis && self.indices == other.indices
-    }
-}
-impl<Dims: Eq, Axis: Eq> Eq for Indices<Dims, Axis> {}
 
 impl<Dims: Shape, Axis: Dim> fmt::Debug for Indices<Dims, Axis> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

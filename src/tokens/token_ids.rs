@@ -21,6 +21,7 @@ use std::fmt;
 /// assert_ne!(ids, TokenIds::from_ids(ids.as_slice(), None, ids.shape())?);
 /// # Ok::<(), TokenError>(())
 /// ```
+#[derive(Clone, PartialEq, Eq)]
 pub struct TokenIds<Batch, SeqLen, VocabSize> {
     ids: Indices<(Batch, SeqLen), VocabSize>,
     pad: Option<Fin<VocabSize>>,
@@ -166,19 +167,6 @@ impl<Batch: Copy, SeqLen: Copy, VocabSize> TokenIds<Batch, SeqLen, VocabSize> {
         self.pad
     }
 }
-
-impl<Batch: Clone, SeqLen: Clone, VocabSize: Clone> Clone for TokenIds<Batch, SeqLen, VocabSize> {
-    fn clone(&self) -> Self {
-        Self { ids: self.ids.clone(), pad: self.pad }
-    }
-}
-
-impl<Batch: PartialEq, SeqLen: PartialEq, VocabSize: PartialEq> PartialEq for TokenIds<Batch, SeqLen, VocabSize> {
-    fn eq(&self, other: &Self) -> bool {
-        self.ids == other.ids && self.pad == other.pad
-    }
-}
-impl<Batch: Eq, SeqLen: Eq, VocabSize: Eq> Eq for TokenIds<Batch, SeqLen, VocabSize> {}
 
 impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug for TokenIds<Batch, SeqLen, VocabSize> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

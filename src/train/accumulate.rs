@@ -22,9 +22,9 @@ use dfdx::tensor::Storage;
 /// for (input, label) in [([1.0, 0.0], 0), ([0.0, 1.0], 2)] {
 ///     let input: Tensor<(PartBatch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(input.to_vec());
 ///     let labels = TokenIds::from_ids(&[label], None, (PartBatch, SeqLen))?;
-///     let logits = model.forward(input.put_tape(accumulate_gradients(gradients)));
-///     let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
-///     gradients = scale(loss, 1.0 / 2.0).backward();
+///     let logits = model.forward(input.put_tape(accumulate_gradients(gradients)))?;
+///     let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;
+///     gradients = scale(loss, 1.0 / 2.0)?.backward()?;
 /// }
 /// update(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

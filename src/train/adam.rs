@@ -21,7 +21,7 @@ use dfdx::{
 /// let before = model.bias.array();
 /// let gradient: Tensor<(Const<2>,), f64, Cpu> = Cpu::default().tensor([3.0, -0.001]);
 /// # use dfdx::tensor_ops::SumTo;
-/// let gradients = (model.bias.clone().put_tape(model.recording()) * gradient).sum().backward();
+/// let gradients = (model.bias.clone().put_tape(model.recording()) * gradient).sum().backward()?;
 /// update(&mut model, gradients, &mut Adam::default(), 0.1, f64::INFINITY)?;
 /// // The first step has the size of the learning rate, whatever the size of the gradient.
 /// assert!((model.bias.array()[0] - (before[0] - 0.1)).abs() < 1e-6);
@@ -48,7 +48,7 @@ impl<Model, E: Real, D: Backend<E>> Default for Adam<Model, E, D> {
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
     /// A step that multiplies each parameter by its `decay_factor` first.
-    fn try_step_with_decay(
+    fn step_with_decay(
         &mut self,
         learning_rate: f64,
         parameters: Parameters<'_, Model, E, D>,
@@ -57,7 +57,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
         let bias_correction = |beta: f64, steps: u64| 1.0 - beta.powf(steps as f64);
         let (beta1, beta2) = (self.beta1, self.beta2);
         let epsilon = cast(self.epsilon);
-        self.state.try_update(parameters, |steps, mut parameter, [exp_avg, exp_avg_sq]| {
+        self.state.update(parameters, |steps, mut parameter, [exp_avg, exp_avg_sq]| {
             let step = AdamStep {
                 corrected_rate: cast(learning_rate / bias_correction(beta1, steps)),
                 inv_sqrt_correction: cast(1.0 / bias_correction(beta2, steps).sqrt()),
@@ -108,8 +108,8 @@ fn update_in_place<E: Real, D: Backend<E>>(
 }
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Adam<Model, E, D> {
-    fn try_step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
-        self.try_step_with_decay(learning_rate, parameters, |_| E::one())
+    fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+        self.step_with_decay(learning_rate, parameters, |_| E::one())
     }
 
     fn hyperparameters(&self) -> String {
@@ -156,11 +156,11 @@ impl<Model, E: Real, D: Backend<E>> Default for AdamW<Model, E, D> {
 }
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for AdamW<Model, E, D> {
-    fn try_step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+    fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         let decay_factor = cast::<E>(1.0 - learning_rate * self.weight_decay);
         let decays = self.weight_decay_filter;
         let factor = |parameter: &Parameter| if decays(parameter) { decay_factor } else { E::one() };
-        self.adam.try_step_with_decay(learning_rate, parameters, factor)
+        self.adam.step_with_decay(learning_rate, parameters, factor)
     }
 
     fn hyperparameters(&self) -> String {
@@ -210,7 +210,7 @@ mod tests {
             let mut parameters = Parameters::new(&mut model, gradients);
             parameters.scale_gradients(cast(0.37));
             parameters
-                .try_for_each(&mut |mut parameter: ParameterMut<'_, E, Cpu>| {
+                .for_each(&mut |mut parameter: ParameterMut<'_, E, Cpu>| {
                     if is_in_place {
                         assert!(update_in_place(&step, &mut parameter, &mut m, &mut v)?);
                         return Ok(());

@@ -33,7 +33,7 @@ pub(super) fn update_elements<E: Real, const SLOTS: usize>(
 pub(super) fn sum_of_squares<E: Real, D: Backend<E>>(elements: &[E]) -> f64 {
     /// The elements that one thread sums at a time.
     const CHUNK_LEN: usize = 1 << 16;
-    let sum = |chunks: &[E]| chunks.chunks(CHUNK_LEN).map(D::sum_of_squares).collect::<Vec<_>>();
+    let sum = |chunks: &[E]| chunks.chunks(CHUNK_LEN).map(D::slice_sum_of_squares).collect::<Vec<_>>();
     let threads = if elements.len() < MIN_PARALLEL_LEN { 1 } else { current_num_threads() };
     let part_len = elements.len().div_ceil(threads).next_multiple_of(CHUNK_LEN).max(CHUNK_LEN);
     parallel_map(elements.chunks(part_len).collect(), sum).into_iter().flatten().sum()

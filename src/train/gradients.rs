@@ -21,7 +21,7 @@ use std::{collections::HashSet, fmt, ptr};
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Sgd, update}};
 /// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
 /// let mut model = Layer::build(&Cpu::default());
-/// let gradients: GradientsOf<Layer, f32, Cpu> = model.bias.clone().put_tape(model.recording()).sum().backward();
+/// let gradients: GradientsOf<Layer, f32, Cpu> = model.bias.clone().put_tape(model.recording()).sum().backward()?;
 /// let norm = update(&mut model, gradients, &mut Sgd::default(), 0.1, f64::INFINITY)?;
 /// // The gradient of each of the 28 biases is 1.
 /// assert!((norm - 28f64.sqrt()).abs() < 1e-6);
@@ -71,7 +71,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
     /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
     /// # use dfdx::tensor_ops::SumTo;
-    /// let mut gradients = model.bias.clone().put_tape(model.recording()).sum().backward();
+    /// let mut gradients = model.bias.clone().put_tape(model.recording()).sum().backward()?;
     /// assert_eq!(gradients.of(&model.bias)?.as_vec(), [1.0; 28]);
     /// assert_eq!(gradients.of(&model.weight)?.as_vec(), [0.0; 8 * 28]);
     /// # Ok::<(), OpError>(())

@@ -49,8 +49,8 @@ const OP: &str = "master gradients";
 ///
 /// let half_model = model.to_dtype::<f32>(); // `AMP<f16>` for mixed precision
 /// let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 0.0]);
-/// let loss = cross_entropy(half_model.forward(input.put_tape(half_model.recording())), &labels, Reduction::MeanAll);
-/// let (gradients, zeros) = (scale(loss, 1024.0).backward(), GradientsOf::zeros(&model)?);
+/// let loss = cross_entropy(half_model.forward(input.put_tape(half_model.recording()))?, &labels, Reduction::MeanAll)?;
+/// let (gradients, zeros) = (scale(loss, 1024.0)?.backward()?, GradientsOf::zeros(&model)?);
 /// let gradients = master_gradients(&model, &half_model, gradients, 1024.0, zeros)?;
 /// update(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

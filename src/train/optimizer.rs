@@ -33,7 +33,7 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     /// # Errors
     /// [`OpError::Device`] if the device fails; [`OpError::Shape`] if the state is that of a model with other
     /// run-time sizes.
-    fn try_step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError>;
+    fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError>;
 
     /// The algorithm and its hyperparameters in one line. Two optimizers with the same line must compute the same. A
     /// checkpoint is only resumed by an optimizer with the line that it stores.

@@ -60,7 +60,7 @@ pub(crate) struct SumOfSquares {
 }
 
 /// The trained parameters of a model and their gradients, as an [`Optimizer`](super::Optimizer) gets them.
-/// [`OptimizerState::try_update`](super::OptimizerState::try_update) visits them.
+/// [`OptimizerState::update`](super::OptimizerState::update) visits them.
 ///
 /// ```
 /// use typed_transformer::{backend::Backend, prelude::*, train::{OptimizerState, Parameters, Slot}};
@@ -71,7 +71,7 @@ pub(crate) struct SumOfSquares {
 ///     parameters: Parameters<'_, Model, E, D>,
 /// ) -> Result<(), OpError> {
 ///     let rate = E::from_f64(0.1).unwrap();
-///     state.try_update(parameters, |_, mut parameter, []| {
+///     state.update(parameters, |_, mut parameter, []| {
 ///         let (values, gradient) = (parameter.values()?, parameter.gradient()?);
 ///         parameter.set_values(values - gradient * rate)
 ///     })
@@ -103,7 +103,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
             }
             let sum = match D::gradient_mut(visited.tensor.stored_gradient(gradients)?) {
                 Some(gradient) => sum_of_squares::<E, D>(gradient),
-                None => D::try_sum_of_squares(visited.tensor.flat_gradient(gradients)?)?,
+                None => D::sum_of_squares(visited.tensor.flat_gradient(gradients)?)?,
             };
             sums.push(SumOfSquares { path: visited.path, dims_type_name: visited.tensor.dims_type_name(), sum });
             Ok(())
@@ -128,7 +128,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
     }
 
     /// Calls `update` with each parameter that has elements here, in the order of the fields.
-    pub(super) fn try_for_each(&mut self, update: &mut Update<'_, E, D>) -> Result<(), OpError> {
+    pub(super) fn for_each(&mut self, update: &mut Update<'_, E, D>) -> Result<(), OpError> {
         let Self { model, gradients, gradient_factor, part } = self;
         // The number of elements of the trained parameters before this one.
         let mut start = 0;
@@ -219,10 +219,10 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
         if len != expected {
             return Err(OpError::Shape { op: OP, from: format!("({len})"), to: format!("({expected})") });
         }
-        self.try_set_values(values).map_err(device_error(OP))
+        self.write(values).map_err(device_error(OP))
     }
 
-    fn try_set_values(&mut self, values: Tensor<(usize,), E, D>) -> Result<(), D::Err> {
+    fn write(&mut self, values: Tensor<(usize,), E, D>) -> Result<(), D::Err> {
         let whole = self.tensor.flat()?;
         let shape = *whole.shape();
         if self.range == (0..shape.0) {
@@ -293,7 +293,7 @@ mod tests {
     fn new_values_keep_the_whole_size_of_a_shard() {
         let mut part: Tensor<(Shard<Width, Tp>,), f32, Cpu> = Cpu::default().zeros();
         let mut parameters = Parameters::new(&mut part, Gradients::leaky());
-        parameters.try_for_each(&mut |mut parameter| parameter.set_values(parameter.values()?)).unwrap();
+        parameters.for_each(&mut |mut parameter| parameter.set_values(parameter.values()?)).unwrap();
         assert_eq!(part.shape().0.whole_size(), Some(4));
     }
 }

@@ -26,7 +26,8 @@ const OP: &str = "backward";
 /// let model = Layer::build(&Cpu::default());
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu, Recording<Layer, f32, Cpu>> =
-///     model.forward(x.put_tape(model.recording()));
+///     model.forward(x.put_tape(model.recording()))?;
+/// # Ok::<(), OpError>(())
 /// ```
 pub struct Recording<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) tape: SharedTape<E, D>,
@@ -104,10 +105,10 @@ impl<Model, E, D: Storage<E>> fmt::Debug for Recording<Model, E, D> {
 /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0; 4 * 8]);
 /// let labels = TokenIds::from_ids(&[2; 4], None, (Batch, SeqLen))?;
-/// let logits = model.forward(x.put_tape(model.recording()));
-/// let gradients = cross_entropy(logits, &labels, Reduction::MeanAll).backward();
+/// let logits = model.forward(x.put_tape(model.recording()))?;
+/// let gradients = cross_entropy(logits, &labels, Reduction::MeanAll)?.backward()?;
 /// # let _: typed_transformer::train::GradientsOf<Linear<EmbedDim, VocabSize, f32, Cpu>, f32, Cpu> = gradients;
-/// # Ok::<(), TokenError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Record<E, D: Storage<E>>: Sized {
     /// An empty tape, which records one pass of this model.
@@ -128,7 +129,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Device<E>> Record<E, D> for Mode
 /// where
 ///     Tensor<(), f32, Cpu, T>: Backpropagate<f32, Cpu, Tape = T>,
 /// {
-///     loss.try_backward()
+///     loss.backward()
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
@@ -163,7 +164,7 @@ impl<Model, E: Real, D: Device<E>> GradientTape<E, D> for Recording<Model, E, D>
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
 /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
 /// let loss = model.bias.clone().put_tape(model.recording()).sum();
-/// let mut gradients = loss.try_backward()?;
+/// let mut gradients = loss.backward()?;
 /// assert_eq!(gradients.of(&model.bias)?.as_vec(), [1.0; 28]);
 /// # Ok::<(), OpError>(())
 /// ```
@@ -176,18 +177,9 @@ pub trait Backpropagate<E, D: Storage<E>> {
     /// # Errors
     /// [`OpError::Backward`] if the backward pass of this recording has run; [`OpError::TwoSums`] if recordings met that
     /// add to gradients of their own; [`OpError::Device`] if the device fails.
-    fn try_backward(self) -> Result<<Self::Tape as GradientTape<E, D>>::Gradients, OpError>
+    fn backward(self) -> Result<<Self::Tape as GradientTape<E, D>>::Gradients, OpError>
     where
         Self::Tape: GradientTape<E, D>;
-
-    /// [`try_backward`](Self::try_backward), but panics with the text of the error.
-    fn backward(self) -> <Self::Tape as GradientTape<E, D>>::Gradients
-    where
-        Self: Sized,
-        Self::Tape: GradientTape<E, D>,
-    {
-        self.try_backward().unwrap_or_else(|error| panic!("{error}"))
-    }
 }
 
 macro_rules! backpropagate {
@@ -195,7 +187,7 @@ macro_rules! backpropagate {
         impl<$($Model,)? E: Real, D: Device<E>> Backpropagate<E, D> for Tensor<Rank0, E, D, $tape> {
             type Tape = $tape;
 
-            fn try_backward(self) -> Result<<$tape as GradientTape<E, D>>::Gradients, OpError>
+            fn backward(self) -> Result<<$tape as GradientTape<E, D>>::Gradients, OpError>
             where
                 $tape: GradientTape<E, D>,
             {

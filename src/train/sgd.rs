@@ -23,7 +23,7 @@ use dfdx::{
 /// sgd.momentum = 0.5;
 /// for _ in 0..2 {
 ///     // The loss is the bias itself, so its gradient is 1.
-///     let gradients = model.bias.clone().put_tape(model.recording()).sum().backward();
+///     let gradients = model.bias.clone().put_tape(model.recording()).sum().backward()?;
 ///     update(&mut model, gradients, &mut sgd, 0.5, f64::INFINITY)?;
 /// }
 /// # use dfdx::tensor_ops::SumTo;
@@ -44,9 +44,9 @@ impl<Model, E: Real, D: Backend<E>> Default for Sgd<Model, E, D> {
 }
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Sgd<Model, E, D> {
-    fn try_step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+    fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         let (rate, momentum) = (cast::<E>(learning_rate), cast::<E>(self.momentum));
-        self.state.try_update(parameters, |_, mut parameter, [velocity]| {
+        self.state.update(parameters, |_, mut parameter, [velocity]| {
             if update_in_place(&mut parameter, velocity, rate, momentum)? {
                 return Ok(());
             }

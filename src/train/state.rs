@@ -30,9 +30,9 @@ use std::{fmt, marker::PhantomData};
 /// struct RmsProp<Model, E: Real, D: Backend<E>>(OptimizerState<Model, E, [Slot<E, D>; 1]>);
 ///
 /// impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for RmsProp<Model, E, D> {
-///     fn try_step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+///     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
 ///         let [rate, tenth, epsilon] = [learning_rate, 0.1, 1e-8].map(|x| E::from_f64(x).unwrap());
-///         self.0.try_update(parameters, |_, mut parameter, [mean_square]| {
+///         self.0.update(parameters, |_, mut parameter, [mean_square]| {
 ///             let (values, gradient) = (parameter.values()?, parameter.gradient()?);
 ///             let change = gradient.clone().square() - mean_square.clone();
 ///             *mean_square = mean_square.clone() + change * tenth;
@@ -96,7 +96,7 @@ impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E,
     /// # Errors
     /// The first error of `update`; [`OpError::Device`] if the device fails; [`OpError::Shape`] if a parameter has
     /// another number of elements than in the step before.
-    pub fn try_update(
+    pub fn update(
         &mut self,
         mut parameters: Parameters<'_, Model, E, D>,
         mut update: impl FnMut(u64, ParameterMut<'_, E, D>, [&mut Tensor<(usize,), E, D>; SLOTS]) -> Result<(), OpError>,
@@ -106,7 +106,7 @@ impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E,
     {
         let steps = self.steps.saturating_add(1);
         let mut index = 0;
-        parameters.try_for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+        parameters.for_each(&mut |parameter: ParameterMut<'_, E, D>| {
             for slot in &mut self.slots {
                 if slot.values.len() <= index {
                     slot.values.push(parameter.zeros()?);

@@ -46,14 +46,15 @@ impl Step {
     ///     let mut step = trainer.next_step().unwrap();
     ///     let batch: Vec<u8> = (0..5).map(|_| step.rng.r#gen()).collect();
     ///     let rows = step.assign_rows(ranks, Batch::new(5));
-    ///     (batch.clone(), batch[rows.range()].to_vec())
+    ///     (batch.clone(), rows.range().map(|rows| batch[rows].to_vec()))
     /// });
-    /// assert_eq!([parts[0].1.clone(), parts[1].1.clone()].concat(), parts[0].0);
+    /// let parts_of_ranks = [parts[0].1.clone()?, parts[1].1.clone()?];
+    /// assert_eq!(parts_of_ranks.concat(), parts[0].0);
+    /// # Ok::<(), ranks::RanksError>(())
     /// ```
     pub fn assign_rows<Batch: Dim, W: RankAxis>(&self, ranks: &Ranks<W>, batch: Batch) -> Shard<Batch, W> {
-        let rows = ranks.shard(batch);
-        self.dropout.set_rows(rows.range());
-        rows
+        self.dropout.set_rows(ranks.part_of(batch.size(), ranks.rank()));
+        ranks.shard(batch)
     }
 }
 

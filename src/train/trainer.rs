@@ -39,10 +39,10 @@ use std::{
 ///     let labels = TokenIds::from_ids(&ids, None, (Batch, SeqLen))?;
 ///     let input: Tensor<(Batch, SeqLen, InDim), f32, Cpu> = device.ones();
 ///
-///     let logits = model.forward(input.put_tape(model.recording()));
-///     let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
+///     let logits = model.forward(input.put_tape(model.recording()))?;
+///     let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;
 ///     let value = loss.array();
-///     let gradients = loss.backward();
+///     let gradients = loss.backward()?;
 ///     trainer.update(&mut model, gradients, value.into(), ids.len())?;
 /// }
 /// assert_eq!(trainer.steps_made(), 100);

@@ -35,12 +35,12 @@ use dfdx::nn::TensorCollection;
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0; 4 * 8]);
 /// let labels = TokenIds::from_ids(&[2; 4], None, (Batch, SeqLen))?;
 /// let loss = |model: &Linear<EmbedDim, VocabSize, f32, Cpu>| {
-///     cross_entropy(model.forward(x.clone().put_tape(model.recording())), &labels, Reduction::MeanAll)
+///     cross_entropy(model.forward(x.clone().put_tape(model.recording())).unwrap(), &labels, Reduction::MeanAll).unwrap()
 /// };
 /// let before = loss(&model).array();
 /// let mut adam = Adam::default();
 /// for _ in 0..10 {
-///     let gradients = loss(&model).backward();
+///     let gradients = loss(&model).backward()?;
 ///     update(&mut model, gradients, &mut adam, 0.05, 1.0)?;
 /// }
 /// assert!(loss(&model).array() < before);
@@ -88,6 +88,6 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     if norm > clip_norm {
         parameters.scale_gradients(cast(clip_norm / norm));
     }
-    optimizer.try_step(learning_rate, parameters)?;
+    optimizer.step(learning_rate, parameters)?;
     Ok(norm)
 }

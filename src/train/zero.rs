@@ -24,7 +24,7 @@ const OP: &str = "update";
 /// ranks! { pub World; }
 /// let weights = Ranks::<World>::in_threads(2, |ranks| {
 ///     let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::seed_from_u64(0));
-///     let gradients = model.bias.clone().put_tape(model.recording()).sum().backward();
+///     let gradients = model.bias.clone().put_tape(model.recording()).sum().backward().unwrap();
 ///     let mut optimizer = ShardedState::new(Adam::default(), ranks);
 ///     update(&mut model, gradients, &mut optimizer, 0.1, 1.0).unwrap();
 ///     model.bias.as_vec()
@@ -52,26 +52,26 @@ where
     E: Element,
     D: Backend<E>,
 {
-    fn try_step(&mut self, learning_rate: f64, mut parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+    fn step(&mut self, learning_rate: f64, mut parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         let mut lens = Vec::new();
-        parameters.try_for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+        parameters.for_each(&mut |parameter: ParameterMut<'_, E, D>| {
             lens.push(parameter.len());
             Ok(())
         })?;
         let total = lens.iter().sum();
         let own = self.ranks.part_of(total, self.ranks.rank());
         keep_part(self.inner.state_mut(), &lens, &own).map_err(device_error(OP))?;
-        self.inner.try_step(learning_rate, parameters.take_part(own.clone()))?;
+        self.inner.step(learning_rate, parameters.take_part(own.clone()))?;
 
         let mut updated = Vec::with_capacity(own.len());
-        parameters.take_part(own).try_for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+        parameters.take_part(own).for_each(&mut |parameter: ParameterMut<'_, E, D>| {
             updated.extend(parameter.values()?.as_vec());
             Ok(())
         })?;
         let updated = self.ranks.all_gather(&updated, &self.ranks.lens(total, 1));
         let updated = updated.map_err(|source| OpError::Ranks { op: OP, source })?;
         let mut rest = &updated[..];
-        parameters.try_for_each(&mut |mut parameter: ParameterMut<'_, E, D>| {
+        parameters.for_each(&mut |mut parameter: ParameterMut<'_, E, D>| {
             let (values, others) = rest.split_at(parameter.len());
             rest = others;
             let device = parameter.values()?.device().clone();

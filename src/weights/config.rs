@@ -99,19 +99,16 @@ impl ConfigField {
         Self { name, other_name: None, expected, may_be_absent: false }
     }
 
-    /// The difference from the configuration, if any.
-    fn difference(&self, config: &Value) -> Option<ConfigDifference> {
+    /// The difference from the configuration, if any: "`n_embd` is 1024, not EmbedDim=768".
+    fn difference(&self, config: &Value) -> Option<String> {
         let names = [Some(self.name), self.other_name];
         let mut found = names.into_iter().flatten().filter_map(|name| Some((name, lookup(config, name)?))).peekable();
         if found.peek().is_none() {
-            let absent =
-                ConfigDifference { field: self.name, expected: self.expected.to_string(), found: "absent".into() };
-            return (!self.may_be_absent).then_some(absent);
+            return (!self.may_be_absent).then(|| format!("`{}` is absent, not {}", self.name, self.expected));
         }
         // A file may have both names. The values may differ.
         let (name, value) = found.find(|(_, value)| !self.expected.is(value))?;
-        let found = escape(&value.to_string());
-        Some(ConfigDifference { field: name, expected: self.expected.to_string(), found })
+        Some(format!("`{name}` is {}, not {}", escape(&value.to_string()), self.expected))
     }
 }
 
@@ -138,30 +135,6 @@ impl fmt::Display for Expected {
             Self::Flag(flag) => write!(f, "{flag}"),
             Self::Absent => f.write_str("absent"),
         }
-    }
-}
-
-/// A field of `config.json` with another value than the model's type requires.
-///
-/// ```
-/// use typed_transformer::weights::ConfigDifference;
-/// let difference =
-///     ConfigDifference { field: "n_embd", expected: "EmbedDim=768".into(), found: "1024".into() };
-/// assert_eq!(difference.to_string(), "`n_embd` is 1024, not EmbedDim=768");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigDifference {
-    /// The name of the field.
-    pub field: &'static str,
-    /// The value that the type requires; for a dimension, its name and size.
-    pub expected: String,
-    /// The value in the file.
-    pub found: String,
-}
-
-impl fmt::Display for ConfigDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is {}, not {}", self.field, self.found, self.expected)
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{ConfigDifference, NameMapError};
+use super::NameMapError;
 use crate::escape::escape;
 use itertools::Itertools;
 use safetensors::Dtype;
@@ -61,7 +61,7 @@ pub enum LoadError {
         /// The type of the model.
         model: String,
         /// The fields that differ.
-        differences: Vec<ConfigDifference>,
+        differences: Vec<String>,
     },
     /// The names that a model gives for its tensors are no [`NameMap`](super::NameMap).
     #[error("the names of {model}: {source}")]

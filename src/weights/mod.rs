@@ -27,7 +27,7 @@ mod pretrained;
 mod save;
 mod shards;
 
-pub use config::{ConfigDifference, ConfigField, eos_token_ids};
+pub use config::{ConfigField, eos_token_ids};
 pub use error::{LoadError, SaveError};
 pub(crate) use file::{Dims, ExpectedTensor, TensorFile, ensure_dtype, ensure_finite};
 pub(crate) use load::{build, build_with, compare_conventions};

@@ -20,8 +20,8 @@ impl<E: Real, D: Backend<E>> Net<E, D> {
     fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        self.output.forward(self.hidden.forward(input))
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        self.output.forward(self.hidden.forward(input)?)
     }
 }
 
@@ -71,7 +71,7 @@ const _: () = assert!(Without::NUM_PARAMS == 16 + NET + 3 * NET + 2 + 1 + 8);
 fn a_module_of_known_dimensions_runs() {
     let device = Cpu::default();
     let x: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = device.zeros();
-    let y: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = Net::build(&device).forward(x);
+    let y: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = Net::build(&device).forward(x).unwrap();
     assert_eq!(y.as_vec().len(), 8);
 }
 

@@ -12,7 +12,8 @@
 //! //! Mutants cover `B` by `Batch`, `M` by `EmbedDim` of `ops::residual`.
 //! ```
 //!
-//! The right form is made by that replacement, so a program and its right form differ in one token.
+//! The right form is made by that replacement, so a program and its right form differ in one token. Where a `?` is
+//! forgotten, it stands behind the right token: ``Right with `)?` for `)` in line 12.``
 //!
 //! Programs below `ui-tests/fail-tokenizers` need the feature `tokenizers` of the library.
 
@@ -139,7 +140,9 @@ impl Correction {
         let number: usize = number.and_then(|number| number.parse().ok()).ok_or_else(malformed)?;
 
         let is_token = |text: &str| matches!(&source::tokens(text)[..], [token] if *token == (0..text.len()));
-        if !is_token(right) || !is_token(wrong) || right == wrong {
+        // `)?` is right for `)` where a `?` is forgotten.
+        let has_question_mark = right.strip_suffix('?') == Some(wrong);
+        if !is_token(right) && !has_question_mark || !is_token(wrong) || right == wrong {
             return Err(format!("`{right}` and `{wrong}` are not two tokens"));
         }
         let start: usize = source.split_inclusive('\n').take(number - 1).map(str::len).sum();
@@ -238,7 +241,9 @@ fn a_malformed_correction_is_refused() {
     assert_eq!(correct("Right with `K` for `Q` in line 1."), Ok(8..9));
     assert_eq!(correct("Right with `Q` for the first `K` in line 1."), Ok(14..15));
     assert_eq!(correct("Right with `Q` for the second `K` in line 1."), Ok(20..21));
+    assert_eq!(correct("Right with `Q?` for `Q` in line 1."), Ok(8..9));
     for line in [
+        "Right with `K?` for `Q` in line 1.",
         "Right with `Q` for `K` in line 1.",
         "Right with `Q` for the third `K` in line 1.",
         "Right with `K` for the first `Q` in line 1.",

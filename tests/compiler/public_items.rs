@@ -6,7 +6,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
-use syn::{Attribute, GenericParam, Generics, Ident, ImplItem, Item, TraitItem, Type, UseTree, Visibility};
+use syn::{Attribute, GenericParam, Generics, Ident, ImplItem, Item, Signature, TraitItem, Type, UseTree, Visibility};
 
 /// Constants that are numbers of axes, which are inferred from shapes.
 const NUMBERS_OF_AXES: [&str; 3] = ["N", "OTHER_N", "BOTH_N"];
@@ -21,12 +21,7 @@ pub fn public_items() -> BTreeMap<String, Vec<String>> {
         let owner = sources.types.get(owner)?;
         Some((format!("{owner}::{method}"), names.clone()))
     });
-    let items: BTreeMap<_, _> = sources.items.clone().into_iter().chain(methods).collect();
-    let has_plain_form = |of: &str| {
-        let plain = of.rsplit_once("::try_");
-        plain.is_some_and(|(path, name)| items.contains_key(&format!("{path}::{name}")))
-    };
-    items.clone().into_iter().filter(|(of, _)| !has_plain_form(of)).collect()
+    sources.items.clone().into_iter().chain(methods).collect()
 }
 
 /// The items that the sources show to a user.
@@ -44,7 +39,8 @@ struct Sources {
 type Shown<'a> = Option<&'a BTreeSet<String>>;
 
 impl Sources {
-    /// Reads the file of the module `path`, and those of the modules in it.
+    /// Reads the file of the module `path`, and those of the modules in it. A macro declares functions of one signature
+    /// as `arithmetic! { {<Dims, ..>(x: ..) -> ..} pub fn add(x, y) ..; pub fn sub(x, y) ..; }`.
     fn read(&mut self, file: &Path, path: &[String], shown: Shown) {
         let parsed = syn::parse_file(&read(file));
         let items = parsed.unwrap_or_else(|e| panic!("{}: {e}", file.display())).items;
@@ -59,9 +55,17 @@ impl Sources {
                         self.read(&child, path, Some(&shown_of(&module.ident, &items)));
                     }
                 }
-                Item::Macro(other) => {
-                    let hides = other.mac.tokens.to_string().contains("pub fn");
-                    assert!(!hides, "{}: a macro hides a function", file.display());
+                Item::Macro(item) => {
+                    let tokens = item.mac.tokens.to_string();
+                    let mut functions = tokens.split("pub fn ").skip(1).filter(|function| !function.starts_with('$'));
+                    if let (None, Some((signature, _))) = (&item.ident, tokens.split_once("} pub fn ")) {
+                        let signature: Signature = syn::parse_str(&signature.replacen('{', "fn any", 1)).unwrap();
+                        for function in functions.by_ref() {
+                            let name = function.split([' ', '(']).next().unwrap();
+                            self.add(path, shown, &syn::parse_str(name).unwrap(), names(&signature.generics));
+                        }
+                    }
+                    assert!(functions.next().is_none(), "{}: a macro hides a function", file.display());
                 }
                 item => self.add_item(item, path, shown),
             }
@@ -71,7 +75,7 @@ impl Sources {
     fn add_item(&mut self, item: &Item, path: &[String], shown: Shown) {
         match item {
             Item::Fn(item) if is_public(&item.vis, &item.attrs) => {
-                self.add(path, shown, &plain_name(&item.sig.ident, &item.attrs), names(&item.sig.generics));
+                self.add(path, shown, &item.sig.ident, names(&item.sig.generics));
             }
             Item::Struct(item) if is_public(&item.vis, &item.attrs) => {
                 self.add(path, shown, &item.ident, names(&item.generics));
@@ -110,7 +114,7 @@ impl Sources {
                     if let ImplItem::Fn(part) = part
                         && is_public(&part.vis, &part.attrs)
                     {
-                        let method = plain_name(&part.sig.ident, &part.attrs).to_string();
+                        let method = part.sig.ident.to_string();
                         let names = names(&part.sig.generics);
                         self.methods.push((owner.clone(), method, names));
                     }
@@ -180,16 +184,6 @@ fn is_hidden(attributes: &[Attribute]) -> bool {
         let list = attribute.meta.require_list();
         list.is_ok_and(|list| list.path.is_ident("doc") && list.tokens.to_string() == "hidden")
     })
-}
-
-/// `f` for a `try_f` whose panicking form is written by `#[panicking]`: both have the same signature.
-fn plain_name(name: &Ident, attributes: &[Attribute]) -> Ident {
-    match name.to_string().strip_prefix("try_") {
-        Some(plain) if attributes.iter().any(|attribute| ends(attribute, "panicking")) => {
-            Ident::new(plain, name.span())
-        }
-        _ => name.clone(),
-    }
 }
 
 /// Whether the path of an attribute ends in `word`.

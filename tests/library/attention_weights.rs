@@ -4,7 +4,7 @@ use dfdx::{tensor::SampleTensor, tensor_ops::TryMatMul};
 use typed_transformer::{
     models::{annotated_flax, another_annotated, nano_gpt::NanoGpt},
     nn::{Conventions, HasPositionsFor, PositionsInHeads},
-    ops::{try_merge_heads, try_split_heads},
+    ops::{merge_heads, split_heads},
     prelude::*,
 };
 
@@ -77,7 +77,7 @@ fn sublayer_input<S: Conventions<Positions: PositionsInHeads<QKDim>>>(
     x: Embedded<SrcLen>,
 ) -> Embedded<SrcLen> {
     match norm {
-        Some(norm) if S::NORM_PLACEMENT == typed_transformer::nn::NormPlacement::Pre => norm.forward(x),
+        Some(norm) if S::NORM_PLACEMENT == typed_transformer::nn::NormPlacement::Pre => norm.forward(x).unwrap(),
         _ => x,
     }
 }
@@ -87,9 +87,9 @@ fn add_residual_and_norm<S: Conventions<Positions: PositionsInHeads<QKDim>>>(
     x: Embedded<SrcLen>,
     attended: Embedded<SrcLen>,
 ) -> Embedded<SrcLen> {
-    let sum = residual(x, attended);
+    let sum = residual(x, attended).unwrap();
     match norm {
-        Some(norm) if S::NORM_PLACEMENT != typed_transformer::nn::NormPlacement::Pre => norm.forward(sum),
+        Some(norm) if S::NORM_PLACEMENT != typed_transformer::nn::NormPlacement::Pre => norm.forward(sum).unwrap(),
         _ => sum,
     }
 }
@@ -100,14 +100,14 @@ fn check_output_is_weighted_values<S: Conventions<Positions: PositionsInHeads<QK
     let layer = SelfAttention::<EmbedDim, Mask, Of<S>, f32, Cpu>::build(&device);
     let x: Embedded<SrcLen> = device.sample_normal();
     let padding = source().padding_mask();
-    let weights = layer.try_attention_weights(x.clone(), &padding).unwrap();
+    let weights = layer.attention_weights(x.clone(), &padding).unwrap();
 
-    let values = layer.attention.value_proj.forward(sublayer_input(&layer.norm, x.clone()));
-    let values: Tensor<(Batch, Heads, SrcLen, VODim), _, _> = try_split_heads(values).unwrap();
-    let attended = try_merge_heads(weights.matmul(values)).unwrap();
-    let attended = layer.attention.output_proj.forward(attended);
+    let values = layer.attention.value_proj.forward(sublayer_input(&layer.norm, x.clone())).unwrap();
+    let values: Tensor<(Batch, Heads, SrcLen, VODim), _, _> = split_heads(values).unwrap();
+    let attended = merge_heads(weights.matmul(values)).unwrap();
+    let attended = layer.attention.output_proj.forward(attended).unwrap();
     let expected = add_residual_and_norm(&layer.norm, x.clone(), attended);
-    assert_close(&expected.as_vec(), &layer.forward(x, &padding).as_vec());
+    assert_close(&expected.as_vec(), &layer.forward(x, &padding).unwrap().as_vec());
 }
 
 #[test]
@@ -125,19 +125,19 @@ where
 {
     let model = LM::<Of<S>, f32, Cpu>::build(&device());
     let (source, target) = (source(), target());
-    let weights = model.try_attention_weights(&source, &target).unwrap();
+    let weights = model.attention_weights(&source, &target).unwrap();
     assert_eq!((weights.source.len(), weights.target.len()), (2, 3));
 
     // The same layers, called one by one.
     let (of_source, of_target) = (source.padding_mask(), target.padding_mask());
-    let mut x = model.encoder.embedder.forward(&source, NoneTape);
+    let mut x = model.encoder.embedder.forward(&source, NoneTape).unwrap();
     for (layer, shown) in model.encoder.encoder.layers.iter().zip(&weights.source) {
-        let own = layer.self_attention.try_attention_weights(x.clone(), &of_source).unwrap();
+        let own = layer.self_attention.attention_weights(x.clone(), &of_source).unwrap();
         assert_eq!(shown.as_vec(), own.as_vec());
-        x = layer.forward(x, &of_source);
+        x = layer.forward(x, &of_source).unwrap();
     }
-    let encoded = model.encoder.forward(&source, NoneTape);
-    let mut y = model.decoder.embedder.forward(&target, NoneTape);
+    let encoded = model.encoder.forward(&source, NoneTape).unwrap();
+    let mut y = model.decoder.embedder.forward(&target, NoneTape).unwrap();
     for (i, layer) in model.decoder.decoder.layers.iter().enumerate() {
         let to_itself = weights.target[i].as_vec();
         for (at, row) in to_itself.chunks(TgtLen::SIZE).enumerate() {
@@ -154,9 +154,9 @@ where
                 true => &of_target,
                 false => &nothing_hidden,
             };
-            let attended = layer.self_attention.forward(y.clone(), own);
+            let attended = layer.self_attention.forward(y.clone(), own).unwrap();
             let cross = &layer.cross_attention;
-            let cross = cross.try_attention_weights(attended, encoded.clone(), &of_target, &of_source);
+            let cross = cross.attention_weights(attended, encoded.clone(), &of_target, &of_source);
             let shown = weights.target_to_source[i].as_vec();
             assert_eq!(shown, cross.unwrap().as_vec());
             // The second source sequence ends in three positions of padding.
@@ -165,7 +165,7 @@ where
                 assert_eq!(row[2..], [0.0; 3]);
             }
         }
-        y = layer.forward(y, encoded.clone(), &of_target, &of_source);
+        y = layer.forward(y, encoded.clone(), &of_target, &of_source).unwrap();
     }
 }
 
@@ -179,17 +179,17 @@ fn a_model_returns_the_attention_weights_of_every_layer() {
 #[test]
 fn a_decoder_only_model_does_not_attend_to_later_positions() {
     let model = DecoderOnly::<Of<NanoGpt>, f32, Cpu>::build(&device());
-    let weights = model.try_attention_weights(&source()).unwrap();
+    let weights = model.attention_weights(&source()).unwrap();
     assert_eq!(weights.len(), 3);
-    let mut x = model.embedder.forward(&source(), NoneTape);
+    let mut x = model.embedder.forward(&source(), NoneTape).unwrap();
     let nothing_hidden = PaddingMask::without_padding((Batch, SrcLen));
     for (layer, shown) in model.decoder.layers.iter().zip(&weights) {
-        let own = layer.self_attention.try_attention_weights(x.clone(), &nothing_hidden).unwrap();
+        let own = layer.self_attention.attention_weights(x.clone(), &nothing_hidden).unwrap();
         assert_eq!(shown.as_vec(), own.as_vec());
         for (i, row) in shown.as_vec().chunks(SrcLen::SIZE).enumerate() {
             assert!(row[i % SrcLen::SIZE + 1..].iter().all(|ahead| *ahead == 0.0));
         }
-        x = layer.forward(x, &nothing_hidden);
+        x = layer.forward(x, &nothing_hidden).unwrap();
     }
 }
 
@@ -199,7 +199,7 @@ fn different_batch_sizes_are_an_error() {
     let model = LM::<Of<TypedTransformer>, f32, Cpu>::build(&device());
     let source = TokenIds::<_, SrcLen, Letters>::from_ids(&[1; 10], None, (Many::new(2), SrcLen));
     let target = TokenIds::<_, TgtLen, Sounds>::from_ids(&[1; 21], None, (Many::new(3), TgtLen));
-    let weights = model.try_attention_weights(&source.unwrap(), &target.unwrap());
+    let weights = model.attention_weights(&source.unwrap(), &target.unwrap());
     let error = weights.err().unwrap().to_string();
     assert!(error.contains("`Many` is"), "{error}");
 }

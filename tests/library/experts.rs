@@ -47,7 +47,7 @@ fn chosen_experts<ExpertsPerToken: ConstDim + AtMost<small_mixtral::NumExperts>>
         let mut model = Mixtral::<Config<ExpertsPerToken>, f32, Cpu>::build(&Cpu::seed_from_u64(3));
         let output = &mut model.layers[0].mixture.experts[broken].output;
         output.copy_from(&vec![f32::NAN; output.as_vec().len()]);
-        let logits = model.forward(&tokens(), NoneTape).as_vec();
+        let logits = model.forward(&tokens(), NoneTape).unwrap().as_vec();
         for (count, logits) in counts.iter_mut().zip(logits.chunks(VocabSize::SIZE)) {
             assert!(logits.iter().all(|logit| logit.is_nan() == logits[0].is_nan()));
             *count += usize::from(logits[0].is_nan());
@@ -66,12 +66,12 @@ fn each_token_is_computed_by_as_many_experts_as_it_chooses() {
 #[test]
 fn an_expert_reads_each_token_alone() {
     let model = Mixtral::<Config<Const<2>>, f64, Cpu>::build(&Cpu::seed_from_u64(4));
-    let together = model.forward(&tokens(), NoneTape).as_vec();
+    let together = model.forward(&tokens(), NoneTape).unwrap().as_vec();
     for (row, ids) in tokens().as_slice().chunks(SeqLen::SIZE).enumerate() {
-        let mut cache = model.try_cache(Const::<1>).unwrap();
+        let mut cache = model.cache(Const::<1>).unwrap();
         for (position, &id) in ids.iter().enumerate() {
             let token = TokenIds::from_ids(&[id], None, (Const::<1>, Const::<1>)).unwrap();
-            let alone = model.try_next_logits(&token, &mut cache).unwrap().as_vec();
+            let alone = model.next_logits(&token, &mut cache).unwrap().as_vec();
             let together = &together[(row * SeqLen::SIZE + position) * VocabSize::SIZE..];
             for (alone, together) in alone.iter().zip(together) {
                 assert!((alone - together).abs() < 1e-10, "{alone}, {together}");

@@ -833,10 +833,11 @@ fn step(trainer: &mut Trainer<Adam<Tiny, f32>, Constant>, model: &mut Tiny) -> O
     let _step = trainer.next_step()?;
     let labels = TokenIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
     let input: Tensor<(Const<1>, Const<1>, InDim), f32, Cpu> = Cpu::default().ones();
-    let loss = cross_entropy(model.forward(input.put_tape(model.recording())), &labels, Reduction::MeanAll);
+    let loss =
+        cross_entropy(model.forward(input.put_tape(model.recording())).unwrap(), &labels, Reduction::MeanAll).unwrap();
     let value = loss.array();
     trainer.record_best(value.into());
-    trainer.update(model, loss.backward(), value.into(), 1).ok().map(drop)
+    trainer.update(model, loss.backward().unwrap(), value.into(), 1).ok().map(drop)
 }
 
 proptest! {

@@ -4,7 +4,7 @@
 use crate::fixture::*;
 use std::cell::Cell;
 use typed_transformer::{
-    generate::{Generation, Sampler, try_generate_from_prompt},
+    generate::{Generation, Sampler, generate_from_prompt},
     nn::Autoregressive,
     prelude::*,
 };
@@ -21,11 +21,11 @@ impl<B: Dim> Autoregressive<B, f32, Cpu> for Alphabet {
     type MaxSeqLen = MaxSeqLen;
     type Cache = usize;
 
-    fn try_cache(&self, _: B) -> Result<usize, OpError> {
+    fn cache(&self, _: B) -> Result<usize, OpError> {
         Ok(0)
     }
 
-    fn try_next_logits<S: Dim>(
+    fn next_logits<S: Dim>(
         &self,
         tokens: &TokenIds<B, S, VocabSize>,
         num_read: &mut usize,
@@ -55,7 +55,7 @@ fn prompt(rows: &[&[usize]]) -> TokenIds<Batch, SeqLen, VocabSize> {
 fn steps(model: &Alphabet, rows: &[&[usize]], end: Option<usize>) -> Vec<Vec<Option<usize>>> {
     let end = end.map(|end| Fin::new(end).unwrap());
     let mut sampler = Sampler::greedy();
-    let generation = Generation::try_new(model, &prompt(rows), end, &mut sampler).unwrap();
+    let generation = Generation::new(model, &prompt(rows), end, &mut sampler).unwrap();
     generation.map(|step| step.unwrap().into_iter().map(|token| token.map(Fin::value)).collect()).collect()
 }
 
@@ -85,7 +85,7 @@ fn a_token_is_written_before_the_model_reads_it() {
     let model = Alphabet::default();
     let mut sampler = Sampler::greedy();
     let prompt = prompt(&[&[0]]);
-    let mut generation = Generation::try_new(&model, &prompt, None, &mut sampler).unwrap();
+    let mut generation = Generation::new(&model, &prompt, None, &mut sampler).unwrap();
     for step in 1..4 {
         assert_eq!(generation.next().unwrap().unwrap()[0].unwrap().value(), step);
         assert_eq!(model.reads.get(), step);
@@ -97,7 +97,7 @@ fn an_error_ends_the_generation() {
     let model = Alphabet { fails_at: Some(3), ..Alphabet::default() };
     let mut sampler = Sampler::greedy();
     let prompt = prompt(&[&[0]]);
-    let generation = Generation::try_new(&model, &prompt, None, &mut sampler).unwrap();
+    let generation = Generation::new(&model, &prompt, None, &mut sampler).unwrap();
     let steps: Vec<bool> = generation.map(|step| step.is_ok()).collect();
     assert_eq!(steps, [true, true, false]);
 }
@@ -108,8 +108,8 @@ fn a_prompt_longer_than_the_model_reads_is_an_error() {
     let ids = |len| TokenIds::from_ids(&vec![0; len], None, (Batch::new(1), Prompt::new(len))).unwrap();
     let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::default());
     let mut sampler = Sampler::greedy();
-    assert!(Generation::try_new(&model, &ids(12), None, &mut sampler).is_ok());
-    let error = Generation::try_new(&model, &ids(13), None, &mut sampler).err().unwrap();
+    assert!(Generation::new(&model, &ids(12), None, &mut sampler).is_ok());
+    let error = Generation::new(&model, &ids(13), None, &mut sampler).err().unwrap();
     assert_eq!(error.to_string(), "generate: Prompt=13 from 0 on is not inside MaxSeqLen=12");
 }
 
@@ -120,11 +120,11 @@ fn a_prompt_with_padding_is_an_error() {
     let ids = TokenIds::from_ids(&[1, 2, 3, 4, 5, 0], pad, (Batch::new(2), Prompt::new(3))).unwrap();
     let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::default());
     let mut sampler = Sampler::greedy();
-    let error = Generation::try_new(&model, &ids, None, &mut sampler).unwrap_err();
+    let error = Generation::new(&model, &ids, None, &mut sampler).unwrap_err();
     assert_eq!(error.to_string(), "generate: prompt 1 has padding at position 2");
     // A padding token that does not occur.
     let ids = TokenIds::from_ids(&[1, 2, 3, 4, 5, 6], pad, (Batch::new(2), Prompt::new(3))).unwrap();
-    let generation = Generation::try_new(&model, &ids, None, &mut sampler).unwrap();
+    let generation = Generation::new(&model, &ids, None, &mut sampler).unwrap();
     assert_eq!(format!("{generation:?}"), "Generation (Batch=2, 3 of MaxSeqLen=12 read, 0 ended)");
 }
 
@@ -134,7 +134,7 @@ fn a_batch_writes_what_each_row_writes_alone() {
     let rows: Vec<Vec<usize>> = (0..4).map(|row| vec![row, 2 * row + 1, 7]).collect();
     let write = |rows: &[&[usize]], end| -> Vec<Vec<usize>> {
         let text: TokenIds<_, MaxSeqLen, _> =
-            try_generate_from_prompt(&model, &prompt(rows), Some(end), MaxSeqLen, &mut Sampler::greedy()).unwrap();
+            generate_from_prompt(&model, &prompt(rows), Some(end), MaxSeqLen, &mut Sampler::greedy()).unwrap();
         let values = |row| text.row(row).unwrap().into_iter().map(Fin::value).collect();
         (0..rows.len()).map(values).collect()
     };
@@ -151,8 +151,8 @@ fn a_batch_writes_what_each_row_writes_alone() {
 fn an_encoder_decoder_writes_only_for_the_batch_that_it_has_read() {
     let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
     let source = TokenIds::from_ids(&[1, 2], None, (Batch::new(2), SrcLen::new(1).unwrap())).unwrap();
-    let encoded = model.try_encode(&source).unwrap();
+    let encoded = model.encode(&source).unwrap();
     let mut sampler = Sampler::greedy();
-    let error = Generation::try_new(&encoded, &prompt(&[&[1], &[1], &[1]]), None, &mut sampler).err().unwrap();
+    let error = Generation::new(&encoded, &prompt(&[&[1], &[1], &[1]]), None, &mut sampler).err().unwrap();
     assert_eq!(error.to_string(), "cache: `Batch` is 2 in the sources and 3 in the targets");
 }

@@ -11,6 +11,7 @@ mod support;
 mod attention_weights;
 mod bit_exact_resume;
 mod cache;
+mod cache_edits;
 mod checkpoints;
 mod conventions;
 mod decoding;

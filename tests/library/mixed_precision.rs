@@ -55,11 +55,11 @@ where
     Cpu: Backend<E>,
 {
     let (ids, labels) = counting_batch();
-    let logits = model.forward(&ids, model.recording());
-    let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
+    let logits = model.forward(&ids, model.recording()).unwrap();
+    let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
     let value = loss.array().to_f64().unwrap();
-    let loss = scale(scale(loss, factor.sqrt()), factor.sqrt());
-    (value, loss.backward())
+    let loss = scale(scale(loss, factor.sqrt()).unwrap(), factor.sqrt()).unwrap();
+    (value, loss.backward().unwrap())
 }
 
 /// A parameter with its elements and its gradient.
@@ -82,9 +82,9 @@ impl<Model: TensorCollection<E, Cpu>, E: Real> Optimizer<Model, E> for RecordGra
 where
     Cpu: Backend<E>,
 {
-    fn try_step(&mut self, _: f64, parameters: Parameters<'_, Model, E, Cpu>) -> Result<(), OpError> {
+    fn step(&mut self, _: f64, parameters: Parameters<'_, Model, E, Cpu>) -> Result<(), OpError> {
         let recorded = &mut self.parameters;
-        self.state.try_update(parameters, |_, mut parameter, []| {
+        self.state.update(parameters, |_, mut parameter, []| {
             // dfdx's `as_vec` panics on a tensor without elements.
             let elements = |tensor: Tensor<(usize,), E, Cpu>| match tensor.shape().0 {
                 0 => Vec::new(),
@@ -163,9 +163,9 @@ fn each_parameter_gets_its_own_gradient() {
     let mut model: (Map<f64>, Map<f64>) = (Linear::build(&device), Linear::build(&device));
     let copy: (Map<f32>, Map<f32>) = model.to_dtype();
     let input: Tensor<(Const<1>, Const<1>, Const<2>), f32, Cpu> = device.tensor([[[1.0, 2.0]]]);
-    let [[[first, last]]] = copy.1.forward(input.clone()).array();
-    let twice = copy.1.forward(copy.1.forward(input.put_tape(copy.recording())));
-    let gradients = scale(twice.sum(), 8.0).backward();
+    let [[[first, last]]] = copy.1.forward(input.clone()).unwrap().array();
+    let twice = copy.1.forward(copy.1.forward(input.put_tape(copy.recording())).unwrap()).unwrap();
+    let gradients = scale(twice.sum(), 8.0).unwrap().backward().unwrap();
     let gradients = master_gradients(&model, &copy, gradients, 8.0, GradientsOf::zeros(&model).unwrap()).unwrap();
     let parameters = recorded_parameters(&mut model, gradients);
     let unused = parameters[..2].iter().flat_map(|p| &p.gradient);
@@ -186,7 +186,7 @@ fn an_empty_parameter_gets_an_empty_gradient() {
     let mut model: Both<f64> = <_>::build(&Cpu::seed_from_u64(0));
     let copy: Both<f32> = model.to_dtype();
     let input: Tensor<(Const<1>, Const<1>, Const<2>), f32, Cpu> = Cpu::default().ones();
-    let gradients = copy.1.forward(input.put_tape(copy.recording())).sum().backward();
+    let gradients = copy.1.forward(input.put_tape(copy.recording())).unwrap().sum().backward().unwrap();
     let gradients = master_gradients(&model, &copy, gradients, 1.0, GradientsOf::zeros(&model).unwrap()).unwrap();
     let parameters = recorded_parameters(&mut model, gradients);
     let found: Vec<_> = parameters.iter().map(|p| p.gradient.clone()).collect();
@@ -208,14 +208,14 @@ where
     let mut gradients = GradientsOf::zeros(&model).unwrap();
     for _ in 0..PARTS {
         let input: Tensor<(Batch, SeqLen, Const<2>), CopyE, Cpu> = device.ones();
-        let logits = copy.forward(input.put_tape(copy.recording()));
-        let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
-        let part = scale(scale(loss, 1.0 / PARTS as f64), 1024.0).backward();
+        let logits = copy.forward(input.put_tape(copy.recording())).unwrap();
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+        let part = scale(scale(loss, 1.0 / PARTS as f64).unwrap(), 1024.0).unwrap().backward().unwrap();
         gradients = master_gradients(&model, &copy, part, 1024.0, gradients).unwrap();
     }
     let input: Tensor<(Const<1>, Const<1>, Const<2>), E, Cpu> = device.ones();
     // There are two logits.
-    let logits = model.forward(input).as_vec();
+    let logits = model.forward(input).unwrap().as_vec();
     let odds = (logits[1] - logits[0]).exp();
     let expected_gradient = E::one() / (E::one() + odds) - E::one();
     let expected_gradient = expected_gradient.to_f64().unwrap();

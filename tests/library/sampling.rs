@@ -12,11 +12,18 @@ dims! { VocabSize = 5; }
 
 const LOGITS: [f64; 5] = [1.0, -0.5, 2.0, 0.25, 1.5];
 
+fn logits<E: Real>(elements: [E; 5]) -> Tensor<(VocabSize,), E, Cpu>
+where
+    Cpu: Backend<E>,
+{
+    Cpu::default().tensor(elements.to_vec())
+}
+
 /// The relative frequency of each token over this many samples.
 fn frequencies(mut sampler: Sampler<VocabSize>, samples: usize) -> [f64; 5] {
-    let mut counts = [0.0; 5];
+    let (mut counts, logits) = ([0.0; 5], logits(LOGITS));
     for _ in 0..samples {
-        counts[sampler.choose(&LOGITS).unwrap().value()] += 1.0 / samples as f64;
+        counts[sampler.choose(&logits).unwrap().value()] += 1.0 / samples as f64;
     }
     counts
 }
@@ -70,7 +77,7 @@ fn only_allowed_tokens_are_sampled() {
     let tokens = [1, 3].map(|token| Fin::new(token).unwrap());
     let sampler = Sampler::with_temperature(1.0, 14).unwrap().restrict_to(tokens);
     assert_close(frequencies(sampler, 20_000), probabilities(1.0, &[1, 3]));
-    let best = Sampler::greedy().restrict_to(tokens).choose(&LOGITS).unwrap();
+    let best = Sampler::greedy().restrict_to(tokens).choose(&logits(LOGITS)).unwrap();
     assert_eq!(best.value(), 3);
 }
 
@@ -78,7 +85,7 @@ fn only_allowed_tokens_are_sampled() {
 fn equal_seeds_sample_equal_tokens() {
     let choices = |seed| -> Vec<usize> {
         let mut sampler = Sampler::<VocabSize>::with_temperature(1.5, seed).unwrap();
-        (0..50).map(|_| sampler.choose(&LOGITS).unwrap().value()).collect()
+        (0..50).map(|_| sampler.choose(&logits(LOGITS)).unwrap().value()).collect()
     };
     assert_eq!(choices(3), choices(3));
     assert_ne!(choices(3), choices(4));
@@ -89,12 +96,11 @@ fn nan_and_negative_infinity_are_never_sampled() {
     let mut samplers = [Sampler::greedy(), Sampler::with_temperature(1.0, 1).unwrap()];
     for sampler in &mut samplers {
         let odd = [f32::NAN, f32::NEG_INFINITY, -3e38, f32::NAN, f32::NAN];
-        assert_eq!(sampler.choose(&odd).unwrap(), Fin::<VocabSize>::new(2).unwrap());
+        assert_eq!(sampler.choose(&logits(odd)).unwrap(), Fin::<VocabSize>::new(2).unwrap());
         let infinite = [0.0, f32::INFINITY, 0.0, f32::NAN, 0.0];
-        assert_eq!(sampler.choose(&infinite).unwrap().value(), 1);
+        assert_eq!(sampler.choose(&logits(infinite)).unwrap().value(), 1);
         let none = [f32::NAN, f32::NEG_INFINITY, f32::NAN, f32::NAN, f32::NAN];
-        assert_eq!(sampler.choose(&none), Err(OpError::NotANumber { op: "choose" }));
-        assert!(sampler.choose::<f32>(&[]).is_err());
+        assert_eq!(sampler.choose(&logits(none)), Err(OpError::NotANumber { op: "choose" }));
     }
 }
 
@@ -126,4 +132,11 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn no_rows_give_no_tokens() {
+    dims! { Batch; }
+    let logits: Tensor<(Batch, VocabSize), f32, Cpu> = Cpu::default().zeros_like(&(Batch::new(0), VocabSize));
+    assert_eq!(Sampler::greedy().choose_each(&logits).unwrap(), []);
 }

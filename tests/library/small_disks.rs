@@ -105,7 +105,7 @@ fn a_full_disk_is_noticed_before_the_first_step() {
     fill(&disk);
     let _step = trainer.next_step().unwrap();
     let loss = dfdx::tensor_ops::SumTo::sum::<(), _>(model.bias.clone().put_tape(model.recording()));
-    let error = trainer.update(&mut model, loss.backward(), 1.0, 1).unwrap_err();
+    let error = trainer.update(&mut model, loss.backward().unwrap(), 1.0, 1).unwrap_err();
     let TrainError::Save { source: SaveError::Space { free_bytes, .. }, saved_at: None } = error else {
         panic!("{error}");
     };

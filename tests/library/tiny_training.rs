@@ -24,9 +24,10 @@ pub fn step_with_loss(trainer: &mut Training, model: &mut Tiny, loss: Option<f64
     let _step = trainer.next_step().unwrap();
     let labels = TokenIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
     let input: Tensor<(Const<1>, Const<1>, InDim), f32, Cpu> = Cpu::default().ones();
-    let tensor = cross_entropy(model.forward(input.put_tape(model.recording())), &labels, Reduction::MeanAll);
+    let tensor =
+        cross_entropy(model.forward(input.put_tape(model.recording())).unwrap(), &labels, Reduction::MeanAll).unwrap();
     let loss = loss.unwrap_or(tensor.array().into());
-    trainer.update(model, tensor.backward(), loss, 1).unwrap();
+    trainer.update(model, tensor.backward().unwrap(), loss, 1).unwrap();
 }
 
 pub fn step(trainer: &mut Training, model: &mut Tiny) {

@@ -7,7 +7,7 @@ use std::{array::from_fn, fs, path::Path, sync::LazyLock};
 use typed_transformer::{
     module,
     nn::Linear,
-    ops::{Activation, Relu, cross_entropy_with_label_smoothing, scale, try_cross_entropy_with_label_smoothing},
+    ops::{Activation, Relu, cross_entropy_with_label_smoothing, scale},
     prelude::*,
     train::{
         Adam, AdamW, Constant, GradientsOf, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine, WarmupExponential,
@@ -78,8 +78,8 @@ where
     Cpu: Backend<E>,
 {
     let input: Tensor<(Batch, SeqLen, InDim), E, Cpu> = tensor("input");
-    let hidden = model.hidden.forward(input.put_tape(tape));
-    model.logit.forward(Relu::try_apply(hidden).unwrap())
+    let hidden = model.hidden.forward(input.put_tape(tape)).unwrap();
+    model.logit.forward(Relu::apply(hidden).unwrap()).unwrap()
 }
 
 /// Trains for 20 steps and compares loss, gradient norm and learning rate at every step, and the
@@ -107,10 +107,10 @@ fn check<E: Real>(
     let [mut losses, mut norms] = [[0.0; STEPS]; 2];
     for step in 0..STEPS {
         let logits = logits(&model, model.recording());
-        let loss = cross_entropy_with_label_smoothing(logits, &labels(), reduction, smoothing);
+        let loss = cross_entropy_with_label_smoothing(logits, &labels(), reduction, smoothing).unwrap();
         losses[step] = loss.array().to_f64().unwrap();
         let rate = schedule.learning_rate(step);
-        norms[step] = update(&mut model, loss.backward(), &mut optimizer, rate, clip_norm).unwrap();
+        norms[step] = update(&mut model, loss.backward().unwrap(), &mut optimizer, rate, clip_norm).unwrap();
     }
     close("loss", &losses);
     close("norm", &norms);
@@ -265,7 +265,7 @@ fn label_smoothing_outside_0_to_1_is_an_error() {
         Cpu: Backend<E>,
     {
         let logits = logits(&start::<E>(), NoneTape);
-        let loss = try_cross_entropy_with_label_smoothing(logits, &labels(), Reduction::MeanAll, smoothing);
+        let loss = cross_entropy_with_label_smoothing(logits, &labels(), Reduction::MeanAll, smoothing);
         loss.unwrap_err().to_string()
     }
     for (smoothing, text) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "NaN")] {
@@ -285,7 +285,7 @@ fn an_excluded_token_costs_only_with_label_smoothing() {
         let logits = [0.0, f64::NEG_INFINITY, 0.0].map(|x| E::from_f64(x).unwrap());
         let logits: Tensor<(Const<1>, Const<1>, Const<3>), E, Cpu> = Cpu::default().tensor(logits.to_vec());
         let labels = TokenIds::from_ids(&[2], None, (Const, Const)).unwrap();
-        let loss = cross_entropy_with_label_smoothing(logits, &labels, Reduction::MeanAll, smoothing);
+        let loss = cross_entropy_with_label_smoothing(logits, &labels, Reduction::MeanAll, smoothing).unwrap();
         loss.array().to_f64().unwrap()
     }
     for loss in [loss::<f32>, loss::<f64>] {
@@ -308,9 +308,9 @@ fn logits_at_padding_have_no_effect() {
                 Cpu::default().tensor(logits.collect::<Vec<_>>());
             let labels = TokenIds::from_ids(&[2, 0], Some(Fin::literal::<0>()), (Const, Const));
             let (labels, reduction) = (labels.unwrap(), Reduction::MeanPerSequence);
-            let loss = cross_entropy_with_label_smoothing(logits.recorded(), &labels, reduction, smoothing);
+            let loss = cross_entropy_with_label_smoothing(logits.recorded(), &labels, reduction, smoothing).unwrap();
             let value = loss.array();
-            (value, loss.backward().of(&logits).unwrap().as_vec())
+            (value, loss.backward().unwrap().of(&logits).unwrap().as_vec())
         };
         let (loss, gradient) = run(padded);
         assert_eq!(gradient[3..], [E::zero(); 3]);
@@ -346,12 +346,12 @@ fn accumulated_gradients_match_pytorch() {
                 let input: Tensor<(Part, SeqLen, InDim), E, Cpu> = device.tensor(input.to_vec());
                 let labels = TokenIds::from_ids(labels, None, (Part, SeqLen)).unwrap();
                 let tape = accumulate_gradients(gradients);
-                let hidden = model.hidden.forward(input.put_tape(tape));
-                let logits = model.logit.forward(Relu::try_apply(hidden).unwrap());
-                let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
-                let scaled_loss = scale(loss, 1.0 / parts.len() as f64);
+                let hidden = model.hidden.forward(input.put_tape(tape)).unwrap();
+                let logits = model.logit.forward(Relu::apply(hidden).unwrap()).unwrap();
+                let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+                let scaled_loss = scale(loss, 1.0 / parts.len() as f64).unwrap();
                 sum += scaled_loss.array().to_f64().unwrap();
-                gradients = scaled_loss.backward();
+                gradients = scaled_loss.backward().unwrap();
             }
             assert!((sum - theirs).abs() < tolerance, "{sum} and {theirs}");
             update(&mut model, gradients, &mut sgd, 0.1, NO_CLIPPING).unwrap();
@@ -370,7 +370,7 @@ fn gradients_of_another_model_of_the_same_type_are_refused() {
     let (mut model, mut other) = (start::<f64>(), start::<f64>());
     let record = |model: &Classifier<f64, Cpu>| {
         let logits = logits(model, model.recording());
-        cross_entropy(logits, &labels(), Reduction::MeanAll).backward()
+        cross_entropy(logits, &labels(), Reduction::MeanAll).unwrap().backward().unwrap()
     };
     let mut sgd = Sgd::default();
     let error = update(&mut other, record(&model), &mut sgd, 0.1, NO_CLIPPING).unwrap_err();
@@ -381,13 +381,13 @@ fn gradients_of_another_model_of_the_same_type_are_refused() {
     );
     let zeros = GradientsOf::zeros(&model).unwrap();
     let tape = accumulate_gradients(zeros);
-    let part = cross_entropy(logits(&model, tape), &labels(), Reduction::MeanAll).backward();
+    let part = cross_entropy(logits(&model, tape), &labels(), Reduction::MeanAll).unwrap().backward().unwrap();
     assert!(update(&mut other, part, &mut sgd, 0.1, NO_CLIPPING).is_err());
     // A model may be moved, and gradients may be zero.
     let gradients = record(&model);
     let mut moved = Box::new(model);
     assert!(update(&mut *moved, gradients, &mut sgd, 0.1, NO_CLIPPING).unwrap() > 0.0);
     model = *moved;
-    let loss = cross_entropy(logits(&model, model.recording()), &labels(), Reduction::MeanAll);
-    assert_eq!(update(&mut model, scale(loss, 0.0).backward(), &mut sgd, 0.1, NO_CLIPPING), Ok(0.0));
+    let loss = cross_entropy(logits(&model, model.recording()), &labels(), Reduction::MeanAll).unwrap();
+    assert_eq!(update(&mut model, scale(loss, 0.0).unwrap().backward().unwrap(), &mut sgd, 0.1, NO_CLIPPING), Ok(0.0));
 }

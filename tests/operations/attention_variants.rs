@@ -43,7 +43,7 @@ proptest! {
         let mask = AttentionMask::from_fn((batch, q_len, k_len), visible);
         let scale = AttentionScale::Constant(0.7);
         let (q, k, v, p) = (query.as_vec(), key.as_vec(), value.as_vec(), bias.as_vec());
-        let attended = ops::attention_with_bias(query, key, value, bias, &mask, scale, MaskFill::MinValue, 0.0);
+        let attended = ops::attention(query, key, value, &mask, AttentionOptions { scale, bias: Some(bias), ..AttentionOptions::default() }).unwrap();
         let mut expected = Vec::new();
         for (b, h, i, column) in places(rows, 3, len, 5) {
             let logit = |j: usize| {
@@ -64,9 +64,7 @@ proptest! {
         let visible = |b: usize, q: usize, k: usize| k == 0 || !(b + q + k).is_multiple_of(3);
         let mask = AttentionMask::from_fn((batch, q_len, k_len), visible);
         let (q, k, v) = (query.as_vec(), key.as_vec(), value.as_vec());
-        let attended: F64<(Rows, Len, Product<NumHeads, VODim>)> = ops::grouped_query_attention(
-            query, key, value, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0,
-        );
+        let attended: F64<(Rows, Len, Product<NumHeads, VODim>)> = ops::grouped_query_attention(query, key, value, &mask, AttentionOptions::default()).unwrap();
         let mut expected = Vec::new();
         for (b, i, h, column) in places(rows, len, 6, 5) {
             let shared = h / 3;
@@ -84,7 +82,7 @@ proptest! {
         let x = numbers(seed, (Rows::new(rows), GroupSize, Len::new(len), HeadDim));
         for (pairs, columns) in [(RotaryPairs::Adjacent, [(0, 1), (2, 3)]), (RotaryPairs::Halves, [(0, 2), (1, 3)])] {
             let rotary = Rotary { base: 50.0, pairs, scaling: None };
-            let rotated = ops::rotary_positions(x.clone(), start, rotary).as_vec();
+            let rotated = ops::rotary_positions(x.clone(), start, rotary).unwrap().as_vec();
             let mut expected = x.as_vec();
             for (vector, x) in expected.chunks_mut(4).zip(x.as_vec().chunks(4)).enumerate().map(|(i, pair)| ((i, pair.0), pair.1)) {
                 let (i, vector) = vector;
@@ -101,7 +99,7 @@ proptest! {
     #[test]
     fn the_product_of_rotated_vectors_depends_on_their_distance(seed in 0usize..50, start in 0usize..50) {
         let at = |x: &F64<(Batch, GroupSize, QLen, HeadDim)>, start| {
-            ops::rotary_positions(x.clone(), start, Rotary::default()).as_vec()
+            ops::rotary_positions(x.clone(), start, Rotary::default()).unwrap().as_vec()
         };
         let (query, key) = (numbers(seed, Default::default()), numbers(seed + 1, Default::default()));
         let dot = |q: Vec<f64>, k: Vec<f64>| -> f64 { q.iter().zip(k).map(|(q, k)| q * k).sum() };
@@ -111,7 +109,7 @@ proptest! {
 
     #[test]
     fn linear_biases_fall_with_the_distance(start in 0usize..5, len in 1usize..5, keys in 1usize..6) {
-        let bias: F64<(QLen, Len, Keys)> = ops::alibi(&Cpu::default(), QLen, start, Len::new(len), Keys::new(keys));
+        let bias: F64<(QLen, Len, Keys)> = ops::alibi(&Cpu::default(), QLen, start, Len::new(len), Keys::new(keys)).unwrap();
         let slopes = [0.25, 0.0625, 0.015625, 0.00390625];
         let places = slopes.into_iter().flat_map(|s| (0..len).flat_map(move |q| (0..keys).map(move |k| (s, q, k))));
         let expected: Vec<f64> = places.map(|(s, q, k)| -s * ((start + q) as f64 - k as f64).abs()).collect();
@@ -144,7 +142,16 @@ fn gradients() {
     let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q + 2);
     let with_bias = |q, k, v, p| {
         let (scale, mask_fill) = (AttentionScale::One, MaskFill::MinValue);
-        weighted_sum(ops::attention_with_bias(q, k, v, p, &mask, scale, mask_fill, 0.0))
+        weighted_sum(
+            ops::attention(
+                q,
+                k,
+                v,
+                &mask,
+                AttentionOptions { scale, mask_fill, bias: Some(p), ..AttentionOptions::default() },
+            )
+            .unwrap(),
+        )
     };
     check(query.clone(), |q| with_bias(q, key.retaped(), value.retaped(), bias.retaped()));
     check(key.clone(), |k| with_bias(query.retaped(), k, value.retaped(), bias.retaped()));
@@ -152,18 +159,24 @@ fn gradients() {
     check(bias.clone(), |p| with_bias(query.retaped(), key.retaped(), value.retaped(), p));
     for pairs in [RotaryPairs::Adjacent, RotaryPairs::Halves] {
         check(query.clone(), |q| {
-            weighted_sum(ops::rotary_positions(q, 5, Rotary { base: 100.0, pairs, scaling: None }))
+            weighted_sum(ops::rotary_positions(q, 5, Rotary { base: 100.0, pairs, scaling: None }).unwrap())
         });
     }
-    check(query, |x| weighted_sum(Silu::try_apply(x).unwrap()));
+    check(query, |x| weighted_sum(Silu::apply(x).unwrap()));
 
     let query = random::<(Batch, QLen, Product<NumHeads, HeadDim>)>(5);
     let key = random::<(Batch, KLen, Product<NumKeyValueHeads, HeadDim>)>(6);
     let value = random::<(Batch, KLen, Product<NumKeyValueHeads, VODim>)>(7);
     let grouped = |q, k, v| -> Taped<()> {
         let (scale, mask_fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-        let attended: Taped<(Batch, QLen, Product<NumHeads, VODim>)> =
-            ops::grouped_query_attention(q, k, v, &mask, scale, mask_fill, 0.0);
+        let attended: Taped<(Batch, QLen, Product<NumHeads, VODim>)> = ops::grouped_query_attention(
+            q,
+            k,
+            v,
+            &mask,
+            AttentionOptions { scale, mask_fill, ..AttentionOptions::default() },
+        )
+        .unwrap();
         weighted_sum(attended)
     };
     check(query.clone(), |q| grouped(q, key.retaped(), value.retaped()));
@@ -178,19 +191,23 @@ fn heads_side_by_side_take_a_bias() {
     let value = random::<(Batch, KLen, Product<GroupSize, VODim>)>(3);
     let bias = random::<(GroupSize, QLen, KLen)>(4);
     let mask = AttentionMask::all_visible((Batch, QLen, KLen));
-    let (scale, mask_fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-    let split = ops::attention_with_bias(
-        split_heads(query.clone()),
-        split_heads(key.clone()),
-        split_heads(value.clone()),
-        bias.clone(),
+    let split = ops::attention(
+        split_heads(query.clone()).unwrap(),
+        split_heads(key.clone()).unwrap(),
+        split_heads(value.clone()).unwrap(),
         &mask,
-        scale,
-        mask_fill,
-        0.0,
-    );
-    let merged = ops::multi_head_attention_with_bias(query, key, value, bias, &mask, scale, mask_fill, 0.0);
-    assert_close(&merged.as_vec(), &merge_heads(split).as_vec(), 1e-10);
+        AttentionOptions { bias: Some(bias.clone()), ..AttentionOptions::default() },
+    )
+    .unwrap();
+    let merged = ops::multi_head_attention(
+        query,
+        key,
+        value,
+        &mask,
+        AttentionOptions { bias: Some(bias), ..AttentionOptions::default() },
+    )
+    .unwrap();
+    assert_close(&merged.as_vec(), &merge_heads(split).unwrap().as_vec(), 1e-10);
 }
 
 #[test]
@@ -198,11 +215,23 @@ fn run_time_sizes_are_compared() {
     let heads = |len| numbers(1, (Batch, GroupSize, Len::new(len), HeadDim));
     let mask = AttentionMask::all_visible((Batch, Len::new(2), Len::new(2)));
     let bias = numbers(2, (GroupSize, Len::new(3), Len::new(2)));
-    let (scale, mask_fill) = (AttentionScale::One, MaskFill::MinValue);
-    let attended = ops::try_attention_with_bias(heads(2), heads(2), heads(2), bias, &mask, scale, mask_fill, 0.0);
+    let scale = AttentionScale::One;
+    let attended = ops::attention(
+        heads(2),
+        heads(2),
+        heads(2),
+        &mask,
+        AttentionOptions { scale, bias: Some(bias), ..AttentionOptions::default() },
+    );
     assert_eq!(attended.unwrap_err().to_string(), "attention weights: `Len` is 2 in the query and 3 in the bias");
     let heads = |len| numbers(1, (Batch, Len::new(len), <Product<GroupSize, HeadDim>>::default()));
     let query = numbers(1, (Batch, Len::new(2), <Product<Product<GroupSize, GroupSize>, HeadDim>>::default()));
-    let attended = ops::try_grouped_query_attention(query, heads(2), heads(3), &mask, scale, mask_fill, 0.0);
+    let attended = ops::grouped_query_attention(
+        query,
+        heads(2),
+        heads(3),
+        &mask,
+        AttentionOptions { scale, ..AttentionOptions::default() },
+    );
     assert_eq!(attended.unwrap_err().to_string(), "attention: `Len` is 2 in the key and 3 in the value");
 }

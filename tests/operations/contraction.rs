@@ -59,7 +59,7 @@ macro_rules! check {
     (($($x:ident),*), ($($w:ident),*) -> ($($to:ident),*)) => {{
         let (x, w) = (random(1, ($($x,)*)), random(2, ($($w,)*)));
         let run = |x: Taped<($($x,)*)>, w: Taped<($($w,)*)>| -> Taped<($($to,)*)> {
-            einsum!(x: ($($x),*), w: ($($w),*) -> ($($to),*))
+            einsum!(x: ($($x),*), w: ($($w),*) -> ($($to),*)).unwrap()
         };
         #[allow(unused_mut, reason = "some tensors have no axes")]
         let mut sizes = AxisSizes::new();
@@ -72,7 +72,7 @@ macro_rules! check {
             &sizes,
         );
         assert_close(&y.as_vec(), &expected, 1e-9);
-        let mut gradients = weighted_sum(y).backward();
+        let mut gradients = weighted_sum(y).backward().unwrap();
         let value = |x: F64<_>, w: F64<_>| weighted_sum(run(x.recorded(), w.recorded())).array();
         check_gradient(&x, gradients.of(&x).unwrap().as_vec(), |x| value(x, w.clone()));
         check_gradient(&w, gradients.of(&w).unwrap().as_vec(), |w| value(x.clone(), w));
@@ -119,11 +119,11 @@ fn a_contraction_is_the_sum_of_products() {
 macro_rules! check_one {
     (($($x:ident),*) -> ($($to:ident),*)) => {{
         let x = random(1, ($($x,)*));
-        let run = |x: Taped<($($x,)*)>| -> Taped<($($to,)*)> { einsum!(x: ($($x),*) -> ($($to),*)) };
+        let run = |x: Taped<($($x,)*)>| -> Taped<($($to,)*)> { einsum!(x: ($($x),*) -> ($($to),*)).unwrap() };
         let sizes: AxisSizes = [$((stringify!($x), $x.size())),*].into();
         let y = run(x.recorded());
         assert_close(&y.as_vec(), &contracted(&[(&[$(stringify!($x)),*], x.as_vec())], &[$(stringify!($to)),*], &sizes), 1e-9);
-        let gradient = weighted_sum(y).backward().of(&x).unwrap().as_vec();
+        let gradient = weighted_sum(y).backward().unwrap().of(&x).unwrap().as_vec();
         check_gradient(&x, gradient, |x| weighted_sum(run(x.recorded())).array());
     }};
 }
@@ -137,7 +137,7 @@ fn one_operand_is_permuted_and_summed() {
     check_one!((Batch, SrcLen) -> ());
     check_one!(() -> ());
     let empty = random(1, (Free::new(0), EmbedDim));
-    let error = try_einsum!(empty: (Free, EmbedDim) -> (EmbedDim)).unwrap_err();
+    let error = einsum!(empty: (Free, EmbedDim) -> (EmbedDim)).unwrap_err();
     assert_eq!(error.to_string(), "einsum: (Free=0, EmbedDim=7) has no elements");
 }
 
@@ -151,13 +151,14 @@ fn three_operands_are_contracted_at_once() {
             x: (Batch, SrcLen, EmbedDim), w: (Batch, TgtLen, EmbedDim), v: (HeadDim, EmbedDim, TgtLen)
             -> (SrcLen, HeadDim)
         )
+        .unwrap()
     };
     let y = run(x.recorded(), w.recorded(), v.recorded());
     let sizes = [("B", 2), ("S", 3), ("T", 4), ("H", 6), ("M", 7)].into();
     let operands: [(&[&str], _); 3] =
         [(&["B", "S", "M"], x.as_vec()), (&["B", "T", "M"], w.as_vec()), (&["H", "M", "T"], v.as_vec())];
     assert_close(&y.as_vec(), &contracted(&operands, &["S", "H"], &sizes), 1e-9);
-    let mut gradients = weighted_sum(y).backward();
+    let mut gradients = weighted_sum(y).backward().unwrap();
     let value =
         |x: &F64<_>, w: &F64<_>, v: &F64<_>| weighted_sum(run(x.recorded(), w.recorded(), v.recorded())).array();
     check_gradient(&x, gradients.of(&x).unwrap().as_vec(), |x| value(&x, &w, &v));
@@ -166,7 +167,7 @@ fn three_operands_are_contracted_at_once() {
 
     // The first two share all axes, and the third is a scalar.
     let (a, b, c) = (random(1, (SrcLen,)), random(2, (SrcLen,)), random(3, ()));
-    let y: F64<()> = einsum!(&a: (SrcLen), &b: (SrcLen), &c: () -> ());
+    let y: F64<()> = einsum!(&a: (SrcLen), &b: (SrcLen), &c: () -> ()).unwrap();
     let product: f64 = a.as_vec().iter().zip(b.as_vec()).map(|(a, b)| a * b).sum();
     assert_close(&[y.array()], &[product * c.array()], 1e-9);
 }
@@ -175,16 +176,18 @@ fn three_operands_are_contracted_at_once() {
 fn a_view_is_read_by_its_axes() {
     let x = random(1, (Batch, SrcLen, NumHeads, HeadDim));
     let w = random(2, (Batch, TgtLen, NumHeads, HeadDim));
-    let heads: F64<(Batch, NumHeads, SrcLen, HeadDim)> = permute(x.clone());
-    let keys: F64<(HeadDim, NumHeads, TgtLen, Batch)> = permute(w.clone());
+    let heads: F64<(Batch, NumHeads, SrcLen, HeadDim)> = permute(x.clone()).unwrap();
+    let keys: F64<(HeadDim, NumHeads, TgtLen, Batch)> = permute(w.clone()).unwrap();
     let direct: F64<(Batch, NumHeads, SrcLen, TgtLen)> = einsum!(
         &x: (Batch, SrcLen, NumHeads, HeadDim), &w: (Batch, TgtLen, NumHeads, HeadDim)
         -> (Batch, NumHeads, SrcLen, TgtLen)
-    );
+    )
+    .unwrap();
     let of_views: F64<(Batch, NumHeads, SrcLen, TgtLen)> = einsum!(
         heads: (Batch, NumHeads, SrcLen, HeadDim), keys: (HeadDim, NumHeads, TgtLen, Batch)
         -> (Batch, NumHeads, SrcLen, TgtLen)
-    );
+    )
+    .unwrap();
     assert_close(&direct.as_vec(), &of_views.as_vec(), 1e-9);
 }
 
@@ -193,9 +196,9 @@ fn a_tensor_is_contracted_with_itself() {
     let x = random(1, (SrcLen, EmbedDim));
     let run = |x: Taped<(SrcLen, EmbedDim)>| -> Taped<()> {
         let again: Taped<(TgtLen2, EmbedDim)> = renamed(x.retaped());
-        weighted_sum(einsum!(x: (SrcLen, EmbedDim), again: (TgtLen2, EmbedDim) -> (SrcLen, TgtLen2)))
+        weighted_sum(einsum!(x: (SrcLen, EmbedDim), again: (TgtLen2, EmbedDim) -> (SrcLen, TgtLen2)).unwrap())
     };
-    let gradient = run(x.recorded()).backward().of(&x).unwrap().as_vec();
+    let gradient = run(x.recorded()).backward().unwrap().of(&x).unwrap().as_vec();
     check_gradient(&x, gradient, |x| run(x.recorded()).array());
 }
 
@@ -208,12 +211,12 @@ fn renamed(x: Taped<(SrcLen, EmbedDim)>) -> Taped<(TgtLen2, EmbedDim)> {
 fn a_run_time_size_that_differs_is_an_error_with_both_operands() {
     let (x, w) = (random(1, (Free::new(3), EmbedDim)), random(2, (Free::new(4), EmbedDim)));
     let v = random(3, (HiddenDim, EmbedDim));
-    let two = try_einsum!(x.clone(): (Free, EmbedDim), &w: (Free, EmbedDim) -> (Free));
+    let two = einsum!(x.clone(): (Free, EmbedDim), &w: (Free, EmbedDim) -> (Free));
     assert_eq!(two.unwrap_err().to_string(), "einsum: `Free` is 3 in `x.clone()` and 4 in `&w`");
-    let three = try_einsum!(&x: (Free, EmbedDim), &v: (HiddenDim, EmbedDim), &w: (Free, EmbedDim) -> (Free, HiddenDim));
+    let three = einsum!(&x: (Free, EmbedDim), &v: (HiddenDim, EmbedDim), &w: (Free, EmbedDim) -> (Free, HiddenDim));
     assert_eq!(three.unwrap_err().to_string(), "einsum: `Free` is 3 in `&x` and 4 in `&w`");
     let nothing = random(1, (Free::new(0), EmbedDim));
-    let empty = try_einsum!(nothing: (Free, EmbedDim), v: (HiddenDim, EmbedDim) -> (Free, HiddenDim));
+    let empty = einsum!(nothing: (Free, EmbedDim), v: (HiddenDim, EmbedDim) -> (Free, HiddenDim));
     assert_eq!(empty.unwrap_err().to_string(), "einsum: (Free=0, EmbedDim=7) has no elements");
 }
 
@@ -223,7 +226,7 @@ fn dimensions_may_be_generic_symbolic_or_without_a_name() {
         x: Tensor<(B, Product<H, K>, Const<2>), E, D, T>,
         w: &Tensor<(Const<2>, A::Width), E, D>,
     ) -> Tensor<(A::Width, B, Product<H, K>), E, D, T> {
-        einsum!(x: (B, Product<H, K>, Const<2>), w: (Const<2>, A::Width) -> (A::Width, B, Product<H, K>))
+        einsum!(x: (B, Product<H, K>, Const<2>), w: (Const<2>, A::Width) -> (A::Width, B, Product<H, K>)).unwrap()
     }
     trait Widths {
         type Width: ConstDim;
@@ -245,13 +248,13 @@ macro_rules! check_rearranged {
     ($from:expr, ($($f:tt)*) -> ($($t:tt)*), $leaves:expr => $moved:expr) => {{
         type To = ($($t)*);
         let x = random(1, $from);
-        let run = |x: Taped<_>| -> Taped<To> { rearrange!(x: ($($f)*) -> ($($t)*)) };
+        let run = |x: Taped<_>| -> Taped<To> { rearrange!(x: ($($f)*) -> ($($t)*)).unwrap() };
         let (leaves, moved): (Vec<(&str, usize)>, Vec<&str>) = ($leaves.to_vec(), $moved.to_vec());
         let sizes: AxisSizes = leaves.iter().copied().collect();
         let names: Vec<&'static str> = leaves.iter().map(|leaf| leaf.0).collect();
         let y = run(x.recorded());
         assert_close(&y.as_vec(), &contracted(&[(&names, x.as_vec())], &moved, &sizes), 1e-9);
-        let gradient = weighted_sum(y).backward().of(&x).unwrap().as_vec();
+        let gradient = weighted_sum(y).backward().unwrap().of(&x).unwrap().as_vec();
         check_gradient(&x, gradient, |x| weighted_sum(run(x.recorded())).array());
     }};
 }
@@ -283,6 +286,7 @@ fn a_rearrangement_has_up_to_six_axes_and_may_be_generic() {
         rearrange!(
             image: (B, Const<2>, Product<R, H>, Product<C, W>) -> (B, Product<R, C>, Product<H, Product<W, Const<2>>>)
         )
+        .unwrap()
     }
     let image = random(1, (Free::new(2), Const, Product::default(), Product::default()));
     let sizes = [("B", 2), ("C", 2), ("R", 3), ("H", 4), ("Q", 5), ("W", 6)].into();
@@ -294,9 +298,9 @@ fn a_rearrangement_has_up_to_six_axes_and_may_be_generic() {
         1e-9,
     );
     // A permuted tensor is split by its axes, not by its place in memory.
-    let turned: F64<(Product<SrcLen, TgtLen>, Free)> = permute(random(1, (Free::new(2), Product::default())));
+    let turned: F64<(Product<SrcLen, TgtLen>, Free)> = permute(random(1, (Free::new(2), Product::default()))).unwrap();
     let split: F64<(TgtLen, Free, SrcLen)> =
-        rearrange!(&turned: (Product<SrcLen, TgtLen>, Free) -> (TgtLen, Free, SrcLen));
+        rearrange!(&turned: (Product<SrcLen, TgtLen>, Free) -> (TgtLen, Free, SrcLen)).unwrap();
     let sizes = [("S", 3), ("T", 4), ("F", 2)].into();
     let axes: [&str; 3] = ["S", "T", "F"];
     assert_close(&split.as_vec(), &contracted(&[(&axes, turned.as_vec())], &["T", "F", "S"], &sizes), 1e-9);
@@ -309,21 +313,22 @@ fn a_contraction_that_is_a_linear_map_runs_the_kernel_of_one() {
     let x: F32<(Batch, SrcLen, EmbedDim)> = device.sample_normal();
     let weight: F32<(HiddenDim, EmbedDim)> = device.sample_normal();
     let gradients = |y: F32<(Batch, SrcLen, HiddenDim), OwnTape<f32>>| {
-        let mut gradients = y.square().sum().backward();
+        let mut gradients = y.square().sum().backward().unwrap();
         (gradients.of(&x).unwrap().as_vec(), gradients.of(&weight).unwrap().as_vec())
     };
     let by_name = || {
         einsum!(x.recorded(): (Batch, SrcLen, EmbedDim), &weight: (HiddenDim, EmbedDim)
         -> (Batch, SrcLen, HiddenDim))
+        .unwrap()
     };
-    let linear = || typed_transformer::ops::linear(x.recorded(), &weight, None);
+    let linear = || typed_transformer::ops::linear(x.recorded(), &weight, None).unwrap();
     assert_eq!(by_name().as_vec(), linear().as_vec());
     assert_eq!(gradients(by_name()), gradients(linear()));
 
     // The weight may come first, and the result be transposed.
     let turned: F32<(HiddenDim, SrcLen, Batch)> =
-        einsum!(&weight: (HiddenDim, EmbedDim), &x: (Batch, SrcLen, EmbedDim) -> (HiddenDim, SrcLen, Batch));
-    let back: F32<(Batch, SrcLen, HiddenDim)> = permute(turned);
+        einsum!(&weight: (HiddenDim, EmbedDim), &x: (Batch, SrcLen, EmbedDim) -> (HiddenDim, SrcLen, Batch)).unwrap();
+    let back: F32<(Batch, SrcLen, HiddenDim)> = permute(turned).unwrap();
     for (found, expected) in back.as_vec().into_iter().zip(linear().as_vec()) {
         assert!((found - expected).abs() < 1e-5, "{found}, not {expected}");
     }

@@ -62,7 +62,7 @@ macro_rules! gradients {
         let count = output.shape().num_elements();
         let weights = (0..count).map(|i| ((i * 37 % 17) as $dtype - 8.0) / 5.0).collect();
         let weights: Tensor<_, $dtype, Cpu> = output.device().clone().tensor_from_vec(weights, *output.shape());
-        (output * weights).sum().backward()
+        (output * weights).sum().backward().unwrap()
     }};
 }
 
@@ -123,13 +123,13 @@ fn linear<const IN: usize, const OUT: usize>() {
         let weight = both(rng, (Const::<OUT>, Const::<IN>), 1.0);
         let bias = both(rng, (Const::<OUT>,), 1.0);
         compare!(
-            ops::try_linear(input.single.recorded(), &weight.single, Some(&bias.single)),
-            ops::try_linear(input.double.recorded(), &weight.double, Some(&bias.double)),
+            ops::linear(input.single.recorded(), &weight.single, Some(&bias.single)),
+            ops::linear(input.double.recorded(), &weight.double, Some(&bias.double)),
             [input, weight, bias]
         );
         compare!(
-            ops::try_linear(input.single.recorded(), &weight.single, None),
-            ops::try_linear(input.double.recorded(), &weight.double, None),
+            ops::linear(input.single.recorded(), &weight.single, None),
+            ops::linear(input.double.recorded(), &weight.double, None),
             [input, weight]
         );
     });
@@ -150,18 +150,18 @@ fn norms<const WIDTH: usize>() {
         let weight = both(rng, (Const::<WIDTH>,), 1.0);
         let bias = both(rng, (Const::<WIDTH>,), 1.0);
         compare!(
-            ops::try_layer_norm(input.single.recorded(), &weight.single, Some(&bias.single), 1e-2),
-            ops::try_layer_norm(input.double.recorded(), &weight.double, Some(&bias.double), 1e-2),
+            ops::layer_norm(input.single.recorded(), &weight.single, Some(&bias.single), 1e-2),
+            ops::layer_norm(input.double.recorded(), &weight.double, Some(&bias.double), 1e-2),
             [input, weight, bias]
         );
         compare!(
-            ops::try_layer_norm(input.single.recorded(), &weight.single, None, 1e-2),
-            ops::try_layer_norm(input.double.recorded(), &weight.double, None, 1e-2),
+            ops::layer_norm(input.single.recorded(), &weight.single, None, 1e-2),
+            ops::layer_norm(input.double.recorded(), &weight.double, None, 1e-2),
             [input, weight]
         );
         compare!(
-            ops::try_rms_norm(input.single.recorded(), &weight.single, 1e-2),
-            ops::try_rms_norm(input.double.recorded(), &weight.double, 1e-2),
+            ops::rms_norm(input.single.recorded(), &weight.single, 1e-2),
+            ops::rms_norm(input.double.recorded(), &weight.double, 1e-2),
             [input, weight]
         );
     });
@@ -183,13 +183,13 @@ fn embed_and_positions<const WIDTH: usize>() {
         let ids: Vec<usize> = (0..batch.0 * len.0).map(|_| rng.gen_range(0..11)).collect();
         let ids = TokenIds::from_ids(&ids, None, (batch, len)).unwrap();
         compare!(
-            ops::try_embed(&table.single, &ids, OwnTape::default()),
-            ops::try_embed(&table.double, &ids, OwnTape::default()),
+            ops::embed(&table.single, &ids, OwnTape::default()),
+            ops::embed(&table.double, &ids, OwnTape::default()),
             [table]
         );
         compare!(
-            ops::try_add_positions(input.single.recorded(), positions.single.retaped()),
-            ops::try_add_positions(input.double.recorded(), positions.double.retaped()),
+            ops::add_positions(input.single.recorded(), positions.single.retaped()),
+            ops::add_positions(input.double.recorded(), positions.double.retaped()),
             [input, positions]
         );
     });
@@ -201,8 +201,8 @@ fn residual_agrees() {
         let input = both(rng, (batch, len, Const::<7>), 1.0);
         let output = both(rng, (batch, len, Const::<7>), 1.0);
         compare!(
-            ops::try_residual(input.single.recorded(), output.single.retaped()),
-            ops::try_residual(input.double.recorded(), output.double.retaped()),
+            ops::residual(input.single.recorded(), output.single.retaped()),
+            ops::residual(input.double.recorded(), output.double.retaped()),
             [input, output]
         );
     });
@@ -225,8 +225,8 @@ fn cross_entropy<const VOCAB: usize>(size: f32) {
             for smoothing in [0.0, 0.1, 1.0] {
                 let (single, double) = (logits.single.recorded(), logits.double.recorded());
                 compare!(
-                    ops::try_cross_entropy_with_label_smoothing(single, &labels, average, smoothing),
-                    ops::try_cross_entropy_with_label_smoothing(double, &labels, average, smoothing),
+                    ops::cross_entropy_with_label_smoothing(single, &labels, average, smoothing),
+                    ops::cross_entropy_with_label_smoothing(double, &labels, average, smoothing),
                     [logits]
                 );
             }
@@ -277,23 +277,19 @@ fn attention_on_call<const HEADS: usize, const QK: usize, const VO: usize>(
             [(AttentionScale::HeadDim, MaskFill::MinValue), (AttentionScale::EmbedDim, MaskFill::Subtract(50.0))]
         {
             compare!(
-                ops::try_multi_head_attention(
+                ops::multi_head_attention(
                     query.single.recorded(),
                     key.single.retaped(),
                     value.single.retaped(),
                     &mask,
-                    scale,
-                    masked,
-                    0.0,
+                    AttentionOptions { scale, mask_fill: masked, ..AttentionOptions::default() }
                 ),
-                ops::try_multi_head_attention(
+                ops::multi_head_attention(
                     query.double.recorded(),
                     key.double.retaped(),
                     value.double.retaped(),
                     &mask,
-                    scale,
-                    masked,
-                    0.0,
+                    AttentionOptions { scale, mask_fill: masked, ..AttentionOptions::default() }
                 ),
                 [query, key, value]
             );
@@ -333,9 +329,14 @@ fn a_mask_given_by_a_rule_equals_its_matrix() {
         let (key, value) = (both(rng, (batch, keys, width), 1.0).single, both(rng, (batch, keys, width), 1.0).single);
         for fill in [MaskFill::MinValue, MaskFill::Subtract(30.0)] {
             let [rule, matrix] = [mask, &matrix].map(|mask| {
-                let (key_operand, value_operand, scale) = (key.retaped(), value.retaped(), AttentionScale::HeadDim);
-                let output =
-                    ops::try_multi_head_attention(query.recorded(), key_operand, value_operand, mask, scale, fill, 0.0);
+                let (key_operand, value_operand) = (key.retaped(), value.retaped());
+                let output = ops::multi_head_attention(
+                    query.recorded(),
+                    key_operand,
+                    value_operand,
+                    mask,
+                    AttentionOptions { mask_fill: fill, ..AttentionOptions::default() },
+                );
                 let output: Taped<_, f32> = output.unwrap();
                 let elements = output.as_vec();
                 let mut gradients = gradients!(output, f32);
@@ -378,25 +379,20 @@ fn a_tensor_used_several_times_gets_the_sum_of_its_gradients() {
     let mut rng = StdRng::seed_from_u64(6);
     let x = both(&mut rng, (Const::<2>, Const::<5>, Product::<Const<2>, Const<3>>::default()), 1.0);
     let mask = AttentionMask::all_visible((Const, Const::<5>, Const::<5>));
-    let masked = MaskFill::MinValue;
     compare!(
-        ops::try_multi_head_attention(
+        ops::multi_head_attention(
             x.single.recorded(),
             x.single.retaped(),
             x.single.retaped(),
             &mask,
-            AttentionScale::HeadDim,
-            masked,
-            0.0,
+            AttentionOptions::default()
         ),
-        ops::try_multi_head_attention(
+        ops::multi_head_attention(
             x.double.recorded(),
             x.double.retaped(),
             x.double.retaped(),
             &mask,
-            AttentionScale::HeadDim,
-            masked,
-            0.0,
+            AttentionOptions::default()
         ),
         [x]
     );
@@ -407,10 +403,10 @@ fn without_rows_the_gradient_is_zero() {
     let weight: Untaped<(Const<2>, Const<3>), f32> = Cpu::default().ones();
     let bias = Cpu::default().ones::<(Const<2>,)>();
     let input = Cpu::default().zeros_like(&(Const::<0>, Const::<4>, Const::<3>));
-    let output = ops::try_linear(input.recorded(), &weight, Some(&bias)).unwrap();
+    let output = ops::linear(input.recorded(), &weight, Some(&bias)).unwrap();
     // dfdx cannot sum an empty tensor, so the loss is another tensor on the same tape.
     let (_, tape) = output.split_tape();
-    let mut gradients = bias.clone().put_tape(tape).sum().backward();
+    let mut gradients = bias.clone().put_tape(tape).sum().backward().unwrap();
     assert_eq!(gradients.of(&weight).unwrap().as_vec(), [0.0; 6]);
 }
 
@@ -421,12 +417,12 @@ fn permuted_and_broadcast_inputs_are_read_in_logical_order() {
     let weight = both(&mut rng, (Const::<6>, Const::<5>), 1.0);
     let row = both(&mut rng, (Const::<3>, Const::<6>), 1.0);
     compare!(
-        ops::try_linear(
+        ops::linear(
             input.single.recorded().permute::<(Const<3>, Const<4>, Const<6>), Axes3<1, 0, 2>>(),
             &weight.single.clone().permute(),
             None,
         ),
-        ops::try_linear(
+        ops::linear(
             input.double.recorded().permute::<(Const<3>, Const<4>, Const<6>), Axes3<1, 0, 2>>(),
             &weight.double.clone().permute(),
             None,
@@ -435,23 +431,15 @@ fn permuted_and_broadcast_inputs_are_read_in_logical_order() {
     );
     let bias = both(&mut rng, (), 1.0);
     compare!(
-        ops::try_linear(
-            input.single.recorded(),
-            &weight.single.clone().permute(),
-            Some(&bias.single.clone().broadcast()),
-        ),
-        ops::try_linear(
-            input.double.recorded(),
-            &weight.double.clone().permute(),
-            Some(&bias.double.clone().broadcast()),
-        ),
+        ops::linear(input.single.recorded(), &weight.single.clone().permute(), Some(&bias.single.clone().broadcast()),),
+        ops::linear(input.double.recorded(), &weight.double.clone().permute(), Some(&bias.double.clone().broadcast()),),
         [input, bias]
     );
     let positions = both(&mut rng, (Const::<3>, Const::<6>), 1.0);
     let shape = (Const::<2>, Const::<3>, Const::<6>);
     compare!(
-        ops::try_add_positions(row.single.recorded().broadcast_like::<_, Axis<0>>(&shape), positions.single.retaped(),),
-        ops::try_add_positions(row.double.recorded().broadcast_like::<_, Axis<0>>(&shape), positions.double.retaped(),),
+        ops::add_positions(row.single.recorded().broadcast_like::<_, Axis<0>>(&shape), positions.single.retaped(),),
+        ops::add_positions(row.double.recorded().broadcast_like::<_, Axis<0>>(&shape), positions.double.retaped(),),
         [row, positions]
     );
 }
@@ -462,9 +450,9 @@ fn results_are_reproducible() {
         let mut rng = StdRng::seed_from_u64(8);
         let x = both(&mut rng, (Const::<64>, Const::<33>, Product::<Const<4>, Const<16>>::default()), 1.0).single;
         let mask = AttentionMask::all_visible((Const, Const::<33>, Const::<33>));
-        let (k, v, scale) = (x.retaped(), x.retaped(), AttentionScale::HeadDim);
+        let (k, v) = (x.retaped(), x.retaped());
         let y: Taped<_, f32> =
-            ops::try_multi_head_attention(x.recorded(), k, v, &mask, scale, MaskFill::MinValue, 0.0).unwrap();
+            ops::multi_head_attention(x.recorded(), k, v, &mask, AttentionOptions::default()).unwrap();
         gradients!(y, f32).of(&x).unwrap().as_vec()
     };
     assert_eq!(run(), run());

@@ -58,17 +58,17 @@ fn decoding_gives_the_same<A: GroupedQuery>() {
     let device = Cpu::seed_from_u64(3);
     let layer = GroupedQueryAttention::<EmbedDim, CausalMask, A, f64, Cpu>::build(&device);
     let x = random::<(Batch, KLen, EmbedDim)>(1);
-    let whole = layer.forward(x.clone(), &PaddingMask::without_padding((Batch, KLen)));
-    let mut cache = GroupedKeyValueCache::<Batch, MaxLen, A, f64, Cpu>::try_new(&device, Batch).unwrap();
-    let prompt: F64<(Batch, QLen, EmbedDim)> = narrow(x.clone(), axis::<KLen>(), 0, QLen);
-    let rest: F64<(Batch, Width, EmbedDim)> = narrow(x, axis::<KLen>(), 4, Width);
-    let prompt = layer.try_forward_cached(prompt, &mut cache).unwrap();
-    let rest = layer.try_forward_cached(rest, &mut cache).unwrap();
+    let whole = layer.forward(x.clone(), &PaddingMask::without_padding((Batch, KLen))).unwrap();
+    let mut cache = GroupedKeyValueCache::<Batch, MaxLen, A, f64, Cpu>::new(&device, Batch).unwrap();
+    let prompt: F64<(Batch, QLen, EmbedDim)> = narrow(x.clone(), axis::<KLen>(), 0, QLen).unwrap();
+    let rest: F64<(Batch, Width, EmbedDim)> = narrow(x, axis::<KLen>(), 4, Width).unwrap();
+    let prompt = layer.forward_cached(prompt, &mut cache).unwrap();
+    let rest = layer.forward_cached(rest, &mut cache).unwrap();
     // The cache holds the heads of the keys alone, for the 7 positions so far.
     assert_eq!(cache.keys().as_vec().len(), 2 * 7 * 2 * 4);
-    let both: F64<(Batch, Sum<QLen, Width>, EmbedDim)> = concat(prompt, rest, along::<QLen, Width>());
+    let both: F64<(Batch, Sum<QLen, Width>, EmbedDim)> = concat(prompt, rest, along::<QLen, Width>()).unwrap();
     assert_close(&both.as_vec(), &whole.as_vec(), 1e-10);
-    let error = layer.try_forward_cached(random::<(Batch, Width, EmbedDim)>(2), &mut cache).unwrap_err();
+    let error = layer.forward_cached(random::<(Batch, Width, EmbedDim)>(2), &mut cache).unwrap_err();
     assert_eq!(error.to_string(), "cache: Width=3 from 7 on is not inside MaxLen=8");
 }
 
@@ -82,15 +82,19 @@ fn a_cache_of_fewer_heads_gives_the_same() {
 fn only_rotary_positions_tell_the_order_of_keys() {
     let x = random::<(Batch, QLen, EmbedDim)>(1);
     let order = Indices::new(&[1, 0, 2, 3], (QLen,), QLen).unwrap();
-    let swapped: F64<(Batch, QLen, EmbedDim)> = ops::take(x.clone(), axis::<QLen>(), &order);
+    let swapped: F64<(Batch, QLen, EmbedDim)> = ops::take(x.clone(), axis::<QLen>(), &order).unwrap();
     let padding = PaddingMask::without_padding((Batch, QLen));
     fn last(x: F64<(Batch, QLen, EmbedDim)>) -> Vec<f64> {
-        ops::select(x, axis::<QLen>(), 3).as_vec()
+        ops::select(x, axis::<QLen>(), 3).unwrap().as_vec()
     }
     let plain = GroupedQueryAttention::<EmbedDim, NoMask, Plain, f64, Cpu>::build(&Cpu::default());
-    assert_close(&last(plain.forward(x.clone(), &padding)), &last(plain.forward(swapped.clone(), &padding)), 1e-10);
+    assert_close(
+        &last(plain.forward(x.clone(), &padding).unwrap()),
+        &last(plain.forward(swapped.clone(), &padding).unwrap()),
+        1e-10,
+    );
     let rotated = GroupedQueryAttention::<EmbedDim, NoMask, Rotated, f64, Cpu>::build(&Cpu::default());
-    let (one, other) = (last(rotated.forward(x, &padding)), last(rotated.forward(swapped, &padding)));
+    let (one, other) = (last(rotated.forward(x, &padding).unwrap()), last(rotated.forward(swapped, &padding).unwrap()));
     assert!(one.iter().zip(other).any(|(one, other)| (one - other).abs() > 1e-6));
 }
 
@@ -102,7 +106,7 @@ fn a_gate_multiplies_the_hidden_vector() {
     let matrix = |weight: Vec<f64>, x: &[f64]| -> Vec<f64> {
         weight.chunks(x.len()).map(|row| row.iter().zip(x).map(|(w, x)| w * x).sum()).collect()
     };
-    let normalized = norm.forward(x.clone()).as_vec();
+    let normalized = norm.forward(x.clone()).unwrap().as_vec();
     let expected: Vec<f64> = normalized
         .chunks(6)
         .flat_map(|x| {
@@ -113,10 +117,10 @@ fn a_gate_multiplies_the_hidden_vector() {
         .zip(x.as_vec())
         .map(|(y, x)| x + y)
         .collect();
-    assert_close(&layer.forward(x.clone()).as_vec(), &expected, 1e-10);
-    check(x.clone(), |x| weighted_sum(layer.forward(x)));
+    assert_close(&layer.forward(x.clone()).unwrap().as_vec(), &expected, 1e-10);
+    check(x.clone(), |x| weighted_sum(layer.forward(x).unwrap()));
     let attention = GroupedQueryAttention::<EmbedDim, CausalMask, Rotated, f64, Cpu>::build(&Cpu::seed_from_u64(1));
-    check(x, |x| weighted_sum(attention.forward(x, &PaddingMask::without_padding((Batch, QLen)))));
+    check(x, |x| weighted_sum(attention.forward(x, &PaddingMask::without_padding((Batch, QLen))).unwrap()));
 }
 
 /// The block of `docs/llama.md`.
@@ -133,13 +137,13 @@ mod page {
         attention.value_proj.weight = block.attention.value.clone();
         attention.output_proj.weight = block.attention.output.clone();
         let mut feed_forward = GatedFeedForward::<EmbedDim, Llama, f64, Cpu>::build(&device);
-        feed_forward.gate.weight = rename(block.feed_forward.gate.clone(), axis::<GateDim>(), HiddenDim);
+        feed_forward.gate.weight = rename(block.feed_forward.gate.clone(), axis::<GateDim>(), HiddenDim).unwrap();
         feed_forward.hidden.weight = block.feed_forward.hidden.clone();
         feed_forward.output.weight = block.feed_forward.output.clone();
 
         let x = super::random::<(super::Batch, super::KLen, EmbedDim)>(1);
         let padding = PaddingMask::without_padding((super::Batch, super::KLen));
-        let expected = feed_forward.forward(attention.forward(x.clone(), &padding));
-        super::assert_close(&block.forward(x, &padding).as_vec(), &expected.as_vec(), 1e-10);
+        let expected = feed_forward.forward(attention.forward(x.clone(), &padding).unwrap()).unwrap();
+        super::assert_close(&block.forward(x, &padding).unwrap().as_vec(), &expected.as_vec(), 1e-10);
     }
 }

@@ -24,16 +24,16 @@ fn an_update_does_not_change_a_pass_that_is_still_on_its_tape() {
     let input: Tensor<(Batch, SeqLen, InDim), f32, Cpu> = device.sample_normal();
     let labels = TokenIds::from_ids(&[3, 1, 4, 1, 5, 2], None, (Batch, SeqLen)).unwrap();
     let loss = |model: &Classifier| {
-        let logits = model.forward(input.clone().put_tape(model.recording()));
-        cross_entropy(logits, &labels, Reduction::MeanAll)
+        let logits = model.forward(input.clone().put_tape(model.recording())).unwrap();
+        cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
     };
-    let input_gradient = |model: &Classifier| loss(model).backward().of(&input).unwrap().as_vec();
+    let input_gradient = |model: &Classifier| loss(model).backward().unwrap().of(&input).unwrap().as_vec();
     let expected = input_gradient(&model);
 
     let older = loss(&model);
-    let gradients = loss(&model).backward();
+    let gradients = loss(&model).backward().unwrap();
     update(&mut model, gradients, &mut Sgd::default(), 1.0, 1.0).unwrap();
-    assert_eq!(older.backward().of(&input).unwrap().as_vec(), expected);
+    assert_eq!(older.backward().unwrap().of(&input).unwrap().as_vec(), expected);
     assert_ne!(input_gradient(&model), expected);
 }
 
@@ -83,8 +83,8 @@ type Model<Width, HeadDim, HiddenDim> = DecoderOnly<Config<Width, HeadDim, Hidde
 fn decoding_step<Width: ConstDim, HeadDim: ConstDim, HiddenDim: ConstDim>() -> (usize, u64) {
     let model = Model::<Width, HeadDim, HiddenDim>::build(&Cpu::default());
     let token = TokenIds::from_ids(&[7], None, (Const::<1>, Const::<1>)).unwrap();
-    let mut cache = model.try_cache(Const::<1>).unwrap();
-    let bytes = allocated_bytes(|| drop(model.try_forward_cached(&token, &mut cache).unwrap()));
+    let mut cache = model.cache(Const::<1>).unwrap();
+    let bytes = allocated_bytes(|| drop(model.forward_cached(&token, &mut cache).unwrap()));
     (Model::<Width, HeadDim, HiddenDim>::NUM_PARAMS, bytes)
 }
 
@@ -108,8 +108,9 @@ fn training_steps<Width: ConstDim, HeadDim: ConstDim, HiddenDim: ConstDim>() -> 
         let mut model = Model::<Width, HeadDim, HiddenDim>::build(&Cpu::default());
         let mut adamw = AdamW::default();
         let step = || {
-            let loss = cross_entropy(model.forward(&ids, model.recording()), &ids, Reduction::MeanAll);
-            update(&mut model, loss.backward(), &mut adamw, 1e-3, 0.1).unwrap();
+            let loss =
+                cross_entropy(model.forward(&ids, model.recording()).unwrap(), &ids, Reduction::MeanAll).unwrap();
+            update(&mut model, loss.backward().unwrap(), &mut adamw, 1e-3, 0.1).unwrap();
         };
         later_bytes = allocated_bytes(step);
     });
@@ -141,10 +142,9 @@ fn attention_keeps_nothing_for_each_query_and_key() {
         let mask = mk_mask::<CausalMask, PadQueriesAndKeys, _, _>(&padding);
         let query = x.clone().put_tape(OwnTape::<f32>::default());
         let (key, value) = (x.retaped(), x.retaped());
-        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
         let attended: Tensor<(Batch, SeqLen, Product<Heads, HeadDim>), f32, Cpu, _> =
-            multi_head_attention(query, key, value, &mask, scale, fill, 0.0);
-        drop(attended.square().sum().backward());
+            multi_head_attention(query, key, value, &mask, AttentionOptions::default()).unwrap();
+        drop(attended.square().sum().backward().unwrap());
     });
     // One byte for each query and key would be 4 MB, and a number for each head 32 MB.
     assert!(memory.bytes_total < 3 << 20, "{memory:?}");

@@ -33,13 +33,13 @@ impl<L: ConstDim, M: ConstDim, I: ConstDim, K: ConstDim, E: Real, D: Backend<E>>
         &self,
         x: Tensor<(B, S, I), E, D, T>,
         is_real: &Tensor<(B, S), bool, D>,
-    ) -> Tensor<(B, L, M), E, D, T> {
-        let query: Tensor<(L, K), E, D> = self.query.forward(self.latents.clone());
-        let key = self.key.forward(x.clone());
-        let value = self.value.forward(x);
-        let scores = einsum!(key: (B, S, K), query: (L, K) -> (B, L, S));
-        let unseen: Tensor<(B, S), E, D> = where_(is_real, zeros(scores.device(), *is_real.shape()), -1e9);
-        let weights = softmax_over(add(scores, &unseen), axis::<S>());
+    ) -> Result<Tensor<(B, L, M), E, D, T>, OpError> {
+        let query: Tensor<(L, K), E, D> = self.query.forward(self.latents.clone())?;
+        let key = self.key.forward(x.clone())?;
+        let value = self.value.forward(x)?;
+        let scores = einsum!(key: (B, S, K), query: (L, K) -> (B, L, S))?;
+        let unseen: Tensor<(B, S), E, D> = where_(is_real, zeros(scores.device(), *is_real.shape())?, -1e9)?;
+        let weights = softmax_over(add(scores, &unseen)?, axis::<S>())?;
         einsum!(weights: (B, L, S), value: (B, S, M) -> (B, L, M))
     }
 }
@@ -51,7 +51,7 @@ fn a_perceiver() {
     let model = Perceiver::<Latents, LatentDim, InputDim, QKDim, f64, Cpu>::build(&device);
     let x = random(1, (batch, len, InputDim));
     let is_real = device.tensor((Vec::from_iter((0..14).map(|i| i % 7 < real)), (batch, len)));
-    let found = model.forward(x.clone(), &is_real);
+    let found = model.forward(x.clone(), &is_real).unwrap();
 
     let map = |x: &[f64], weight: Vec<f64>, bias: Vec<f64>| -> Vec<f64> {
         let row = |(row, bias): (&[f64], f64)| row.iter().zip(x).map(|(w, x)| w * x).sum::<f64>() + bias;
@@ -79,19 +79,19 @@ fn multi_query<B: Dim, H: ConstDim, S: Dim, K: ConstDim, E: Real, D: Backend<E>,
     query: Tensor<(B, H, S, K), E, D, T>,
     key: &Tensor<(B, S, K), E, D>,
     value: &Tensor<(B, S, K), E, D>,
-) -> Tensor<(B, H, S, K), E, D, T> {
+) -> Result<Tensor<(B, H, S, K), E, D, T>, OpError> {
     let (_, heads, queries, _) = *query.shape();
     local_dims! { let keys: Keys = queries.size(); }
-    let key: Tensor<(B, Keys, K), E, D> = rename(key.clone(), axis::<S>(), keys);
-    let value: Tensor<(B, Keys, K), E, D> = rename(value.clone(), axis::<S>(), keys);
+    let key: Tensor<(B, Keys, K), E, D> = rename(key.clone(), axis::<S>(), keys)?;
+    let value: Tensor<(B, Keys, K), E, D> = rename(value.clone(), axis::<S>(), keys)?;
     let scores =
-        scale(einsum!(query: (B, H, S, K), key: (B, Keys, K) -> (B, H, S, Keys)), 1.0 / (K::SIZE as f64).sqrt());
+        scale(einsum!(query: (B, H, S, K), key: (B, Keys, K) -> (B, H, S, Keys))?, 1.0 / (K::SIZE as f64).sqrt())?;
     let device = scores.device().clone();
-    let bias: Tensor<(H, S, Keys), E, D> = alibi(&device, heads, 0, queries, keys);
-    let place: Tensor<(S, Keys), E, D> = broadcast(iota(&device, queries), (queries, keys), axis::<Keys>());
-    let place_of_key: Tensor<(S, Keys), E, D> = broadcast(iota(&device, keys), (queries, keys), axis::<S>());
-    let later: Tensor<(S, Keys), E, D> = where_(&le(&place_of_key, place), zeros(&device, (queries, keys)), -1e9);
-    let weights = softmax_over(add(add(scores, &bias), &later), axis::<Keys>());
+    let bias: Tensor<(H, S, Keys), E, D> = alibi(&device, heads, 0, queries, keys)?;
+    let place: Tensor<(S, Keys), E, D> = broadcast(iota(&device, queries)?, (queries, keys), axis::<Keys>())?;
+    let place_of_key: Tensor<(S, Keys), E, D> = broadcast(iota(&device, keys)?, (queries, keys), axis::<S>())?;
+    let later: Tensor<(S, Keys), E, D> = where_(&le(&place_of_key, place)?, zeros(&device, (queries, keys))?, -1e9)?;
+    let weights = softmax_over(add(add(scores, &bias)?, &later)?, axis::<Keys>())?;
     einsum!(weights: (B, H, S, Keys), value: (B, Keys, K) -> (B, H, S, K))
 }
 
@@ -100,7 +100,7 @@ fn multi_query_attention_with_linear_biases() {
     let (batch, len) = (Batch::new(2), SeqLen::new(5));
     let query = random(1, (batch, NumHeads, len, QKDim));
     let (key, value) = (random(2, (batch, len, QKDim)), random(3, (batch, len, QKDim)));
-    let found = multi_query(query.clone(), &key, &value);
+    let found = multi_query(query.clone(), &key, &value).unwrap();
 
     let (query, key, value) = (query.as_vec(), key.as_vec(), value.as_vec());
     let mut expected = Vec::new();
@@ -119,15 +119,15 @@ fn multi_query_attention_with_linear_biases() {
 fn gated_linear_attention<B: Dim, S: Dim, K: Dim, V: Dim, E: Real, D: Backend<E>>(
     [query, key, gate]: [Tensor<(B, S, K), E, D>; 3],
     value: &Tensor<(B, S, V), E, D>,
-) -> Tensor<(B, S, V), E, D> {
+) -> Result<Tensor<(B, S, V), E, D>, OpError> {
     let ((batch, len, width), (.., value_width)) = (*query.shape(), *value.shape());
-    let mut state: Tensor<(B, K, V), E, D> = zeros(query.device(), (batch, width, value_width));
+    let mut state: Tensor<(B, K, V), E, D> = zeros(query.device(), (batch, width, value_width))?;
     let mut outputs = Vec::new();
     for step in 0..len.size() {
         let of_step = |x: &Tensor<(B, S, K), E, D>| select(x.clone(), axis::<S>(), step);
-        let value = select(value.clone(), axis::<S>(), step);
-        state = add(mul(state, of_step(&gate)), einsum!(of_step(&key): (B, K), value: (B, V) -> (B, K, V)));
-        outputs.push(einsum!(of_step(&query): (B, K), &state: (B, K, V) -> (B, V)));
+        let value = select(value.clone(), axis::<S>(), step)?;
+        state = add(mul(state, of_step(&gate)?)?, einsum!(of_step(&key)?: (B, K), value: (B, V) -> (B, K, V))?)?;
+        outputs.push(einsum!(of_step(&query)?: (B, K), &state: (B, K, V) -> (B, V))?);
     }
     stack(outputs, len)
 }
@@ -137,11 +137,11 @@ fn linear_attention<B: Dim, S: Dim, K: Dim, V: Dim, E: Real, D: Backend<E>, T: T
     query: Tensor<(B, S, K), E, D, T>,
     key: Tensor<(B, S, K), E, D, T>,
     value: Tensor<(B, S, V), E, D, T>,
-) -> Tensor<(B, S, V), E, D, T> {
-    let states = cumsum(einsum!(key.clone(): (B, S, K), value: (B, S, V) -> (B, S, K, V)), axis::<S>());
-    let keys = cumsum(key, axis::<S>());
-    let sums = einsum!(query.clone(): (B, S, K), states: (B, S, K, V) -> (B, S, V));
-    div(sums, einsum!(query: (B, S, K), keys: (B, S, K) -> (B, S)))
+) -> Result<Tensor<(B, S, V), E, D, T>, OpError> {
+    let states = cumsum(einsum!(key.clone(): (B, S, K), value: (B, S, V) -> (B, S, K, V))?, axis::<S>())?;
+    let keys = cumsum(key, axis::<S>())?;
+    let sums = einsum!(query.clone(): (B, S, K), states: (B, S, K, V) -> (B, S, V))?;
+    div(sums, einsum!(query: (B, S, K), keys: (B, S, K) -> (B, S))?)
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn attention_as_a_recurrence() {
     let (batch, len) = (Batch::new(2), SeqLen::new(6));
     let [query, key, gate] = [1, 2, 3].map(|seed| random(seed, (batch, len, QKDim)));
     let value = random(4, (batch, len, VODim));
-    let gated = gated_linear_attention([query.clone(), key.clone(), gate.clone()], &value);
-    let normalized = linear_attention(query.clone(), key.clone(), value.clone());
+    let gated = gated_linear_attention([query.clone(), key.clone(), gate.clone()], &value).unwrap();
+    let normalized = linear_attention(query.clone(), key.clone(), value.clone()).unwrap();
 
     let [query, key, gate, value] = [query.as_vec(), key.as_vec(), gate.as_vec(), value.as_vec()];
     let (mut expected_gated, mut expected) = (Vec::new(), Vec::new());
@@ -172,15 +172,15 @@ fn attention_as_a_recurrence() {
 fn depthwise<B: Dim, S: Dim, W: WindowOf<S>, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<(B, S, M), E, D, T>,
     kernel: &Tensor<(W, M), E, D>,
-) -> Tensor<(B, Windows<S, W>, M), E, D, T> {
-    let x: Tensor<(B, Windows<S, W>, W, M), E, D, T> = windows(x, axis::<S>(), W::default());
+) -> Result<Tensor<(B, Windows<S, W>, M), E, D, T>, OpError> {
+    let x: Tensor<(B, Windows<S, W>, W, M), E, D, T> = windows(x, axis::<S>(), W::default())?;
     einsum!(x: (B, Windows<S, W>, W, M), kernel: (W, M) -> (B, Windows<S, W>, M))
 }
 
 #[test]
 fn a_depthwise_convolution() {
     let (x, kernel) = (random(1, (Batch::new(2), SeqLen::new(6), QKDim)), random(2, (Width, QKDim)));
-    let found = depthwise(x.clone(), &kernel);
+    let found = depthwise(x.clone(), &kernel).unwrap();
     let (x, kernel) = (x.as_vec(), kernel.as_vec());
     let at = |b: usize, place: usize, m: usize| -> f64 {
         (0..3).map(|j| x[(b * 6 + place + j) * 2 + m] * kernel[j * 2 + m]).sum()
@@ -205,20 +205,22 @@ impl<I: ConstDim, X: ConstDim, M: ConstDim, E: Real, D: Backend<E>> Clip<I, X, M
         images: Tensor<(A, I), E, D, T>,
         texts: Tensor<(B, X), E, D, T>,
         pairs: &Indices<(A,), B>,
-    ) -> Tensor<(), E, D, T> {
-        let image = unit(self.image.forward(images));
-        let text = unit(self.text.forward(texts));
-        let scores = mul(einsum!(image: (A, M), text: (B, M) -> (A, B)), self.log_temperature.clone().exp());
-        let pair: Tensor<(A, B), E, D> = one_hot(scores.device(), pairs);
-        let of_images = log_softmax_over(scores.clone(), axis::<B>());
-        let of_texts = log_softmax_over(scores, axis::<A>());
-        let right = einsum!(mul(add(of_images, of_texts), &pair): (A, B) -> (A));
-        scale(mean(right), -0.5)
+    ) -> Result<Tensor<(), E, D, T>, OpError> {
+        let image = unit(self.image.forward(images)?)?;
+        let text = unit(self.text.forward(texts)?)?;
+        let scores = mul(einsum!(image: (A, M), text: (B, M) -> (A, B))?, self.log_temperature.clone().exp())?;
+        let pair: Tensor<(A, B), E, D> = one_hot(scores.device(), pairs)?;
+        let of_images = log_softmax_over(scores.clone(), axis::<B>())?;
+        let of_texts = log_softmax_over(scores, axis::<A>())?;
+        let right = einsum!(mul(add(of_images, of_texts)?, &pair)?: (A, B) -> (A))?;
+        scale(mean(right)?, -0.5)
     }
 }
 
-fn unit<A: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(x: Tensor<(A, M), E, D, T>) -> Tensor<(A, M), E, D, T> {
-    let norm: Tensor<(A,), E, D, T> = sum_over(x.clone().square(), axis::<M>()).sqrt();
+fn unit<A: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<(A, M), E, D, T>,
+) -> Result<Tensor<(A, M), E, D, T>, OpError> {
+    let norm: Tensor<(A,), E, D, T> = sum_over(x.clone().square(), axis::<M>())?.sqrt();
     div(x, norm)
 }
 
@@ -230,11 +232,12 @@ fn a_contrastive_loss() {
     let order = [2, 0, 3, 1];
     let pairs = Indices::new(&order, (Images::new(4),), Texts::new(4)).unwrap();
     let loss = |model: &Clip<_, _, _, _, _>| {
-        model.loss(images.clone().put_tape(model.recording()), texts.clone().put_tape(model.recording()), &pairs)
+        let (images, texts) = (images.clone().put_tape(model.recording()), texts.clone().put_tape(model.recording()));
+        model.loss(images, texts, &pairs).unwrap()
     };
 
-    let (image, text) = (unit(model.image.forward(images.clone())), unit(model.text.forward(texts.clone())));
-    let (image, text) = (image.as_vec(), text.as_vec());
+    let image = model.image.forward(images.clone()).and_then(unit).unwrap().as_vec();
+    let text = model.text.forward(texts.clone()).and_then(unit).unwrap().as_vec();
     let score = |a: usize, b: usize| -> f64 { (0..6).map(|m| image[a * 6 + m] * text[b * 6 + m]).sum() };
     let right = |a: usize, b: usize| {
         let of_image = softmax(&Vec::from_iter((0..4).map(|b| score(a, b))))[b];
@@ -246,7 +249,7 @@ fn a_contrastive_loss() {
 
     let mut adam = Adam::default();
     for _ in 0..40 {
-        let gradients = loss(&model).backward();
+        let gradients = loss(&model).backward().unwrap();
         update(&mut model, gradients, &mut adam, 0.05, 1.0).unwrap();
     }
     assert!(loss(&model).array() < expected / 2.0);

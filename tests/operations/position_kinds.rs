@@ -76,8 +76,8 @@ fn rotary_positions_are_those_of_groups_of_one_head() {
     let padding = PaddingMask::without_padding((Batch, KLen));
     let rotated = Standard::<Rotated, CausalMask>::build(&Cpu::seed_from_u64(1));
     assert_close(
-        &rotated.forward(x.clone(), &padding).as_vec(),
-        &grouped(&rotated).forward(x.clone(), &padding).as_vec(),
+        &rotated.forward(x.clone(), &padding).unwrap().as_vec(),
+        &grouped(&rotated).forward(x.clone(), &padding).unwrap().as_vec(),
         1e-10,
     );
     // Without rotary positions the same weights give something else.
@@ -86,8 +86,8 @@ fn rotary_positions_are_those_of_groups_of_one_head() {
     unordered.attention.key_proj.weight.copy_from(&rotated.attention.key_proj.weight.as_vec());
     let weights = |layer: Vec<f64>| layer.iter().sum::<f64>();
     let (of_rotated, of_unordered) = (
-        rotated.try_attention_weights(x.clone(), &padding).unwrap().as_vec(),
-        unordered.try_attention_weights(x, &padding).unwrap().as_vec(),
+        rotated.attention_weights(x.clone(), &padding).unwrap().as_vec(),
+        unordered.attention_weights(x, &padding).unwrap().as_vec(),
     );
     assert!(of_rotated.iter().zip(&of_unordered).any(|(a, b)| (a - b).abs() > 1e-3));
     assert!((weights(of_rotated) - weights(of_unordered)).abs() < 1e-9);
@@ -101,7 +101,8 @@ fn the_kernel_of_the_processor_leaves_rotary_positions_to_the_definition() {
     let padding = PaddingMask::without_padding((Batch, KLen));
     let double = Standard::<Rotated, CausalMask>::build(&Cpu::seed_from_u64(4));
     let layer = SelfAttention::<EmbedDim, CausalMask, Rotated, f32, Cpu>::build(&Cpu::seed_from_u64(4));
-    let (found, expected) = (layer.forward(single, &padding).as_vec(), double.forward(x, &padding).as_vec());
+    let (found, expected) =
+        (layer.forward(single, &padding).unwrap().as_vec(), double.forward(x, &padding).unwrap().as_vec());
     for (found, expected) in found.iter().zip(expected) {
         assert!((f64::from(*found) - expected).abs() < 1e-4, "{found}, {expected}");
     }
@@ -115,8 +116,8 @@ fn without_positions_a_token_is_its_embedding() {
         A: Arch<Conventions = With<Positions>> + typed_transformer::nn::HasPositionsFor<EmbedDim>,
     {
         let embedder = Embedder::<VocabSize, MaxLen, EmbedDim, A, f64, Cpu>::build(&Cpu::seed_from_u64(5));
-        let tokens = embedder.token_embedder.forward(ids, NoneTape).as_vec();
-        [embedder.forward(ids, NoneTape).as_vec(), tokens]
+        let tokens = embedder.token_embedder.forward(ids, NoneTape).unwrap().as_vec();
+        [embedder.forward(ids, NoneTape).unwrap().as_vec(), tokens]
     }
     let [rotated, tokens] = embeds::<Rotated, _>(&ids);
     assert_eq!(rotated, tokens);
@@ -131,13 +132,13 @@ fn in_parts<A: Arch, Mask: CausalKind>() {
     let device = Cpu::seed_from_u64(3);
     let layer = Block::<EmbedDim, Mask, A, f64, Cpu>::build(&device);
     let x = random::<(Batch, KLen, EmbedDim)>(1);
-    let whole = layer.forward(x.clone(), &PaddingMask::without_padding((Batch, KLen)));
-    let mut cache = KeyValueCache::<Batch, MaxLen, A, f64, Cpu>::try_new(&device, Batch).unwrap();
-    let prompt: F64<(Batch, QLen, EmbedDim)> = narrow(x.clone(), axis::<KLen>(), 0, QLen);
-    let mut parts = vec![layer.try_forward_cached(prompt, &mut cache).unwrap().as_vec()];
+    let whole = layer.forward(x.clone(), &PaddingMask::without_padding((Batch, KLen))).unwrap();
+    let mut cache = KeyValueCache::<Batch, MaxLen, A, f64, Cpu>::new(&device, Batch).unwrap();
+    let prompt: F64<(Batch, QLen, EmbedDim)> = narrow(x.clone(), axis::<KLen>(), 0, QLen).unwrap();
+    let mut parts = vec![layer.forward_cached(prompt, &mut cache).unwrap().as_vec()];
     for start in 4..7 {
-        let next: F64<(Batch, One, EmbedDim)> = narrow(x.clone(), axis::<KLen>(), start, One);
-        parts.push(layer.try_forward_cached(next, &mut cache).unwrap().as_vec());
+        let next: F64<(Batch, One, EmbedDim)> = narrow(x.clone(), axis::<KLen>(), start, One).unwrap();
+        parts.push(layer.forward_cached(next, &mut cache).unwrap().as_vec());
     }
     let row = |sequence: usize| parts.iter().flat_map(move |part| &part[sequence * part.len() / 2..][..part.len() / 2]);
     let parts: Vec<f64> = row(0).chain(row(1)).copied().collect();
@@ -161,12 +162,13 @@ fn repeated<Len: Dim, Size: ConstDim>(
 ) -> F64<(Batch, Len, Product<QueryHeads, Size>)> {
     let (batch, len, _) = *heads.shape();
     let split: F64<(Batch, Len, NumHeads, Size)> =
-        rearrange!(heads: (Batch, Len, Product<NumHeads, Size>) -> (Batch, Len, NumHeads, Size));
+        rearrange!(heads: (Batch, Len, Product<NumHeads, Size>) -> (Batch, Len, NumHeads, Size)).unwrap();
     let shape = (batch, len, NumHeads, GroupSize, Size::default());
-    let repeated: F64<(Batch, Len, NumHeads, GroupSize, Size)> = broadcast(split, shape, axis::<GroupSize>());
+    let repeated: F64<(Batch, Len, NumHeads, GroupSize, Size)> = broadcast(split, shape, axis::<GroupSize>()).unwrap();
     rearrange!(
         repeated: (Batch, Len, NumHeads, GroupSize, Size) -> (Batch, Len, Product<Product<NumHeads, GroupSize>, Size>)
     )
+    .unwrap()
 }
 
 #[test]
@@ -176,32 +178,34 @@ fn groups_of_heads_take_a_bias() {
     let value = random::<(Batch, KLen, Product<NumHeads, VODim>)>(3);
     let bias = random::<(QueryHeads, QLen, KLen)>(4);
     let mask = AttentionMask::from_fn((Batch, QLen, KLen), |b, q, k| k <= q + b + 1);
-    let (scale, mask_fill) = (AttentionScale::Constant(0.6), MaskFill::MinValue);
-    let expected: F64<(Batch, QLen, Product<QueryHeads, VODim>)> = ops::multi_head_attention_with_bias(
+    let scale = AttentionScale::Constant(0.6);
+    let expected: F64<(Batch, QLen, Product<QueryHeads, VODim>)> = ops::multi_head_attention(
         query.clone(),
         repeated(key.clone()),
         repeated(value.clone()),
-        bias.clone(),
         &mask,
-        scale,
-        mask_fill,
-        0.0,
-    );
+        AttentionOptions { scale, bias: Some(bias.clone()), ..AttentionOptions::default() },
+    )
+    .unwrap();
     let grouped = |q, k, v, p| -> Taped<()> {
-        let attended: Taped<(Batch, QLen, Product<QueryHeads, VODim>)> =
-            ops::grouped_query_attention_with_bias(q, k, v, p, &mask, scale, mask_fill, 0.0);
+        let attended: Taped<(Batch, QLen, Product<QueryHeads, VODim>)> = ops::grouped_query_attention(
+            q,
+            k,
+            v,
+            &mask,
+            AttentionOptions { scale, bias: Some(p), ..AttentionOptions::default() },
+        )
+        .unwrap();
         weighted_sum(attended)
     };
-    let found: F64<(Batch, QLen, Product<QueryHeads, VODim>)> = ops::grouped_query_attention_with_bias(
+    let found: F64<(Batch, QLen, Product<QueryHeads, VODim>)> = ops::grouped_query_attention(
         query.clone(),
         key.clone(),
         value.clone(),
-        bias.clone(),
         &mask,
-        scale,
-        mask_fill,
-        0.0,
-    );
+        AttentionOptions { scale, bias: Some(bias.clone()), ..AttentionOptions::default() },
+    )
+    .unwrap();
     assert_close(&found.as_vec(), &expected.as_vec(), 1e-10);
     check(query.clone(), |q| grouped(q, key.retaped(), value.retaped(), bias.retaped()));
     check(bias.clone(), |p| grouped(query.retaped(), key.retaped(), value.retaped(), p));

@@ -32,7 +32,7 @@ fn check<Model>(loss: Tensor<Rank0, f32, Cpu, Recording<Model, f32, Cpu>>) {
     let (value, mut tape) = loss.split_tape();
     assert!(value.array().is_finite());
     assert_eq!(tape.shared().unwrap().num_dfdx_operations(), 0);
-    value.put_tape(tape).backward();
+    value.put_tape(tape).backward().unwrap();
 }
 
 /// Tokens of three sequences; some are padding.
@@ -55,23 +55,23 @@ fn the_models_of_published_weights_run_on_kernels() {
     let loss = Reduction::MeanPerSequence;
 
     let model = Gpt2::<Small, f32, Cpu>::build(&device);
-    check(cross_entropy(model.forward(&ids, model.recording()), &ids, loss));
+    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &ids, loss).unwrap());
     let model = Llama::<Small, f32, Cpu>::build(&device);
-    check(cross_entropy(model.forward(&ids, model.recording()), &ids, loss));
+    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &ids, loss).unwrap());
     let model = Mixtral::<Small, f32, Cpu>::build(&device);
-    check(cross_entropy(model.forward(&ids, model.recording()), &ids, loss));
+    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &ids, loss).unwrap());
     let model = T5::<Small, f32, Cpu>::build(&device);
     let targets = tokens(TgtLen::new(4).unwrap());
-    check(cross_entropy(model.forward(&ids, &targets, model.recording()), &targets, loss));
+    check(cross_entropy(model.forward(&ids, &targets, model.recording()).unwrap(), &targets, loss).unwrap());
 
     let model = Bert::<Small, f32, Cpu>::build(&device);
     let types: Vec<usize> = (0..15).map(|i| i % TokenTypes::SIZE).collect();
     let types: TokenIds<Batch, SeqLen, TokenTypes> = TokenIds::from_ids(&types, None, (Batch::new(3), len)).unwrap();
-    check(mean(model.pooled(model.forward(&ids, &types, model.recording()))));
+    check(mean(model.pooled(model.forward(&ids, &types, model.recording()).unwrap()).unwrap()).unwrap());
     let model = Vit::<Small, f32, Cpu>::build(&device);
     let images: Tensor<(Batch, Channels, Height, Width), f32, Cpu> =
         device.sample_normal_like(&(Batch::new(3), Channels, Height, Width));
-    check(mean(model.pooled(model.forward(images.put_tape(model.recording())))));
+    check(mean(model.pooled(model.forward(images.put_tape(model.recording())).unwrap()).unwrap()).unwrap());
 }
 
 /// Conventions whose positions fit the sizes below.
@@ -108,13 +108,13 @@ impl<C: Fits> Seq2Seq for Config<C> {
 fn check_conventions<C: Fits>() {
     let (ids, targets) = (tokens(SeqLen::new(5).unwrap()), tokens(TgtLen::new(4).unwrap()));
     let model = DecoderOnly::<Config<C>, f32, Cpu>::build(&Cpu::default());
-    check(cross_entropy(model.forward(&ids, model.recording()), &ids, Reduction::MeanAll));
+    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &ids, Reduction::MeanAll).unwrap());
     let model = LM::<Config<C>, f32, Cpu>::build(&Cpu::default());
-    let output = model.forward(&ids, &targets, model.recording());
-    check(cross_entropy(output.logit_output, &targets, Reduction::MeanPerSequence));
+    let output = model.forward(&ids, &targets, model.recording()).unwrap();
+    check(cross_entropy(output.logit_output, &targets, Reduction::MeanPerSequence).unwrap());
     let layer = GatedFeedForward::<EmbedDim, Config<C>, f32, Cpu>::build(&Cpu::default());
     let x: Tensor<(Batch, EmbedDim), f32, Cpu> = Cpu::default().sample_normal_like(&(Batch::new(3), EmbedDim));
-    check(mean(layer.forward(x.put_tape(layer.recording()))));
+    check(mean(layer.forward(x.put_tape(layer.recording())).unwrap()).unwrap());
 }
 
 #[test]

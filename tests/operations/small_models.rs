@@ -3,13 +3,14 @@
 
 use crate::numbers::{F64, assert_close, random_like, softmax};
 use dfdx::tensor::*;
+use std::error::Error;
 use typed_transformer::{
     backend::Tape,
     dims::Windows,
     nn::{LayerNorm, Linear, init},
     ops::{
         Activation, GeluTanh, add, argmax, gather, log_softmax_over, mean_squared_error, mul, one_hot, scale, select,
-        softmax_over, sub, take, unravel_index, windows,
+        softmax_over, sub, take, windows,
     },
     prelude::*,
     tokens::Indices,
@@ -32,12 +33,15 @@ struct Mixer<S: ConstDim, M: ConstDim, Hidden: ConstDim, C: ConstDim, E, D> {
 }
 
 impl<S: ConstDim, M: ConstDim, Hidden: ConstDim, C: ConstDim, E: Real, D: Backend<E>> Mixer<S, M, Hidden, C, E, D> {
-    fn forward<B: Dim, T: Tape<E, D>>(&self, x: Tensor<(B, S, M), E, D, T>) -> Tensor<(B, C), E, D, T> {
-        let columns: Tensor<(B, M, S), E, D, T> = permute(self.norm.forward(x.clone(), 1e-5));
-        let hidden = GeluTanh::try_apply(self.places_in.forward(columns)).unwrap();
-        let mixed: Tensor<(B, S, M), E, D, T> = permute(self.places_out.forward(hidden));
-        let pooled = mean_over(add(x, mixed), axis::<S>());
-        self.head.forward(self.head_norm.forward(pooled, 1e-5))
+    fn forward<B: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, M), E, D, T>,
+    ) -> Result<Tensor<(B, C), E, D, T>, OpError> {
+        let columns: Tensor<(B, M, S), E, D, T> = permute(self.norm.forward(x.clone(), 1e-5)?)?;
+        let hidden = GeluTanh::apply(self.places_in.forward(columns)?)?;
+        let mixed: Tensor<(B, S, M), E, D, T> = permute(self.places_out.forward(hidden)?)?;
+        let pooled = mean_over(add(x, mixed)?, axis::<S>())?;
+        self.head.forward(self.head_norm.forward(pooled, 1e-5)?)
     }
 }
 
@@ -49,11 +53,11 @@ fn a_mixer_learns_to_classify() {
     let labels = Indices::new(&[0, 1, 2, 2, 1, 0, 0, 2, 1], (batch,), NumClasses).unwrap();
     let mut adam = Adam::default();
     for _ in 0..150 {
-        let logits = model.forward(x.clone().put_tape(model.recording()));
-        let gradients = cross_entropy(logits, &labels, Reduction::MeanAll).backward();
+        let logits = model.forward(x.clone().put_tape(model.recording())).unwrap();
+        let gradients = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().backward().unwrap();
         update(&mut model, gradients, &mut adam, 0.02, 1.0).unwrap();
     }
-    assert_eq!(argmax(&model.forward(x), axis::<NumClasses>()), labels);
+    assert_eq!(argmax(&model.forward(x).unwrap(), axis::<NumClasses>()).unwrap(), labels);
 }
 
 /// The nearest code of each vector, and the vectors replaced by their codes (van den Oord et al., 2017,
@@ -61,19 +65,19 @@ fn a_mixer_learns_to_classify() {
 fn quantize<B: Dim, S: Dim, C: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
     x: &Tensor<(B, S, M), E, D>,
     codes: &Tensor<(C, M), E, D>,
-) -> (Indices<(B, S), C>, Tensor<(B, S, M), E, D>) {
-    let squares = sum_over(mul(codes, codes), axis::<M>());
-    let products = einsum!(x: (B, S, M), codes: (C, M) -> (B, S, C));
-    let nearest = argmax(&sub(scale(products, 2.0), &squares), axis::<C>());
-    let is_nearest: Tensor<(B, S, C), E, D> = one_hot(x.device(), &nearest);
-    (nearest, einsum!(is_nearest: (B, S, C), codes: (C, M) -> (B, S, M)))
+) -> Result<(Indices<(B, S), C>, Tensor<(B, S, M), E, D>), OpError> {
+    let squares = sum_over(mul(codes, codes)?, axis::<M>())?;
+    let products = einsum!(x: (B, S, M), codes: (C, M) -> (B, S, C))?;
+    let nearest = argmax(&sub(scale(products, 2.0)?, &squares)?, axis::<C>())?;
+    let is_nearest: Tensor<(B, S, C), E, D> = one_hot(x.device(), &nearest)?;
+    Ok((nearest, einsum!(is_nearest: (B, S, C), codes: (C, M) -> (B, S, M))?))
 }
 
 #[test]
 fn a_codebook_gives_the_nearest_code() {
     let x = random_like(2, (Batch::new(2), Len::new(5), EmbedDim));
     let codes: F64<(NumCodes, EmbedDim)> = random_like(3, (NumCodes, EmbedDim));
-    let (nearest, quantized) = quantize(&x, &codes);
+    let (nearest, quantized) = quantize(&x, &codes).unwrap();
     let (rows, codes_of) = (x.as_vec(), codes.as_vec());
     let distance = |x: &[f64], c: &[f64]| -> f64 { x.iter().zip(c).map(|(x, c)| (x - c) * (x - c)).sum() };
     for (i, row) in rows.chunks(6).enumerate() {
@@ -84,7 +88,7 @@ fn a_codebook_gives_the_nearest_code() {
     }
     // A list of indices takes the rows of the codebook themselves.
     let first = Indices::new(&nearest.as_slice()[..5], (Len::new(5),), NumCodes).unwrap();
-    let rows: F64<(Len, EmbedDim)> = take(codes, axis::<NumCodes>(), &first);
+    let rows: F64<(Len, EmbedDim)> = take(codes, axis::<NumCodes>(), &first).unwrap();
     assert_close(&rows.as_vec(), &quantized.as_vec()[..30], 1e-12);
 }
 
@@ -96,7 +100,7 @@ struct Pointer<H: ConstDim, W: ConstDim, M: ConstDim, E, D> {
     value: Linear<M, M, E, D>,
 }
 
-/// What a [`Pointer`] reads: the probabilities, and the vector, the row and the column of the highest one.
+/// What a [`Pointer`] reads: the probabilities, and the vector and the place of the highest one.
 struct Reading<B, H, W, M, E: Real, D: Backend<E>>
 where
     B: Dim,
@@ -106,20 +110,18 @@ where
 {
     weights: Tensor<(B, Product<H, W>), E, D>,
     vector: Tensor<(B, M), E, D>,
-    row: Indices<(B,), H>,
-    column: Indices<(B,), W>,
+    highest: Indices<(B,), Product<H, W>>,
 }
 
 impl<H: ConstDim, W: ConstDim, M: ConstDim, E: Real, D: Backend<E>> Pointer<H, W, M, E, D> {
-    fn forward<B: Dim>(&self, grid: &Tensor<(B, H, W, M), E, D>) -> Reading<B, H, W, M, E, D> {
-        let scores = einsum!(grid: (B, H, W, M), &self.query: (M) -> (B, H, W));
-        let weights = softmax_over(rearrange!(scores: (B, H, W) -> (B, Product<H, W>)), axis::<Product<H, W>>());
-        let highest = argmax(&weights, axis::<Product<H, W>>());
-        let (row, column) = unravel_index(&highest);
-        let values = self.value.forward(rearrange!(grid: (B, H, W, M) -> (B, Product<H, W>, M)));
-        let place = Indices::new(highest.as_slice(), (highest.shape().0, Const::<1>), Product::default()).unwrap();
-        let vector: Tensor<(B, Const<1>, M), E, D> = gather(values, axis::<Product<H, W>>(), &place);
-        Reading { weights, vector: select(vector, axis::<Const<1>>(), 0), row, column }
+    fn forward<B: Dim>(&self, grid: &Tensor<(B, H, W, M), E, D>) -> Result<Reading<B, H, W, M, E, D>, Box<dyn Error>> {
+        let scores = einsum!(grid: (B, H, W, M), &self.query: (M) -> (B, H, W))?;
+        let weights = softmax_over(rearrange!(scores: (B, H, W) -> (B, Product<H, W>))?, axis::<Product<H, W>>())?;
+        let highest = argmax(&weights, axis::<Product<H, W>>())?;
+        let values = self.value.forward(rearrange!(grid: (B, H, W, M) -> (B, Product<H, W>, M))?)?;
+        let place = Indices::new(highest.as_slice(), (highest.shape().0, Const::<1>), Product::default())?;
+        let vector: Tensor<(B, Const<1>, M), E, D> = gather(values, axis::<Product<H, W>>(), &place)?;
+        Ok(Reading { weights, vector: select(vector, axis::<Const<1>>(), 0)?, highest })
     }
 }
 
@@ -127,14 +129,14 @@ impl<H: ConstDim, W: ConstDim, M: ConstDim, E: Real, D: Backend<E>> Pointer<H, W
 fn a_pointer_reads_a_grid() {
     let model = Pointer::<Height, Width, EmbedDim, f64, Cpu>::build(&Cpu::seed_from_u64(4));
     let grid = random_like(5, (Batch::new(3), Height, Width, EmbedDim));
-    let reading = model.forward(&grid);
+    let reading = model.forward(&grid).unwrap();
     let (query, vectors) = (model.query.as_vec(), grid.as_vec());
-    let values = model.value.forward(grid).as_vec();
+    let values = model.value.forward(grid).unwrap().as_vec();
     for (b, grid) in vectors.chunks(72).enumerate() {
         let scores: Vec<f64> = grid.chunks(6).map(|x| x.iter().zip(&query).map(|(x, q)| x * q).sum()).collect();
         let weights = softmax(&scores);
         assert_close(&reading.weights.as_vec()[b * 12..][..12], &weights, 1e-12);
-        let place = reading.row.as_slice()[b] * 4 + reading.column.as_slice()[b];
+        let place = reading.highest.as_slice()[b];
         assert!(weights.iter().all(|weight| *weight <= weights[place]));
         assert_close(&reading.vector.as_vec()[b * 6..][..6], &values[(b * 12 + place) * 6..][..6], 1e-12);
     }
@@ -143,10 +145,12 @@ fn a_pointer_reads_a_grid() {
 #[test]
 fn an_operand_says_where_its_windows_are() {
     let (x, kernel) = (random_like(6, (Len::new(6), EmbedDim)), random_like(7, (Kernel, EmbedDim)));
+    let windows = windows(x.clone(), axis::<Len>(), Kernel).unwrap();
     let sums = einsum!(
-        windows(x.clone(), axis::<Len>(), Kernel): (Windows<Len, Kernel>, EmbedDim, Kernel), &kernel: (Kernel, EmbedDim)
+        windows: (Windows<Len, Kernel>, EmbedDim, Kernel), &kernel: (Kernel, EmbedDim)
         -> (Windows<Len, Kernel>, EmbedDim)
-    );
+    )
+    .unwrap();
     let (x, kernel) = (x.as_vec(), kernel.as_vec());
     let expected = (0..30).map(|i| x[i] * kernel[i % 6] + x[i + 6] * kernel[6 + i % 6]);
     assert_close(&sums.as_vec(), &expected.collect::<Vec<_>>(), 1e-12);
@@ -158,15 +162,15 @@ fn a_student_follows_its_teacher() {
     let mut student = Linear::<EmbedDim, NumClasses, f64, Cpu>::build(&Cpu::seed_from_u64(8));
     let teacher = Linear::<EmbedDim, NumClasses, f64, Cpu>::build(&Cpu::seed_from_u64(9));
     let x = random_like(10, (Batch::new(8), EmbedDim));
-    let target = log_softmax_over(teacher.forward(x.clone()), axis::<NumClasses>());
+    let target = log_softmax_over(teacher.forward(x.clone()).unwrap(), axis::<NumClasses>()).unwrap();
     let loss = |student: &Linear<_, _, _, _>| {
-        let logits = student.forward(x.clone().put_tape(student.recording()));
-        mean_squared_error(log_softmax_over(logits, axis::<NumClasses>()), &target)
+        let logits = student.forward(x.clone().put_tape(student.recording())).unwrap();
+        mean_squared_error(log_softmax_over(logits, axis::<NumClasses>()).unwrap(), &target).unwrap()
     };
     let before = loss(&student).array();
     let mut adam = Adam::default();
     for _ in 0..100 {
-        let gradients = loss(&student).backward();
+        let gradients = loss(&student).backward().unwrap();
         update(&mut student, gradients, &mut adam, 0.05, 1.0).unwrap();
     }
     assert!(loss(&student).array() < before / 100.0);

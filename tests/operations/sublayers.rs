@@ -191,7 +191,7 @@ where
     let weights = draw(&mut rng, output.shape().num_elements(), 1.0);
     let device = output.device().clone();
     let weights = device.tensor_from_vec(cast(&weights), *output.shape());
-    let mut gradients = (output * weights).sum().backward();
+    let mut gradients = (output * weights).sum().backward().unwrap();
     for leaf in leaves {
         found.push(exact(gradients.of(&leaf).unwrap().as_vec()));
     }
@@ -254,7 +254,7 @@ fn self_attention<A: Arch, Mask: MaskKind, const M: usize>(case: Case) -> Result
         let module = SelfAttention::<Const<M>, Mask, A, E, Cpu>::build(&Cpu::default());
         run(case, module, inputs, |module, inputs| {
             let (x, input) = leaf(&inputs[0], (Unchecked(case.batch), Unchecked(case.queries), Const::<M>));
-            (module.forward(input, mask), vec![x])
+            (module.forward(input, mask).unwrap(), vec![x])
         })
     }
     let kernel = forward::<A, Mask, f32, M>(case, &inputs, &mask);
@@ -281,7 +281,7 @@ fn cross_attention<A: Arch, const M: usize, const KV: usize>(case: Case) -> Resu
         run(case, module, inputs, |module, inputs| {
             let (x, query) = leaf(&inputs[0], (Unchecked(case.batch), Unchecked(case.queries), Const::<M>));
             let (s, source) = leaf(&inputs[1], (Unchecked(case.batch), Unchecked(case.keys), Const::<KV>));
-            let output = module.forward(query, source, &masks.0, &masks.1);
+            let output = module.forward(query, source, &masks.0, &masks.1).unwrap();
             (output, vec![x, s])
         })
     }
@@ -299,7 +299,7 @@ fn feed_forward<A: Arch, const M: usize>(case: Case) -> Result<(), TestCaseError
         let module = FeedForward::<Const<M>, A, E, Cpu>::build(&Cpu::default());
         run(case, module, inputs, |module, inputs| {
             let (x, input) = leaf(&inputs[0], (Unchecked(case.batch), Unchecked(case.queries), Const::<M>));
-            (module.forward(input), vec![x])
+            (module.forward(input).unwrap(), vec![x])
         })
     }
     let kernel = forward::<A, f32, M>(case, &inputs);
@@ -352,7 +352,7 @@ fn results_are_reproducible() {
         let module = FeedForward::<Const<48>, Wide, f32, Cpu>::build(&Cpu::default());
         run(case, module, &inputs, |module, inputs| {
             let (x, input) = leaf(&inputs[0], (Const::<40>, Const::<33>, Const::<48>));
-            (module.forward(input), vec![x])
+            (module.forward(input).unwrap(), vec![x])
         })
     };
     let first = run();

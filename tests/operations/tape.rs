@@ -60,7 +60,7 @@ where
     Cpu: Backend<E>,
 {
     let labels = Indices::new(&[3, 1, 4, 1, 5, 2, 6], (EmbedDim,), EmbedDim).unwrap();
-    cross_entropy(logits, &labels, Reduction::MeanAll)
+    cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
 }
 
 /// The gradients of `x` and of `weight`.
@@ -68,7 +68,7 @@ fn gradients<E: Real>(x: &Leaf<E>, weight: &Leaf<E>, loss: Loss<E>) -> [Vec<f64>
 where
     Cpu: Backend<E>,
 {
-    let mut gradients = loss.backward();
+    let mut gradients = loss.backward().unwrap();
     [as_f64(&gradients.of(x).unwrap()), as_f64(&gradients.of(weight).unwrap())]
 }
 
@@ -102,46 +102,47 @@ macro_rules! assert_agrees {
 #[test]
 fn a_clone_records_to_the_same_pass() {
     assert_agrees!("two uses", |x, weight, loss| {
-        let hidden = linear(x.recorded(), &weight, None);
-        let activated = GeluTanh::try_apply(hidden.clone()).unwrap();
-        loss(residual(hidden, activated))
+        let hidden = linear(x.recorded(), &weight, None).unwrap();
+        let activated = GeluTanh::apply(hidden.clone()).unwrap();
+        loss(residual(hidden, activated).unwrap())
     });
     assert_agrees!("three uses, by kernels and by dfdx", |x, weight, loss| {
-        let hidden = linear(x.recorded(), &weight, None);
+        let hidden = linear(x.recorded(), &weight, None).unwrap();
         let sines = hidden.clone().sin();
-        let both = residual(ops::scale(hidden.clone(), 0.5), sines);
-        loss(residual(both, linear(hidden, &weight, None)))
+        let both = residual(ops::scale(hidden.clone(), 0.5).unwrap(), sines).unwrap();
+        loss(residual(both, linear(hidden, &weight, None).unwrap()).unwrap())
     });
     // The clone of the leaf, before anything is recorded, begins a pass of its own, which meets the other.
     assert_agrees!("a leaf", |x, weight, loss| {
         let x = x.recorded();
-        loss(residual(x.clone(), linear(x, &weight, None)))
+        loss(residual(x.clone(), linear(x, &weight, None).unwrap()).unwrap())
     });
 }
 
 #[test]
 fn recordings_that_meet_become_one_pass() {
     assert_agrees!("two", |x, weight, loss| {
-        let (one, other) = (linear(x.recorded(), &weight, None), linear(weight.recorded(), &x, None).sin());
-        loss(residual(one, other))
+        let (one, other) =
+            (linear(x.recorded(), &weight, None).unwrap(), linear(weight.recorded(), &x, None).unwrap().sin());
+        loss(residual(one, other).unwrap())
     });
     // Three passes meet in both orders, and a handle of the first one is used after it was joined.
     assert_agrees!("three", |x, weight, loss| {
-        let one = linear(x.recorded(), &weight, None);
-        let other = GeluTanh::try_apply(weight.recorded()).unwrap();
+        let one = linear(x.recorded(), &weight, None).unwrap();
+        let other = GeluTanh::apply(weight.recorded()).unwrap();
         let third = x.recorded().tanh();
         let early = one.clone();
-        let joined = residual(third, residual(other, one));
-        loss(residual(joined, linear(early, &weight, None)))
+        let joined = residual(third, residual(other, one).unwrap()).unwrap();
+        loss(residual(joined, linear(early, &weight, None).unwrap()).unwrap())
     });
     // The operations of the passes alternate in time.
     assert_agrees!("alternating", |x, weight, loss| {
-        let one = linear(x.recorded(), &weight, None);
-        let other = linear(weight.recorded(), &x, None);
+        let one = linear(x.recorded(), &weight, None).unwrap();
+        let other = linear(weight.recorded(), &x, None).unwrap();
         let one = one.sin();
-        let other = GeluTanh::try_apply(other).unwrap();
-        let one = linear(one, &weight, None);
-        loss(residual(other.cos(), one))
+        let other = GeluTanh::apply(other).unwrap();
+        let one = linear(one, &weight, None).unwrap();
+        loss(residual(other.cos(), one).unwrap())
     });
 }
 
@@ -149,18 +150,18 @@ fn recordings_that_meet_become_one_pass() {
 fn a_tensor_without_its_tape_is_still_of_the_pass() {
     // The tape of a tensor goes on with another one. As a parameter of a kernel, the tensor is a weight that is computed.
     assert_agrees!("a computed weight", |x, weight, loss| {
-        let (computed, tape) = linear(weight.recorded(), &x, None).split_tape();
+        let (computed, tape) = linear(weight.recorded(), &x, None).unwrap().split_tape();
         let input = x.clone().put_tape(tape);
-        loss(linear(input, &computed, None))
+        loss(linear(input, &computed, None).unwrap())
     });
     assert_agrees!("a computed weight, used twice", |x, weight, loss| {
-        let (computed, tape) = GeluTanh::try_apply(weight.recorded()).unwrap().split_tape();
-        let hidden = linear(x.clone().put_tape(tape), &computed, None);
-        loss(residual(hidden, computed.retaped()))
+        let (computed, tape) = GeluTanh::apply(weight.recorded()).unwrap().split_tape();
+        let hidden = linear(x.clone().put_tape(tape), &computed, None).unwrap();
+        loss(residual(hidden, computed.retaped()).unwrap())
     });
     assert_agrees!("a weight that dfdx computes", |x, weight, loss| {
         let (computed, tape) = weight.recorded().sin().split_tape();
-        loss(linear(x.clone().put_tape(tape), &computed, None))
+        loss(linear(x.clone().put_tape(tape), &computed, None).unwrap())
     });
 }
 
@@ -168,38 +169,38 @@ fn a_tensor_without_its_tape_is_still_of_the_pass() {
 fn a_parameter_is_read_by_kernels_and_by_dfdx() {
     assert_agrees!("before the kernel", |x, weight, loss| {
         let penalty: Loss<_> = loss(weight.recorded());
-        loss(linear(x.recorded(), &weight, None)) + penalty
+        loss(linear(x.recorded(), &weight, None).unwrap()) + penalty
     });
     assert_agrees!("after the kernel", |x, weight, loss| {
-        let (value, tape) = loss(linear(x.recorded(), &weight, None)).split_tape();
+        let (value, tape) = loss(linear(x.recorded(), &weight, None).unwrap()).split_tape();
         weight.clone().put_tape(tape).sin().sum::<(), _>() + value
     });
     assert_agrees!("in between", |x, weight, loss| {
-        let hidden = linear(x.recorded(), &weight, None);
+        let hidden = linear(x.recorded(), &weight, None).unwrap();
         let (hidden, tape) = hidden.split_tape();
         let product = weight.clone().put_tape(tape).cos() * hidden;
-        loss(linear(product, &weight, None))
+        loss(linear(product, &weight, None).unwrap())
     });
     assert_agrees!("as an operand and as a parameter", |x, weight, loss| {
-        let hidden = linear(x.recorded(), &weight, None);
-        loss(residual(residual(hidden, weight.retaped()), weight.recorded().sin()))
+        let hidden = linear(x.recorded(), &weight, None).unwrap();
+        loss(residual(residual(hidden, weight.retaped()).unwrap(), weight.recorded().sin()).unwrap())
     });
 }
 
 #[test]
 fn a_loss_is_used_twice() {
     assert_agrees!("by dfdx", |x, weight, loss| {
-        let loss = loss(linear(x.recorded(), &weight, None));
-        loss.clone().sin() + ops::scale(loss, 0.5)
+        let loss = loss(linear(x.recorded(), &weight, None).unwrap());
+        loss.clone().sin() + ops::scale(loss, 0.5).unwrap()
     });
     assert_agrees!("by a kernel", |x, weight, loss| {
-        let loss = loss(linear(x.recorded(), &weight, None));
-        residual(loss.clone(), ops::scale(loss, 3.0))
+        let loss = loss(linear(x.recorded(), &weight, None).unwrap());
+        residual(loss.clone(), ops::scale(loss, 3.0).unwrap()).unwrap()
     });
     // What else is recorded adds nothing to the gradients of the loss.
     assert_agrees!("by a metric", |x, weight, loss| {
-        let loss = loss(linear(x.recorded(), &weight, None));
-        let _metric = residual(loss.clone(), loss.clone().sin());
+        let loss = loss(linear(x.recorded(), &weight, None).unwrap());
+        let _metric = residual(loss.clone(), loss.clone().sin()).unwrap();
         loss
     });
 }
@@ -212,21 +213,21 @@ fn a_tensor_used_after_the_backward_pass_is_an_error() {
         Cpu: Backend<E>,
     {
         let (x, weight): (Leaf<E>, Leaf<E>) = (leaf(1), leaf(2));
-        let hidden = linear(x.recorded(), &weight, None);
+        let hidden = linear(x.recorded(), &weight, None).unwrap();
         let loss = sum_of_squares(hidden.clone());
         let again = loss.clone();
-        let meets = residual(hidden.clone(), weight.recorded());
-        assert!(loss.try_backward().is_ok());
-        let refused = |loss: Loss<E>| assert_eq!(loss.try_backward().err(), Some(OpError::Backward));
+        let meets = residual(hidden.clone(), weight.recorded()).unwrap();
+        assert!(loss.backward().is_ok());
+        let refused = |loss: Loss<E>| assert_eq!(loss.backward().err(), Some(OpError::Backward));
         refused(again);
         refused(sum_of_squares(hidden.clone()));
-        refused(sum_of_squares(linear(hidden.clone(), &weight, None)));
+        refused(sum_of_squares(linear(hidden.clone(), &weight, None).unwrap()));
         refused(sum_of_squares(meets));
         // A new pass that meets the old one is no better, whichever comes first.
-        refused(sum_of_squares(residual(linear(x.recorded(), &weight, None), hidden.clone())));
-        refused(sum_of_squares(residual(hidden, linear(x.recorded(), &weight, None))));
+        refused(sum_of_squares(residual(linear(x.recorded(), &weight, None).unwrap(), hidden.clone()).unwrap()));
+        refused(sum_of_squares(residual(hidden, linear(x.recorded(), &weight, None).unwrap()).unwrap()));
         // A new pass of the same leaves is.
-        assert!(sum_of_squares(linear(x.recorded(), &weight, None)).try_backward().is_ok());
+        assert!(sum_of_squares(linear(x.recorded(), &weight, None).unwrap()).backward().is_ok());
     }
     check::<f32>();
     check::<f64>();
@@ -241,25 +242,27 @@ fn a_pass_that_meets_an_accumulating_one_adds_to_its_gradients() {
     {
         let model = Layer::<E>::build(&Cpu::seed_from_u64(0));
         let (x, y): (Leaf<E>, Leaf<E>) = (leaf(5), leaf(6));
-        let first = || model.forward(x.clone().put_tape(model.recording())).square().sum::<(), _>().backward();
+        let first = || {
+            model.forward(x.clone().put_tape(model.recording())).unwrap().square().sum::<(), _>().backward().unwrap()
+        };
         let weight_gradient = |mut gradients: GradientsOf<Layer<E>, E>| as_f64(&gradients.of(&model.weight).unwrap());
         let alone = |x: &Leaf<E>| {
-            let output = model.forward(x.clone().put_tape(model.recording()));
-            weight_gradient(output.square().sum::<(), _>().backward())
+            let output = model.forward(x.clone().put_tape(model.recording())).unwrap();
+            weight_gradient(output.square().sum::<(), _>().backward().unwrap())
         };
         let expected: Vec<f64> =
             alone(&x).into_iter().zip(alone(&y)).zip(alone(&x)).map(|((a, b), c)| a + b + c).collect();
         for accumulating_is_first in [true, false] {
-            let accumulating = model.forward(x.clone().put_tape(accumulate_gradients(first())));
-            let plain = model.forward(y.clone().put_tape(model.recording()));
+            let accumulating = model.forward(x.clone().put_tape(accumulate_gradients(first()))).unwrap();
+            let plain = model.forward(y.clone().put_tape(model.recording())).unwrap();
             let [accumulating, plain] = [accumulating, plain].map(|output| output.square().sum::<(), _>());
             let loss = if accumulating_is_first { accumulating + plain } else { plain + accumulating };
-            assert_close("accumulated", &[weight_gradient(loss.backward())], std::slice::from_ref(&expected));
+            assert_close("accumulated", &[weight_gradient(loss.backward().unwrap())], std::slice::from_ref(&expected));
         }
         // Neither sum can be the other's start.
-        let [one, other] = [&x, &y].map(|x| model.forward(x.clone().put_tape(accumulate_gradients(first()))));
-        let loss: Tensor<(), E, Cpu, _> = residual(one, other).square().sum();
-        assert_eq!(loss.try_backward().err(), Some(OpError::TwoSums));
+        let [one, other] = [&x, &y].map(|x| model.forward(x.clone().put_tape(accumulate_gradients(first()))).unwrap());
+        let loss: Tensor<(), E, Cpu, _> = residual(one, other).unwrap().square().sum();
+        assert_eq!(loss.backward().err(), Some(OpError::TwoSums));
     }
     check::<f32>();
     check::<f64>();
@@ -278,11 +281,11 @@ fn gradients_equal_to_the_bit_those_of_dfdx() {
     }
     let (x, weight): (Leaf<f32>, Leaf<f32>) = (leaf(7), leaf(8));
     let by_dfdx = dfdx::tensor_ops::Backward::backward(loss(x.leaky_trace(), &weight));
-    let mut recorded = loss(x.recorded(), &weight).backward();
+    let mut recorded = loss(x.recorded(), &weight).backward().unwrap();
     assert_eq!(recorded.of(&x).unwrap().as_vec(), by_dfdx.get(&x).as_vec());
     assert_eq!(recorded.of(&weight).unwrap().as_vec(), by_dfdx.get(&weight).as_vec());
     // A kernel that adds as dfdx does.
-    let mut by_kernel = residual(x.recorded(), weight.retaped()).sum().backward();
+    let mut by_kernel = residual(x.recorded(), weight.retaped()).unwrap().sum().backward().unwrap();
     let by_dfdx = dfdx::tensor_ops::Backward::backward((x.leaky_trace() + weight.clone()).sum());
     assert_eq!(by_kernel.of(&x).unwrap().as_vec(), by_dfdx.get(&x).as_vec());
     assert_eq!(by_kernel.of(&weight).unwrap().as_vec(), by_dfdx.get(&weight).as_vec());

@@ -115,12 +115,12 @@ fn a_shard_that_no_rank_made_has_no_place() {
     let ranges = Ranks::<Tp>::in_threads(2, |tp| {
         let made = Shard::<EmbedDim, Tp>::default();
         assert_eq!((made.size(), made.whole_size()), (3, Some(6)));
-        let error = made.try_range().unwrap_err().to_string();
+        let error = made.range().unwrap_err().to_string();
         assert_eq!(
             error,
             "the place of Shard<EmbedDim, Tp>=3 of 6 is not known; `Ranks::shard` makes a shard that knows it",
         );
-        tp.shard(EmbedDim).try_range().unwrap()
+        tp.shard(EmbedDim).range().unwrap()
     });
     assert_eq!(ranges, [0..3, 3..6]);
 }
@@ -147,8 +147,8 @@ fn loss(model: &Model, rows: &[Row], shard: Shard<Batch, World>, reduction: Redu
     let input: Tensor<_, f64, Cpu> = device.tensor_from_vec(input, (shard, SeqLen, EmbedDim));
     let labels: Vec<_> = rows.iter().map(|(_, labels)| labels).collect();
     let labels = TokenIds::padded(&labels, PAD, (shard, SeqLen)).unwrap();
-    let dropped = dropout(input.put_tape(model.recording()), 0.3);
-    partial_cross_entropy(model.forward(dropped), &labels, reduction)
+    let dropped = dropout(input.put_tape(model.recording()), 0.3).unwrap();
+    partial_cross_entropy(model.forward(dropped).unwrap(), &labels, reduction).unwrap()
 }
 
 /// Losses and parameters after each step.
@@ -162,9 +162,9 @@ fn train(count: usize, batch: usize, reduction: Reduction) -> Vec<(Vec<f64>, Vec
         while let Some(mut step) = trainer.next_step() {
             let rows: Vec<Row> = (0..batch).map(|_| random_row(&mut step)).collect();
             let shard = step.assign_rows(ranks, Batch::new(batch));
-            let loss = loss(&model, &rows[shard.range()], shard, reduction);
+            let loss = loss(&model, &rows[shard.range().unwrap()], shard, reduction);
             let value = loss.value();
-            let gradients = loss.backward().all_reduce(ranks, &model).unwrap();
+            let gradients = loss.backward().unwrap().all_reduce(ranks, &model).unwrap();
             let report = trainer.update_replicated(ranks, &mut model, gradients, value, batch).unwrap();
             ranks.ensure_replicated(&model).unwrap();
             losses.push(report.loss);
@@ -206,12 +206,12 @@ fn the_loss_does_not_depend_on_the_number_of_ranks() {
             let labels = vec![Fin::<VocabSize>::literal::<1>(); SeqLen::SIZE];
             let labels = TokenIds::padded(&vec![labels; rows.size()], PAD, (rows, SeqLen)).unwrap();
             // The first row is certain to be wrong.
-            let logits = rows.range().flat_map(|row| {
+            let logits = rows.range().unwrap().flat_map(|row| {
                 let logit = if row == 0 { -3.0 } else { 3.0 };
                 [0.0, logit, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0].repeat(SeqLen::SIZE)
             });
             let logits = Cpu::default().tensor_from_vec(logits.collect::<Vec<f64>>(), (rows, SeqLen, VocabSize));
-            partial_cross_entropy(logits, &labels, Reduction::MeanAll).all_reduce(ranks).unwrap().array()
+            partial_cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().all_reduce(ranks).unwrap().array()
         })[0]
     };
     assert!((count_of_row(1) - count_of_row(2)).abs() < 1e-12);
@@ -283,9 +283,9 @@ fn all_ranks_go_on_from_rank_0s_checkpoint() {
                 }
                 let rows: Vec<Row> = (0..5).map(|_| random_row(&mut step)).collect();
                 let shard = step.assign_rows(ranks, Batch::new(5));
-                let loss = loss(&model, &rows[shard.range()], shard, Reduction::MeanAll);
+                let loss = loss(&model, &rows[shard.range().unwrap()], shard, Reduction::MeanAll);
                 let value = loss.value();
-                let gradients = loss.backward().all_reduce(ranks, &model).unwrap();
+                let gradients = loss.backward().unwrap().all_reduce(ranks, &model).unwrap();
                 losses.push(trainer.update_replicated(ranks, &mut model, gradients, value, 5).unwrap().loss);
             }
             if ranks.is_first() && !resume {

@@ -29,15 +29,15 @@ fn input(rank: usize) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
 
 /// A loss whose operations on parameters are all the crate's own.
 fn loss(model: &Model, rank: usize) -> Partial<Loss, World> {
-    let hidden = model.0.forward(input(rank).put_tape(model.recording()));
-    Partial::term(model.1.forward(hidden).square().sum())
+    let hidden = model.0.forward(input(rank).put_tape(model.recording())).unwrap();
+    Partial::term(model.1.forward(hidden).unwrap().square().sum())
 }
 
 /// A loss to which dfdx's operation on a weight adds: its gradient comes after that of the layer.
 fn loss_with_penalty(model: &Model, rank: usize) -> Partial<Loss, World> {
     let (penalty, tape) = model.0.weight.clone().put_tape(model.recording()).square().sum::<(), _>().split_tape();
-    let hidden = model.0.forward(input(rank).put_tape(tape));
-    let loss: Loss = model.1.forward(hidden).square().sum();
+    let hidden = model.0.forward(input(rank).put_tape(tape)).unwrap();
+    let loss: Loss = model.1.forward(hidden).unwrap().square().sum();
     Partial::term(loss + penalty)
 }
 
@@ -51,8 +51,8 @@ fn sums(loss: fn(&Model, usize) -> Partial<Loss, World>) -> Vec<[(Vec<u32>, u64)
                 let before = ranks.sent_bytes();
                 let loss = loss(&model, ranks.rank());
                 let gradients = match is_overlapped {
-                    true => loss.try_backward_all_reduce(ranks, &model).unwrap(),
-                    false => loss.backward().all_reduce(ranks, &model).unwrap(),
+                    true => loss.backward_all_reduce(ranks, &model).unwrap(),
+                    false => loss.backward().unwrap().all_reduce(ranks, &model).unwrap(),
                 };
                 let sent = ranks.sent_bytes() - before;
                 let mut gradients = gradients.into_inner();
@@ -97,7 +97,7 @@ fn models_that_differ_are_named() {
     let errors = Ranks::<World>::in_threads(3, |ranks| {
         let mut model = ranks.replicate(build(0)).unwrap();
         ranks.ensure_replicated(&model).unwrap();
-        let gradients = loss(&model, ranks.rank()).backward().all_reduce(ranks, &model).unwrap();
+        let gradients = loss(&model, ranks.rank()).backward().unwrap().all_reduce(ranks, &model).unwrap();
         // The types do not see that the ranks have other learning rates.
         let learning_rate = if ranks.rank() == 1 { 0.2 } else { 0.1 };
         update_replicated(&mut model, gradients, &mut Sgd::default(), learning_rate, 1.0).unwrap();

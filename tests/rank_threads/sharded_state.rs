@@ -43,8 +43,8 @@ fn input(step: u64) -> (Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, TokenIds<Ba
 fn train<O: Optimizer<Model, f32>>(optimizer: &mut O, model: &mut Model) -> Vec<f32> {
     for step in 0..5 {
         let (x, labels) = input(step);
-        let logits = model.forward(x.put_tape(model.recording()));
-        let gradients = cross_entropy(logits, &labels, Reduction::MeanAll).backward();
+        let logits = model.forward(x.put_tape(model.recording())).unwrap();
+        let gradients = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().backward().unwrap();
         update(model, gradients, optimizer, 0.05, 1.0).unwrap();
     }
     [model.weight.as_vec(), model.bias.as_vec()].concat()
@@ -94,9 +94,9 @@ fn tensor_and_data_parallel_together_are_one_rank() {
     let mut adam = Adam::default();
     let mut losses = Vec::new();
     for _ in 0..3 {
-        let loss = cross_entropy(whole.forward(&ids, whole.recording()), &ids, Reduction::MeanAll);
+        let loss = cross_entropy(whole.forward(&ids, whole.recording()).unwrap(), &ids, Reduction::MeanAll).unwrap();
         losses.push(loss.array());
-        update(&mut whole, loss.backward(), &mut adam, 0.01, 0.5).unwrap();
+        update(&mut whole, loss.backward().unwrap(), &mut adam, 0.01, 0.5).unwrap();
     }
     Ranks::<World>::in_threads(4, |world| {
         let (data, tp) = world.split::<Data, Tp>().unwrap();
@@ -106,14 +106,14 @@ fn tensor_and_data_parallel_together_are_one_rank() {
         let mut adam = ShardedState::new(Adam::default(), &data);
         // Two rows on one half of the ranks, one on the other.
         let rows = data.shard(Batch::new(3));
-        let own = &ids.as_slice()[4 * rows.range().start..][..4 * rows.size()];
+        let own = &ids.as_slice()[4 * rows.range().unwrap().start..][..4 * rows.size()];
         let own = TokenIds::from_ids(own, None, (rows, ids.shape().1)).unwrap();
         for expected in &losses {
-            let logits = model.forward(&own, model.recording(), &tp);
-            let loss = typed_transformer::ops::partial_cross_entropy(logits, &own, Reduction::MeanAll);
+            let logits = model.forward(&own, model.recording(), &tp).unwrap();
+            let loss = typed_transformer::ops::partial_cross_entropy(logits, &own, Reduction::MeanAll).unwrap();
             let value = loss.value().all_reduce(&data).unwrap();
             assert!((*value - f64::from(*expected)).abs() < 1e-5, "{} and not {expected}", *value);
-            let gradients = loss.backward().all_reduce(&data, &model).unwrap();
+            let gradients = loss.backward().unwrap().all_reduce(&data, &model).unwrap();
             update_sharded_replicated(&mut model, gradients, &mut adam, 0.01, 0.5, &tp).unwrap();
         }
     });

@@ -66,7 +66,7 @@ fn check<Dims: Shape + Default, Tp: ConstRankAxis>(
             let x: F64<Dims> = Cpu::default().tensor_from_vec(inputs[ranks.rank()].clone(), Dims::default());
             let loss = function(x.recorded(), ranks);
             let value = loss.array();
-            (value, loss.backward().of(&x).unwrap().as_vec())
+            (value, loss.backward().unwrap().of(&x).unwrap().as_vec())
         });
         let (losses, gradients): (Vec<f64>, Vec<Vec<f64>>) = results.into_iter().unzip();
         match loss {
@@ -114,43 +114,43 @@ where
     T: ConstDim,
 {
     let weight: F64<(Shard<T, Tp>, M)> = weights(ranks, 1);
-    weighted_sum(linear_column(entered, &weight, None))
+    weighted_sum(linear_column(entered, &weight, None).unwrap())
 }
 
 fn check_enter<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     // The loss is the sum of what the ranks compute with their parts.
     check::<(Batch, SeqLen, EmbedDim), Tp>(Input::Same, Loss::Sum, |x, ranks| {
-        loss_of_entered::<_, _, _, _, HiddenDim>(enter(x, ranks), ranks)
+        loss_of_entered::<_, _, _, _, HiddenDim>(enter(x, ranks).unwrap(), ranks)
     });
 }
 
 fn check_all_reduce<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     check::<(Batch, SeqLen, EmbedDim), Tp>(Input::Own, Loss::Same, |x, ranks| {
-        let terms = add(scale(Partial::term(x.clone()), 0.5), Partial::term(x * 2.0));
-        weighted_sum(all_reduce(terms, ranks))
+        let terms = add(scale(Partial::term(x.clone()), 0.5).unwrap(), Partial::term(x * 2.0)).unwrap();
+        weighted_sum(all_reduce(terms, ranks).unwrap())
     });
 }
 
 fn check_all_reduce_entered<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     check::<(Batch, SeqLen, EmbedDim), Tp>(Input::Own, Loss::Sum, |x, ranks| {
-        loss_of_entered::<_, _, _, _, HiddenDim>(all_reduce_entered(Partial::term(x), ranks), ranks)
+        loss_of_entered::<_, _, _, _, HiddenDim>(all_reduce_entered(Partial::term(x), ranks).unwrap(), ranks)
     });
 }
 
 fn check_all_gather<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     check::<(Batch, SeqLen, Shard<HiddenDim, Tp>), Tp>(Input::Own, Loss::Sum, |x, ranks| {
-        loss_of_entered::<_, _, _, _, HiddenDim>(all_gather(x, axis::<HiddenDim>(), ranks), ranks)
+        loss_of_entered::<_, _, _, _, HiddenDim>(all_gather(x, axis::<HiddenDim>(), ranks).unwrap(), ranks)
     });
     // Along another axis than the last.
     check::<(Batch, Shard<HiddenDim, Tp>, EmbedDim), Tp>(Input::Own, Loss::Sum, |x, ranks| {
-        loss_of_entered::<_, _, _, _, HiddenDim>(all_gather(x, axis::<HiddenDim>(), ranks), ranks)
+        loss_of_entered::<_, _, _, _, HiddenDim>(all_gather(x, axis::<HiddenDim>(), ranks).unwrap(), ranks)
     });
 }
 
 fn check_reduce_scatter<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     check::<(Batch, HiddenDim, EmbedDim), Tp>(Input::Own, Loss::Sum, |x, ranks| {
         let part: Taped<(Batch, Shard<HiddenDim, Tp>, EmbedDim)> =
-            reduce_scatter(Partial::term(x), axis::<HiddenDim>(), ranks);
+            reduce_scatter(Partial::term(x), axis::<HiddenDim>(), ranks).unwrap();
         let weights = weights::<(Batch, Shard<HiddenDim, Tp>, EmbedDim), Tp>(ranks, 2);
         (part * weights).sum()
     });
@@ -158,7 +158,8 @@ fn check_reduce_scatter<Tp: ConstRankAxis + Divides<HiddenDim>>() {
 
 fn check_shard<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     check::<(Batch, HiddenDim, EmbedDim), Tp>(Input::Same, Loss::Sum, |x, ranks| {
-        let part: Taped<(Batch, Shard<HiddenDim, Tp>, EmbedDim)> = shard(enter(x, ranks), axis::<HiddenDim>(), ranks);
+        let part: Taped<(Batch, Shard<HiddenDim, Tp>, EmbedDim)> =
+            shard(enter(x, ranks).unwrap(), axis::<HiddenDim>(), ranks).unwrap();
         let weights = weights::<(Batch, Shard<HiddenDim, Tp>, EmbedDim), Tp>(ranks, 2);
         (part * weights).sum()
     });
@@ -168,9 +169,9 @@ fn check_linear<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     check::<(Batch, SeqLen, EmbedDim), Tp>(Input::Same, Loss::Same, |x, ranks| {
         let (first, bias) = (weights(ranks, 1), weights(ranks, 2));
         let hidden: Taped<(Batch, SeqLen, Shard<HiddenDim, Tp>)> =
-            GeluTanh::try_apply(linear_column(enter(x, ranks), &first, Some(&bias))).unwrap();
+            GeluTanh::apply(linear_column(enter(x, ranks).unwrap(), &first, Some(&bias)).unwrap()).unwrap();
         let second: F64<(EmbedDim, Shard<HiddenDim, Tp>)> = weights(ranks, 3);
-        weighted_sum(all_reduce(linear_row(hidden, &second), ranks))
+        weighted_sum(all_reduce(linear_row(hidden, &second).unwrap(), ranks).unwrap())
     });
 }
 
@@ -191,15 +192,16 @@ fn check_feed_forward<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     let bias: F64<(HiddenDim,)> = random(2);
     let second: F64<(EmbedDim, HiddenDim)> = random(3);
     let x: F64<(Batch, SeqLen, EmbedDim)> = random(4);
-    let hidden = GeluTanh::try_apply(typed_transformer::ops::linear(x.clone(), &first, Some(&bias))).unwrap();
-    let whole = typed_transformer::ops::linear(hidden, &second, None).as_vec();
+    let hidden = GeluTanh::apply(typed_transformer::ops::linear(x.clone(), &first, Some(&bias)).unwrap()).unwrap();
+    let whole = typed_transformer::ops::linear(hidden, &second, None).unwrap().as_vec();
 
     let outputs = Ranks::<Tp>::in_threads(Tp::EXPECTED_SIZE.unwrap(), |ranks| {
-        let first = shard(enter(first.clone(), ranks), axis::<HiddenDim>(), ranks);
-        let bias = shard(enter(bias.clone(), ranks), axis::<HiddenDim>(), ranks);
-        let second = shard(enter(second.clone(), ranks), axis::<HiddenDim>(), ranks);
-        let hidden = GeluTanh::try_apply(linear_column(enter(x.clone(), ranks), &first, Some(&bias))).unwrap();
-        all_reduce(linear_row(hidden, &second), ranks).as_vec()
+        let first = shard(enter(first.clone(), ranks).unwrap(), axis::<HiddenDim>(), ranks).unwrap();
+        let bias = shard(enter(bias.clone(), ranks).unwrap(), axis::<HiddenDim>(), ranks).unwrap();
+        let second = shard(enter(second.clone(), ranks).unwrap(), axis::<HiddenDim>(), ranks).unwrap();
+        let hidden =
+            GeluTanh::apply(linear_column(enter(x.clone(), ranks).unwrap(), &first, Some(&bias)).unwrap()).unwrap();
+        all_reduce(linear_row(hidden, &second).unwrap(), ranks).unwrap().as_vec()
     });
     for output in outputs {
         assert!(output.iter().zip(&whole).all(|(a, b)| (a - b).abs() < 1e-12));
@@ -216,11 +218,11 @@ fn a_gather_joins_the_parts_in_the_order_of_the_ranks() {
     fn check<Tp: ConstRankAxis + Divides<HiddenDim>>() {
         let whole: F64<(Batch, HiddenDim, EmbedDim)> = random(1);
         Ranks::<Tp>::in_threads(Tp::EXPECTED_SIZE.unwrap(), |ranks| {
-            let part = shard(enter(whole.clone(), ranks), axis::<HiddenDim>(), ranks);
-            let again = all_gather(part.clone(), axis::<HiddenDim>(), ranks);
-            let again = shard(again, axis::<HiddenDim>(), ranks);
+            let part = shard(enter(whole.clone(), ranks).unwrap(), axis::<HiddenDim>(), ranks).unwrap();
+            let again = all_gather(part.clone(), axis::<HiddenDim>(), ranks).unwrap();
+            let again = shard(again, axis::<HiddenDim>(), ranks).unwrap();
             assert_eq!(again.as_vec(), part.as_vec());
-            let sum = reduce_scatter(Partial::term(whole.clone()), axis::<HiddenDim>(), ranks);
+            let sum = reduce_scatter(Partial::term(whole.clone()), axis::<HiddenDim>(), ranks).unwrap();
             let times: Vec<f64> = part.as_vec().iter().map(|x| x * ranks.size() as f64).collect();
             assert!(sum.as_vec().iter().zip(times).all(|(a, b)| (a - b).abs() < 1e-12));
         });

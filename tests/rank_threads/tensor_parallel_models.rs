@@ -183,14 +183,17 @@ macro_rules! compared {
             fn compute(&self, ranks: &Ranks<Tp>) -> ($element, GradientsOf<Self, $element, Cpu>) {
                 let _seed = DropoutSeed::new(5);
                 let ids = batch(TgtLen::new(6).unwrap(), 1);
-                let loss = cross_entropy(self.forward(&ids, self.recording(), ranks), &ids, Reduction::MeanAll);
-                (loss.array(), loss.backward())
+                let loss =
+                    cross_entropy(self.forward(&ids, self.recording(), ranks).unwrap(), &ids, Reduction::MeanAll)
+                        .unwrap();
+                (loss.array(), loss.backward().unwrap())
             }
             fn compute_whole(whole: &Self::Whole) -> ($element, GradientsOf<Self::Whole, $element, Cpu>) {
                 let _seed = DropoutSeed::new(5);
                 let ids = batch(TgtLen::new(6).unwrap(), 1);
-                let loss = cross_entropy(whole.forward(&ids, whole.recording()), &ids, Reduction::MeanAll);
-                (loss.array(), loss.backward())
+                let loss =
+                    cross_entropy(whole.forward(&ids, whole.recording()).unwrap(), &ids, Reduction::MeanAll).unwrap();
+                (loss.array(), loss.backward().unwrap())
             }
         }
         impl<C: Seq2Seq, Tp: DividesLayersOf<C>> Compared<Tp, $element> for ShardedLM<C, Tp, $element, Cpu>
@@ -201,17 +204,17 @@ macro_rules! compared {
                 let _seed = DropoutSeed::new(5);
                 let source = batch(SrcLen::new(5).unwrap(), 1);
                 let target = batch(TgtLen::new(6).unwrap(), 2);
-                let logits = self.forward(&source, &target, self.recording(), ranks).logit_output;
-                let loss = cross_entropy(logits, &target, Reduction::MeanAll);
-                (loss.array(), loss.backward())
+                let logits = self.forward(&source, &target, self.recording(), ranks).unwrap().logit_output;
+                let loss = cross_entropy(logits, &target, Reduction::MeanAll).unwrap();
+                (loss.array(), loss.backward().unwrap())
             }
             fn compute_whole(whole: &Self::Whole) -> ($element, GradientsOf<Self::Whole, $element, Cpu>) {
                 let _seed = DropoutSeed::new(5);
                 let source = batch(SrcLen::new(5).unwrap(), 1);
                 let target = batch(TgtLen::new(6).unwrap(), 2);
-                let logits = whole.forward(&source, &target, whole.recording()).logit_output;
-                let loss = cross_entropy(logits, &target, Reduction::MeanAll);
-                (loss.array(), loss.backward())
+                let logits = whole.forward(&source, &target, whole.recording()).unwrap().logit_output;
+                let loss = cross_entropy(logits, &target, Reduction::MeanAll).unwrap();
+                (loss.array(), loss.backward().unwrap())
             }
         }
     };
@@ -367,7 +370,7 @@ fn without_a_seed_dropout_drops_the_same_on_all_ranks() {
         let device = Cpu::seed_from_u64(ranks.rank() as u64);
         let model = Distributed::<ShardedDecoderOnly<Dropped<NanoGpt>, Two, f32, Cpu>, Two>::build(&device, ranks);
         let (model, ids) = (model.unwrap(), batch(TgtLen::new(6).unwrap(), 1));
-        [(); 2].map(|()| model.forward(&ids, model.recording(), ranks).as_vec())
+        [(); 2].map(|()| model.forward(&ids, model.recording(), ranks).unwrap().as_vec())
     });
     assert_eq!(outputs[0], outputs[1]);
     assert_ne!(outputs[0][0], outputs[0][1]);
@@ -396,8 +399,9 @@ fn a_rank_does_not_change_its_part_alone() {
     Ranks::<Two>::in_threads(2, |ranks| {
         let mut model = ShardedDecoderOnly::<Plain<NanoGpt>, Two, f32, Cpu>::build(&Cpu::seed_from_u64(7));
         let (before, ids) = (elements_of::<_, f32>(&model), batch(TgtLen::new(6).unwrap(), 1));
-        let loss = cross_entropy(model.forward(&ids, model.recording(), ranks), &ids, Reduction::MeanAll);
-        let error = update(&mut model, loss.backward(), &mut Sgd::default(), 1e-1, 1.0).unwrap_err();
+        let loss =
+            cross_entropy(model.forward(&ids, model.recording(), ranks).unwrap(), &ids, Reduction::MeanAll).unwrap();
+        let error = update(&mut model, loss.backward().unwrap(), &mut Sgd::default(), 1e-1, 1.0).unwrap_err();
         let expected = OpError::Sharded {
             parameter: "decoder.layers.0.self_attention.attention.query_proj.weight".into(),
             dims: "(Product<Shard<NumHeads, Two>, QKDim>, EmbedDim)".into(),

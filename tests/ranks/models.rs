@@ -87,22 +87,24 @@ fn target_len() -> TgtLen {
 
 impl<Tp: DividesLayersOf<Small>> Compared<Tp> for ShardedDecoderOnly<Small, Tp, f32, Cpu> {
     fn logits(&self, rows: Shard<Batch, Data>, tp: &Ranks<Tp>) -> Logits<Shard<Batch, Data>, Self> {
-        self.forward(&ids(rows.range(), rows, target_len()), self.recording(), tp)
+        self.forward(&ids(rows.range().unwrap(), rows, target_len()), self.recording(), tp).unwrap()
     }
     fn logits_of(whole: &Self::Whole) -> Logits<Batch, Self::Whole> {
-        whole.forward(&ids(0..ROWS, Batch::new(ROWS), target_len()), whole.recording())
+        whole.forward(&ids(0..ROWS, Batch::new(ROWS), target_len()), whole.recording()).unwrap()
     }
 }
 
 impl<Tp: DividesLayersOf<SmallPair>> Compared<Tp> for ShardedLM<SmallPair, Tp, f32, Cpu> {
     fn logits(&self, rows: Shard<Batch, Data>, tp: &Ranks<Tp>) -> Logits<Shard<Batch, Data>, Self> {
-        let source = ids(rows.range(), rows, SrcLen::new(7).unwrap());
-        self.forward(&source, &ids(rows.range(), rows, target_len()), self.recording(), tp).logit_output
+        let source = ids(rows.range().unwrap(), rows, SrcLen::new(7).unwrap());
+        self.forward(&source, &ids(rows.range().unwrap(), rows, target_len()), self.recording(), tp)
+            .unwrap()
+            .logit_output
     }
     fn logits_of(whole: &Self::Whole) -> Logits<Batch, Self::Whole> {
         let source = ids(0..ROWS, Batch::new(ROWS), SrcLen::new(7).unwrap());
         let target = ids(0..ROWS, Batch::new(ROWS), target_len());
-        whole.forward(&source, &target, whole.recording()).logit_output
+        whole.forward(&source, &target, whole.recording()).unwrap().logit_output
     }
 }
 
@@ -172,31 +174,35 @@ fn check<Part: Compared<Tp>, Tp: ConstRankAxis>(folder: &Path) {
         let (expected, expected_loss) = {
             let _step = step();
             let logits = Part::logits_of(&whole);
-            (logits.retaped::<NoneTape>().as_vec(), cross_entropy(logits, &labels, Reduction::MeanAll))
+            (logits.retaped::<NoneTape>().as_vec(), cross_entropy(logits, &labels, Reduction::MeanAll).unwrap())
         };
         let (rows, loss) = {
             let step = step();
             let rows = step.assign_rows(&data, Batch::new(ROWS));
             let logits = model.logits(rows, &tp);
             let row_len = target_len().size() * VocabSize::SIZE;
-            let expected = &expected[rows.range().start * row_len..rows.range().end * row_len];
+            let expected = &expected[rows.range().unwrap().start * row_len..rows.range().unwrap().end * row_len];
             assert_close(&logits.retaped::<NoneTape>().as_vec(), expected, 1e-5, "logits");
-            (rows, partial_cross_entropy(logits, &ids(rows.range(), rows, target_len()), Reduction::MeanAll))
+            (
+                rows,
+                partial_cross_entropy(logits, &ids(rows.range().unwrap(), rows, target_len()), Reduction::MeanAll)
+                    .unwrap(),
+            )
         };
         assert!(!rows.is_empty());
         let value = *loss.value().all_reduce(&data).unwrap();
         assert!((value - f64::from(expected_loss.array())).abs() < 1e-5, "{value}, not {}", expected_loss.array());
-        let gradients = loss.try_backward_all_reduce(&data, &model).unwrap();
+        let gradients = loss.backward_all_reduce(&data, &model).unwrap();
         if number == 0 {
             // The gradient is the difference of the parameters.
             update_sharded_replicated(&mut model, gradients, &mut Sgd::default(), 1.0, f64::INFINITY, &tp).unwrap();
-            update(&mut whole, expected_loss.backward(), &mut Sgd::default(), 1.0, f64::INFINITY).unwrap();
+            update(&mut whole, expected_loss.backward().unwrap(), &mut Sgd::default(), 1.0, f64::INFINITY).unwrap();
             saved(&model, "updated.safetensors");
             let updated: Part::Whole = weights::load(folder.join("updated.safetensors"), &device).unwrap();
             assert_close(&elements_of(&updated), &elements_of(&whole), 1e-6, "parameters");
         } else {
             update_sharded_replicated(&mut model, gradients, &mut adam, 1e-3, 0.5, &tp).unwrap();
-            update(&mut whole, expected_loss.backward(), &mut whole_adam, 1e-3, 0.5).unwrap();
+            update(&mut whole, expected_loss.backward().unwrap(), &mut whole_adam, 1e-3, 0.5).unwrap();
         }
     }
     // Each rank along `Data` has a part of the moments of its part of the model.

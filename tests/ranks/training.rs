@@ -47,15 +47,17 @@ fn train<O: Optimizer<Model, f32>>(
         let x: Vec<f32> = (0..ROWS * 12).map(|_| step.rng.gen_range(-1.0..1.0)).collect();
         let ids: Vec<usize> = (0..ROWS * 2).map(|_| step.rng.gen_range(0..11)).collect();
         let rows = step.assign_rows(ranks, Batch::new(ROWS));
-        let own = |len: usize| rows.range().start * len..rows.range().end * len;
+        let own = |len: usize| rows.range().unwrap().start * len..rows.range().unwrap().end * len;
         let x = device.tensor_from_vec(x[own(12)].to_vec(), (rows, SeqLen, EmbedDim));
         let labels = TokenIds::from_ids(&ids[own(2)], None, (rows, SeqLen)).unwrap();
-        let loss = partial_cross_entropy(model.forward(x.put_tape(model.recording())), &labels, Reduction::MeanAll);
+        let loss =
+            partial_cross_entropy(model.forward(x.put_tape(model.recording())).unwrap(), &labels, Reduction::MeanAll)
+                .unwrap();
         let value = match bad_rank == Some(ranks.rank()) && step.number == until {
             true => Partial::term(f64::NAN),
             false => loss.value(),
         };
-        let gradients = loss.try_backward_all_reduce(ranks, &model)?;
+        let gradients = loss.backward_all_reduce(ranks, &model)?;
         losses.push(trainer.update_replicated(ranks, &mut model, gradients, value, ROWS * 2)?.loss);
         ranks.ensure_replicated(&model)?;
     }

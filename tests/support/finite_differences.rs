@@ -29,7 +29,7 @@ pub fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
 #[track_caller]
 pub fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Dims>) -> Taped<()>) {
     const STEP: f64 = 1e-5;
-    let gradient = function(input.recorded()).backward().of(&input).unwrap().as_vec();
+    let gradient = function(input.recorded()).backward().unwrap().of(&input).unwrap().as_vec();
     let at = |elements: Vec<f64>| {
         let shifted: F64<Dims> = Cpu::default().tensor_from_vec(elements, Dims::default());
         function(shifted.recorded()).array()

@@ -3,18 +3,16 @@ use crate::{
     backend::{Backend, Tape},
     dims,
     dims::{Dim, Sum, along, axis},
-    module,
+    einsum, module,
     nn::init,
     ops::{
-        OpError, Real, device_error, try_concat, try_linear, try_mul, try_one_hot, try_residual, try_select,
-        try_softmax_over, try_take, try_top_k, try_zeros,
+        OpError, Real, concat, device_error, linear, mul, one_hot, residual, select, softmax_over, take, top_k, zeros,
     },
     tokens::{Fin, Indices},
-    try_einsum,
 };
 use dfdx::{
     shapes::{ConstDim as _, HasShape},
-    tensor::{PutTape, SplitTape, Tensor},
+    tensor::Tensor,
     tensor_ops::ReshapeTo,
 };
 
@@ -53,7 +51,7 @@ type ExpertsPerToken<Config> =
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert runs on the tokens that chose it.
-    pub(super) fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
@@ -61,41 +59,37 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, 
         let shape @ (batch, len, width) = *x.shape();
         let tokens = Tokens::new(batch.size() * len.size());
         let x = x.try_reshape_like(&(One, tokens, width)).map_err(device_error::<D::Err>(OP))?;
-        let logits = try_linear(x.clone(), &self.router, None)?; // (One, Tokens, NumExperts)
-        let (logits, chosen) = try_top_k(logits, axis::<Config::NumExperts>(), ExpertsPerToken::<Config>::default())?;
+        let logits = linear(x.clone(), &self.router, None)?; // (One, Tokens, NumExperts)
+        let (logits, chosen) = top_k(logits, axis::<Config::NumExperts>(), ExpertsPerToken::<Config>::default())?;
         let chosen: Indices<(One, Tokens, ExpertsPerToken<Config>), Config::NumExperts> = chosen;
         let weights: Tensor<(One, Tokens, ExpertsPerToken<Config>), E, D, T> =
-            try_softmax_over(logits, axis::<ExpertsPerToken<Config>>())?;
+            softmax_over(logits, axis::<ExpertsPerToken<Config>>())?;
         let is_chosen: Tensor<(One, Tokens, ExpertsPerToken<Config>, Config::NumExperts), E, D> =
-            try_one_hot(x.device(), &chosen)?;
-        let weights = try_einsum!(
+            one_hot(x.device(), &chosen)?;
+        let weights = einsum!(
             weights: (One, Tokens, ExpertsPerToken<Config>),
             &is_chosen: (One, Tokens, ExpertsPerToken<Config>, Config::NumExperts)
             -> (One, Tokens, Config::NumExperts)
         )?;
 
-        let (x, tape) = x.split_tape();
-        let mut output = try_zeros(x.device(), *x.shape())?.put_tape(tape);
+        let mut output = zeros(x.device(), *x.shape())?.retaped::<T>();
         for (index, expert) in Fin::<Config::NumExperts>::all().zip(&self.experts) {
             let choices = chosen.as_slice().chunks(ExpertsPerToken::<Config>::SIZE).enumerate();
-            let routed: Vec<usize> =
+            let tokens_of_expert: Vec<usize> =
                 choices.filter(|(_, choices)| choices.contains(&index.value())).map(|(token, _)| token).collect();
-            if !routed.is_empty() {
+            if !tokens_of_expert.is_empty() {
                 // (One, Tokens)
-                let weight = try_select(weights.clone(), axis::<Config::NumExperts>(), index)?;
-                output = try_residual(output, try_routed(expert, x.retaped::<T>(), weight, routed)?)?;
+                let weight = select(weights.clone(), axis::<Config::NumExperts>(), index)?;
+                output = residual(output, routed(expert, x.clone(), weight, tokens_of_expert)?)?;
             }
         }
-        let (_, tape) = weights.split_tape();
-        let (output, output_tape) = output.split_tape();
-        let output = output.put_tape(output_tape.merge(tape));
         output.try_reshape_like(&shape).map_err(device_error::<D::Err>(OP))
     }
 }
 
 /// The weighted output of an expert for the tokens `routed`, and 0 for all others:
 /// `(One, Tokens, EmbedDim), (One, Tokens) -> (One, Tokens, EmbedDim)`.
-fn try_routed<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn routed<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>>(
     expert: &FeedForward<Config, E, D>,
     x: Tensor<(One, Tokens, Config::EmbedDim), E, D, T>,
     weight: Tensor<(One, Tokens), E, D, T>,
@@ -107,10 +101,10 @@ fn try_routed<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>>(
     let routed = Indices::unchecked(routed.into(), (count,), tokens);
     let place = Indices::unchecked(place.into(), (tokens,), Sum::of(count, Zeros));
 
-    let x: Tensor<(One, Routed, Config::EmbedDim), E, D, T> = try_take(x, axis::<Tokens>(), &routed)?;
-    let weight: Tensor<(One, Routed), E, D, T> = try_take(weight, axis::<Tokens>(), &routed)?;
-    let transformed = try_mul(expert.try_forward(x)?, weight)?; // (One, Routed, EmbedDim)
-    let zeros = try_zeros(transformed.device(), (One, Zeros, width))?.retaped::<T>();
-    let rows = try_concat(transformed, zeros, along::<Routed, Zeros>())?; // (One, Sum<Routed, Zeros>, EmbedDim)
-    try_take(rows, axis::<Sum<Routed, Zeros>>(), &place)
+    let x: Tensor<(One, Routed, Config::EmbedDim), E, D, T> = take(x, axis::<Tokens>(), &routed)?;
+    let weight: Tensor<(One, Routed), E, D, T> = take(weight, axis::<Tokens>(), &routed)?;
+    let transformed = mul(expert.forward(x)?, weight)?; // (One, Routed, EmbedDim)
+    let zeros = zeros(transformed.device(), (One, Zeros, width))?.retaped::<T>();
+    let rows = concat(transformed, zeros, along::<Routed, Zeros>())?; // (One, Sum<Routed, Zeros>, EmbedDim)
+    take(rows, axis::<Sum<Routed, Zeros>>(), &place)
 }

@@ -4,10 +4,10 @@ use crate::{
     dims::Dim,
     mask::AttentionMask,
     module,
-    nn::{KeysAndValues, WithPast, init},
+    nn::{CacheUpdate, KeysAndValues, init},
     ops::{
-        Activation, AttentionScale, MaskFill, OpError, Real, Relu, try_linear, try_multi_head_attention,
-        try_multi_head_attention_with_bias, try_residual, try_rms_norm,
+        Activation, AttentionOptions, AttentionScale, OpError, Real, Relu, linear, multi_head_attention, residual,
+        rms_norm,
     },
 };
 use dfdx::{shapes::ConstDim as _, tensor::Tensor};
@@ -40,17 +40,17 @@ pub struct Attention<Config: T5Config, E, D> {
 
 impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
     /// `(B, K, EmbedDim) -> (B, K, Columns), (B, K, Columns)`
-    pub(super) fn try_keys_and_values<B: Dim, K: Dim, T: Tape<E, D>>(
+    pub(super) fn keys_and_values<B: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, K, Config::EmbedDim), E, D, T>,
     ) -> Result<KeysAndValues<B, K, KeyValueHeadsOf<Config>, E, D, T>, OpError> {
-        Ok((try_linear(x.clone(), &self.key, None)?, try_linear(x, &self.value, None)?))
+        Ok((linear(x.clone(), &self.key, None)?, linear(x, &self.value, None)?))
     }
 
     /// `x + output(softmax(q kᵀ + position_bias) v)`:
     /// `(B, Q, EmbedDim), position bias (NumHeads, Q, K), mask (B, Q, K) -> (B, Q, EmbedDim)`. `keys_and_values` gets the
     /// normalized `x`. Self-attention projects it; cross-attention ignores it and returns those of the source.
-    fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         keys_and_values: impl FnOnce(
@@ -59,15 +59,13 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
         position_bias: Option<PositionBias<Q, K, Config, E, D, T>>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let normalized = try_rms_norm(x.clone(), &self.norm, Config::NORM_EPSILON)?;
+        let normalized = rms_norm(x.clone(), &self.norm, Config::NORM_EPSILON)?;
         let (key, value) = keys_and_values(normalized.clone())?;
-        let query = try_linear(normalized, &self.query, None)?;
-        let (scale, fill) = (AttentionScale::One, MaskFill::MinValue);
-        let attended = match position_bias {
-            Some(bias) => try_multi_head_attention_with_bias(query, key, value, bias, mask, scale, fill, 0.0)?,
-            None => try_multi_head_attention(query, key, value, mask, scale, fill, 0.0)?,
-        };
-        try_residual(x, try_linear(attended, &self.output, None)?)
+        let query = linear(normalized, &self.query, None)?;
+        let options =
+            AttentionOptions { scale: AttentionScale::One, bias: position_bias, ..AttentionOptions::default() };
+        let attended = multi_head_attention(query, key, value, mask, options)?;
+        residual(x, linear(attended, &self.output, None)?)
     }
 }
 
@@ -93,13 +91,13 @@ pub struct FeedForward<Config: T5Config, E, D> {
 
 impl<Config: T5Config, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let normalized = try_rms_norm(x.clone(), &self.norm, Config::NORM_EPSILON)?;
-        let hidden = Relu::try_apply(try_linear(normalized, &self.hidden, None)?)?;
-        try_residual(x, try_linear(hidden, &self.output, None)?)
+        let normalized = rms_norm(x.clone(), &self.norm, Config::NORM_EPSILON)?;
+        let hidden = Relu::apply(linear(normalized, &self.hidden, None)?)?;
+        residual(x, linear(hidden, &self.output, None)?)
     }
 }
 
@@ -120,15 +118,15 @@ pub struct EncoderLayer<Config: T5Config, E, D> {
 
 impl<Config: T5Config, E: Real, D: Backend<E>> EncoderLayer<Config, E, D> {
     /// `(B, S, EmbedDim), position bias (NumHeads, S, S), mask (B, S, S) -> (B, S, EmbedDim)`
-    pub(super) fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         position_bias: PositionBias<S, S, Config, E, D, T>,
         mask: &AttentionMask<B, S, S>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let attention = &self.self_attention;
-        let x = attention.try_forward(x, |x| attention.try_keys_and_values(x), Some(position_bias), mask)?;
-        self.feed_forward.try_forward(x)
+        let x = attention.forward(x, |x| attention.keys_and_values(x), Some(position_bias), mask)?;
+        self.feed_forward.forward(x)
     }
 }
 
@@ -151,19 +149,19 @@ pub struct DecoderLayer<Config: T5Config, E, D> {
 
 impl<Config: T5Config, E: Real, D: Backend<E>> DecoderLayer<Config, E, D> {
     /// `(B, Q, EmbedDim), position bias (NumHeads, Q, K), mask (B, Q, K), source (B, Src), mask (B, Q, Src) -> (B, Q, EmbedDim)`.
-    /// `with_past` prepends the cached keys and values.
-    pub(super) fn try_forward<B: Dim, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(
+    /// `update_cache` prepends the cached keys and values.
+    pub(super) fn forward<B: Dim, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
-        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
         (position_bias, mask): (PositionBias<Q, K, Config, E, D, T>, &AttentionMask<B, Q, K>),
         source: KeysAndValues<B, Src, KeyValueHeadsOf<Config>, E, D, T>,
         source_mask: &AttentionMask<B, Q, Src>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let attention = &self.self_attention;
-        let keys_and_values = |x| with_past(attention.try_keys_and_values(x)?);
-        let x = attention.try_forward(x, keys_and_values, Some(position_bias), mask)?;
-        let x = self.cross_attention.try_forward(x, |_| Ok(source), None, source_mask)?;
-        self.feed_forward.try_forward(x)
+        let keys_and_values = |x| update_cache(attention.keys_and_values(x)?);
+        let x = attention.forward(x, keys_and_values, Some(position_bias), mask)?;
+        let x = self.cross_attention.forward(x, |_| Ok(source), None, source_mask)?;
+        self.feed_forward.forward(x)
     }
 }

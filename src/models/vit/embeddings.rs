@@ -4,7 +4,7 @@ use crate::{
     dims::{Const, Dim, Product, Sum, along, axis},
     module,
     nn::{Linear, init},
-    ops::{OpError, PatchGrid, Real, try_add_positions, try_broadcast, try_concat, try_patches},
+    ops::{OpError, PatchGrid, Real, add_positions, broadcast, concat, patches},
 };
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
@@ -56,18 +56,18 @@ pub struct Embeddings<Config: VitConfig, E, D> {
 
 impl<Config: VitConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
     /// `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`
-    pub(super) fn try_forward<B: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: Dim, T: Tape<E, D>>(
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {
         let (batch, width) = (images.shape().0, Config::EmbedDim::default());
-        let patches = try_patches::<_, _, _, _, Config::PatchHeight, Config::PatchWidth, _, _, _>(images)?;
-        let patches = self.patch.try_forward(patches)?;
+        let patches = patches::<_, _, _, _, Config::PatchHeight, Config::PatchWidth, _, _, _>(images)?;
+        let patches = self.patch.forward(patches)?;
         let class: Tensor<(Const<1>, Config::EmbedDim), E, D, T> =
-            try_broadcast(self.class_token.retaped::<T>(), (Const, width), axis::<Const<1>>())?;
+            broadcast(self.class_token.retaped::<T>(), (Const, width), axis::<Const<1>>())?;
         let class: Tensor<(B, Const<1>, Config::EmbedDim), E, D, T> =
-            try_broadcast(class, (batch, Const, width), axis::<B>())?;
-        let x = try_concat(class, patches, along::<Const<1>, NumPatches<Config>>())?;
-        try_add_positions(x, self.position.retaped::<T>())
+            broadcast(class, (batch, Const, width), axis::<B>())?;
+        let x = concat(class, patches, along::<Const<1>, NumPatches<Config>>())?;
+        add_positions(x, self.position.retaped::<T>())
     }
 }

@@ -51,8 +51,8 @@ use std::collections::BTreeSet;
 ///     fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
 ///         &self,
 ///         input: Tensor<(B, S, EmbedDim), E, D, T>,
-///     ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-///         mul(self.map.forward(input), &self.gate)
+///     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+///         mul(self.map.forward(input)?, &self.gate)
 ///     }
 /// }
 ///
@@ -61,7 +61,8 @@ use std::collections::BTreeSet;
 /// let device = Cpu::default();
 /// let gated = Gated::<EmbedDim, f32, Cpu>::build(&device);
 /// let x: Tensor<(Const<2>, Const<4>, EmbedDim), f32, Cpu> = device.zeros();
-/// assert_eq!(gated.forward(x).as_vec().len(), 24);
+/// assert_eq!(gated.forward(x)?.as_vec().len(), 24);
+/// # Ok::<(), OpError>(())
 /// ```
 #[doc(inline)]
 pub use typed_transformer_macros::module;

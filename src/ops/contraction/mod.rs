@@ -6,7 +6,7 @@ mod sum;
 pub(super) use sum::sum_to;
 
 use super::{
-    OpError, Real, device_error, try_arithmetic,
+    OpError, Real, device_error, elementwise,
     views::{Sizes, permuted, with_leading_axes},
 };
 use crate::{
@@ -109,7 +109,7 @@ where
         (broadcast(x, to, sizes).map_err(device_error(op))?, broadcast(w, to, sizes).map_err(device_error(op))?);
     // The kernel reads the second operand in place, also where it repeats itself.
     let (larger, smaller) = if is_x_larger { (x, w) } else { (w, x) };
-    try_arithmetic(op, Arithmetic::Mul, larger, smaller)
+    elementwise(op, Arithmetic::Mul, larger, smaller)
 }
 
 /// A view of `x` with the axes `to`. `x` repeats itself along those that it does not have.

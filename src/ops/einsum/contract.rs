@@ -1,4 +1,4 @@
-//! The functions that [`try_einsum!`](crate::try_einsum!) calls.
+//! The functions that [`einsum!`](crate::einsum!) calls.
 
 use crate::{
     backend::{Backend, Tape},
@@ -22,7 +22,7 @@ const OP: &str = "einsum";
 /// A tensor, and what a [`TensorOrRef`] says of its tape.
 pub type TensorAndTape<Dims, E, D, Tape> = (Tensor<Dims, E, D>, Tape);
 
-/// The functions of [`try_einsum!`](crate::try_einsum!) on tensors over `Dims`.
+/// The functions of [`einsum!`](crate::einsum!) on tensors over `Dims`.
 #[doc(hidden)]
 pub struct Over<Dims>(PhantomData<Dims>);
 

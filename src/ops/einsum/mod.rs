@@ -37,8 +37,10 @@ pub use contract::{NumAxes, Over};
 /// The name is NumPy's; the form with names is that of
 /// [haliax](https://haliax.readthedocs.io) and [einops](https://openreview.net/forum?id=oapKSVM2bcj).
 ///
-/// # Panics
-/// If [`try_einsum!`](crate::try_einsum!) returns an error; the message is the error's text.
+/// # Errors
+/// [`OpError::Dim`](crate::ops::OpError::Dim) if an axis has two sizes; it names the axis, both operands and both
+/// sizes. [`OpError::Empty`](crate::ops::OpError::Empty) if an operand has no elements;
+/// [`OpError::Device`](crate::ops::OpError::Device) if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -49,8 +51,9 @@ pub use contract::{NumAxes, Over};
 /// let scores: Tensor<(Batch, NumHeads, QLen, KLen), f32, Cpu> = einsum!(
 ///     query: (Batch, QLen, NumHeads, HeadDim), key: (Batch, KLen, NumHeads, HeadDim)
 ///     -> (Batch, NumHeads, QLen, KLen)
-/// );
+/// )?;
 /// assert_eq!(scores.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 ///
 /// The sum of each column, of one operand:
@@ -59,8 +62,9 @@ pub use contract::{NumAxes, Over};
 /// use typed_transformer::prelude::*;
 /// dims! { pub Rows = 2; pub Columns = 3; }
 /// let x: Tensor<(Rows, Columns), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
-/// let sums: Tensor<(Columns,), f32, Cpu> = einsum!(x: (Rows, Columns) -> (Columns));
+/// let sums: Tensor<(Columns,), f32, Cpu> = einsum!(x: (Rows, Columns) -> (Columns))?;
 /// assert_eq!(sums.as_vec(), [11.0, 22.0, 33.0]);
+/// # Ok::<(), OpError>(())
 /// ```
 ///
 /// It works in functions that are generic in their dimensions, and a call may be an operand:
@@ -73,24 +77,18 @@ pub use contract::{NumAxes, Over};
 ///     x: Tensor<(Left,), E, D, T>,
 ///     matrix: &Tensor<(Left, Right), E, D>,
 ///     y: Tensor<(Right,), E, D, T>,
-/// ) -> Tensor<(), E, D, T> {
-///     einsum!(einsum!(x: (Left), matrix: (Left, Right) -> (Right)): (Right), y: (Right) -> ())
+/// ) -> Result<Tensor<(), E, D, T>, OpError> {
+///     einsum!(einsum!(x: (Left), matrix: (Left, Right) -> (Right))?: (Right), y: (Right) -> ())
 /// }
 ///
 /// let device = Cpu::default();
 /// let (x, y) = (device.tensor([1.0, 2.0]), device.tensor([1.0, 1.0, 1.0]));
 /// let matrix = device.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]);
-/// assert_eq!(bilinear::<Const<2>, Const<3>, f32, Cpu, NoneTape>(x, &matrix, y).array(), 5.0);
+/// assert_eq!(bilinear::<Const<2>, Const<3>, f32, Cpu, NoneTape>(x, &matrix, y)?.array(), 5.0);
+/// # Ok::<(), OpError>(())
 /// ```
-#[doc(inline)]
-pub use typed_transformer_macros::einsum;
-
-/// Fallible form of [`einsum!`](crate::einsum!).
 ///
-/// # Errors
-/// [`OpError::Dim`](crate::ops::OpError::Dim) if an axis has two sizes; it names the axis, both operands and both
-/// sizes. [`OpError::Empty`](crate::ops::OpError::Empty) if an operand has no elements;
-/// [`OpError::Device`](crate::ops::OpError::Device) if the device fails.
+/// An axis with two sizes:
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -99,8 +97,8 @@ pub use typed_transformer_macros::einsum;
 ///     Cpu::default().zeros_like(&(SrcLen::new(len), EmbedDim))
 /// };
 /// let (x, y) = (rows(3), rows(4));
-/// let error = try_einsum!(x: (SrcLen, EmbedDim), y: (SrcLen, EmbedDim) -> (EmbedDim)).unwrap_err();
+/// let error = einsum!(x: (SrcLen, EmbedDim), y: (SrcLen, EmbedDim) -> (EmbedDim)).unwrap_err();
 /// assert_eq!(error.to_string(), "einsum: `SrcLen` is 3 in `x` and 4 in `y`");
 /// ```
 #[doc(inline)]
-pub use typed_transformer_macros::try_einsum;
+pub use typed_transformer_macros::einsum;

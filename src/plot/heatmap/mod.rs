@@ -68,7 +68,7 @@ impl HeatMapGrid {
     /// Attention weights: a row of panels per layer, a panel per head.
     ///
     /// `weights` holds `(B, H, Q, K)` for each layer, as
-    /// [`LM::try_attention_weights`](crate::nn::LM::try_attention_weights) returns them. Only the first sequence of
+    /// [`LM::attention_weights`](crate::nn::LM::attention_weights) returns them. Only the first sequence of
     /// the batch is drawn, and of it one position per label in `queries` and `keys`, so that padding can be
     /// left out.
     pub fn of_attention<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>>(
@@ -103,10 +103,11 @@ impl HeatMapGrid {
     /// ```
     /// use typed_transformer::{doctest::*, plot::HeatMapGrid, prelude::*};
     /// let encoding: Tensor<(SeqLen, EmbedDim), f64, Cpu> =
-    ///     sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim);
+    ///     sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim)?;
     /// let grid = HeatMapGrid::of_matrix("Position encoding", &encoding);
     /// assert_eq!(grid.scale, -1.0..1.0);
     /// assert_eq!(grid.panels[0].rows, ["0", "1", "2", "3"]);
+    /// # Ok::<(), OpError>(())
     /// ```
     pub fn of_matrix<Rows: Dim, Columns: Dim, E: Real, D: Backend<E>>(
         title: impl Into<String>,

@@ -4,14 +4,13 @@ use crate::{
     dims::{AtMost, MaybeSharded},
     mask::CausalMask,
     module,
-    nn::{DecoderOnly, Embedder, LmHead, SingleStack, padding_mask},
+    nn::{DecoderOnly, Embedder, LmHead, SingleStack, self_mask, target_padding},
     ops::OpError,
     ranks::{Element, Ranks},
     tensor_parallel::{Sharded, dropout::same_dropout},
     tokens::TokenIds,
 };
 use dfdx::tensor::Tensor;
-use typed_transformer_macros::panicking;
 
 /// [`DecoderOnly`], whose heads and hidden columns are divided among the ranks. All ranks have embeddings, norms
 /// and logits.
@@ -22,7 +21,7 @@ use typed_transformer_macros::panicking;
 /// let ranks = Ranks::<Tp>::single()?;
 /// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape, &ranks);
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape, &ranks)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(output = Config::VocabSize)]
@@ -30,7 +29,7 @@ pub struct ShardedDecoderOnly<Config: SingleStack, Axis: DividesLayersOf<Config>
     /// From token ids to vectors.
     pub embedder: Embedder<Config::VocabSize, Config::MaxSeqLen, Config::EmbedDim, Config, E, D>,
     /// The layers; each position attends to itself and earlier ones.
-    pub decoder: ShardedBlockStack<Config::EmbedDim, Config::NumLayers, CausalMask, Config, Axis, E, D>,
+    pub decoder: ShardedBlockStack<Config::EmbedDim, Config::NumLayers, Config, Axis, E, D>,
     /// From vectors to logits.
     pub logit: LmHead<Config::EmbedDim, Config::VocabSize, Config, E, D>,
 }
@@ -50,8 +49,7 @@ impl<Config: SingleStack, Axis: DividesLayersOf<Config>, E: Element, D: Backend<
     ///
     /// # Errors
     /// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
-    #[panicking]
-    pub fn try_forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -59,9 +57,9 @@ impl<Config: SingleStack, Axis: DividesLayersOf<Config>, E: Element, D: Backend<
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let device = self.embedder.token_embedder.weight.device();
         let _seed = same_dropout::<E, D, T, _>(Config::DROPOUT, device, ranks)?;
-        let embeds = self.embedder.try_forward(token_ids, tape)?;
-        let padding_mask = padding_mask::<Config, B, S>(token_ids);
-        let output = self.decoder.try_forward(embeds, &padding_mask, ranks)?;
-        self.logit.try_forward(output, &self.embedder.token_embedder)
+        let embeds = self.embedder.forward(token_ids, tape)?;
+        let mask = self_mask::<CausalMask, Config, B, S>(&target_padding::<Config, B, S>(token_ids.padding_mask()));
+        let output = self.decoder.forward(embeds, &mask, ranks)?;
+        self.logit.forward(output, &self.embedder.token_embedder)
     }
 }

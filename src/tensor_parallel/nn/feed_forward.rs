@@ -3,13 +3,12 @@ use crate::{
     backend::{Backend, Tape},
     dims::{AxisOf, ConstDim, Dim, MaybeSharded, axis},
     module,
-    nn::{Arch, Conventions, FeedForwardProjection, Norm, try_residual_norm},
-    ops::{Activation, OpError, try_dropout},
+    nn::{Arch, Conventions, FeedForwardProjection, Norm, residual_norm},
+    ops::{Activation, OpError, dropout},
     ranks::{Element, Ranks, Shard},
-    tensor_parallel::{dropout::same_dropout, try_all_gather, try_enter},
+    tensor_parallel::{all_gather, dropout::same_dropout, enter},
 };
 use dfdx::tensor::Tensor;
-use typed_transformer_macros::panicking;
 
 /// [`FeedForward`](crate::nn::FeedForward), of which each rank has its part of the hidden columns.
 ///
@@ -19,8 +18,8 @@ use typed_transformer_macros::panicking;
 /// let ranks = Ranks::<Tp>::single()?;
 /// let layer = ShardedFeedForward::<EmbedDim, Model, Tp, f32, Cpu>::build(&Cpu::default());
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
-/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = layer.forward(x, &ranks);
-/// # Ok::<(), typed_transformer::ranks::RanksError>(())
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = layer.forward(x, &ranks)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = A::Conventions, output = EmbedDim)]
 pub struct ShardedFeedForward<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E, D> {
@@ -43,23 +42,22 @@ impl<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backe
     ///
     /// # Errors
     /// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
-    #[panicking]
-    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         ranks: &Ranks<Axis>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let hidden_dim: AxisOf<A::HiddenDim> = axis();
-        try_residual_norm(&self.norm, input, |x| {
-            let activation = |x| <A::Conventions as Conventions>::Activation::try_apply(x);
+        residual_norm(&self.norm, input, |x| {
+            let activation = |x| <A::Conventions as Conventions>::Activation::apply(x);
             // (B, S, this rank's part of HiddenDim)
-            let mut hidden = activation(self.hidden.try_forward(try_enter(x, ranks)?)?)?;
+            let mut hidden = activation(self.hidden.forward(enter(x, ranks)?)?)?;
             for layer in &self.inner {
-                hidden = activation(layer.try_forward(try_all_gather(hidden, hidden_dim, ranks)?)?)?;
+                hidden = activation(layer.forward(all_gather(hidden, hidden_dim, ranks)?)?)?;
             }
-            let output = self.output.try_forward(hidden, ranks)?;
+            let output = self.output.forward(hidden, ranks)?;
             let _seed = same_dropout::<E, D, T, _>(A::FEED_FORWARD_DROPOUT, output.device(), ranks)?;
-            try_dropout(output, A::FEED_FORWARD_DROPOUT)
+            dropout(output, A::FEED_FORWARD_DROPOUT)
         })
     }
 }

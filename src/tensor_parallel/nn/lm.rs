@@ -1,15 +1,24 @@
-use super::{DividesLayersOf, ShardedEmbeddingDecoder, ShardedEmbeddingEncoder};
+use super::{DividesLayersOf, ShardedBlockStack, ShardedEmbeddingDecoder};
 use crate::{
     backend::{Backend, Tape},
     dims::{AtMost, MaybeSharded},
+    mask::NoMask,
     module,
-    nn::{LM, LmHead, Output, Seq2Seq},
+    nn::{Embedder, LM, LmHead, Output, Seq2Seq, self_mask},
     ops::OpError,
     ranks::{Element, Ranks},
     tensor_parallel::{Sharded, dropout::same_dropout},
     tokens::TokenIds,
 };
-use typed_transformer_macros::panicking;
+
+/// [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder), whose heads and hidden columns are divided among the ranks.
+#[module(output = Config::EmbedDim)]
+pub struct ShardedEmbeddingEncoder<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E, D> {
+    /// From token ids to vectors.
+    pub embedder: Embedder<Config::SrcVocab, Config::MaxSrcLen, Config::EmbedDim, Config, E, D>,
+    /// The layers.
+    pub encoder: ShardedBlockStack<Config::EmbedDim, Config::NumEncoderLayers, Config, Axis, E, D>,
+}
 
 /// [`LM`], whose heads and hidden columns are divided among the ranks. All ranks have embeddings, norms and logits.
 ///
@@ -20,35 +29,16 @@ use typed_transformer_macros::panicking;
 /// let model = Distributed::<ShardedLM<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
 /// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
 /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
-/// let output = model.forward(&source, &target, NoneTape, &ranks);
+/// let output = model.forward(&source, &target, NoneTape, &ranks)?;
 /// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(output = Config::TgtVocab)]
 pub struct ShardedLM<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E, D> {
     /// Encodes the source.
-    pub encoder: ShardedEmbeddingEncoder<
-        Config::SrcVocab,
-        Config::MaxSrcLen,
-        Config::EmbedDim,
-        Config::NumEncoderLayers,
-        Config,
-        Axis,
-        E,
-        D,
-    >,
+    pub encoder: ShardedEmbeddingEncoder<Config, Axis, E, D>,
     /// Decodes the target so far, attending to the encoder's output.
-    pub decoder: ShardedEmbeddingDecoder<
-        Config::TgtVocab,
-        Config::MaxTgtLen,
-        Config::EmbedDim,
-        Config::EmbedDim,
-        Config::NumDecoderLayers,
-        Config,
-        Axis,
-        E,
-        D,
-    >,
+    pub decoder: ShardedEmbeddingDecoder<Config, Axis, E, D>,
     /// From vectors to logits.
     pub logit: LmHead<Config::EmbedDim, Config::TgtVocab, Config, E, D>,
 }
@@ -67,13 +57,7 @@ impl<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E: Element, D: Backend<E>> 
     /// # Errors
     /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if
     /// the device fails.
-    #[panicking]
-    pub fn try_forward<
-        B: MaybeSharded,
-        Src: AtMost<Config::MaxSrcLen>,
-        Tgt: AtMost<Config::MaxTgtLen>,
-        T: Tape<E, D>,
-    >(
+    pub fn forward<B: MaybeSharded, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
         &self,
         encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
         decoder_ids: &TokenIds<B, Tgt, Config::TgtVocab>,
@@ -85,14 +69,14 @@ impl<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E: Element, D: Backend<E>> 
     > {
         let device = self.decoder.embedder.token_embedder.weight.device();
         let _seed = same_dropout::<E, D, T, _>(Config::DROPOUT, device, ranks)?;
-        let enc_out = self.encoder.try_forward(encoder_ids, tape, ranks)?;
         let padding = encoder_ids.padding_mask();
-        let decoder_out = self.decoder.try_forward(decoder_ids, enc_out.clone(), &padding, ranks)?;
-        let table = &self.decoder.embedder.token_embedder;
+        let embeds = self.encoder.embedder.forward(encoder_ids, tape)?;
+        let enc_out = self.encoder.encoder.forward(embeds, &self_mask::<NoMask, Config, B, Src>(&padding), ranks)?;
+        let decoder_out = self.decoder.forward(decoder_ids, enc_out.clone(), &padding, ranks)?;
         Ok(Output {
             encoder_output: enc_out.retaped(),
             decoder_output: decoder_out.retaped(),
-            logit_output: self.logit.try_forward(decoder_out, table)?,
+            logit_output: self.logit.forward(decoder_out, &self.decoder.embedder.token_embedder)?,
         })
     }
 }

@@ -14,8 +14,8 @@ pub use feed_forward::ShardedFeedForward;
 pub use lm::ShardedLM;
 
 use crate::{dims::Divides, nn::Arch, ranks::ConstRankAxis};
-use attention::{ShardedCrossAttention, ShardedSelfAttention};
-use block::{ShardedBlockStack, ShardedEmbeddingEncoder};
+use attention::AttentionSublayer;
+use block::ShardedBlockStack;
 use decoder::ShardedEmbeddingDecoder;
 use projection::{ColumnProjection, RowProjection};
 

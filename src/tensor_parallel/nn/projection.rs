@@ -5,7 +5,7 @@ use crate::{
     nn::{ProjectionRule, init},
     ops::{OpError, Real, device_error},
     ranks::{Element, Ranks, ShardedColumns},
-    tensor_parallel::{EnteredOver, try_all_reduce, try_linear_column, try_linear_row},
+    tensor_parallel::{EnteredOver, all_reduce, linear_column, linear_row},
 };
 use dfdx::{
     shapes::{Axes2, HasShape},
@@ -30,11 +30,11 @@ impl<InDim: ConstDim, Columns: ShardedColumns, Rule: ProjectionRule, E: Real, D:
     ColumnProjection<InDim, Columns, Rule, E, D>
 {
     /// `Entered<(B, S, InDim)> -> (B, S, Columns)`
-    pub(super) fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: impl EnteredOver<Columns::Axis, Tensor = Tensor<(B, S, InDim), E, D, T>>,
     ) -> Result<Tensor<(B, S, Columns), E, D, T>, OpError> {
-        try_linear_column(input, &self.weight, self.bias.as_ref())
+        linear_column(input, &self.weight, self.bias.as_ref())
     }
 }
 
@@ -55,12 +55,12 @@ impl<Columns: ShardedColumns, OutDim: ConstDim, Rule: ProjectionRule, E: Element
     RowProjection<Columns, OutDim, Rule, E, D>
 {
     /// `(B, S, Columns) -> (B, S, OutDim)`: the sum over the ranks, plus the bias.
-    pub(super) fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, Columns), E, D, T>,
         ranks: &Ranks<Columns::Axis>,
     ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
-        let output = try_all_reduce(try_linear_row(input, &self.weight)?, ranks)?;
+        let output = all_reduce(linear_row(input, &self.weight)?, ranks)?;
         match &self.bias {
             Some(bias) => {
                 let shape = *output.shape();

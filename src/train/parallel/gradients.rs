@@ -39,7 +39,7 @@ where
     ///     let model = ranks.replicate(Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default()))?;
     ///     // The loss is the sum of the bias, on each rank.
     ///     let loss: Partial<_, World> = Partial::term(model.bias.clone().put_tape(model.recording()).sum());
-    ///     let gradients = loss.backward().all_reduce(ranks, &model)?;
+    ///     let gradients = loss.backward().unwrap().all_reduce(ranks, &model)?;
     ///     Ok(gradients.into_inner().of(&model.bias).unwrap().as_vec())
     /// });
     /// assert_eq!(sums[0], Ok(vec![3.0; 28]));
@@ -82,17 +82,17 @@ where
     D: Backend<E>,
     W: RankAxis,
 {
-    /// [`try_backward`](Self::try_backward) and [`all_reduce`](Partial::all_reduce) at once: the gradients of the last
+    /// [`backward`](Self::backward) and [`all_reduce`](Partial::all_reduce) at once: the gradients of the last
     /// layers are summed while those of the first are computed. The sums are the same bits.
     ///
     /// # Errors
     /// [`RanksError::Engine`]; [`RanksError::Device`] if the device fails.
-    pub fn try_backward_all_reduce(
+    pub fn backward_all_reduce(
         self,
         ranks: &Ranks<W>,
         model: &Replicated<Model, W>,
     ) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
-        let backward = || self.into_term().try_backward().map_err(RanksError::device(OP));
+        let backward = || self.into_term().backward().map_err(RanksError::device(OP));
         if ranks.size() == 1 {
             return backward().map(Replicated::assume);
         }

@@ -19,19 +19,11 @@ where
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn try_backward(self) -> Result<Partial<T::Gradients, W>, OpError>
+    pub fn backward(self) -> Result<Partial<T::Gradients, W>, OpError>
     where
         T: GradientTape<E, D>,
     {
-        self.into_term().try_backward().map(Partial::term)
-    }
-
-    /// [`try_backward`](Self::try_backward), but panics with the text of the error.
-    pub fn backward(self) -> Partial<T::Gradients, W>
-    where
-        T: GradientTape<E, D>,
-    {
-        self.try_backward().unwrap_or_else(|error| panic!("{error}"))
+        self.into_term().backward().map(Partial::term)
     }
 }
 
@@ -56,7 +48,7 @@ impl<E: Real, D: Storage<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W> {
     /// let device = Cpu::default();
     /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
     /// let loss: Partial<_, World> = Partial::of_no_rows(&device, model.recording())?;
-    /// let gradients = loss.backward();
+    /// let gradients = loss.backward()?;
     /// # Ok::<(), OpError>(())
     /// ```
     pub fn of_no_rows(device: &D, tape: T) -> Result<Self, OpError>

@@ -24,8 +24,8 @@ use dfdx::nn::TensorCollection;
 ///     let (rows, mut adam) = (ranks.shard(Rows::new(5)), Adam::default());
 ///     let labels = TokenIds::from_ids(&[2; 20][..4 * rows.size()], None, (rows, SeqLen)).unwrap();
 ///     let x: Tensor<_, f32, Cpu> = device.tensor_from_vec(vec![1.0; 32 * rows.size()], (rows, SeqLen, EmbedDim));
-///     let logits = model.forward(x.put_tape(model.recording()));
-///     let gradients = partial_cross_entropy(logits, &labels, Reduction::MeanAll).backward();
+///     let logits = model.forward(x.put_tape(model.recording())).unwrap();
+///     let gradients = partial_cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().backward().unwrap();
 ///     let gradients = gradients.all_reduce(ranks, &model).unwrap();
 ///     update_replicated(&mut model, gradients, &mut adam, 0.05, 1.0).unwrap();
 ///     ranks.ensure_replicated(&model)

@@ -118,7 +118,7 @@ impl VitConfig for Small {
 }
 type PatchDim = Product<Channels, Product<PatchHeight, PatchWidth>>;
 fn vit(model: &Vit<Small>, images: Tensor<(Len, Channels, Height, Width), f32, Cpu>) {
-    let _states = model.forward::<Len, _>(images);
+    let _states = model.forward::<Len, _>(images).unwrap();
     let _bias: &Tensor<(HiddenDim,), f32, Cpu> = &model.layers[0].feed_forward.hidden.bias;
     let _query: &Tensor<(Columns,), f32, Cpu> = &model.layers[0].attention.query.bias;
     let _patch: &Tensor<(EmbedDim, PatchDim), f32, Cpu> = &model.embeddings.patch.weight;

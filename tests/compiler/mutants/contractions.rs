@@ -2,7 +2,7 @@
 //! experts, and the patches of an image.
 
 use typed_transformer::{
-    ops::{add, dot, linear, mul, rename, stack},
+    ops::{add, linear, mul, rename, stack},
     prelude::*,
 };
 
@@ -44,15 +44,15 @@ fn grouped_attention<B: Dim, Q: Dim, K: Dim, G: ConstDim, H: ConstDim, Head: Con
     value: &Tensor<(B, K, Product<H, Head>), E, D>,
 ) -> Tensor<(B, Q, Product<G, Product<H, Head>>), E, D> {
     let query: Tensor<(B, G, H, Q, Head), E, D> =
-        rearrange!(query: (B, Q, Product<G, Product<H, Head>>) -> (B, G, H, Q, Head));
-    let key: Tensor<(B, H, K, Head), E, D> = rearrange!(key: (B, K, Product<H, Head>) -> (B, H, K, Head));
-    let value: Tensor<(B, K, H, Head), E, D> = rearrange!(value: (B, K, Product<H, Head>) -> (B, K, H, Head));
+        rearrange!(query: (B, Q, Product<G, Product<H, Head>>) -> (B, G, H, Q, Head)).unwrap();
+    let key: Tensor<(B, H, K, Head), E, D> = rearrange!(key: (B, K, Product<H, Head>) -> (B, H, K, Head)).unwrap();
+    let value: Tensor<(B, K, H, Head), E, D> = rearrange!(value: (B, K, Product<H, Head>) -> (B, K, H, Head)).unwrap();
     let scores: Tensor<(B, G, H, Q, K), E, D> =
-        einsum!(query: (B, G, H, Q, Head), key: (B, H, K, Head) -> (B, G, H, Q, K));
-    let weights: Tensor<(B, G, H, Q, K), E, D> = softmax_over(scores, axis::<K>()); // or over B, G, H, Q
+        einsum!(query: (B, G, H, Q, Head), key: (B, H, K, Head) -> (B, G, H, Q, K)).unwrap();
+    let weights: Tensor<(B, G, H, Q, K), E, D> = softmax_over(scores, axis::<K>()).unwrap(); // or over B, G, H, Q
     let attended: Tensor<(B, Q, G, H, Head), E, D> =
-        einsum!(weights: (B, G, H, Q, K), value: (B, K, H, Head) -> (B, Q, G, H, Head));
-    rearrange!(attended: (B, Q, G, H, Head) -> (B, Q, Product<G, Product<H, Head>>))
+        einsum!(weights: (B, G, H, Q, K), value: (B, K, H, Head) -> (B, Q, G, H, Head)).unwrap();
+    rearrange!(attended: (B, Q, G, H, Head) -> (B, Q, Product<G, Product<H, Head>>)).unwrap()
 }
 
 /// All experts, weighted by a gate.
@@ -63,13 +63,13 @@ fn experts<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, X: ConstDim, E: Real, 
     hidden_bias: &Tensor<(Hidden, X), E, D>,
     output: &Tensor<(X, M, Hidden), E, D>,
 ) -> Tensor<(B, S, M), E, D, T> {
-    let logits: Tensor<(B, S, X), E, D, T> = linear(input.clone(), gate, None);
-    let weights: Tensor<(B, S, X), E, D, T> = softmax_over(logits, axis::<X>()); // or over B, S
+    let logits: Tensor<(B, S, X), E, D, T> = linear(input.clone(), gate, None).unwrap();
+    let weights: Tensor<(B, S, X), E, D, T> = softmax_over(logits, axis::<X>()).unwrap(); // or over B, S
     let inner: Tensor<(B, S, X, Hidden), E, D, T> =
-        einsum!(input: (B, S, M), hidden: (X, Hidden, M) -> (B, S, X, Hidden));
-    let inner: Tensor<(B, S, X, Hidden), E, D, T> = add(inner, hidden_bias);
-    let inner: Tensor<(B, S, X, Hidden), E, D, T> = mul(inner, weights);
-    einsum!(inner: (B, S, X, Hidden), output: (X, M, Hidden) -> (B, S, M))
+        einsum!(input: (B, S, M), hidden: (X, Hidden, M) -> (B, S, X, Hidden)).unwrap();
+    let inner: Tensor<(B, S, X, Hidden), E, D, T> = add(inner, hidden_bias).unwrap();
+    let inner: Tensor<(B, S, X, Hidden), E, D, T> = mul(inner, weights).unwrap();
+    einsum!(inner: (B, S, X, Hidden), output: (X, M, Hidden) -> (B, S, M)).unwrap()
 }
 
 type Image = (Batch, Product<Rows, Height>, Product<Columns, Width>, Colours);
@@ -80,6 +80,7 @@ fn patches(image: &Tensor<Image, f32, Cpu>) -> Tensor<Patches, f32, Cpu> {
         image: (Batch, Product<Rows, Height>, Product<Columns, Width>, Colours)
             -> (Batch, Product<Rows, Columns>, Product<Height, Product<Width, Colours>>)
     )
+    .unwrap()
 }
 
 pub fn main() {
@@ -104,9 +105,15 @@ pub fn main() {
         experts::<Batch, KLen, EmbedDim, HiddenDim, NumExperts, _, _, _>(input, &gate, &hidden, &hidden_bias, &output);
     assert_eq!(mixed.as_vec(), [0.0; 2 * 4 * 12]);
 
-    let layers: Tensor<(Batch, GroupSize, KLen, EmbedDim), f32, Cpu> = stack(vec![mixed.clone(), mixed], GroupSize);
-    let sums: Tensor<(Batch, GroupSize, KLen, NumExperts), f32, Cpu> = dot(layers, &gate, axis::<EmbedDim>());
-    let renamed: Tensor<(Batch, GroupSize, QLen, NumExperts), f32, Cpu> = rename(sums, axis::<KLen>(), QLen::new(4));
+    let layers: Tensor<(Batch, GroupSize, KLen, EmbedDim), f32, Cpu> =
+        stack(vec![mixed.clone(), mixed], GroupSize).unwrap();
+    let sums: Tensor<(Batch, GroupSize, KLen, NumExperts), f32, Cpu> = einsum!(
+        layers: (Batch, GroupSize, KLen, EmbedDim), &gate: (NumExperts, EmbedDim)
+        -> (Batch, GroupSize, KLen, NumExperts)
+    )
+    .unwrap();
+    let renamed: Tensor<(Batch, GroupSize, QLen, NumExperts), f32, Cpu> =
+        rename(sums, axis::<KLen>(), QLen::new(4)).unwrap();
     assert_eq!(renamed.as_vec(), [0.0; 2 * 2 * 4 * 5]);
 
     let image: Tensor<Image, f32, Cpu> = device.zeros_like(&(batch, Product::default(), Product::default(), Colours));

@@ -51,9 +51,9 @@ fn logits(
     model: &Replicated<Model, Data>,
     letters: &TokenIds<Shard<Batch, Data>, SeqLen, Letters>,
 ) -> Result<Taped<(Shard<Batch, Data>, SeqLen, Sounds)>, OpError> {
-    let x: Taped<(Shard<Batch, Data>, SeqLen, EmbedDim)> = embed(&model.table, letters, model.recording());
-    let hidden: Taped<(Shard<Batch, Data>, SeqLen, HiddenDim)> = GeluTanh::try_apply(model.hidden.forward(x))?;
-    Ok(model.output.forward(hidden))
+    let x: Taped<(Shard<Batch, Data>, SeqLen, EmbedDim)> = embed(&model.table, letters, model.recording())?;
+    let hidden: Taped<(Shard<Batch, Data>, SeqLen, HiddenDim)> = GeluTanh::apply(model.hidden.forward(x)?)?;
+    model.output.forward(hidden)
 }
 
 /// One step; how wrong the model was before it.
@@ -65,9 +65,9 @@ fn train_step(
     sounds: &TokenIds<Shard<Batch, Data>, SeqLen, Sounds>,
 ) -> Result<Replicated<f64, Data>, RanksError> {
     let logits: Taped<(Shard<Batch, Data>, SeqLen, Sounds)> = logits(model, letters).unwrap();
-    let loss: Partial<Taped<()>, Data> = partial_cross_entropy(logits, sounds, Reduction::MeanAll);
+    let loss: Partial<Taped<()>, Data> = partial_cross_entropy(logits, sounds, Reduction::MeanAll).unwrap();
     let wrong: Partial<f64, Data> = loss.value();
-    let terms: Partial<GradientsOf<Model, f32, Cpu>, Data> = loss.backward();
+    let terms: Partial<GradientsOf<Model, f32, Cpu>, Data> = loss.backward().unwrap();
     let gradients: Replicated<GradientsOf<Model, f32, Cpu>, Data> = terms.all_reduce(data, model)?;
     update_replicated(model, gradients, adam, 0.05, 1.0).unwrap();
     wrong.all_reduce(data)
@@ -78,7 +78,7 @@ pub fn main() {
         let (data, _tp): (Ranks<Data>, Ranks<Tp>) = world.split().unwrap();
         let rows: Shard<Batch, Data> = data.shard(Batch::new(3));
         let words = [[2, 0, 19, 18, 27], [3, 14, 6, 27, 27], [1, 8, 17, 3, 18]];
-        let ids = words[rows.range()].concat();
+        let ids = words[rows.range().unwrap()].concat();
         let letters: TokenIds<Shard<Batch, Data>, SeqLen, Letters> =
             TokenIds::from_ids(&ids, None, (rows, SeqLen)).unwrap();
         let ids: Vec<usize> = ids.iter().map(|id| id % 12).collect();

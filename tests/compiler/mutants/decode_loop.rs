@@ -78,13 +78,13 @@ struct Lookup {
 /// Encodes the source once for all layers.
 fn read(model: &Model, words: &TokenIds<Batch, SrcLen, Letters>) -> Vec<Lookup> {
     let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, NumEncoderLayers, Speech, f32, Cpu> = &model.encoder;
-    let encoded: Plain<(Batch, SrcLen, EmbedDim)> = encoder.forward(words, NoneTape);
+    let encoded: Plain<(Batch, SrcLen, EmbedDim)> = encoder.forward(words, NoneTape).unwrap();
     let decoder: &Decoder<EmbedDim, EmbedDim, NumDecoderLayers, Speech, f32, Cpu> = &model.decoder.decoder;
     let lookup = |layer: &Layer| {
         let attention = &layer.cross_attention.attention;
         Lookup {
-            keys: attention.key_proj.forward(encoded.clone()),
-            values: attention.value_proj.forward(encoded.clone()),
+            keys: attention.key_proj.forward(encoded.clone()).unwrap(),
+            values: attention.value_proj.forward(encoded.clone()).unwrap(),
         }
     };
     decoder.layers.iter().map(lookup).collect()
@@ -98,20 +98,21 @@ fn decode(
     input: Plain<(Batch, SoFar, EmbedDim)>,
 ) -> Plain<(Batch, SoFar, EmbedDim)> {
     let nothing_hidden = PaddingMask::<Batch, SoFar>::without_padding((mask.shape().0, mask.shape().1));
-    let asking: Plain<(Batch, SoFar, EmbedDim)> = layer.self_attention.forward(input, &nothing_hidden);
+    let asking: Plain<(Batch, SoFar, EmbedDim)> = layer.self_attention.forward(input, &nothing_hidden).unwrap();
 
     let cross: &CrossAttention<EmbedDim, EmbedDim, Speech, f32, Cpu> = &layer.cross_attention;
-    let queries: Plain<(Batch, SoFar, Product<NumHeads, QKDim>)> = cross.attention.query_proj.forward(asking.clone());
+    let queries: Plain<(Batch, SoFar, Product<NumHeads, QKDim>)> =
+        cross.attention.query_proj.forward(asking.clone()).unwrap();
     let (keys, values) = (lookup.keys.clone(), lookup.values.clone());
     let answers: Plain<(Batch, SoFar, Product<NumHeads, VODim>)> =
-        multi_head_attention(queries, keys, values, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0);
-    let answers: Plain<(Batch, SoFar, EmbedDim)> = cross.attention.output_proj.forward(answers);
-    let answered = cross.norm.as_ref().unwrap().forward(residual(asking, answers));
+        multi_head_attention(queries, keys, values, mask, AttentionOptions::default()).unwrap();
+    let answers: Plain<(Batch, SoFar, EmbedDim)> = cross.attention.output_proj.forward(answers).unwrap();
+    let answered = cross.norm.as_ref().unwrap().forward(residual(asking, answers).unwrap()).unwrap();
 
     let block: &FeedForward<EmbedDim, Speech, f32, Cpu> = &layer.feed_forward;
-    let hidden: Plain<(Batch, SoFar, HiddenDim)> = block.hidden.forward(answered.clone());
-    let output: Plain<(Batch, SoFar, EmbedDim)> = block.output.forward(GeluTanh::try_apply(hidden).unwrap());
-    block.norm.as_ref().unwrap().forward(residual(answered, output))
+    let hidden: Plain<(Batch, SoFar, HiddenDim)> = block.hidden.forward(answered.clone()).unwrap();
+    let output: Plain<(Batch, SoFar, EmbedDim)> = block.output.forward(GeluTanh::apply(hidden).unwrap()).unwrap();
+    block.norm.as_ref().unwrap().forward(residual(answered, output).unwrap()).unwrap()
 }
 
 /// The most likely next token for each sequence of the batch.
@@ -124,7 +125,7 @@ fn next(
     let mask: AttentionMask<Batch, SoFar, SrcLen> =
         mk_cross_mask::<PadQueriesAndKeys, Batch, SoFar, SrcLen>(&so_far.padding_mask(), heard).unwrap();
     let embedder: &Embedder<Sounds, MaxSounds, EmbedDim, Speech, f32, Cpu> = &model.decoder.embedder;
-    let embeds: Plain<(Batch, SoFar, EmbedDim)> = embedder.forward(so_far, NoneTape);
+    let embeds: Plain<(Batch, SoFar, EmbedDim)> = embedder.forward(so_far, NoneTape).unwrap();
     let decoded: Plain<(Batch, SoFar, EmbedDim)> = model
         .decoder
         .decoder
@@ -133,11 +134,11 @@ fn next(
         .zip(lookups)
         .fold(embeds, |x, (layer, lookup)| decode(layer, lookup, &mask, x));
     let logit: &LmHead<EmbedDim, Sounds, Speech, f32, Cpu> = &model.logit;
-    let logits: Plain<(Batch, SoFar, Sounds)> = logit.forward(decoded, &embedder.token_embedder);
+    let logits: Plain<(Batch, SoFar, Sounds)> = logit.forward(decoded, &embedder.token_embedder).unwrap();
 
     let (_, len): (Batch, SoFar) = so_far.shape();
-    let last: Plain<(Batch, Sounds)> = select(logits, axis::<SoFar>(), len.size() - 1);
-    let best: Indices<(Batch,), Sounds> = argmax(&last, axis::<Sounds>());
+    let last: Plain<(Batch, Sounds)> = select(logits, axis::<SoFar>(), len.size() - 1).unwrap();
+    let best: Indices<(Batch,), Sounds> = argmax(&last, axis::<Sounds>()).unwrap();
     best.to_vec()
 }
 
@@ -170,6 +171,6 @@ pub fn main() {
 
     let len = TgtLen::new(7).unwrap();
     let spoken: TokenIds<Batch, TgtLen, Sounds> = speak(&model, &words, len);
-    let expected: TokenIds<Batch, TgtLen, Sounds> = greedy(&model, &words, START, END, len);
+    let expected: TokenIds<Batch, TgtLen, Sounds> = greedy(&model, &words, START, END, len).unwrap();
     assert_eq!(spoken.as_slice(), expected.as_slice());
 }

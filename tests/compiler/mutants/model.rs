@@ -89,29 +89,28 @@ impl<Tgt: ConstDim, Src: ConstDim, H: ConstDim, QK: ConstDim, VO: ConstDim, Hidd
         target: Tensor<(B, Q, Tgt), E, D, T>,
         source: Tensor<(B, K, Src), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
-    ) -> Tensor<(B, Q, Tgt), E, D, T> {
-        let query = linear(target.clone(), &self.query_proj, None);
-        let key = linear(source.clone(), &self.key_proj, None);
-        let value = linear(source, &self.value_proj, None);
-        let query: Tensor<(B, H, Q, QK), E, D, T> = split_heads(query);
-        let key: Tensor<(B, H, K, QK), E, D, T> = split_heads(key);
-        let value: Tensor<(B, H, K, VO), E, D, T> = split_heads(value);
-        let answer: Tensor<(B, H, Q, VO), E, D, T> =
-            attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0);
-        let answer: Tensor<(B, Q, Product<H, VO>), E, D, T> = merge_heads(answer);
-        let answer: Tensor<(B, Q, Tgt), E, D, T> = linear(answer, &self.output_proj, None);
-        let answered: Tensor<(B, Q, Tgt), E, D, T> = residual(target, answer);
+    ) -> Result<Tensor<(B, Q, Tgt), E, D, T>, OpError> {
+        let query = linear(target.clone(), &self.query_proj, None)?;
+        let key = linear(source.clone(), &self.key_proj, None)?;
+        let value = linear(source, &self.value_proj, None)?;
+        let query: Tensor<(B, H, Q, QK), E, D, T> = split_heads(query)?;
+        let key: Tensor<(B, H, K, QK), E, D, T> = split_heads(key)?;
+        let value: Tensor<(B, H, K, VO), E, D, T> = split_heads(value)?;
+        let answer: Tensor<(B, H, Q, VO), E, D, T> = attention(query, key, value, mask, AttentionOptions::default())?;
+        let answer: Tensor<(B, Q, Product<H, VO>), E, D, T> = merge_heads(answer)?;
+        let answer: Tensor<(B, Q, Tgt), E, D, T> = linear(answer, &self.output_proj, None)?;
+        let answered: Tensor<(B, Q, Tgt), E, D, T> = residual(target, answer)?;
 
-        let hidden: Tensor<(B, Q, Hidden), E, D, T> = linear(answered.clone(), &self.hidden, None);
-        let output: Tensor<(B, Q, Tgt), E, D, T> = linear(gelu(hidden), &self.output, Some(&self.output_bias));
-        layer_norm(residual(answered, output), &self.scale, Some(&self.shift), 1e-5)
+        let hidden: Tensor<(B, Q, Hidden), E, D, T> = linear(answered.clone(), &self.hidden, None)?;
+        let output: Tensor<(B, Q, Tgt), E, D, T> = linear(gelu(hidden)?, &self.output, Some(&self.output_bias))?;
+        layer_norm(residual(answered, output)?, &self.scale, Some(&self.shift), 1e-5)
     }
 }
 
 fn gelu<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
-) -> Tensor<(B, S, M), E, D, T> {
-    GeluTanh::try_apply(input).expect("the device has memory")
+) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    GeluTanh::apply(input)
 }
 
 /// The translator.
@@ -160,19 +159,19 @@ impl<E: Real, D: Backend<E>> Translator<E, D> {
         letters: &TokenIds<B, S, Letters>,
         sounds: &TokenIds<B, Q, Sounds>,
         tape: T,
-    ) -> Tensor<(B, Q, Sounds), E, D, T> {
-        let source: Tensor<(B, S, EmbedDim), E, D, T> = self.encoder.forward(letters, tape);
+    ) -> Result<Tensor<(B, Q, Sounds), E, D, T>, OpError> {
+        let source: Tensor<(B, S, EmbedDim), E, D, T> = self.encoder.forward(letters, tape)?;
 
         let (_, len): (B, Q) = sounds.shape();
-        let embeds: Tensor<(B, Q, EmbedDim), E, D, T> = embed(&self.table, sounds, T::default());
-        let positions: Tensor<(Q, EmbedDim), E, D, T> = learned_positions(&self.positions, len);
-        let embeds: Tensor<(B, Q, EmbedDim), E, D, T> = add_positions(embeds, positions);
+        let embeds: Tensor<(B, Q, EmbedDim), E, D, T> = embed(&self.table, sounds, T::default())?;
+        let positions: Tensor<(Q, EmbedDim), E, D, T> = learned_positions(&self.positions, len)?;
+        let embeds: Tensor<(B, Q, EmbedDim), E, D, T> = add_positions(embeds, positions)?;
 
         let (heard, spoken): (PaddingMask<B, S>, PaddingMask<B, Q>) = (letters.padding_mask(), sounds.padding_mask());
-        let decoded: Tensor<(B, Q, EmbedDim), E, D, T> = self.decoder.forward(embeds, source.clone(), &spoken, &heard);
-        let mask: AttentionMask<B, Q, S> =
-            mk_cross_mask::<PadQueriesAndKeys, B, Q, S>(&spoken, &heard).expect("one batch");
-        let read: Tensor<(B, Q, EmbedDim), E, D, T> = self.reader.forward(decoded, source, &mask);
+        let decoded: Tensor<(B, Q, EmbedDim), E, D, T> =
+            self.decoder.forward(embeds, source.clone(), &spoken, &heard)?;
+        let mask: AttentionMask<B, Q, S> = mk_cross_mask::<PadQueriesAndKeys, B, Q, S>(&spoken, &heard)?;
+        let read: Tensor<(B, Q, EmbedDim), E, D, T> = self.reader.forward(decoded, source, &mask)?;
         self.logit.forward(read)
     }
 }
@@ -188,7 +187,7 @@ pub fn main() {
         TokenIds::from_ids(&[7, 4, 24, 0, 1, 24, 4, 27], None, (batch, src_len)).unwrap();
     let sounds: TokenIds<Batch, TgtLen, Sounds> =
         TokenIds::from_ids(&[43, 12, 7, 43, 3, 9], None, (batch, tgt_len)).unwrap();
-    let logits: Tensor<(Batch, TgtLen, Sounds), f32, Cpu> = translator.forward(&letters, &sounds, NoneTape);
+    let logits: Tensor<(Batch, TgtLen, Sounds), f32, Cpu> = translator.forward(&letters, &sounds, NoneTape).unwrap();
     assert_eq!(logits.as_vec().len(), 2 * 3 * 44);
     assert!(logits.as_vec().iter().all(|logit| logit.is_finite()));
 }

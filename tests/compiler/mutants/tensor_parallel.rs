@@ -46,15 +46,15 @@ fn attend<B: Dim, S: Dim, M: ConstDim>(
     mask: &AttentionMask<B, S, S>,
     tp: &Ranks<Tp>,
 ) -> Plain<(B, S, M)> {
-    let x: In<(B, S, M)> = enter(x, tp);
-    let query: Plain<(B, S, Product<Shard<NumHeads, Tp>, QKDim>)> = linear_column(x.clone(), query_weight, None);
-    let key: Plain<(B, S, Product<Shard<NumHeads, Tp>, QKDim>)> = linear_column(x.clone(), key_weight, None);
-    let value: Plain<(B, S, Product<Shard<NumHeads, Tp>, VODim>)> = linear_column(x, value_weight, None);
-    let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
+    let x: In<(B, S, M)> = enter(x, tp).unwrap();
+    let query: Plain<(B, S, Product<Shard<NumHeads, Tp>, QKDim>)> =
+        linear_column(x.clone(), query_weight, None).unwrap();
+    let key: Plain<(B, S, Product<Shard<NumHeads, Tp>, QKDim>)> = linear_column(x.clone(), key_weight, None).unwrap();
+    let value: Plain<(B, S, Product<Shard<NumHeads, Tp>, VODim>)> = linear_column(x, value_weight, None).unwrap();
     let attended: Plain<(B, S, Product<Shard<NumHeads, Tp>, VODim>)> =
-        multi_head_attention(query, key, value, mask, scale, fill, 0.0, tp);
-    let terms: Terms<(B, S, M)> = linear_row(attended, output_weight);
-    all_reduce(terms, tp)
+        multi_head_attention(query, key, value, mask, AttentionOptions::default(), tp).unwrap();
+    let terms: Terms<(B, S, M)> = linear_row(attended, output_weight).unwrap();
+    all_reduce(terms, tp).unwrap()
 }
 
 /// A feed-forward layer with two hidden layers of shards.
@@ -66,18 +66,18 @@ fn transform<B: Dim, S: Dim, M: ConstDim>(
     second: &Plain<(M, Shard<HiddenDim, Tp>)>,
     tp: &Ranks<Tp>,
 ) -> Plain<(B, S, M)> {
-    let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = linear_column(enter(x, tp), first, Some(bias));
-    let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = GeluTanh::try_apply(hidden).unwrap();
-    let whole: In<(B, S, HiddenDim)> = all_gather(hidden, axis::<HiddenDim>(), tp);
-    let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = linear_column(whole, inner, None);
-    let terms: Terms<(B, S, M)> = linear_row(hidden, second);
-    all_reduce(terms, tp)
+    let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = linear_column(enter(x, tp).unwrap(), first, Some(bias)).unwrap();
+    let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = GeluTanh::apply(hidden).unwrap();
+    let whole: In<(B, S, HiddenDim)> = all_gather(hidden, axis::<HiddenDim>(), tp).unwrap();
+    let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = linear_column(whole, inner, None).unwrap();
+    let terms: Terms<(B, S, M)> = linear_row(hidden, second).unwrap();
+    all_reduce(terms, tp).unwrap()
 }
 
 /// This rank's columns of the sum of all ranks' vectors, and of one that all have.
 fn share<B: Dim, S: Dim>(x: Plain<(B, S, EmbedDim)>, tp: &Ranks<Tp>) -> Plain<(B, S, Shard<EmbedDim, Tp>)> {
-    let own: Plain<(B, S, Shard<EmbedDim, Tp>)> = shard(enter(x.clone(), tp), axis::<EmbedDim>(), tp);
-    let sum: Plain<(B, S, Shard<EmbedDim, Tp>)> = reduce_scatter(Partial::term(x), axis::<EmbedDim>(), tp);
+    let own: Plain<(B, S, Shard<EmbedDim, Tp>)> = shard(enter(x.clone(), tp).unwrap(), axis::<EmbedDim>(), tp).unwrap();
+    let sum: Plain<(B, S, Shard<EmbedDim, Tp>)> = reduce_scatter(Partial::term(x), axis::<EmbedDim>(), tp).unwrap();
     sum + own
 }
 
@@ -85,18 +85,20 @@ pub fn main() {
     Ranks::<Tp>::in_threads(2, |tp| {
         let device = Cpu::default();
         let (batch, len) = (Batch::new(2), SeqLen::new(3));
-        let x: Plain<(Batch, SeqLen, EmbedDim)> = typed_transformer::ops::full(&device, (batch, len, EmbedDim), 0.5);
+        let x: Plain<(Batch, SeqLen, EmbedDim)> =
+            typed_transformer::ops::full(&device, (batch, len, EmbedDim), 0.5).unwrap();
         let mask: AttentionMask<Batch, SeqLen, SeqLen> = AttentionMask::all_visible((batch, len, len));
         let query: Plain<(Product<Shard<NumHeads, Tp>, QKDim>, EmbedDim)> = device.zeros();
         let value: Plain<(Product<Shard<NumHeads, Tp>, VODim>, EmbedDim)> = device.zeros();
         let output: Plain<(EmbedDim, Product<Shard<NumHeads, Tp>, VODim>)> = device.zeros();
         let x: Plain<(Batch, SeqLen, EmbedDim)> =
-            residual(x.clone(), attend(x, &query, &query, &value, &output, &mask, tp));
+            residual(x.clone(), attend(x, &query, &query, &value, &output, &mask, tp)).unwrap();
         let first: Plain<(Shard<HiddenDim, Tp>, EmbedDim)> = device.zeros();
         let bias: Plain<(Shard<HiddenDim, Tp>,)> = device.zeros();
         let inner: Plain<(Shard<HiddenDim, Tp>, HiddenDim)> = device.zeros();
         let second: Plain<(EmbedDim, Shard<HiddenDim, Tp>)> = device.zeros();
-        let x: Plain<(Batch, SeqLen, EmbedDim)> = residual(x.clone(), transform(x, &first, &bias, &inner, &second, tp));
+        let x: Plain<(Batch, SeqLen, EmbedDim)> =
+            residual(x.clone(), transform(x, &first, &bias, &inner, &second, tp)).unwrap();
         let part: Plain<(Batch, SeqLen, Shard<EmbedDim, Tp>)> = share(x, tp);
         assert_eq!(part.as_vec(), [1.5; 18]);
     });

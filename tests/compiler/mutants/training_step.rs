@@ -89,11 +89,11 @@ fn train_step(
         f32,
         Cpu,
         Recording<Model, f32, Cpu>,
-    > = model.forward(words, &so_far, model.recording());
+    > = model.forward(words, &so_far, model.recording())?;
     let logits: Taped<(Batch, TgtLen, Sounds)> = output.logit_output;
-    let loss: Taped<()> = cross_entropy(logits, utterances, Reduction::MeanPerSequence);
+    let loss: Taped<()> = cross_entropy(logits, utterances, Reduction::MeanPerSequence)?;
     let wrong = loss.array();
-    let gradients: GradientsOf<Model, f32, Cpu> = loss.backward();
+    let gradients: GradientsOf<Model, f32, Cpu> = loss.backward()?;
     update(model, gradients, adam, 0.01, 1.0)?;
     Ok(wrong)
 }

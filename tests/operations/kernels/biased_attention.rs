@@ -25,25 +25,29 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
     let conventions = CONVENTIONS.iter().cycle().skip(keys.0 % 2);
     for (mask, &(scale, fill)) in masks(rng, (batch, queries, keys)).iter().zip(conventions) {
         compare!(
-            ops::try_grouped_query_attention_with_bias(
+            ops::grouped_query_attention(
                 query.single.recorded(),
                 key.single.retaped(),
                 value.single.retaped(),
-                bias.single.retaped(),
                 mask,
-                scale,
-                fill,
-                0.0,
+                AttentionOptions {
+                    scale,
+                    mask_fill: fill,
+                    bias: Some(bias.single.retaped()),
+                    ..AttentionOptions::default()
+                }
             ),
-            ops::try_grouped_query_attention_with_bias(
+            ops::grouped_query_attention(
                 query.double.recorded(),
                 key.double.retaped(),
                 value.double.retaped(),
-                bias.double.retaped(),
                 mask,
-                scale,
-                fill,
-                0.0,
+                AttentionOptions {
+                    scale,
+                    mask_fill: fill,
+                    bias: Some(bias.double.retaped()),
+                    ..AttentionOptions::default()
+                }
             ),
             [query, key, value, bias]
         );
@@ -77,23 +81,24 @@ fn a_bias_that_is_a_permuted_broadcast_gets_its_gradient() {
         let key = both(rng, (batch, keys, Width::<3, 4>::default()), 1.0);
         let numbers = both(rng, (keys, Const::<3>), 2.0);
         let mask = AttentionMask::from_fn((batch, queries, keys), |b, q, k| (b + q + k) % 5 != 0);
-        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
         let shape = (Const::<3>, queries, keys);
         macro_rules! attended {
             ($precision:ident) => {
-                ops::try_multi_head_attention_with_bias(
+                ops::multi_head_attention(
                     query.$precision.recorded(),
                     key.$precision.retaped(),
                     key.$precision.retaped(),
-                    numbers
-                        .$precision
-                        .recorded()
-                        .permute::<(Const<3>, Unchecked), Axes2<1, 0>>()
-                        .broadcast_like::<_, Axis<1>>(&shape),
                     &mask,
-                    scale,
-                    fill,
-                    0.0,
+                    AttentionOptions {
+                        bias: Some(
+                            numbers
+                                .$precision
+                                .recorded()
+                                .permute::<(Const<3>, Unchecked), Axes2<1, 0>>()
+                                .broadcast_like::<_, Axis<1>>(&shape),
+                        ),
+                        ..AttentionOptions::default()
+                    },
                 )
             };
         }
@@ -114,7 +119,6 @@ fn a_bias_of_minus_infinity_hides_a_key() {
         let bias = Cpu::default().tensor_from_vec(bias, (Const::<2>, queries, keys));
         let visible = AttentionMask::from_fn((batch, queries, keys), |_, _, key| key >= first);
         let all = AttentionMask::all_visible((batch, queries, keys));
-        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
         let run = |output: Taped<(Unchecked, Unchecked, Width<2, 8>), f32>| {
             let elements = output.as_vec();
             let mut gradients = gradients!(output, f32);
@@ -122,9 +126,16 @@ fn a_bias_of_minus_infinity_hides_a_key() {
         };
         let operands = || (query.single.recorded(), key.single.retaped(), key.single.retaped());
         let (q, k, v) = operands();
-        let biased = ops::multi_head_attention_with_bias(q, k, v, bias.retaped(), &all, scale, fill, 0.0);
+        let biased = ops::multi_head_attention(
+            q,
+            k,
+            v,
+            &all,
+            AttentionOptions { bias: Some(bias.retaped()), ..AttentionOptions::default() },
+        )
+        .unwrap();
         let (q, k, v) = operands();
-        let masked = ops::multi_head_attention(q, k, v, &visible, scale, fill, 0.0);
+        let masked = ops::multi_head_attention(q, k, v, &visible, AttentionOptions::default()).unwrap();
         for (biased, masked) in run(biased).iter().zip(run(masked)) {
             let masked: Vec<f64> = masked.into_iter().map(f64::from).collect();
             assert_close("attention", biased, &masked);
@@ -141,17 +152,14 @@ fn the_gradient_of_a_bias_is_reproducible() {
         let key = both(rng, (batch, keys, Width::<4, 16>::default()), 1.0).single;
         let bias = both(rng, (Const::<4>, queries, keys), 1.0).single;
         let mask = AttentionMask::all_visible((batch, queries, keys));
-        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-        let y: Taped<_, f32> = ops::multi_head_attention_with_bias(
+        let y: Taped<_, f32> = ops::multi_head_attention(
             query.recorded(),
             key.retaped(),
             key.retaped(),
-            bias.retaped(),
             &mask,
-            scale,
-            fill,
-            0.0,
-        );
+            AttentionOptions { bias: Some(bias.retaped()), ..AttentionOptions::default() },
+        )
+        .unwrap();
         gradients!(y, f32).of(&bias).unwrap().as_vec()
     };
     assert_eq!(run(), run());

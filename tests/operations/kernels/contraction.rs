@@ -15,8 +15,8 @@ fn on_dims(run: impl Fn(&mut StdRng, Batch, QLen, KLen)) {
 macro_rules! compare_einsum {
     ($x:ident: $xd:tt, $w:ident: $wd:tt -> $($od:tt)|+) => {
         $(compare!(
-            try_einsum!($x.single.recorded(): $xd, &$w.single: $wd -> $od),
-            try_einsum!($x.double.recorded(): $xd, &$w.double: $wd -> $od),
+            einsum!($x.single.recorded(): $xd, &$w.single: $wd -> $od),
+            einsum!($x.double.recorded(): $xd, &$w.double: $wd -> $od),
             [$x, $w]
         );)+
     };
@@ -71,8 +71,8 @@ fn sums_of_one_operand_agree() {
         macro_rules! compare_sum {
             ($($od:tt)|+) => {
                 $(compare!(
-                    try_einsum!(x.single.recorded(): (Batch, EmbedDim, QLen, KLen) -> $od),
-                    try_einsum!(x.double.recorded(): (Batch, EmbedDim, QLen, KLen) -> $od),
+                    einsum!(x.single.recorded(): (Batch, EmbedDim, QLen, KLen) -> $od),
+                    einsum!(x.double.recorded(): (Batch, EmbedDim, QLen, KLen) -> $od),
                     [x]
                 );)+
             };
@@ -88,15 +88,15 @@ fn views_are_read_by_their_strides() {
         // Permuted, repeated along an axis of the sum, and along one of the result.
         macro_rules! product {
             ($dtype:ty, $x:expr, $weight:expr) => {{
-                let x: Taped<(Batch, QLen, EmbedDim), $dtype> = permute($x.recorded());
+                let x: Taped<(Batch, QLen, EmbedDim), $dtype> = permute($x.recorded()).unwrap();
                 let shape = (b, q, EmbedDim, Repeats, NumHeads);
                 let x: Taped<(Batch, QLen, EmbedDim, Repeats), $dtype> =
-                    broadcast(x, (b, q, EmbedDim, Repeats), axis::<Repeats>());
+                    broadcast(x, (b, q, EmbedDim, Repeats), axis::<Repeats>()).unwrap();
                 let x: Taped<(Batch, QLen, EmbedDim, Repeats, NumHeads), $dtype> =
-                    broadcast(x, shape, axis::<NumHeads>());
+                    broadcast(x, shape, axis::<NumHeads>()).unwrap();
                 let weight: Untaped<(EmbedDim, Repeats, KLen), $dtype> =
-                    broadcast($weight.clone(), (EmbedDim, Repeats, k), axis::<Repeats>());
-                try_einsum!(x: (Batch, QLen, EmbedDim, Repeats, NumHeads), weight: (EmbedDim, Repeats, KLen)
+                    broadcast($weight.clone(), (EmbedDim, Repeats, k), axis::<Repeats>()).unwrap();
+                einsum!(x: (Batch, QLen, EmbedDim, Repeats, NumHeads), weight: (EmbedDim, Repeats, KLen)
                     -> (Batch, KLen, NumHeads, QLen))
             }};
         }

@@ -2,8 +2,8 @@
 
 use super::*;
 use typed_transformer::ops::{
-    try_broadcast, try_concat, try_cumsum, try_narrow, try_patches, try_permute, try_rename, try_reshape, try_scale,
-    try_select, try_slice, try_split, try_stack, try_where_, try_windows,
+    broadcast, concat, cumsum, narrow, patches, permute, rename, reshape, scale, select, slice, split, stack, where_,
+    windows,
 };
 
 dims! {
@@ -24,12 +24,12 @@ fn concat_agrees_along_every_axis() {
         let x = both(rng, (b, q, EmbedDim), 1.0);
         let y = both(rng, (b, k, EmbedDim), 1.0);
         compare!(
-            try_concat::<_, _, _, _, Sum<QLen, KLen>, _, _, _, _>(
+            concat::<_, _, _, _, Sum<QLen, KLen>, _, _, _, _>(
                 x.single.recorded(),
                 y.single.recorded(),
                 along::<QLen, KLen>()
             ),
-            try_concat::<_, _, _, _, Sum<QLen, KLen>, _, _, _, _>(
+            concat::<_, _, _, _, Sum<QLen, KLen>, _, _, _, _>(
                 x.double.recorded(),
                 y.double.recorded(),
                 along::<QLen, KLen>()
@@ -38,12 +38,12 @@ fn concat_agrees_along_every_axis() {
         );
         let z = both(rng, (b, q, NumHeads), 1.0);
         compare!(
-            try_concat::<_, _, _, _, Sum<EmbedDim, NumHeads>, _, _, _, _>(
+            concat::<_, _, _, _, Sum<EmbedDim, NumHeads>, _, _, _, _>(
                 x.single.recorded(),
                 z.single.recorded(),
                 along::<EmbedDim, NumHeads>()
             ),
-            try_concat::<_, _, _, _, Sum<EmbedDim, NumHeads>, _, _, _, _>(
+            concat::<_, _, _, _, Sum<EmbedDim, NumHeads>, _, _, _, _>(
                 x.double.recorded(),
                 z.double.recorded(),
                 along::<EmbedDim, NumHeads>()
@@ -53,12 +53,12 @@ fn concat_agrees_along_every_axis() {
         let other = Other::new(3);
         let rows = both(rng, (other, q, EmbedDim), 1.0);
         compare!(
-            try_concat::<_, _, _, _, Sum<Other, Batch>, _, _, _, _>(
+            concat::<_, _, _, _, Sum<Other, Batch>, _, _, _, _>(
                 rows.single.recorded(),
                 x.single.recorded(),
                 along::<Other, Batch>()
             ),
-            try_concat::<_, _, _, _, Sum<Other, Batch>, _, _, _, _>(
+            concat::<_, _, _, _, Sum<Other, Batch>, _, _, _, _>(
                 rows.double.recorded(),
                 x.double.recorded(),
                 along::<Other, Batch>()
@@ -66,7 +66,7 @@ fn concat_agrees_along_every_axis() {
             [rows, x]
         );
         // A tensor after itself.
-        compare_map!(x, |x| try_concat::<_, _, _, _, Sum<QLen, QLen>, _, _, _, _>(x.clone(), x, along::<QLen, QLen>()));
+        compare_map!(x, |x| concat::<_, _, _, _, Sum<QLen, QLen>, _, _, _, _>(x.clone(), x, along::<QLen, QLen>()));
     });
 }
 
@@ -76,20 +76,20 @@ fn parts_of_an_axis_agree() {
         let x = both(rng, (b, q, EmbedDim), 1.0);
         let part = Part::new(q.size().div_ceil(2));
         let start = q.size() - part.size();
-        compare_map!(x, |x| try_slice(x, axis::<QLen>(), start, part));
-        compare_map!(x, |x| try_narrow(x, axis::<EmbedDim>(), 3, First));
-        compare_map!(x, |x| try_select(x, axis::<QLen>(), start));
-        compare_map!(x, |x| try_select(x, axis::<Batch>(), b.size() - 1));
-        compare_map!(x, |x| try_select(x, axis::<EmbedDim>(), 4));
+        compare_map!(x, |x| slice(x, axis::<QLen>(), start, part));
+        compare_map!(x, |x| narrow(x, axis::<EmbedDim>(), 3, First));
+        compare_map!(x, |x| select(x, axis::<QLen>(), start));
+        compare_map!(x, |x| select(x, axis::<Batch>(), b.size() - 1));
+        compare_map!(x, |x| select(x, axis::<EmbedDim>(), 4));
         let x = both(rng, (k, Sum::<First, Last>::default(), q), 1.0);
         compare_map!(x, |x| {
-            let (first, last) = try_split(x, First, Last, axis::<Sum<First, Last>>()).unwrap();
+            let (first, last) = split(x, First, Last, axis::<Sum<First, Last>>()).unwrap();
             // Both parts have an effect on the loss.
-            let last = try_scale(try_narrow(last, axis::<Last>(), 1, First).unwrap(), 3.0).unwrap();
-            ops::try_mul(first, last)
+            let last = scale(narrow(last, axis::<Last>(), 1, First).unwrap(), 3.0).unwrap();
+            ops::mul(first, last)
         });
         // The second part alone has one.
-        compare_map!(x, |x| try_split(x, First, Last, axis::<Sum<First, Last>>()).map(|(_, last)| last));
+        compare_map!(x, |x| split(x, First, Last, axis::<Sum<First, Last>>()).map(|(_, last)| last));
     });
 }
 
@@ -100,11 +100,11 @@ fn stack_agrees_for_every_place_of_the_new_axis() {
         macro_rules! compare_stack {
             ($Stacked:ty) => {
                 compare!(
-                    try_stack::<_, $Stacked, _, _, _, _, _>(
+                    stack::<_, $Stacked, _, _, _, _, _>(
                         vec![x.single.recorded(), y.single.recorded(), z.single.recorded()],
                         NumHeads
                     ),
-                    try_stack::<_, $Stacked, _, _, _, _, _>(
+                    stack::<_, $Stacked, _, _, _, _, _>(
                         vec![x.double.recorded(), y.double.recorded(), z.double.recorded()],
                         NumHeads
                     ),
@@ -122,10 +122,10 @@ fn stack_agrees_for_every_place_of_the_new_axis() {
 fn a_permuting_einsum_agrees() {
     on_dims(|rng, b, q, k| {
         let x = both(rng, (b, q, k), 1.0);
-        compare_map!(x, |x| try_einsum!(x: (Batch, QLen, KLen) -> (KLen, Batch, QLen)));
+        compare_map!(x, |x| einsum!(x: (Batch, QLen, KLen) -> (KLen, Batch, QLen)));
         compare_map!(x, |x| {
             let y = x.clone();
-            try_einsum!(x: (Batch, QLen, KLen), y: (Batch, QLen, KLen) -> (QLen, Batch, KLen))
+            einsum!(x: (Batch, QLen, KLen), y: (Batch, QLen, KLen) -> (QLen, Batch, KLen))
         });
     });
 }
@@ -135,20 +135,20 @@ fn a_reshaped_view_agrees() {
     on_dims(|rng, b, q, k| {
         let x = both(rng, (b, q, NumHeads, HeadDim), 1.0);
         compare_map!(x, |x| {
-            let heads = try_permute::<_, (Batch, NumHeads, QLen, HeadDim), _, _, _, _, 4>(x).unwrap();
-            ops::try_merge_heads(heads)
+            let heads = permute::<_, (Batch, NumHeads, QLen, HeadDim), _, _, _, _, 4>(x).unwrap();
+            ops::merge_heads(heads)
         });
         compare_map!(x, |x| {
-            let swapped = try_permute::<_, (QLen, Batch, NumHeads, HeadDim), _, _, _, _, 4>(x).unwrap();
-            try_reshape(swapped, (q, b, Product::<NumHeads, HeadDim>::default()))
+            let swapped = permute::<_, (QLen, Batch, NumHeads, HeadDim), _, _, _, _, 4>(x).unwrap();
+            reshape(swapped, (q, b, Product::<NumHeads, HeadDim>::default()))
         });
-        compare_map!(x, |x| try_rearrange!(
+        compare_map!(x, |x| rearrange!(
             x: (Batch, QLen, NumHeads, HeadDim) -> (Batch, Product<HeadDim, NumHeads>, QLen)
         ));
         let row = both(rng, (q, EmbedDim), 1.0);
         compare_map!(row, |row| {
-            let rows = try_broadcast(row, (q, k, EmbedDim), axis::<KLen>()).unwrap();
-            try_rename(rows, axis::<KLen>(), Other::new(k.size()))
+            let rows = broadcast(row, (q, k, EmbedDim), axis::<KLen>()).unwrap();
+            rename(rows, axis::<KLen>(), Other::new(k.size()))
         });
     });
 }
@@ -160,8 +160,8 @@ fn a_view_whose_axes_of_one_element_have_moved_keeps_its_gradient() {
     let (one, q, k) = (Batch::new(1), QLen::new(3), KLen::new(4));
     let x = both(&mut rng, (one, q, k), 1.0);
     compare_map!(x, |x| {
-        let moved = try_permute::<_, (QLen, Batch, KLen), _, _, _, _, 3>(x).unwrap();
-        try_scale(moved, 2.0)
+        let moved = permute::<_, (QLen, Batch, KLen), _, _, _, _, 3>(x).unwrap();
+        scale(moved, 2.0)
     });
 }
 
@@ -169,16 +169,13 @@ fn a_view_whose_axes_of_one_element_have_moved_keeps_its_gradient() {
 fn patches_and_windows_agree() {
     on_dims(|rng, b, q, _| {
         let image = both(rng, (b, NumHeads, Height, Width), 1.0);
-        compare_map!(image, |image| try_patches::<_, _, _, _, PatchHeight, PatchWidth, _, _, _>(image));
+        compare_map!(image, |image| patches::<_, _, _, _, PatchHeight, PatchWidth, _, _, _>(image));
         let x = both(rng, (q, EmbedDim), 1.0);
-        compare_map!(
+        compare_map!(x, |x| windows::<_, _, _, (QLen, dims::Windows<EmbedDim, NumHeads>, NumHeads), _, _, _, _, _>(
             x,
-            |x| try_windows::<_, _, _, (QLen, dims::Windows<EmbedDim, NumHeads>, NumHeads), _, _, _, _, _>(
-                x,
-                axis::<EmbedDim>(),
-                NumHeads
-            )
-        );
+            axis::<EmbedDim>(),
+            NumHeads
+        ));
     });
 }
 
@@ -186,9 +183,9 @@ fn patches_and_windows_agree() {
 fn cumulative_sums_agree_along_every_axis() {
     on_dims(|rng, b, q, k| {
         let x = both(rng, (b, q, k), 1.0);
-        compare_map!(x, |x| try_cumsum(x, axis::<Batch>()));
-        compare_map!(x, |x| try_cumsum(x, axis::<QLen>()));
-        compare_map!(x, |x| try_cumsum(x, axis::<KLen>()));
+        compare_map!(x, |x| cumsum(x, axis::<Batch>()));
+        compare_map!(x, |x| cumsum(x, axis::<QLen>()));
+        compare_map!(x, |x| cumsum(x, axis::<KLen>()));
     });
 }
 
@@ -196,19 +193,19 @@ fn cumulative_sums_agree_along_every_axis() {
 fn where_agrees_for_tensors_numbers_and_masks() {
     on_dims(|rng, b, q, k| {
         let (x, y) = (both(rng, (b, q, k), 1.0), both(rng, (b, q, k), 1.0));
-        let (single, double) = (ops::gt(&x.single, 0.25), ops::gt(&x.double, 0.25));
+        let (single, double) = (ops::gt(&x.single, 0.25).unwrap(), ops::gt(&x.double, 0.25).unwrap());
         compare!(
-            try_where_(&single, x.single.recorded(), y.single.recorded()),
-            try_where_(&double, x.double.recorded(), y.double.recorded()),
+            where_(&single, x.single.recorded(), y.single.recorded()),
+            where_(&double, x.double.recorded(), y.double.recorded()),
             [x, y]
         );
         compare!(
-            try_where_(&single, x.single.recorded(), &y.single),
-            try_where_(&double, x.double.recorded(), &y.double),
+            where_(&single, x.single.recorded(), &y.single),
+            where_(&double, x.double.recorded(), &y.double),
             [x, y]
         );
-        compare_map!(x, |x| try_where_(&AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x, -7.0));
-        compare_map!(x, |x| try_where_(&AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x.clone(), x));
+        compare_map!(x, |x| where_(&AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x, -7.0));
+        compare_map!(x, |x| where_(&AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x.clone(), x));
     });
 }
 
@@ -216,9 +213,9 @@ fn where_agrees_for_tensors_numbers_and_masks() {
 fn an_element_that_is_not_chosen_has_no_effect() {
     let x: Tensor<(NumHeads,), f32, Cpu> = Cpu::default().tensor(vec![f32::NAN, 2.0, f32::INFINITY]);
     let y: Tensor<(NumHeads,), f32, Cpu> = Cpu::default().tensor(vec![5.0, f32::NAN, 6.0]);
-    let chosen = try_where_(&ops::eq(&x, 2.0), x.recorded(), y.recorded()).unwrap();
+    let chosen = where_(&ops::eq(&x, 2.0).unwrap(), x.recorded(), y.recorded()).unwrap();
     assert_eq!(chosen.as_vec(), [5.0, 2.0, 6.0]);
-    let mut gradients = try_scale(chosen, 3.0).unwrap().sum().backward();
+    let mut gradients = scale(chosen, 3.0).unwrap().sum().backward().unwrap();
     assert_eq!(gradients.of(&x).unwrap().as_vec(), [0.0, 3.0, 0.0]);
     assert_eq!(gradients.of(&y).unwrap().as_vec(), [3.0, 0.0, 3.0]);
 }

@@ -2,9 +2,8 @@
 
 use super::*;
 use typed_transformer::ops::{
-    Activation, DropoutSeed, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh, try_add, try_div, try_dropout,
-    try_gather, try_log_softmax_over, try_max_over, try_maximum, try_mean_over, try_minimum, try_mul, try_permute,
-    try_scale, try_softmax_over, try_sub, try_sum_over, try_take,
+    Activation, DropoutSeed, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh, add, div, dropout, gather,
+    log_softmax_over, max_over, maximum, mean_over, minimum, mul, permute, scale, softmax_over, sub, sum_over, take,
 };
 
 dims! { Batch; QLen; KLen; EmbedDim = 7; NumHeads = 3; Picked = 5; }
@@ -19,7 +18,7 @@ fn on_dims(run: impl Fn(&mut StdRng, Batch, QLen, KLen)) {
 /// Compares the arithmetic of two tensors. The second is a reference, then a tensor with a tape.
 macro_rules! compare_arithmetic {
     ($x:ident, $y:ident) => {
-        compare_arithmetic!($x, $y: try_add, try_sub, try_mul, try_div, try_maximum, try_minimum);
+        compare_arithmetic!($x, $y: add, sub, mul, div, maximum, minimum);
     };
     ($x:ident, $y:ident: $($op:ident),*) => {
         $(compare!(
@@ -71,9 +70,9 @@ fn arithmetic_agrees_with_every_part_of_the_axes() {
 fn arithmetic_of_a_tensor_with_itself_agrees() {
     on_dims(|rng, b, q, _| {
         let x = away_from_zero(rng, (b, q));
-        compare_map!(x, |x| try_mul(x.clone(), x));
-        compare_map!(x, |x| try_add(x.clone(), x));
-        compare_map!(x, |x| try_div(try_scale(x.clone(), 3.0).unwrap(), x));
+        compare_map!(x, |x| mul(x.clone(), x));
+        compare_map!(x, |x| add(x.clone(), x));
+        compare_map!(x, |x| div(scale(x.clone(), 3.0).unwrap(), x));
     });
 }
 
@@ -81,7 +80,7 @@ fn arithmetic_of_a_tensor_with_itself_agrees() {
 fn equal_operands_share_the_gradient_of_the_larger() {
     let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     let y = x.clone() * 1.0;
-    let mut gradients = try_maximum(x.recorded(), &y).unwrap().sum().backward();
+    let mut gradients = maximum(x.recorded(), &y).unwrap().sum().backward().unwrap();
     assert_eq!(gradients.of(&x).unwrap().as_vec(), [0.5; 7]);
     assert_eq!(gradients.of(&y).unwrap().as_vec(), [0.5; 7]);
 }
@@ -91,7 +90,7 @@ fn activations_agree() {
     fn agrees<A: Activation>() {
         on_calls(|rng, (batch, len, _)| {
             let x = both(rng, (batch, len), 6.0);
-            compare_map!(x, |x| A::try_apply(x));
+            compare_map!(x, |x| A::apply(x));
         });
     }
     agrees::<Relu>();
@@ -107,13 +106,13 @@ fn activations_agree() {
 fn reductions_agree_over_every_axis() {
     on_dims(|rng, b, q, k| {
         let x = both(rng, (b, q, k), 3.0);
-        compare_map!(x, |x| try_sum_over(x, axis::<Batch>()));
-        compare_map!(x, |x| try_sum_over(x, axis::<QLen>()));
-        compare_map!(x, |x| try_sum_over(x, axis::<KLen>()));
-        compare_map!(x, |x| try_mean_over(x, axis::<QLen>()));
-        compare_map!(x, |x| try_mean_over(x, axis::<KLen>()));
-        compare_map!(x, |x| try_max_over(x, axis::<Batch>()));
-        compare_map!(x, |x| try_max_over(x, axis::<KLen>()));
+        compare_map!(x, |x| sum_over(x, axis::<Batch>()));
+        compare_map!(x, |x| sum_over(x, axis::<QLen>()));
+        compare_map!(x, |x| sum_over(x, axis::<KLen>()));
+        compare_map!(x, |x| mean_over(x, axis::<QLen>()));
+        compare_map!(x, |x| mean_over(x, axis::<KLen>()));
+        compare_map!(x, |x| max_over(x, axis::<Batch>()));
+        compare_map!(x, |x| max_over(x, axis::<KLen>()));
     });
 }
 
@@ -121,11 +120,11 @@ fn reductions_agree_over_every_axis() {
 fn softmax_agrees_over_every_axis() {
     on_dims(|rng, b, q, k| {
         let x = both(rng, (b, q, k), 3.0);
-        compare_map!(x, |x| try_softmax_over(x, axis::<Batch>()));
-        compare_map!(x, |x| try_softmax_over(x, axis::<QLen>()));
-        compare_map!(x, |x| try_softmax_over(x, axis::<KLen>()));
-        compare_map!(x, |x| try_log_softmax_over(x, axis::<QLen>()));
-        compare_map!(x, |x| try_log_softmax_over(x, axis::<KLen>()));
+        compare_map!(x, |x| softmax_over(x, axis::<Batch>()));
+        compare_map!(x, |x| softmax_over(x, axis::<QLen>()));
+        compare_map!(x, |x| softmax_over(x, axis::<KLen>()));
+        compare_map!(x, |x| log_softmax_over(x, axis::<QLen>()));
+        compare_map!(x, |x| log_softmax_over(x, axis::<KLen>()));
     });
 }
 
@@ -134,12 +133,12 @@ fn gathering_agrees_over_every_axis() {
     on_dims(|rng, b, q, _| {
         let x = both(rng, (b, q, EmbedDim), 1.0);
         let columns = Indices::from_fn((Picked,), |place| Fin::<EmbedDim>::all().nth(place * 3 % 7).unwrap());
-        compare_map!(x, |x| try_take(x, axis::<EmbedDim>(), &columns));
+        compare_map!(x, |x| take(x, axis::<EmbedDim>(), &columns));
         let heads = both(rng, (NumHeads, b, q), 1.0);
         let rows = Indices::from_fn((Picked,), |place| Fin::<NumHeads>::all().nth(place % 3).unwrap());
-        compare_map!(heads, |x| try_take(x, axis::<NumHeads>(), &rows));
+        compare_map!(heads, |x| take(x, axis::<NumHeads>(), &rows));
         let places = Indices::from_fn((b, q, Picked), |place| Fin::<EmbedDim>::all().nth(place * 5 % 7).unwrap());
-        compare_map!(x, |x| try_gather(x, axis::<EmbedDim>(), &places));
+        compare_map!(x, |x| gather(x, axis::<EmbedDim>(), &places));
     });
 }
 
@@ -148,10 +147,10 @@ fn an_operand_that_is_a_view_agrees() {
     on_dims(|rng, b, q, k| {
         let x = both(rng, (b, q, k), 1.0);
         compare_map!(x, |x| {
-            let swapped = try_permute::<_, (Batch, KLen, QLen), _, _, _, _, 3>(x.clone()).unwrap();
-            let swapped = try_softmax_over(try_scale(swapped, 2.0).unwrap(), axis::<KLen>()).unwrap();
+            let swapped = permute::<_, (Batch, KLen, QLen), _, _, _, _, 3>(x.clone()).unwrap();
+            let swapped = softmax_over(scale(swapped, 2.0).unwrap(), axis::<KLen>()).unwrap();
             // The other operand is read in place, and its axes are in another order.
-            try_mul(x, swapped)
+            mul(x, swapped)
         });
     });
 }
@@ -161,12 +160,12 @@ fn an_operand_with_a_new_axis_of_size_1_agrees() {
     on_dims(|rng, b, _, _| {
         let x = both(rng, (b, EmbedDim), 1.0);
         let one = (b, Const::<1>, EmbedDim);
-        compare_map!(x, |x| try_scale(x.broadcast_like::<_, Axis<1>>(&one), 2.0));
+        compare_map!(x, |x| scale(x.broadcast_like::<_, Axis<1>>(&one), 2.0));
         let weight = both(rng, (EmbedDim,), 1.0);
         let (single, double) = (both(rng, (b, EmbedDim), 1.0), weight);
         compare!(
-            ops::try_linear(single.single.recorded(), &row(&double.single), None),
-            ops::try_linear(single.double.recorded(), &row(&double.double), None),
+            ops::linear(single.single.recorded(), &row(&double.single), None),
+            ops::linear(single.double.recorded(), &row(&double.double), None),
             [single, double]
         );
     });
@@ -186,7 +185,7 @@ fn dropout_keeps_the_same_elements() {
         let x = both(rng, (b, q, k), 1.0);
         compare_map!(x, |x| {
             let _seed = DropoutSeed::new(7);
-            try_dropout(x, 0.4)
+            dropout(x, 0.4)
         });
     });
 }
@@ -199,19 +198,16 @@ fn dropout_of_attention_weights_keeps_the_same_weights() {
         let (key, value) = (both(rng, (b, k, Heads::default()), 1.0), both(rng, (b, k, Heads::default()), 1.0));
         let lens: Vec<usize> = (0..b.size()).map(|row| 1 + row % k.size()).collect();
         let mask = AttentionMask::from_fn((b, q, k), |row, _, key| key < lens[row]);
-        let scale = AttentionScale::HeadDim;
         macro_rules! attended {
             ($precision:ident) => {{
                 let _seed = DropoutSeed::new(3);
                 let (q, k, v) = (query.$precision.recorded(), key.$precision.recorded(), value.$precision.recorded());
-                ops::try_multi_head_attention::<_, _, _, NumHeads, EmbedDim, EmbedDim, _, _, _>(
+                ops::multi_head_attention::<_, _, _, NumHeads, EmbedDim, EmbedDim, _, _, _>(
                     q,
                     k,
                     v,
                     &mask,
-                    scale,
-                    MaskFill::MinValue,
-                    0.3,
+                    AttentionOptions { dropout: 0.3, ..AttentionOptions::default() },
                 )
             }};
         }

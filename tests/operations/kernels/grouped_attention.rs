@@ -21,23 +21,19 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
     let conventions = CONVENTIONS.iter().cycle().skip(keys.0 % 2);
     for (mask, &(scale, fill)) in masks(rng, (batch, queries, keys)).iter().zip(conventions) {
         compare!(
-            ops::try_grouped_query_attention(
+            ops::grouped_query_attention(
                 query.single.recorded(),
                 key.single.retaped(),
                 value.single.retaped(),
                 mask,
-                scale,
-                fill,
-                0.0,
+                AttentionOptions { scale, mask_fill: fill, ..AttentionOptions::default() }
             ),
-            ops::try_grouped_query_attention(
+            ops::grouped_query_attention(
                 query.double.recorded(),
                 key.double.retaped(),
                 value.double.retaped(),
                 mask,
-                scale,
-                fill,
-                0.0,
+                AttentionOptions { scale, mask_fill: fill, ..AttentionOptions::default() }
             ),
             [query, key, value]
         );
@@ -74,8 +70,14 @@ fn a_group_reads_its_own_key() {
     let mask = AttentionMask::all_visible((batch, queries, keys));
     let attended = |value: &Untaped<_, f32>| -> Vec<f32> {
         let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-        let attended: Untaped<(_, _, GroupedWidth<3, 2, 4>), f32> =
-            ops::grouped_query_attention(query.clone(), key.clone(), value.clone(), &mask, scale, fill, 0.0);
+        let attended: Untaped<(_, _, GroupedWidth<3, 2, 4>), f32> = ops::grouped_query_attention(
+            query.clone(),
+            key.clone(),
+            value.clone(),
+            &mask,
+            AttentionOptions { scale, mask_fill: fill, ..AttentionOptions::default() },
+        )
+        .unwrap();
         attended.as_vec()
     };
     let before = attended(&value);

@@ -2,8 +2,8 @@
 
 use super::*;
 use typed_transformer::ops::{
-    RelativeBuckets, try_attention_weights, try_attention_with_bias, try_binary_cross_entropy, try_kl_divergence,
-    try_learned_positions, try_masked_mean, try_mean, try_mean_squared_error, try_relative_position_bias, try_top_k,
+    RelativeBuckets, attention, attention_weights, binary_cross_entropy, kl_divergence, learned_positions, masked_mean,
+    mean, mean_squared_error, relative_position_bias, top_k,
 };
 
 dims! { Batch; QLen <= MaxLen; KLen; MaxLen = 80; EmbedDim = 7; NumHeads = 3; NumBuckets = 8; Best = 2; }
@@ -27,7 +27,7 @@ fn padding(b: Batch, q: QLen) -> PaddingMask<Batch, QLen> {
 fn the_mean_agrees() {
     on_dims(|rng, b, q, k| {
         let x = both(rng, (b, q, k), 3.0);
-        compare_map!(x, |x| try_mean(x));
+        compare_map!(x, |x| mean(x));
     });
 }
 
@@ -37,14 +37,14 @@ fn losses_of_a_prediction_and_a_target_agree() {
         let x = both(rng, (b, q), 9.0);
         let y = both(rng, (b, q), 1.0);
         compare!(
-            try_mean_squared_error(x.single.recorded(), &y.single),
-            try_mean_squared_error(x.double.recorded(), &y.double),
+            mean_squared_error(x.single.recorded(), &y.single),
+            mean_squared_error(x.double.recorded(), &y.double),
             [x, y]
         );
         let (targets, exact) = (y.single.clone().abs(), y.double.clone().abs());
         compare!(
-            try_binary_cross_entropy(x.single.recorded(), &targets),
-            try_binary_cross_entropy(x.double.recorded(), &exact),
+            binary_cross_entropy(x.single.recorded(), &targets),
+            binary_cross_entropy(x.double.recorded(), &exact),
             [x]
         );
     });
@@ -54,7 +54,7 @@ fn losses_of_a_prediction_and_a_target_agree() {
 fn binary_cross_entropy_of_a_sure_prediction_keeps_its_digits() {
     let x: Tensor<(Best,), f32, Cpu> = Cpu::default().tensor(vec![12.0, -12.0]);
     let y: Tensor<(Best,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 0.0]);
-    let loss = try_binary_cross_entropy(x.recorded(), &y).unwrap();
+    let loss = binary_cross_entropy(x.recorded(), &y).unwrap();
     let expected = (-12f64).exp().ln_1p();
     assert!((f64::from(loss.array()) - expected).abs() < 1e-5 * expected, "{} for {expected}", loss.array());
 }
@@ -64,11 +64,11 @@ fn the_mean_of_tokens_and_the_divergence_agree() {
     on_dims(|rng, b, q, _| {
         let (x, y) = (both(rng, (b, q, EmbedDim), 3.0), both(rng, (b, q, EmbedDim), 3.0));
         let padding = padding(b, q);
-        compare_map!(x, |x| try_masked_mean(x, &padding));
+        compare_map!(x, |x| masked_mean(x, &padding));
         for reduction in [Reduction::MeanAll, Reduction::MeanPerSequence] {
             compare!(
-                try_kl_divergence(x.single.recorded(), &y.single, &padding, reduction),
-                try_kl_divergence(x.double.recorded(), &y.double, &padding, reduction),
+                kl_divergence(x.single.recorded(), &y.single, &padding, reduction),
+                kl_divergence(x.double.recorded(), &y.double, &padding, reduction),
                 [x, y]
             );
         }
@@ -79,7 +79,7 @@ fn the_mean_of_tokens_and_the_divergence_agree() {
 fn the_highest_elements_agree() {
     on_dims(|rng, b, q, _| {
         let x = both(rng, (b, EmbedDim, q), 3.0);
-        compare_map!(x, |x| try_top_k(x, axis::<EmbedDim>(), Best).map(|(highest, _)| highest));
+        compare_map!(x, |x| top_k(x, axis::<EmbedDim>(), Best).map(|(highest, _)| highest));
     });
 }
 
@@ -88,15 +88,15 @@ fn tables_of_positions_agree() {
     on_dims(|rng, _, q, k| {
         let table = both(rng, (MaxLen, EmbedDim), 1.0);
         compare!(
-            try_learned_positions::<_, _, _, _, _, OwnTape<f32>>(&table.single, q),
-            try_learned_positions::<_, _, _, _, _, OwnTape<f64>>(&table.double, q),
+            learned_positions::<_, _, _, _, _, OwnTape<f32>>(&table.single, q),
+            learned_positions::<_, _, _, _, _, OwnTape<f64>>(&table.double, q),
             [table]
         );
         let table = both(rng, (NumBuckets, NumHeads), 1.0);
         let buckets = RelativeBuckets { bidirectional: true, max_distance: 20 };
         compare!(
-            try_relative_position_bias(&table.single, buckets, 3, (q, k), OwnTape::<f32>::default()),
-            try_relative_position_bias(&table.double, buckets, 3, (q, k), OwnTape::<f64>::default()),
+            relative_position_bias(&table.single, buckets, 3, (q, k), OwnTape::<f32>::default()),
+            relative_position_bias(&table.double, buckets, 3, (q, k), OwnTape::<f64>::default()),
             [table]
         );
     });
@@ -109,18 +109,33 @@ fn attention_of_split_heads_agrees() {
         let (key, value) = (both(rng, (b, NumHeads, k, EmbedDim), 1.0), both(rng, (b, NumHeads, k, Best), 1.0));
         let bias = both(rng, (NumHeads, q, k), 1.0);
         let mask = AttentionMask::from_fn((b, q, k), |row, q, k| (row + q + k) % 3 > 0);
-        let scale = AttentionScale::HeadDim;
         for fill in [MaskFill::MinValue, MaskFill::Subtract(3.0)] {
             compare!(
-                try_attention_weights(query.single.recorded(), key.single.recorded(), &mask, scale, fill),
-                try_attention_weights(query.double.recorded(), key.double.recorded(), &mask, scale, fill),
+                attention_weights(
+                    query.single.recorded(),
+                    key.single.recorded(),
+                    &mask,
+                    AttentionOptions { mask_fill: fill, ..AttentionOptions::default() }
+                ),
+                attention_weights(
+                    query.double.recorded(),
+                    key.double.recorded(),
+                    &mask,
+                    AttentionOptions { mask_fill: fill, ..AttentionOptions::default() }
+                ),
                 [query, key]
             );
             macro_rules! attended {
                 ($precision:ident) => {{
                     let (query, key) = (query.$precision.recorded(), key.$precision.recorded());
                     let (value, bias) = (value.$precision.recorded(), bias.$precision.recorded());
-                    try_attention_with_bias(query, key, value, bias, &mask, scale, fill, 0.0)
+                    attention(
+                        query,
+                        key,
+                        value,
+                        &mask,
+                        AttentionOptions { mask_fill: fill, bias: Some(bias), ..AttentionOptions::default() },
+                    )
                 }};
             }
             compare!(attended!(single), attended!(double), [query, key, value, bias]);

@@ -34,25 +34,25 @@ impl Step {
         Cpu: Backend<E>,
     {
         match self {
-            Self::Linear => linear(x, weight, None),
-            Self::Gelu => GeluTanh::try_apply(x).unwrap(),
+            Self::Linear => linear(x, weight, None).unwrap(),
+            Self::Gelu => GeluTanh::apply(x).unwrap(),
             Self::Norm => {
                 let row: Tensor<(EmbedDim,), E, Cpu> = Cpu::default().ones();
-                ops::layer_norm(x, &row, None, 0.1)
+                ops::layer_norm(x, &row, None, 0.1).unwrap()
             }
-            Self::ResidualWithItself => residual(x.clone(), x),
+            Self::ResidualWithItself => residual(x.clone(), x).unwrap(),
             Self::Einsum => {
                 let (x, weight): (Taped<E, (Rows, EmbedDim)>, Tensor<_, E, Cpu>) =
                     (x.reshape(), weight.clone().reshape());
                 let product: Taped<E, (Columns, Rows)> =
-                    einsum!(x: (Rows, EmbedDim), &weight: (EmbedDim, Columns) -> (Columns, Rows));
+                    einsum!(x: (Rows, EmbedDim), &weight: (EmbedDim, Columns) -> (Columns, Rows)).unwrap();
                 product.reshape()
             }
             Self::Sin => x.sin(),
             Self::Permute => x.permute::<Square, Axes2<1, 0>>(),
             Self::Broadcast => x.mean::<(EmbedDim,), Axis<0>>().broadcast::<Square, Axis<0>>(),
             // dfdx cannot multiply a tensor by itself.
-            Self::MulByItself => x.clone() * ops::scale(x, 1.0),
+            Self::MulByItself => x.clone() * ops::scale(x, 1.0).unwrap(),
         }
     }
 }
@@ -66,8 +66,8 @@ where
     let first = steps[0].apply(x.recorded(), &weight);
     let second = steps[1].apply(first.clone(), &weight);
     let third = steps[2].apply(second.clone(), &weight);
-    let all = residual(residual(third, ops::scale(second, 0.5)), first.sin());
-    gradients(&x, &weight, loss(linear(all, &weight, None)))
+    let all = residual(residual(third, ops::scale(second, 0.5).unwrap()).unwrap(), first.sin()).unwrap();
+    gradients(&x, &weight, loss(linear(all, &weight, None).unwrap()))
 }
 
 #[test]

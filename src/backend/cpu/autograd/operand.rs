@@ -4,8 +4,9 @@ use super::{
     gradient_hook,
     gradients::{Gradients, KernelSlot},
     reshape::{contiguous, flat_view},
-    shared_tape::Tape,
+    shared_tape::{SharedTape, Tape},
     storage,
+    unnamed::{Unnamed, named, unnamed},
 };
 use dfdx::{
     shapes::{HasShape, Shape},
@@ -76,7 +77,11 @@ impl Operand {
         tensor: Tensor<Dims, f32, Cpu, T>,
         tape: &mut T,
     ) -> Result<Self, CpuError> {
-        let (tensor, tensor_tape) = contiguous(tensor)?.split_tape();
+        Self::read_flat(contiguous(tensor)?, tape)
+    }
+
+    fn read_flat<T: Tape<f32, Cpu>>(tensor: Tensor<(usize,), f32, Cpu, T>, tape: &mut T) -> Result<Self, CpuError> {
+        let (tensor, tensor_tape) = tensor.split_tape();
         *tape = mem::take(tape).merge(tensor_tape);
         let gradient = match T::OWNS_TAPE {
             true => OperandGradient::Slot(KernelSlot::of(&tensor)),
@@ -90,7 +95,14 @@ impl Operand {
         tensor: &Tensor<Dims, f32, Cpu>,
         tape: &mut T,
     ) -> Result<Self, CpuError> {
-        let Some(tensor) = flat_view(tensor)? else {
+        Self::read_unnamed_parameter(unnamed(tensor.clone()), tape)
+    }
+
+    fn read_unnamed_parameter<Sizes: Shape, T: Tape<f32, Cpu>>(
+        tensor: Tensor<Sizes, f32, Cpu>,
+        tape: &mut T,
+    ) -> Result<Self, CpuError> {
+        let Some(tensor) = flat_view(&tensor)? else {
             // The kernel reads a copy, whose gradient leads to the parameter.
             return Self::read(tensor.retaped::<T>(), tape);
         };
@@ -168,14 +180,18 @@ pub fn record_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
     mut tape: T,
 ) -> Result<Tensor<Dims, f32, Cpu, T>, CpuError> {
     if let Some(tape) = tape.shared() {
-        let slot = KernelSlot::of(&output);
-        tape.record_kernel(Box::new(move |gradients| match gradients.take(&slot)? {
-            Some(d_output) => backward(d_output, gradients),
-            // The loss does not depend on the output.
-            None => Ok(()),
-        }));
+        record_backward(&output, backward, tape);
     }
-    Ok(output.try_reshape_like(&shape)?.put_tape(tape))
+    Ok(named(output.try_reshape_like(&Unnamed::new(shape.concrete()))?).put_tape(tape))
+}
+
+fn record_backward(output: &FlatTensor, backward: KernelBackward, tape: &mut SharedTape<f32, Cpu>) {
+    let slot = KernelSlot::of(output);
+    tape.record_kernel(Box::new(move |gradients| match gradients.take(&slot)? {
+        Some(d_output) => backward(d_output, gradients),
+        // The loss does not depend on the output.
+        None => Ok(()),
+    }));
 }
 
 /// Why a kernel has no output.

@@ -27,6 +27,12 @@ pub fn reshape<Dims: Shape, To: Shape, T: Tape<f32, Cpu>>(
 pub fn contiguous<Dims: Shape, T: Tape<f32, Cpu>>(
     tensor: Tensor<Dims, f32, Cpu, T>,
 ) -> Result<Tensor<(usize,), f32, Cpu, T>, CpuError> {
+    contiguous_unnamed(unnamed(tensor))
+}
+
+fn contiguous_unnamed<Sizes: Shape, T: Tape<f32, Cpu>>(
+    tensor: Tensor<Sizes, f32, Cpu, T>,
+) -> Result<Tensor<(usize,), f32, Cpu, T>, CpuError> {
     let len = tensor.shape().num_elements();
     let (tensor, tape) = tensor.split_tape();
     match flat_view(&tensor)? {
@@ -41,7 +47,7 @@ pub fn flat_view<Dims: Shape>(tensor: &Tensor<Dims, f32, Cpu>) -> Result<Option<
         return Ok(None);
     }
     let len = tensor.shape().num_elements();
-    let flat = unnamed(tensor.clone()).try_reshape_like(&(len,))?;
+    let flat = tensor.clone().try_reshape_like(&(len,))?;
     // dfdx copies a permuted tensor even if only axes of one element have moved. Its copy has a gradient of its own.
     Ok((len == 0 || tensor_id(&flat) == tensor_id(tensor)).then_some(flat))
 }

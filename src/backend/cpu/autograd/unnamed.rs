@@ -99,3 +99,10 @@ pub fn unnamed<Dims: Shape, E, D: Storage<E>, T: Tape<E, D>>(
 ) -> UnnamedTensor<Dims, E, D, T> {
     tensor.try_realize().unwrap_or_else(|_| unreachable!("`Unnamed` takes all sizes"))
 }
+
+/// A tensor over dimensions of these sizes.
+pub fn named<Dims: Shape, E, D: Storage<E>, T: Tape<E, D>>(
+    tensor: UnnamedTensor<Dims, E, D, T>,
+) -> Tensor<Dims, E, D, T> {
+    tensor.try_realize().unwrap_or_else(|_| unreachable!("the sizes are those of `Dims`"))
+}

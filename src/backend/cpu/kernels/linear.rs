@@ -138,8 +138,8 @@ impl Linear {
         });
     }
 
-    /// Divides columns among threads under [`Split::WithinRows`]. Under [`Split::AcrossRows`] all columns are one chunk, because a
-    /// thread that has rows of its own computes all of their columns.
+    /// Divides columns among threads under [`Split::WithinRows`]. Under [`Split::AcrossRows`] all columns are one chunk,
+    /// because a thread that has rows of its own computes all of their columns.
     fn partition_columns(&self, columns: usize, macs_per_column: usize, max_chunk_len: usize) -> Partition {
         match self.split {
             Split::AcrossRows => Partition::whole(columns),

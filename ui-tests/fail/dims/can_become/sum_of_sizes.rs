@@ -5,7 +5,7 @@ use typed_transformer::{ops::rename, prelude::*};
 dims! { Past = 3; Present = 2; Total = 5; Other = 6; Batch; }
 
 fn joined(x: Tensor<(Batch, Sum<Past, Present>), f32, Cpu>) {
-    let _joined = rename(x, axis::<Sum<Past, Present>>(), Other);
+    let _joined = rename(x, axis::<Sum<Past, Present>>(), Other).unwrap();
 }
 
 fn main() {}

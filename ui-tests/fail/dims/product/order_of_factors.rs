@@ -10,7 +10,7 @@ type Swapped = Product<HeadDim, NumHeads>;
 fn project(
     output_proj: &Linear<Heads, EmbedDim, f32, Cpu>,
     attended: Tensor<(Batch, SeqLen, Swapped), f32, Cpu>,
-) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, OpError> {
     output_proj.forward(attended)
 }
 

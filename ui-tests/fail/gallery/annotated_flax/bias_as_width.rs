@@ -11,8 +11,9 @@ fn feed_forward(
     output: &Linear<HiddenDim, HiddenDim, f32, Cpu>,
     input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>,
     hidden: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu>,
-) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
-    residual(input, output.forward(hidden))
+) -> Result<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, OpError> {
+    let output = output.forward(hidden)?;
+    residual(input, output)
 }
 
 fn main() {}

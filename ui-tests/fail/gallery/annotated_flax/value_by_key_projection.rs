@@ -13,7 +13,7 @@ fn project<A: Arch>(
     input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>,
 ) {
     let _ = (key_proj, value_proj);
-    let _value: Tensor<(Batch, SeqLen, ValueWidth), f32, Cpu> = key_proj.forward(input);
+    let _value: Tensor<(Batch, SeqLen, ValueWidth), f32, Cpu> = key_proj.forward(input).unwrap();
 }
 
 fn main() {}

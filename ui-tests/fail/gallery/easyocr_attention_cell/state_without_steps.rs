@@ -10,10 +10,10 @@ dims! { HiddenDim = 16; NumSteps; One = 1; Batch; }
 fn add(
     batch_h_proj: Tensor<(Batch, NumSteps, HiddenDim), f32, Cpu>,
     prev_hidden_proj: Tensor<(Batch, HiddenDim), f32, Cpu>,
-) -> Tensor<(Batch, NumSteps, HiddenDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, NumSteps, HiddenDim), f32, Cpu>, OpError> {
     let (batch, steps, width) = *batch_h_proj.shape();
-    let unsqueezed = broadcast(prev_hidden_proj.clone(), (batch, One, width), axis::<One>());
-    let every_step = broadcast(prev_hidden_proj, (batch, steps, width), axis::<NumSteps>());
+    let unsqueezed = broadcast(prev_hidden_proj.clone(), (batch, One, width), axis::<One>())?;
+    let every_step = broadcast(prev_hidden_proj, (batch, steps, width), axis::<NumSteps>())?;
     let _ = (&unsqueezed, &every_step);
     residual(batch_h_proj, unsqueezed)
 }

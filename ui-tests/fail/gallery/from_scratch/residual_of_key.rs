@@ -13,8 +13,8 @@ fn cross_attend<A: Arch>(
     key: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
 ) {
-    let attended = attention.forward(query.clone(), key.clone(), key.clone(), mask);
-    let _ = residual(key, attended);
+    let attended = attention.forward(query.clone(), key.clone(), key.clone(), mask).unwrap();
+    let _ = residual(key, attended).unwrap();
 }
 
 fn main() {}

@@ -13,9 +13,9 @@ fn attend_to_itself(
     target: Heads<TgtLen>,
     src_mask: &AttentionMask<Batch, TgtLen, SrcLen>,
     target_mask: &AttentionMask<Batch, TgtLen, TgtLen>,
-) -> Tensor<(Batch, NumHeads, TgtLen, TgtLen), f32, Cpu> {
+) -> Result<Tensor<(Batch, NumHeads, TgtLen, TgtLen), f32, Cpu>, OpError> {
     let _ = (src_mask, target_mask);
-    attention_weights(target.clone(), target, src_mask, AttentionScale::HeadDim, MaskFill::MinValue)
+    attention_weights(target.clone(), target, src_mask, AttentionOptions::default())
 }
 
 fn main() {}

@@ -10,7 +10,7 @@ dims! { VocabSize = 128; EmbedDim = 8; Queries = 6; SeqLen; Batch; }
 fn query(
     query_proj: &Linear<VocabSize, Queries, f32, Cpu>,
     embedded: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>,
-) -> Tensor<(Batch, SeqLen, Queries), f32, Cpu> {
+) -> Result<Tensor<(Batch, SeqLen, Queries), f32, Cpu>, OpError> {
     query_proj.forward(embedded)
 }
 

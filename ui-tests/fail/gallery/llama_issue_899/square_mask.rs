@@ -14,9 +14,9 @@ fn attend(
     past: Heads<Past>,
     present: Heads<Present>,
     mask: &AttentionMask<Batch, Present, Present>,
-) -> Tensor<(Batch, NumHeads, Present, Total), f32, Cpu> {
-    let keys: Heads<Total> = concat(past, present, along::<Past, Present>());
-    attention_weights(query, keys, mask, AttentionScale::HeadDim, MaskFill::MinValue)
+) -> Result<Tensor<(Batch, NumHeads, Present, Total), f32, Cpu>, OpError> {
+    let keys: Heads<Total> = concat(past, present, along::<Past, Present>())?;
+    attention_weights(query, keys, mask, AttentionOptions::default())
 }
 
 fn main() {}

@@ -11,8 +11,8 @@ fn attend(
     query: Tensor<(Batch, NumHeads, Context, HeadDim), f32, Cpu>,
     key: Tensor<(Batch, NumHeads, Context, HeadDim), f32, Cpu>,
     mask: &AttentionMask<Batch, Context, Window>,
-) -> Tensor<(Batch, NumHeads, Context, Context), f32, Cpu> {
-    attention_weights(query, key, mask, AttentionScale::HeadDim, MaskFill::MinValue)
+) -> Result<Tensor<(Batch, NumHeads, Context, Context), f32, Cpu>, OpError> {
+    attention_weights(query, key, mask, AttentionOptions::default())
 }
 
 fn main() {}

@@ -9,9 +9,9 @@ dims! { NumHeads = 2; HeadDim = 4; SeqLen; Batch; }
 
 fn merge(
     attended: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu>,
-) -> Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> {
+) -> Result<Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu>, OpError> {
     let transposed: Tensor<(Batch, SeqLen, NumHeads, HeadDim), f32, Cpu> =
-        rearrange!(&attended: (Batch, NumHeads, SeqLen, HeadDim) -> (Batch, SeqLen, NumHeads, HeadDim));
+        rearrange!(&attended: (Batch, NumHeads, SeqLen, HeadDim) -> (Batch, SeqLen, NumHeads, HeadDim))?;
     let _ = (&attended, &transposed);
     let (batch, len, ..) = *transposed.shape();
     reshape(attended, (batch, len, Product::default()))

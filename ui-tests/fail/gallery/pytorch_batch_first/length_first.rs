@@ -12,7 +12,7 @@ fn attend<A: Arch>(
     batch_first: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>,
     length_first: Tensor<(SeqLen, Batch, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<Batch, SeqLen>,
-) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, OpError> {
     let _ = (&batch_first, &length_first);
     attention.forward(length_first, padding)
 }

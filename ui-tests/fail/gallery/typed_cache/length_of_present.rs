@@ -10,7 +10,7 @@ dims! { HeadDim = 3; Past = 5; Present = 2; Total: Sum<Past, Present>; Batch; }
 fn keys(
     past: Tensor<(Batch, Past, HeadDim), f32, Cpu>,
     present: Tensor<(Batch, Present, HeadDim), f32, Cpu>,
-) -> Tensor<(Batch, Present, HeadDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, Present, HeadDim), f32, Cpu>, OpError> {
     concat(past, present, along::<Past, Present>())
 }
 

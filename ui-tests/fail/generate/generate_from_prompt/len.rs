@@ -2,7 +2,7 @@
 //! Covers `Len` of `generate::generate_from_prompt`.
 //! Right with `OtherLen` for `SrcLen` in line 11.
 //! Mutants cover `B` by `Batch` of `generate::generate_from_prompt`.
-use typed_transformer::{generate::{Sampler, try_generate_from_prompt}, prelude::*};
+use typed_transformer::{generate::{Sampler, generate_from_prompt}, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; OtherLen = 6; Batch; }
 
@@ -15,7 +15,7 @@ fn write<Small: Writer, Large: Writer>(
     prompt: &TokenIds<Batch, SrcLen, Letters>,
     sampler: &mut Sampler<Letters>,
 ) {
-    let text = try_generate_from_prompt(model, prompt, None, OtherLen, sampler);
+    let text = generate_from_prompt(model, prompt, None, OtherLen, sampler);
     let _text: Text = text.unwrap();
 }
 

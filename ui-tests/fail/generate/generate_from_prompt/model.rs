@@ -1,7 +1,7 @@
 //! Completion reads prompts for the model that is used.
 //! Covers `Model` of `generate::generate_from_prompt`.
 //! Right with `Small` for `Large` in line 16.
-use typed_transformer::{generate::{Sampler, try_generate_from_prompt}, prelude::*};
+use typed_transformer::{generate::{Sampler, generate_from_prompt}, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; OtherLen = 6; Batch; }
 
@@ -13,7 +13,7 @@ fn write<Small: Writer, Large: Writer>(
     prompt: &TokenIds<Batch, SrcLen, Letters>,
     sampler: &mut Sampler<Letters>,
 ) {
-    let _text = try_generate_from_prompt::<_, _, _, Model<Large>, _, _>(model, prompt, None, OtherLen, sampler);
+    let _text = generate_from_prompt::<_, _, _, Model<Large>, _, _>(model, prompt, None, OtherLen, sampler);
 }
 
 fn main() {}

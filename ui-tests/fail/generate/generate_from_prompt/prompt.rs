@@ -1,7 +1,7 @@
 //! A prompt is at most as long as the model's maximum.
 //! Covers `Prompt` of `generate::generate_from_prompt`.
 //! Right with `SrcLen` for `Long` in line 12.
-use typed_transformer::{generate::{Sampler, try_generate_from_prompt}, prelude::*};
+use typed_transformer::{generate::{Sampler, generate_from_prompt}, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; Long = 17; SrcLen = 5; OtherLen = 6; Batch; }
 
@@ -12,7 +12,7 @@ fn write<M: Writer>(
     prompt: &TokenIds<Batch, Long, Letters>,
     sampler: &mut Sampler<Letters>,
 ) {
-    let _text = try_generate_from_prompt(model, prompt, None, OtherLen, sampler);
+    let _text = generate_from_prompt(model, prompt, None, OtherLen, sampler);
 }
 
 fn main() {}

@@ -16,7 +16,7 @@ fn write<Small: Writer, Large: Writer>(
     source: &TokenIds<Batch, SrcLen, Letters>,
     start: Fin<Sounds>,
     end: Fin<Sounds>,
-) -> TokenIds<Batch, TgtLen, Sounds> {
+) -> Result<TokenIds<Batch, TgtLen, Sounds>, OpError> {
     greedy::<_, _, _, Large, f32, _>(model, source, start, end, TgtLen)
 }
 

@@ -18,7 +18,7 @@ fn write<M: Writer, One: Backend<f32>, Other: Backend<f32>>(
     source: &TokenIds<Batch, SrcLen, Letters>,
     start: Fin<Sounds>,
     end: Fin<Sounds>,
-) -> TokenIds<Batch, TgtLen, Sounds> {
+) -> Result<TokenIds<Batch, TgtLen, Sounds>, OpError> {
     greedy::<_, _, _, _, _, Other>(model, source, start, end, TgtLen)
 }
 

@@ -15,7 +15,7 @@ fn write<Small: Writer, Large: Writer>(
     source: &TokenIds<Batch, SrcLen, Letters>,
     start: Fin<Sounds>,
     end: Fin<Sounds>,
-) -> TokenIds<Batch, TgtLen, Sounds> {
+) -> Result<TokenIds<Batch, TgtLen, Sounds>, OpError> {
     greedy::<_, _, _, Small, f64, _>(model, source, start, end, TgtLen)
 }
 

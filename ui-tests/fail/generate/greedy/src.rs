@@ -19,7 +19,7 @@ fn write<M: Writer>(
     start: Fin<Sounds>,
     end: Fin<Sounds>,
 ) {
-    let _written: TokenIds<Batch, TgtLen, Sounds> = greedy(model, source, start, end, TgtLen);
+    let _written: TokenIds<Batch, TgtLen, Sounds> = greedy(model, source, start, end, TgtLen).unwrap();
 }
 
 fn main() {}

@@ -11,7 +11,7 @@ fn write<M: Writer>(
     source: &TokenIds<Batch, Max, Letters>,
     start: Fin<Letters>,
     end: Fin<Sounds>,
-) -> TokenIds<Batch, TgtLen, Sounds> {
+) -> Result<TokenIds<Batch, TgtLen, Sounds>, OpError> {
     greedy(model, source, start, end, TgtLen)
 }
 

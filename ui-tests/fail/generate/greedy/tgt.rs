@@ -15,7 +15,7 @@ fn write<M: Writer>(
     source: &TokenIds<Batch, Max, Letters>,
     start: Fin<Letters>,
     end: Fin<Letters>,
-) -> TokenIds<Batch, TgtLen, Letters> {
+) -> Result<TokenIds<Batch, TgtLen, Letters>, OpError> {
     greedy(model, source, start, end, TgtLen)
 }
 

@@ -1,11 +1,11 @@
 //! A sampler chooses tokens of its own vocabulary.
 //! Covers `V` of `generate::Sampler`.
-//! Right with `Letters` for `Sounds` in line 8.
+//! Right with `Sounds` for `Letters` in line 9.
 use typed_transformer::{generate::Sampler, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; }
 
-fn choose(sampler: &mut Sampler<Sounds>, logits: &[f32]) {
+fn choose(sampler: &mut Sampler<Sounds>, logits: &Tensor<(Sounds,), f32, Cpu>) {
     let _letter: Result<Fin<Letters>, OpError> = sampler.choose(logits);
 }
 

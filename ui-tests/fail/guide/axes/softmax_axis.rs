@@ -6,7 +6,7 @@ dims! { Ends = 2; EmbedDim = 16; }
 
 fn weights<B: Dim, S: Dim>(
     scores: Tensor<(B, S, Ends), f32, Cpu>,
-) -> Tensor<(B, S, Ends), f32, Cpu> {
+) -> Result<Tensor<(B, S, Ends), f32, Cpu>, OpError> {
     softmax_over(scores, axis::<EmbedDim>())
 }
 

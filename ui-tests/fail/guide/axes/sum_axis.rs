@@ -4,8 +4,9 @@ use typed_transformer::prelude::*;
 
 dims! { Ends = 2; EmbedDim = 16; }
 
-fn sum<B: Dim, S: Dim>(weighted: Tensor<(B, S, Ends, EmbedDim), f32, Cpu>) {
-    let _sum: Tensor<(B, Ends, EmbedDim), f32, Cpu> = sum_over(weighted, axis::<Ends>());
+fn sum<B: Dim, S: Dim>(weighted: Tensor<(B, S, Ends, EmbedDim), f32, Cpu>) -> Result<(), OpError> {
+    let _sum: Tensor<(B, Ends, EmbedDim), f32, Cpu> = sum_over(weighted, axis::<Ends>())?;
+    Ok(())
 }
 
 fn main() {}

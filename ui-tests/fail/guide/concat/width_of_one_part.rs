@@ -8,8 +8,8 @@ fn logits<B: Dim, S: Dim>(
     answer: &Linear<EmbedDim, Letters, f32, Cpu>,
     letters: Tensor<(B, S, EmbedDim), f32, Cpu>,
     context: Tensor<(B, S, EmbedDim), f32, Cpu>,
-) -> Tensor<(B, S, Letters), f32, Cpu> {
-    answer.forward(concat(letters, context, along::<EmbedDim, EmbedDim>()))
+) -> Result<Tensor<(B, S, Letters), f32, Cpu>, OpError> {
+    answer.forward(concat(letters, context, along::<EmbedDim, EmbedDim>())?)
 }
 
 fn main() {}

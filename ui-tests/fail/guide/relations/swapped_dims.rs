@@ -15,7 +15,7 @@ impl CountsLetters for WordLen {}
 
 fn pool<B: Dim, S: CountsLetters>(
     states: Tensor<(B, S, EmbedDim), f32, Cpu>,
-) -> Tensor<(B, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(B, EmbedDim), f32, Cpu>, OpError> {
     mean_over(states, axis::<S>())
 }
 

@@ -1,5 +1,5 @@
 //! A query is compared with keys.
-//! Right with `key` for the first `value` in line 15.
+//! Right with `key` for the first `value` in line 14.
 use typed_transformer::{ops::grouped_query_attention, prelude::*};
 
 dims! { NumKeyValueHeads = 2; GroupSize = 4; QKDim = 8; VODim = 8; }
@@ -10,9 +10,8 @@ fn attend<B: Dim, S: Dim>(
     key: Tensor<(B, S, Product<NumKeyValueHeads, QKDim>), f32, Cpu>,
     value: Tensor<(B, S, Product<NumKeyValueHeads, VODim>), f32, Cpu>,
     mask: &AttentionMask<B, S, S>,
-) {
-    let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-    grouped_query_attention(query, value, value.clone(), mask, scale, fill, 0.0);
+) -> Result<Tensor<(B, S, Product<QueryHeads, VODim>), f32, Cpu>, OpError> {
+    grouped_query_attention(query, value, value.clone(), mask, AttentionOptions::default())
 }
 
 fn main() {}

@@ -4,8 +4,10 @@ use typed_transformer::{ops::{Rotary, rotary_positions}, prelude::*};
 
 dims! { NumHeads = 8; QKDim = 7; }
 
-fn rotated<B: Dim, S: Dim>(heads: Tensor<(B, NumHeads, S, QKDim), f32, Cpu>) {
-    let _rotated = rotary_positions(heads, 0, Rotary::default());
+fn rotated<B: Dim, S: Dim>(
+    heads: Tensor<(B, NumHeads, S, QKDim), f32, Cpu>,
+) -> Result<Tensor<(B, NumHeads, S, QKDim), f32, Cpu>, OpError> {
+    rotary_positions(heads, 0, Rotary::default())
 }
 
 fn main() {}

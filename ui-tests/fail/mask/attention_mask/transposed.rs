@@ -11,8 +11,8 @@ fn weights(
     target: Tensor<(Batch, NumHeads, TgtLen, HeadDim), f32, Cpu>,
     source: Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu>,
     mask: &TargetsOfSources,
-) -> Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> {
-    attention_weights(target, source, mask, AttentionScale::HeadDim, MaskFill::MinValue)
+) -> Result<Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu>, OpError> {
+    attention_weights(target, source, mask, AttentionOptions::default())
 }
 
 fn main() {}

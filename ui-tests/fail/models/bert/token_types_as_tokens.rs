@@ -11,7 +11,7 @@ fn states<Config: Reader>(
     ids: &TokenIds<Batch, SrcLen, Letters>,
     types: &TokenIds<Batch, SrcLen, TokenTypes>,
 ) {
-    let _states = model.forward(types, types, NoneTape);
+    let _states = model.forward(types, types, NoneTape).unwrap();
 }
 
 fn main() {}

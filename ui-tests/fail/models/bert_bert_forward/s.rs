@@ -13,7 +13,7 @@ fn states<Config: Reader>(
     ids: &TokenIds<Batch, SrcLen, Letters>,
     types: &TokenIds<Batch, TgtLen, TokenTypes>,
 ) {
-    let _states = model.forward(ids, types, NoneTape);
+    let _states = model.forward(ids, types, NoneTape).unwrap();
 }
 
 fn main() {}

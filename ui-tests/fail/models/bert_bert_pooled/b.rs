@@ -11,7 +11,7 @@ trait Reader: BertConfig<VocabSize = Letters, TokenTypes = TokenTypes, MaxSeqLen
 fn pooled<Config: Reader>(
     model: &Bert<Config, f32, Cpu>,
     states: Tensor<(OtherBatch, SrcLen, EmbedDim), f32, Cpu>,
-) -> Tensor<(Batch, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, EmbedDim), f32, Cpu>, OpError> {
     model.pooled(states)
 }
 

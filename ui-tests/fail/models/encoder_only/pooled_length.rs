@@ -10,7 +10,7 @@ fn features<M: Reads>(
     model: &EncoderOnly<M, f32, Cpu>,
     ids: &TokenIds<Batch, SeqLen, Letters>,
 ) {
-    let _features: Tensor<(Batch, SeqLen), f32, Cpu> = model.pooled(ids, NoneTape);
+    let _features: Tensor<(Batch, SeqLen), f32, Cpu> = model.pooled(ids, NoneTape).unwrap();
 }
 
 fn main() {}

@@ -11,7 +11,7 @@ trait Writer: LlamaConfig<VocabSize = Letters, MaxSeqLen = MaxLen> {}
 fn logits<Config: Writer>(
     model: &Llama<Config, f32, Cpu>,
     ids: &TokenIds<OtherBatch, SrcLen, Letters>,
-) -> Tensor<(Batch, SrcLen, Letters), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, Letters), f32, Cpu>, OpError> {
     model.forward(ids, NoneTape)
 }
 

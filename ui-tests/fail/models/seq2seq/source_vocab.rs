@@ -10,8 +10,8 @@ fn logits<M: Speech>(
     model: &LM<M, f32, Cpu>,
     source: &TokenIds<Batch, SrcLen, Sounds>,
     target: &TokenIds<Batch, TgtLen, Sounds>,
-) -> Tensor<(Batch, TgtLen, Sounds), f32, Cpu> {
-    model.forward(source, target, NoneTape).logit_output
+) -> Result<Tensor<(Batch, TgtLen, Sounds), f32, Cpu>, OpError> {
+    Ok(model.forward(source, target, NoneTape)?.logit_output)
 }
 
 fn main() {}

@@ -9,7 +9,7 @@ trait FromLetters: Seq2Seq<SrcVocab = Letters, MaxSrcLen = MaxSeqLen, EmbedDim =
 fn encode<M: FromLetters>(
     model: &LM<M, f32, Cpu>,
     source: &TokenIds<Batch, TgtLen, Letters>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     model.encoder.forward(source, NoneTape)
 }
 

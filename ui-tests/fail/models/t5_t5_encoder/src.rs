@@ -11,7 +11,7 @@ trait Writer: T5Config<VocabSize = Letters> {}
 fn encode<Config: Writer>(
     model: &T5<Config, f32, Cpu>,
     source: &TokenIds<Batch, TgtLen, Letters>,
-) -> Tensor<(Batch, SrcLen, Config::EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, Config::EmbedDim), f32, Cpu>, OpError> {
     model.encoder(source, NoneTape)
 }
 

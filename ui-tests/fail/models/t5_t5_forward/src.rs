@@ -13,7 +13,7 @@ fn logits<Config: Writer>(
     source: &TokenIds<Batch, SrcLen, Letters>,
     target: &TokenIds<Batch, TgtLen, Letters>,
 ) {
-    let _logits = model.forward::<Batch, TgtLen, TgtLen, NoneTape>(source, target, NoneTape);
+    let _logits = model.forward::<Batch, TgtLen, TgtLen, NoneTape>(source, target, NoneTape).unwrap();
 }
 
 fn main() {}

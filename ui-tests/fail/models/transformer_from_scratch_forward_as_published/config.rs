@@ -20,11 +20,11 @@ fn logits<Small: Published, Large: Published>(
     model: &LM<Small, f32, Cpu>,
     source: &TokenIds<Batch, SrcLen, Letters>,
     target: &TokenIds<Batch, TgtLen, Sounds>,
-) -> Logits {
+) -> Result<Logits, OpError> {
     let tape = NoneTape;
     let forward =
-        forward_as_published::<_, _, _, Large, f32, _, _>(model, source, target, tape);
-    forward.logit_output
+        forward_as_published::<_, _, _, Large, f32, _, _>(model, source, target, tape)?;
+    Ok(forward.logit_output)
 }
 
 fn main() {}

@@ -27,7 +27,7 @@ fn logits<M: Speech>(
     source: &TokenIds<Batch, Long, Letters>,
     target: &TokenIds<Batch, TgtLen, Sounds>,
 ) {
-    let _logits = forward_as_published(model, source, target, NoneTape).logit_output;
+    let _logits = forward_as_published(model, source, target, NoneTape).unwrap().logit_output;
 }
 
 fn main() {}

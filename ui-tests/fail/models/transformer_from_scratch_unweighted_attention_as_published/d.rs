@@ -10,8 +10,8 @@ fn attend<One: Backend<f32>, Other: Backend<f32>>(
     key: Tensor<(Batch, SrcLen, Product<NumHeads, QKDim>), f32, Other>,
     value: Tensor<(Batch, SrcLen, Product<NumHeads, VODim>), f32, One>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
-) -> Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, One> {
-    unweighted_attention_as_published(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue)
+) -> Result<Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, One>, OpError> {
+    unweighted_attention_as_published(query, key, value, mask, AttentionOptions::default())
 }
 
 fn main() {}

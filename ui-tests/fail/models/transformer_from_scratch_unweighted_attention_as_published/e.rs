@@ -16,8 +16,8 @@ fn attend(
     key: Tensor<(Batch, SrcLen, Product<NumHeads, QKDim>), f64, Cpu>,
     value: Tensor<(Batch, SrcLen, Product<NumHeads, VODim>), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
-) -> Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu> {
-    unweighted_attention_as_published(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue)
+) -> Result<Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu>, OpError> {
+    unweighted_attention_as_published(query, key, value, mask, AttentionOptions::default())
 }
 
 fn main() {}

@@ -12,8 +12,8 @@ fn attend(
     key: Tensor<(Batch, SrcLen, Product<NumHeads, QKDim>), f32, Cpu, Recorded>,
     value: Tensor<(Batch, SrcLen, Product<NumHeads, VODim>), f32, Cpu, NoneTape>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
-) -> Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu, NoneTape> {
-    unweighted_attention_as_published(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue)
+) -> Result<Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu, NoneTape>, OpError> {
+    unweighted_attention_as_published(query, key, value, mask, AttentionOptions::default())
 }
 
 fn main() {}

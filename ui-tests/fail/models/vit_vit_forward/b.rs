@@ -12,7 +12,7 @@ fn states<Config: Small>(
     model: &Vit<Config, f32, Cpu>,
     images: Tensor<(Other, Channels, Height, Width), f32, Cpu>,
 ) {
-    let _states = model.forward::<Batch, NoneTape>(images);
+    let _states = model.forward::<Batch, NoneTape>(images).unwrap();
 }
 
 fn main() {}

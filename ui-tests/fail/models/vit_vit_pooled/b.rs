@@ -11,7 +11,7 @@ trait Small: VitConfig<Channels = Channels, Height = Height, Width = Width, Embe
 fn pooled<Config: Small>(
     model: &Vit<Config, f32, Cpu>,
     states: Tensor<(Batch, ClassAndPatches<Config>, EmbedDim), f32, Cpu>,
-) -> Tensor<(OtherBatch, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(OtherBatch, EmbedDim), f32, Cpu>, OpError> {
     model.pooled(states)
 }
 

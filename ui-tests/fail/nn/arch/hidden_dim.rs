@@ -11,7 +11,7 @@ fn hidden<A: Small>(
     feed_forward: &FeedForward<EmbedDim, A, f32, Cpu>,
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
 ) {
-    let _hidden: Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> = feed_forward.hidden.forward(input);
+    let _hidden: Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> = feed_forward.hidden.forward(input).unwrap();
 }
 
 fn main() {}

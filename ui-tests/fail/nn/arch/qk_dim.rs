@@ -14,7 +14,7 @@ fn query<A: Small>(
     attention: &MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, f32, Cpu>,
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
 ) {
-    let _query: Query = attention.query_proj.forward(input);
+    let _query: Query = attention.query_proj.forward(input).unwrap();
 }
 
 fn main() {}

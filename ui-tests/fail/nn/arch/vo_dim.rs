@@ -13,7 +13,7 @@ fn value<A: Small>(
     attention: &MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, f32, Cpu>,
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
 ) {
-    let _value: Value = attention.value_proj.forward(input);
+    let _value: Value = attention.value_proj.forward(input).unwrap();
 }
 
 fn main() {}

@@ -9,7 +9,7 @@ dims! { Letters = 28; MaxLen = 16; ShortLen = 8; Prompt = 5; Batch; }
 trait Writer: Autoregressive<Batch, f32, Cpu, VocabSize = Letters, MaxSeqLen = ShortLen> {}
 
 fn write<Model: Writer>(model: &Model, prompt: &TokenIds<Batch, Prompt, Letters>) {
-    let _text = generate_from_prompt(model, prompt, None, MaxLen, &mut Sampler::greedy());
+    let _text = generate_from_prompt(model, prompt, None, MaxLen, &mut Sampler::greedy()).unwrap();
 }
 
 fn main() {}

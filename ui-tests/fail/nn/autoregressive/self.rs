@@ -12,7 +12,7 @@ fn write<M: Small>(
     prompt: &TokenIds<Batch, Prompt, Letters>,
     sampler: &mut Sampler<Letters>,
 ) {
-    let _text: TokenIds<Batch, MaxLen, Letters> = generate_from_prompt(model, prompt, None, MaxLen, sampler);
+    let _text: TokenIds<Batch, MaxLen, Letters> = generate_from_prompt(model, prompt, None, MaxLen, sampler).unwrap();
 }
 
 fn main() {}

@@ -11,8 +11,8 @@ fn write<M: Speech>(
     source: &TokenIds<Batch, SrcLen, Letters>,
     start: &TokenIds<Batch, Const<1>, Sounds>,
 ) -> Result<TokenIds<Batch, MaxLen, Sounds>, OpError> {
-    let encoded = &model.try_encode(source)?;
-    Ok(generate_from_prompt(model, start, None, MaxLen, &mut Sampler::greedy()))
+    let encoded = &model.encode(source)?;
+    generate_from_prompt(model, start, None, MaxLen, &mut Sampler::greedy())
 }
 
 fn main() {}

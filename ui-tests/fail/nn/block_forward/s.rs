@@ -10,7 +10,7 @@ fn encode<A: Arch>(
     layer: &Block<EmbedDim, NoMask, A, f32, Cpu>,
     source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<Batch, TgtLen>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     layer.forward(source, padding)
 }
 

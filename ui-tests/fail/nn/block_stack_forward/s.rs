@@ -11,7 +11,7 @@ fn encode<A: Arch>(
     source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<Batch, SrcLen>,
 ) {
-    let encoded = encoder.forward(source, padding);
+    let encoded = encoder.forward(source, padding).unwrap();
     let _encoded: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = encoded;
 }
 

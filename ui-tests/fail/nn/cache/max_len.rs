@@ -12,7 +12,7 @@ fn extend<Small: Writer, Large: Writer>(
     text: &TokenIds<Batch, SrcLen, Letters>,
     cache: &mut Cache<Batch, Short, Small, f32, Cpu>,
 ) {
-    let _logits = model.try_forward_cached(text, cache);
+    let _logits = model.forward_cached(text, cache);
 }
 
 fn main() {}

@@ -10,8 +10,8 @@ fn block<A: Arch>(
     key: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     query_padding: &PaddingMask<Batch, TgtLen>,
     key_padding: &PaddingMask<Batch, SrcLen>,
-) -> Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> {
-    let attended = attention.forward(query.clone(), key.clone(), query_padding, key_padding);
+) -> Result<Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>, OpError> {
+    let attended = attention.forward(query.clone(), key.clone(), query_padding, key_padding)?;
     residual(key, attended)
 }
 

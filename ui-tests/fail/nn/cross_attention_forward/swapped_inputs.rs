@@ -10,7 +10,7 @@ fn attend<A: Arch>(
     source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     target_padding: &PaddingMask<Batch, TgtLen>,
     source_padding: &PaddingMask<Batch, SrcLen>,
-) -> Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>, OpError> {
     attention.forward(source.clone(), source, target_padding, source_padding)
 }
 

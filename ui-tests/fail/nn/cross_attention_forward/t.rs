@@ -14,7 +14,7 @@ fn attend<A: Arch>(
     source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu, NoneTape>,
     target_padding: &PaddingMask<Batch, TgtLen>,
     source_padding: &PaddingMask<Batch, SrcLen>,
-) -> Tensor<(Batch, TgtLen, TgtDim), f32, Cpu, Recorded> {
+) -> Result<Tensor<(Batch, TgtLen, TgtDim), f32, Cpu, Recorded>, OpError> {
     attention.forward(target, source, target_padding, source_padding)
 }
 

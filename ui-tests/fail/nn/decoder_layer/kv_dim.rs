@@ -11,7 +11,7 @@ fn decode<A: Arch>(
     source: Tensor<(Batch, SrcLen, QDim), f32, Cpu>,
     target_padding: &PaddingMask<Batch, TgtLen>,
     source_padding: &PaddingMask<Batch, SrcLen>,
-) -> Tensor<(Batch, TgtLen, QDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, TgtLen, QDim), f32, Cpu>, OpError> {
     layer.forward(target, source, target_padding, source_padding)
 }
 

@@ -12,7 +12,7 @@ fn decode<A: Arch>(
     source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu>,
     target_padding: &PaddingMask<Batch, TgtLen>,
     source_padding: &PaddingMask<Batch, TgtLen>,
-) -> Tensor<(Batch, TgtLen, TgtDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, TgtLen, TgtDim), f32, Cpu>, OpError> {
     layer.forward(target, source, target_padding, source_padding)
 }
 

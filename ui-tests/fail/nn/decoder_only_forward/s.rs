@@ -11,7 +11,7 @@ trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
 fn logits<M: Writer>(
     model: &DecoderOnly<M, f32, Cpu>,
     text: &TokenIds<Batch, TgtLen, Letters>,
-) -> Tensor<(Batch, SrcLen, Letters), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, Letters), f32, Cpu>, OpError> {
     model.forward(text, NoneTape)
 }
 

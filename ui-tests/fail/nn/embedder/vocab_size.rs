@@ -8,7 +8,7 @@ dims! { Letters = 28; Sounds = 28; MaxSeqLen = 16; SeqLen = 4; EmbedDim = 8; Bat
 fn embeds<A: HasPositionsFor<EmbedDim>>(
     embedder: &Embedder<Letters, MaxSeqLen, EmbedDim, A, f32, Cpu>,
     ids: &TokenIds<Batch, SeqLen, Sounds>,
-) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, OpError> {
     embedder.forward(ids, NoneTape)
 }
 

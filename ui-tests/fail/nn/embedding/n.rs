@@ -8,7 +8,7 @@ dims! { Letters = 28; Sounds = 44; SrcLen = 5; EmbedDim = 8; Batch; }
 fn embeds<A: Arch>(
     embedding: &Embedding<Sounds, EmbedDim, A, f32, Cpu>,
     ids: &TokenIds<Batch, SrcLen, Letters>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     embedding.forward(ids, NoneTape)
 }
 

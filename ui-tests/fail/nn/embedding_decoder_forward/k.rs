@@ -14,7 +14,7 @@ fn decode<A: HasPositionsFor<TgtDim>>(
     target: &TokenIds<Batch, TgtLen, Sounds>,
     source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu>,
     source_padding: &PaddingMask<Batch, TgtLen>,
-) -> Tensor<(Batch, TgtLen, TgtDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, TgtLen, TgtDim), f32, Cpu>, OpError> {
     decoder.forward(target, source, source_padding)
 }
 

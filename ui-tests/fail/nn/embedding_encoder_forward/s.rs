@@ -9,7 +9,7 @@ dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 7; EmbedDim = 8; NumLaye
 fn encode<A: HasPositionsFor<EmbedDim>>(
     encoder: &EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, A, f32, Cpu>,
     source: &TokenIds<Batch, TgtLen, Letters>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     encoder.forward(source, NoneTape)
 }
 

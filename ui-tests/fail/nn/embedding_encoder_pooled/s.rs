@@ -10,7 +10,7 @@ fn pool<A: HasPositionsFor<EmbedDim>>(
     encoder: &EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, A, f32, Cpu>,
     source: &TokenIds<Batch, Long, Letters>,
 ) {
-    let _pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = encoder.pooled(source, NoneTape);
+    let _pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = encoder.pooled(source, NoneTape).unwrap();
 }
 
 fn main() {}

@@ -30,7 +30,7 @@ fn attend(
     x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<Batch, SrcLen>,
 ) {
-    layer.forward(x, padding);
+    layer.forward(x, padding).unwrap();
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ dims! { EmbedDim = 8; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }
 fn normalized(
     norm: &LayerNorm<EmbedDim, f32, Cpu>,
     x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     norm.forward(x, 1e-5)
 }
 

@@ -7,7 +7,7 @@ dims! { EmbedDim = 8; HiddenDim = 32; }
 type Map<D> = Linear<EmbedDim, HiddenDim, f32, D>;
 
 fn map<One: Backend<f32>, Two: Backend<f32>>(linear: &Map<One>, input: Tensor<(EmbedDim,), f32, Two>) {
-    linear.forward(input);
+    linear.forward(input).unwrap();
 }
 
 fn main() {}

@@ -6,7 +6,7 @@ use typed_transformer::{nn::Linear, prelude::*};
 dims! { EmbedDim = 8; HiddenDim = 5; }
 
 fn map(linear: &Linear<EmbedDim, HiddenDim, f32, Cpu>, input: Tensor<(EmbedDim,), f64, Cpu>) {
-    linear.forward(input);
+    linear.forward(input).unwrap();
 }
 
 fn main() {}

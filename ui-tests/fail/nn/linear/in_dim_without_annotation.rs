@@ -8,7 +8,7 @@ fn map(
     linear: &Linear<Embed, Hidden, f32, Cpu>,
     input: Tensor<(Batch, Len, Hidden), f32, Cpu>,
 ) {
-    let _mapped = linear.forward(input);
+    let _mapped = linear.forward(input).unwrap();
 }
 
 fn main() {}

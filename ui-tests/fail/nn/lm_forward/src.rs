@@ -19,7 +19,7 @@ fn logits<M: Speech>(
     source: &TokenIds<Batch, Long, Letters>,
     target: &TokenIds<Batch, TgtLen, Sounds>,
 ) {
-    let _logits = model.forward(source, target, NoneTape).logit_output;
+    let _logits = model.forward(source, target, NoneTape).unwrap().logit_output;
 }
 
 fn main() {}

@@ -18,7 +18,7 @@ fn logits<M: Speech>(
     source: &TokenIds<Batch, SrcLen, Letters>,
     target: &TokenIds<Batch, Long, Sounds>,
 ) {
-    let _logits = model.forward(source, target, NoneTape).logit_output;
+    let _logits = model.forward(source, target, NoneTape).unwrap().logit_output;
 }
 
 fn main() {}

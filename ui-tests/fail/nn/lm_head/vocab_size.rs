@@ -9,7 +9,7 @@ fn logits<A: Arch>(
     logit: &LmHead<EmbedDim, Letters, A, f32, Cpu>,
     input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>,
     table: &Embedding<Sounds, EmbedDim, A, f32, Cpu>,
-) -> Tensor<(Batch, SeqLen, Letters), f32, Cpu> {
+) -> Result<Tensor<(Batch, SeqLen, Letters), f32, Cpu>, OpError> {
     logit.forward(input, table)
 }
 

@@ -10,7 +10,7 @@ fn logits<A: Arch>(
     logit: &LmHead<EmbedDim, Letters, A, f32, Cpu>,
     decoded: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     table: &Embedding<Letters, EmbedDim, A, f32, Cpu>,
-) -> Tensor<(Batch, TgtLen, Letters), f32, Cpu> {
+) -> Result<Tensor<(Batch, TgtLen, Letters), f32, Cpu>, OpError> {
     logit.forward(decoded, table)
 }
 

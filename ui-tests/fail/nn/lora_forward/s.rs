@@ -10,7 +10,7 @@ fn adapted(
     lora: &Lora<EmbedDim, HiddenDim, Rank, f32, Cpu>,
     map: &Linear<EmbedDim, HiddenDim, f32, Cpu>,
     x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
-) -> Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu>, OpError> {
     lora.forward(x, &map.weight, Some(&map.bias), 16.0)
 }
 

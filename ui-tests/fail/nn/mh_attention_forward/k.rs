@@ -12,7 +12,7 @@ fn attend<A: Arch>(
     key: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     value: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
-) -> Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>, OpError> {
     attention.forward(query, key, value, mask)
 }
 

@@ -8,7 +8,7 @@ dims! { EmbedDim = 8; HiddenDim = 8; SeqLen; Batch; }
 fn normalize<A: Arch>(
     norm: &Norm<EmbedDim, A, f32, Cpu>,
     input: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu>,
-) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, OpError> {
     norm.forward(input)
 }
 

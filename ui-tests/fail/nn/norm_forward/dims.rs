@@ -8,7 +8,7 @@ dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
 fn normalize<A: Arch>(
     norm: &Norm<EmbedDim, A, f32, Cpu>,
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     norm.forward(input)
 }
 

@@ -30,7 +30,7 @@ fn read<M: Speech>(
     source: &TokenIds<Batch, SrcLen, Letters>,
     target: &TokenIds<Batch, TgtLen, Sounds>,
 ) {
-    let _output: Read = model.forward(source, target, NoneTape);
+    let _output: Read = model.forward(source, target, NoneTape).unwrap();
 }
 
 fn main() {}

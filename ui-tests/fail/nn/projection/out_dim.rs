@@ -9,7 +9,7 @@ fn project<A: Arch>(
     projection: &Projection<EmbedDim, SrcDim, AttentionProjection<A>, f32, Cpu>,
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
 ) {
-    let _mapped: Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> = projection.forward(input);
+    let _mapped: Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> = projection.forward(input).unwrap();
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
 type QueryProj<A> = Projection<EmbedDim, HiddenDim, AttentionProjection<A>, f32, Cpu>;
 
 fn project<A: Arch>(projection: &QueryProj<A>, input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) {
-    let _hidden: Tensor<(Batch, TgtLen, HiddenDim), f32, Cpu> = projection.forward(input);
+    let _hidden: Tensor<(Batch, TgtLen, HiddenDim), f32, Cpu> = projection.forward(input).unwrap();
 }
 
 fn main() {}

@@ -9,7 +9,7 @@ fn attend<A: Arch>(
     attention: &SelfAttention<EmbedDim, NoMask, A, f32, Cpu>,
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<OtherBatch, SrcLen>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     attention.forward(input, padding)
 }
 

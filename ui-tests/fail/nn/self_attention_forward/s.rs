@@ -9,7 +9,7 @@ fn attend<A: Arch>(
     attention: &SelfAttention<EmbedDim, CausalMask, A, f32, Cpu>,
     target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<Batch, SrcLen>,
-) -> Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>, OpError> {
     attention.forward(target, padding)
 }
 

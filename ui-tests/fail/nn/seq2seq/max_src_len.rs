@@ -12,7 +12,7 @@ fn encode<M: Speech>(
     model: &LM<M, f32, Cpu>,
     source: &TokenIds<Batch, SrcLen, Letters>,
 ) {
-    let _encoded = model.encoder.forward(source, NoneTape);
+    let _encoded = model.encoder.forward(source, NoneTape).unwrap();
 }
 
 fn main() {}

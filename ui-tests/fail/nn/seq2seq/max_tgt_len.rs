@@ -12,7 +12,7 @@ fn embed<M: Speech>(
     model: &LM<M, f32, Cpu>,
     target: &TokenIds<Batch, TgtLen, Sounds>,
 ) {
-    let _embeds = model.decoder.embedder.forward(target, NoneTape);
+    let _embeds = model.decoder.embedder.forward(target, NoneTape).unwrap();
 }
 
 fn main() {}

@@ -9,7 +9,7 @@ dims! { Letters = 28; MaxLen = 16; Short = 4; SrcLen = 5; Batch; }
 trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = Short> {}
 
 fn logits<M: Writer>(model: &DecoderOnly<M, f32, Cpu>, text: &TokenIds<Batch, SrcLen, Letters>) {
-    let _logits = model.forward(text, NoneTape);
+    let _logits = model.forward(text, NoneTape).unwrap();
 }
 
 fn main() {}

@@ -10,7 +10,7 @@ fn apply(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     bias: &Tensor<(EmbedDim,), f32, Cpu>, // or over SrcLen, Batch
 ) {
-    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = add(input, bias);
+    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = add(input, bias).unwrap();
 }
 
 fn main() {}

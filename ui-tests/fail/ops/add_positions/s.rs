@@ -9,7 +9,7 @@ dims! { SrcLen = 4; TgtLen = 4; EmbedDim = 8; Batch; }
 fn placed(
     embeds: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     positions: Tensor<(TgtLen, EmbedDim), f32, Cpu>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     add_positions(embeds, positions)
 }
 

@@ -6,7 +6,7 @@ use typed_transformer::{ops::argmax, prelude::*, tokens::Indices};
 
 dims! { NumExperts = 4; SrcLen = 5; TgtLen = 5; }
 
-fn best(gates: &Tensor<(SrcLen, NumExperts), f32, Cpu>) -> Indices<(TgtLen,), NumExperts> {
+fn best(gates: &Tensor<(SrcLen, NumExperts), f32, Cpu>) -> Result<Indices<(TgtLen,), NumExperts>, OpError> {
     argmax(gates, axis::<NumExperts>())
 }
 

@@ -11,8 +11,8 @@ fn attend(
     key: Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu>,
     value: Tensor<(Batch, NumHeads, OtherLen, HeadDim), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
-) -> Tensor<(Batch, NumHeads, TgtLen, HeadDim), f32, Cpu> {
-    attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0)
+) -> Result<Tensor<(Batch, NumHeads, TgtLen, HeadDim), f32, Cpu>, OpError> {
+    attention(query, key, value, mask, AttentionOptions::default())
 }
 
 fn main() {}

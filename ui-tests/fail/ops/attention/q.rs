@@ -11,8 +11,8 @@ fn attend(
     key: Tensor<(Batch, NumHeads, SrcLen, QKDim), f32, Cpu>,
     value: Tensor<(Batch, NumHeads, SrcLen, VODim), f32, Cpu>,
     mask: &AttentionMask<Batch, SrcLen, SrcLen>,
-) -> Tensor<(Batch, NumHeads, TgtLen, VODim), f32, Cpu> {
-    attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0)
+) -> Result<Tensor<(Batch, NumHeads, TgtLen, VODim), f32, Cpu>, OpError> {
+    attention(query, key, value, mask, AttentionOptions::default())
 }
 
 fn main() {}

@@ -10,8 +10,8 @@ fn weights(
     query: Tensor<(Batch, NumHeads, TgtLen, QKDim), f32, Cpu>,
     key: Tensor<(Batch, NumHeads, SrcLen, QKDim), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, TgtLen>,
-) -> Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> {
-    attention_weights(query, key, mask, AttentionScale::HeadDim, MaskFill::MinValue)
+) -> Result<Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu>, OpError> {
+    attention_weights(query, key, mask, AttentionOptions::default())
 }
 
 fn main() {}

@@ -9,7 +9,7 @@ dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
 fn spread(
     bias: Tensor<(SrcLen, EmbedDim), f32, Cpu>,
     batch: Batch,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     broadcast(bias, (batch, TgtLen, EmbedDim), axis::<Batch>())
 }
 

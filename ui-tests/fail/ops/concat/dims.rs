@@ -13,7 +13,7 @@ fn remember(
     past: Tensor<(Batch, PastLen, EmbedDim), f32, Cpu>,
     present: Tensor<(Batch, PresentLen, EmbedDim), f32, Cpu>,
 ) {
-    let _seen: Seen = concat(past, present, along::<PastLen, PresentLen>());
+    let _seen: Seen = concat(past, present, along::<PastLen, PresentLen>()).unwrap();
 }
 
 fn main() {}

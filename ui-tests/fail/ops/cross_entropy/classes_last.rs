@@ -9,7 +9,7 @@ fn loss(
     last: Tensor<(Batch, Height, NumClasses), f32, Cpu>,
     labels: &Indices<(Batch, Height), NumClasses>,
 ) {
-    let _loss = cross_entropy(first, labels, Reduction::MeanAll);
+    let _loss = cross_entropy(first, labels, Reduction::MeanAll).unwrap();
 }
 
 fn main() {}

@@ -7,7 +7,7 @@ dims! { NumClasses = 10; Batch; Other; }
 fn loss(
     logits: Tensor<(Batch, NumClasses), f32, Cpu>,
     labels: &Indices<(Other,), NumClasses>,
-) -> Tensor<(), f32, Cpu> {
+) -> Result<Tensor<(), f32, Cpu>, OpError> {
     cross_entropy(logits, labels, Reduction::MeanAll)
 }
 

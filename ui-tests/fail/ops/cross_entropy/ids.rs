@@ -9,7 +9,7 @@ type Numbers = Vec<usize>;
 type Checked = Indices<(Batch,), NumClasses>;
 
 fn loss(logits: Tensor<(Batch, NumClasses), f32, Cpu>, labels: &Numbers) {
-    let _loss = cross_entropy(logits, labels, Reduction::MeanAll);
+    let _loss = cross_entropy(logits, labels, Reduction::MeanAll).unwrap();
 }
 
 fn main() {}

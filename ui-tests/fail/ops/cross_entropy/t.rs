@@ -11,7 +11,7 @@ type Recorded = typed_transformer::train::Recording<(), f32, Cpu>;
 fn loss(
     logits: Tensor<(Batch, TgtLen, Letters), f32, Cpu, NoneTape>,
     labels: &TokenIds<Batch, TgtLen, Letters>,
-) -> Tensor<(), f32, Cpu, Recorded> {
+) -> Result<Tensor<(), f32, Cpu, Recorded>, OpError> {
     cross_entropy(logits, labels, Reduction::MeanAll)
 }
 

@@ -9,7 +9,7 @@ dims! { Letters = 28; TgtLen = 7; Batch; OtherBatch; }
 fn loss(
     logits: Tensor<(OtherBatch, TgtLen, Letters), f32, Cpu>,
     labels: &TokenIds<Batch, TgtLen, Letters>,
-) -> Tensor<(), f32, Cpu> {
+) -> Result<Tensor<(), f32, Cpu>, OpError> {
     cross_entropy_with_label_smoothing(logits, labels, Reduction::MeanAll, 0.1)
 }
 

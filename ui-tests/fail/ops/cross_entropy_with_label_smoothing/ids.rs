@@ -9,7 +9,7 @@ type Numbers = Vec<usize>;
 type Checked = Indices<(Batch,), NumClasses>;
 
 fn loss(logits: Tensor<(Batch, NumClasses), f32, Cpu>, labels: &Numbers) {
-    let _loss = cross_entropy_with_label_smoothing(logits, labels, Reduction::MeanAll, 0.1);
+    let _loss = cross_entropy_with_label_smoothing(logits, labels, Reduction::MeanAll, 0.1).unwrap();
 }
 
 fn main() {}

@@ -6,7 +6,7 @@ use typed_transformer::{ops::cumsum, prelude::*};
 
 dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 8; }
 
-fn sums(x: Tensor<(SrcLen, EmbedDim), f32, Cpu>) -> Tensor<(SrcLen, HiddenDim), f32, Cpu> {
+fn sums(x: Tensor<(SrcLen, EmbedDim), f32, Cpu>) -> Result<Tensor<(SrcLen, HiddenDim), f32, Cpu>, OpError> {
     cumsum(x, axis::<SrcLen>()) // or over EmbedDim
 }
 

@@ -10,7 +10,7 @@ fn apply(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     norm: &Tensor<(EmbedDim,), f32, Cpu>, // or over SrcLen, Batch
 ) {
-    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = div(input, norm);
+    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = div(input, norm).unwrap();
 }
 
 fn main() {}

@@ -7,7 +7,7 @@ dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
 
 fn thin(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
-) -> Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>, OpError> {
     dropout(input, 0.1)
 }
 

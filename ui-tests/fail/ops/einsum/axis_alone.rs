@@ -6,7 +6,7 @@ fn scores<B: Dim, Q: Dim, K: Dim, M: Dim, T: Tape<f32, Cpu>>(
     query: Tensor<(B, Q, M), f32, Cpu, T>,
     key: Tensor<(B, K, M), f32, Cpu, T>,
 ) {
-    let _scores = einsum!(query: (B, Q, M), key: (B, K, M) -> (B, K));
+    let _scores = einsum!(query: (B, Q, M), key: (B, K, M) -> (B, K)).unwrap();
 }
 
 fn main() {}

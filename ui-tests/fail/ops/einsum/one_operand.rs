@@ -4,7 +4,7 @@ use typed_transformer::prelude::*;
 
 dims! { Batch; SrcLen; TgtLen; EmbedDim = 8; }
 
-fn sum(x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) -> Tensor<(EmbedDim,), f32, Cpu> {
+fn sum(x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) -> Result<Tensor<(EmbedDim,), f32, Cpu>, OpError> {
     einsum!(x: (Batch, TgtLen, EmbedDim) -> (EmbedDim))
 }
 

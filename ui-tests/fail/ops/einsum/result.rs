@@ -1,12 +1,13 @@
 //! The contraction has the axes that are written for it.
-//! Right with `SrcLen` for `TgtLen` in line 8.
+//! Right with `KLen` for the second `QLen` in line 7.
 use typed_transformer::prelude::*;
 
-dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
+dims! { QLen = 5; KLen = 7; HeadDim = 8; Batch; }
 
-fn map(x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu>) {
-    let _hidden: Tensor<(Batch, TgtLen, HiddenDim), f32, Cpu> =
-        einsum!(x: (Batch, SrcLen, EmbedDim), weight: (HiddenDim, EmbedDim) -> (Batch, SrcLen, HiddenDim));
+type Scores = Tensor<(Batch, QLen, QLen), f32, Cpu>;
+
+fn scores(q: Tensor<(Batch, QLen, HeadDim), f32, Cpu>, k: Tensor<(Batch, KLen, HeadDim), f32, Cpu>) {
+    let _scores: Scores = einsum!(q: (Batch, QLen, HeadDim), k: (Batch, KLen, HeadDim) -> (Batch, QLen, KLen)).unwrap();
 }
 
 fn main() {}

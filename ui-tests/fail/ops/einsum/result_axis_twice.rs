@@ -5,7 +5,7 @@ use typed_transformer::prelude::*;
 dims! { QLen = 3; EmbedDim = 8; Batch; }
 
 fn sums(x: Tensor<(Batch, QLen, EmbedDim), f32, Cpu>) {
-    let _sums = einsum!(x: (Batch, QLen, EmbedDim) -> (Batch, Batch));
+    let _sums = einsum!(x: (Batch, QLen, EmbedDim) -> (Batch, Batch)).unwrap();
 }
 
 fn main() {}

@@ -7,7 +7,7 @@ dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
 fn map(
     x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     weight: &Tensor<(TgtLen, EmbedDim), f32, Cpu>,
-) -> Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu>, OpError> {
     einsum!(x: (Batch, SrcLen, EmbedDim), weight: (HiddenDim, EmbedDim) -> (Batch, SrcLen, HiddenDim))
 }
 

@@ -8,7 +8,7 @@ dims! { Letters = 28; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
 fn embeds(
     table: &Tensor<(Letters, EmbedDim), f32, Cpu>,
     ids: &TokenIds<Batch, TgtLen, Letters>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     embed(table, ids, NoneTape)
 }
 

@@ -9,7 +9,7 @@ dims! { Letters = 28; Sounds = 28; EmbedDim = 8; SeqLen; Batch; }
 fn embeds(
     table: &Tensor<(Letters, EmbedDim), f32, Cpu>,
     ids: &TokenIds<Batch, SeqLen, Sounds>,
-) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, OpError> {
     embed(table, ids, NoneTape)
 }
 

@@ -9,7 +9,7 @@ dims! { NumExperts = 4; NumHeads = 4; Chosen = 2; SrcLen = 5; }
 fn weights(
     gates: Tensor<(SrcLen, NumExperts), f32, Cpu>,
     experts: &Indices<(SrcLen, Chosen), NumHeads>,
-) -> Tensor<(SrcLen, Chosen), f32, Cpu> {
+) -> Result<Tensor<(SrcLen, Chosen), f32, Cpu>, OpError> {
     gather(gates, axis::<NumExperts>(), experts)
 }
 

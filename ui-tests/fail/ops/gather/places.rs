@@ -8,7 +8,7 @@ dims! { SeqLen = 5; Kept = 2; EmbedDim = 8; Batch; Other; }
 fn keep(
     x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>,
     kept: &Indices<(Other, Kept), SeqLen>,
-) -> Tensor<(Batch, Kept, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, Kept, EmbedDim), f32, Cpu>, OpError> {
     gather(x, axis::<SeqLen>(), kept)
 }
 

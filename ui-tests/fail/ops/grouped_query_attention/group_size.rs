@@ -17,8 +17,8 @@ fn attend(
     key: Tensor<(Batch, SrcLen, Product<NumKeyValueHeads, QKDim>), f32, Cpu>,
     value: Tensor<(Batch, SrcLen, Product<NumKeyValueHeads, VODim>), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
-) -> Tensor<(Batch, TgtLen, Product<Heads<GroupSize>, VODim>), f32, Cpu> {
-    grouped_query_attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0)
+) -> Result<Tensor<(Batch, TgtLen, Product<Heads<GroupSize>, VODim>), f32, Cpu>, OpError> {
+    grouped_query_attention(query, key, value, mask, AttentionOptions::default())
 }
 
 fn main() {}

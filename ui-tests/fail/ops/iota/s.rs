@@ -5,7 +5,7 @@ use typed_transformer::{ops::iota, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 5; }
 
-fn positions(device: &Cpu) -> Tensor<(TgtLen,), f32, Cpu> {
+fn positions(device: &Cpu) -> Result<Tensor<(TgtLen,), f32, Cpu>, OpError> {
     iota(device, SrcLen)
 }
 

@@ -7,7 +7,7 @@ dims! { VocabSize = 28; SrcLen = 5; Batch; }
 
 type Logits = Tensor<(Batch, SrcLen, VocabSize), f32, Cpu>;
 fn distill(logits: Logits, teacher: &Logits, ids: &TokenIds<Batch, SrcLen, VocabSize>, padding: &PaddingMask<Batch, SrcLen>) {
-    let _loss = kl_divergence(logits, teacher, ids, Reduction::MeanAll);
+    let _loss = kl_divergence(logits, teacher, ids, Reduction::MeanAll).unwrap();
 }
 
 fn main() {}

@@ -11,7 +11,7 @@ fn distill(
     teacher: &Tensor<(Batch, SrcLen, OtherVocab), f32, Cpu>,
     padding: &PaddingMask<Batch, SrcLen>,
 ) {
-    let _loss = kl_divergence(logits, teacher, padding, Reduction::MeanAll);
+    let _loss = kl_divergence(logits, teacher, padding, Reduction::MeanAll).unwrap();
 }
 
 fn main() {}

@@ -10,7 +10,7 @@ fn normalize(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     weight: &Tensor<(EmbedDim,), f32, Cpu>,
     bias: &Tensor<(EmbedDim,), f32, Cpu>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     layer_norm(input, weight, Some(bias), 1e-5)
 }
 

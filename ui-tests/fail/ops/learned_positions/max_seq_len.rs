@@ -7,7 +7,7 @@ dims! { MaxLen = 16; Short = 4; SrcLen = 5; EmbedDim = 8; }
 
 fn positions(
     table: &Tensor<(Short, EmbedDim), f32, Cpu>,
-) -> Tensor<(SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(SrcLen, EmbedDim), f32, Cpu>, OpError> {
     learned_positions(table, SrcLen)
 }
 

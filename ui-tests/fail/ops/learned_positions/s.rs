@@ -8,7 +8,7 @@ dims! { MaxSeqLen = 16; SeqLen = 17; EmbedDim = 8; }
 
 fn positions(
     table: &Tensor<(MaxSeqLen, EmbedDim), f32, Cpu>,
-) -> Tensor<(SeqLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(SeqLen, EmbedDim), f32, Cpu>, OpError> {
     learned_positions(table, SeqLen)
 }
 

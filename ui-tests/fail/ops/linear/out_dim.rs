@@ -10,7 +10,7 @@ fn map(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu>,
     bias: Option<&Tensor<(EmbedDim,), f32, Cpu>>,
-) -> Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu>, OpError> {
     linear(input, weight, bias)
 }
 

@@ -6,7 +6,7 @@ use typed_transformer::{ops::lt, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 5; }
 
-fn compare(x: &Tensor<(SrcLen,), f32, Cpu>) -> Tensor<(TgtLen,), bool, Cpu> {
+fn compare(x: &Tensor<(SrcLen,), f32, Cpu>) -> Result<Tensor<(TgtLen,), bool, Cpu>, OpError> {
     lt(x, 0.0)
 }
 

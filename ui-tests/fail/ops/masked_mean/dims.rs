@@ -10,7 +10,7 @@ fn pool(
     encoded: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<Batch, SrcLen>,
 ) {
-    let _pooled: Tensor<(Batch, HiddenDim), f32, Cpu> = masked_mean(encoded, padding);
+    let _pooled: Tensor<(Batch, HiddenDim), f32, Cpu> = masked_mean(encoded, padding).unwrap();
 }
 
 fn main() {}

@@ -7,7 +7,7 @@ dims! { SrcLen = 5; EmbedDim = 8; Batch; }
 
 fn pool(encoded: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, padding: PaddingMask<Batch, SrcLen>) {
     let mask: AttentionMask<Batch, SrcLen, SrcLen> = mk_mask::<NoMask, PadSourceKeys, _, _>(&padding);
-    let _pooled = masked_mean(encoded, &mask);
+    let _pooled = masked_mean(encoded, &mask).unwrap();
 }
 
 fn main() {}

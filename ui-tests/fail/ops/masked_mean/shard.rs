@@ -9,7 +9,7 @@ type Part = Shard<SeqLen, World>;
 type Len = Part;
 
 fn pool(features: Tensor<(Batch, Len, EmbedDim), f32, Cpu>, padding: &Tensor<(Batch, Len), bool, Cpu>) {
-    let _pooled = masked_mean(features, padding);
+    let _pooled = masked_mean(features, padding).unwrap();
 }
 
 fn main() {}

@@ -10,7 +10,7 @@ fn apply(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     floor: &Tensor<(EmbedDim,), f32, Cpu>, // or over SrcLen, Batch
 ) {
-    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = maximum(input, floor);
+    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = maximum(input, floor).unwrap();
 }
 
 fn main() {}

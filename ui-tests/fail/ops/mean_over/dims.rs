@@ -7,7 +7,7 @@ use typed_transformer::prelude::*;
 dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
 
 fn mean(scores: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) {
-    let _mean: Tensor<(Batch, HiddenDim), f32, Cpu> = mean_over(scores, axis::<SrcLen>());
+    let _mean: Tensor<(Batch, HiddenDim), f32, Cpu> = mean_over(scores, axis::<SrcLen>()).unwrap();
 }
 
 fn main() {}

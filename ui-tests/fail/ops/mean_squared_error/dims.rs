@@ -6,7 +6,7 @@ use typed_transformer::{ops::mean_squared_error, prelude::*};
 dims! { Labels = 4; Classes = 4; Batch; }
 
 fn loss(prediction: Tensor<(Batch, Labels), f32, Cpu>, target: &Tensor<(Batch, Classes), f32, Cpu>) {
-    let _loss = mean_squared_error(prediction, target);
+    let _loss = mean_squared_error(prediction, target).unwrap();
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; HeadDim = 2; Batch; }
 
 fn merged(
     heads: Tensor<(Batch, NumHeads, TgtLen, HeadDim), f32, Cpu>,
-) -> Tensor<(Batch, SrcLen, Product<NumHeads, HeadDim>), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, Product<NumHeads, HeadDim>), f32, Cpu>, OpError> {
     merge_heads(heads)
 }
 

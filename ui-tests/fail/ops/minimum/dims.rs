@@ -10,7 +10,7 @@ fn apply(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     ceiling: &Tensor<(EmbedDim,), f32, Cpu>, // or over SrcLen, Batch
 ) {
-    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = minimum(input, ceiling);
+    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = minimum(input, ceiling).unwrap();
 }
 
 fn main() {}

@@ -10,7 +10,7 @@ fn apply(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     scale: &Tensor<(EmbedDim,), f32, Cpu>, // or over SrcLen, Batch
 ) {
-    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = mul(input, scale);
+    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = mul(input, scale).unwrap();
 }
 
 fn main() {}

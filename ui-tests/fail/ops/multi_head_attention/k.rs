@@ -12,8 +12,8 @@ fn attend(
     key: Tensor<(Batch, SrcLen, Product<NumHeads, QKDim>), f32, Cpu>,
     value: Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
-) -> Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu> {
-    multi_head_attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0)
+) -> Result<Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu>, OpError> {
+    multi_head_attention(query, key, value, mask, AttentionOptions::default())
 }
 
 fn main() {}

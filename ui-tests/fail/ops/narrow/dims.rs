@@ -9,7 +9,7 @@ dims! { Short = 4; SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
 type Part = Tensor<(Batch, Short, HiddenDim), f32, Cpu>;
 
 fn cut(input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) {
-    let _part: Part = narrow(input, axis::<SrcLen>(), 0, Short);
+    let _part: Part = narrow(input, axis::<SrcLen>(), 0, Short).unwrap();
 }
 
 fn main() {}

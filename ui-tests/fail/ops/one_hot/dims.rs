@@ -6,7 +6,7 @@ use typed_transformer::{ops::one_hot, prelude::*, tokens::Indices};
 
 dims! { NumExperts = 4; SrcLen = 5; TgtLen = 5; }
 
-fn one_hots(chosen: &Indices<(SrcLen,), NumExperts>) -> Tensor<(TgtLen, NumExperts), f32, Cpu> {
+fn one_hots(chosen: &Indices<(SrcLen,), NumExperts>) -> Result<Tensor<(TgtLen, NumExperts), f32, Cpu>, OpError> {
     one_hot(&Cpu::default(), chosen)
 }
 

@@ -10,7 +10,7 @@ type Numbers = Vec<usize>;
 type Checked = Indices<(Shard<Batch, World>,), NumClasses>;
 
 fn loss(logits: Tensor<(Shard<Batch, World>, NumClasses), f32, Cpu>, labels: &Numbers) {
-    let _loss = partial_cross_entropy(logits, labels, Reduction::MeanAll);
+    let _loss = partial_cross_entropy(logits, labels, Reduction::MeanAll).unwrap();
 }
 
 fn main() {}

@@ -11,7 +11,7 @@ fn loss(
     logits: Tensor<(Shard<Batch, World>, TgtLen, Letters), f32, Cpu>,
     labels: &TokenIds<Shard<Batch, Data>, TgtLen, Letters>,
 ) {
-    let _loss = partial_cross_entropy(logits, labels, Reduction::MeanAll);
+    let _loss = partial_cross_entropy(logits, labels, Reduction::MeanAll).unwrap();
 }
 
 fn main() {}

@@ -14,7 +14,7 @@ type Numbers = Product<Channels, Product<PatchHeight, PatchWidth>>;
 
 fn cut(
     image: Tensor<(Batch, Channels, Height, Width), f32, Cpu>,
-) -> Tensor<(Batch, PatchGrid<Height, Width, OtherPatchHeight, PatchWidth>, Numbers), f32, Cpu> {
+) -> Result<Tensor<(Batch, PatchGrid<Height, Width, OtherPatchHeight, PatchWidth>, Numbers), f32, Cpu>, OpError> {
     patches(image)
 }
 

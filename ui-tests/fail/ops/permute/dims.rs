@@ -8,7 +8,7 @@ dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; Batch; }
 
 fn heads_first(
     heads: Tensor<(Batch, TgtLen, NumHeads), f32, Cpu>,
-) -> Tensor<(NumHeads, Batch, SrcLen), f32, Cpu> {
+) -> Result<Tensor<(NumHeads, Batch, SrcLen), f32, Cpu>, OpError> {
     permute(heads)
 }
 

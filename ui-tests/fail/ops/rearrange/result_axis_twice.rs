@@ -8,7 +8,7 @@ fn turned(x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>) {
     let _turned = rearrange!(
         x: (Batch, SeqLen, EmbedDim) -> (SeqLen, Batch,
             SeqLen)
-    );
+    ).unwrap();
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ dims! { NumBuckets = 32; Ranges = 32; NumHeads = 4; OtherHeads = 4; TgtLen = 7; 
 
 fn bias(table: &Tensor<(NumBuckets, NumHeads), f32, Cpu>, buckets: RelativeBuckets) {
     let _bias: Tensor<(NumHeads, TgtLen, SrcLen), f32, Cpu> =
-        relative_position_bias::<_, _, Ranges, _, _, _, _>(table, buckets, 0, (TgtLen, SrcLen), NoneTape);
+        relative_position_bias::<_, _, Ranges, _, _, _, _>(table, buckets, 0, (TgtLen, SrcLen), NoneTape).unwrap();
 }
 
 fn main() {}

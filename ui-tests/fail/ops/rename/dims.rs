@@ -7,7 +7,7 @@ use typed_transformer::{ops::rename, prelude::*};
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; GateDim = 8; HiddenDim = 9; }
 
 fn gate(input: Tensor<(TgtLen, EmbedDim), f32, Cpu>) {
-    let _gate: Tensor<(SrcLen, GateDim), f32, Cpu> = rename(input, axis::<EmbedDim>(), GateDim);
+    let _gate: Tensor<(SrcLen, GateDim), f32, Cpu> = rename(input, axis::<EmbedDim>(), GateDim).unwrap();
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ dims! { EmbedDim = 8; GateDim = 8; SrcLen = 5; Batch; }
 fn rows(
     input: Tensor<(Batch, SrcLen, GateDim), f32, Cpu>,
     batch: Batch,
-) -> Tensor<(Batch, Product<SrcLen, EmbedDim>), f32, Cpu> {
+) -> Result<Tensor<(Batch, Product<SrcLen, EmbedDim>), f32, Cpu>, OpError> {
     reshape(input, (batch, Product::default()))
 }
 

@@ -9,7 +9,7 @@ type HeadsFirst = (Batch, Product<NumHeads, SrcLen>, HeadDim);
 type HeadsLast = (Batch, SrcLen, Product<NumHeads, HeadDim>);
 
 fn merge(heads: Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu>, shape: HeadsLast) {
-    let _heads = reshape(heads, shape);
+    let _heads = reshape(heads, shape).unwrap();
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ dims! { SrcLen = 5; EmbedDim = 8; Batch; Other; }
 fn add<One: Backend<f32>, Other: Backend<f32>>(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, One>,
     output: Tensor<(Batch, SrcLen, EmbedDim), f32, Other>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, One> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, One>, OpError> {
     residual(input, output)
 }
 

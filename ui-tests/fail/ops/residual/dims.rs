@@ -8,7 +8,7 @@ dims! { SrcLen = 4; TgtLen = 4; EmbedDim = 8; Batch; }
 fn add(
     source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     residual(source, target)
 }
 

@@ -7,7 +7,7 @@ dims! { SrcLen; TgtLen; EmbedDim = 8; Batch; }
 fn add(
     source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     residual(source, target)
 }
 

@@ -8,7 +8,7 @@ dims! { SrcLen = 5; EmbedDim = 8; Batch; }
 fn add(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     output: Tensor<(Batch, SrcLen, EmbedDim), f64, Cpu>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     residual(input, output)
 }
 

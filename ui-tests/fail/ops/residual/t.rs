@@ -10,7 +10,7 @@ type Recorded = typed_transformer::train::Recording<(), f32, Cpu>;
 fn add(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu, Recorded>,
     output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu, NoneTape>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu, Recorded> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu, Recorded>, OpError> {
     residual(input, output)
 }
 

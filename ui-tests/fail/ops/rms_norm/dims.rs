@@ -9,7 +9,7 @@ dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
 fn normalize(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     weight: &Tensor<(EmbedDim,), f32, Cpu>,
-) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, OpError> {
     rms_norm(input, weight, 1e-5)
 }
 

@@ -6,7 +6,7 @@ use typed_transformer::{ops::select, prelude::*};
 
 dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 8; Batch; }
 
-fn first(x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) -> Tensor<(Batch, HiddenDim), f32, Cpu> {
+fn first(x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) -> Result<Tensor<(Batch, HiddenDim), f32, Cpu>, OpError> {
     select(x, axis::<SrcLen>(), 0)
 }
 

@@ -8,7 +8,7 @@ dims! { NumExperts = 4; NumHeads = 4; EmbedDim = 8; }
 fn output(
     outputs: Tensor<(NumExperts, EmbedDim), f32, Cpu>,
     expert: Fin<NumHeads>,
-) -> Tensor<(EmbedDim,), f32, Cpu> {
+) -> Result<Tensor<(EmbedDim,), f32, Cpu>, OpError> {
     select(outputs, axis::<NumExperts>(), expert)
 }
 

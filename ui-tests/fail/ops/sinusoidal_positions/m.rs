@@ -5,7 +5,7 @@ use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 7; SeqLen = 4; }
 
-fn positions(device: &Cpu) -> Tensor<(SeqLen, EmbedDim), f32, Cpu> {
+fn positions(device: &Cpu) -> Result<Tensor<(SeqLen, EmbedDim), f32, Cpu>, OpError> {
     sinusoidal_positions(device, SeqLen, EmbedDim)
 }
 

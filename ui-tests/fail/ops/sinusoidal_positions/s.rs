@@ -5,7 +5,7 @@ use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; }
 
-fn positions(device: &Cpu) -> Tensor<(SrcLen, EmbedDim), f32, Cpu> {
+fn positions(device: &Cpu) -> Result<Tensor<(SrcLen, EmbedDim), f32, Cpu>, OpError> {
     sinusoidal_positions(device, TgtLen, EmbedDim)
 }
 

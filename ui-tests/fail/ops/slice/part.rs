@@ -6,7 +6,7 @@ use typed_transformer::{ops::slice, prelude::*};
 
 dims! { EmbedDim = 8; SrcLen; Prompt; Answer; }
 
-fn prompt(x: Tensor<(SrcLen, EmbedDim), f32, Cpu>, len: Answer) -> Tensor<(Prompt, EmbedDim), f32, Cpu> {
+fn read(x: Tensor<(SrcLen, EmbedDim), f32, Cpu>, len: Answer) -> Result<Tensor<(Prompt, EmbedDim), f32, Cpu>, OpError> {
     slice(x, axis::<SrcLen>(), 0, len)
 }
 

@@ -8,7 +8,7 @@ dims! { SrcLen = 5; TgtLen = 7; OtherLen = 6; Batch; }
 
 fn weights(
     logits: Tensor<(Batch, TgtLen, OtherLen), f32, Cpu>,
-) -> Tensor<(Batch, TgtLen, SrcLen), f32, Cpu> {
+) -> Result<Tensor<(Batch, TgtLen, SrcLen), f32, Cpu>, OpError> {
     softmax_over(logits, axis::<SrcLen>()) // or over TgtLen, Batch
 }
 

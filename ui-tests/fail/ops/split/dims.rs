@@ -10,7 +10,7 @@ type Past = Tensor<(Batch, PastLen, EmbedDim), f32, Cpu>;
 type Present = Tensor<(Batch, PresentLen, HiddenDim), f32, Cpu>;
 
 fn recall(seen: Tensor<(Batch, TotalLen, EmbedDim), f32, Cpu>) {
-    let _parts: (Past, Present) = split(seen, PastLen, PresentLen, axis::<TotalLen>());
+    let _parts: (Past, Present) = split(seen, PastLen, PresentLen, axis::<TotalLen>()).unwrap();
 }
 
 fn main() {}

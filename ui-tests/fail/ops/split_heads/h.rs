@@ -8,7 +8,7 @@ dims! { NumHeads = 4; OtherHeads = 4; HeadDim = 2; SeqLen; Batch; }
 
 fn heads(
     projected: Tensor<(Batch, SeqLen, Product<OtherHeads, HeadDim>), f32, Cpu>,
-) -> Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu>, OpError> {
     split_heads(projected)
 }
 

@@ -7,7 +7,7 @@ dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; HeadDim = 2; Batch; }
 
 fn heads(
     projected: Tensor<(Batch, TgtLen, Product<NumHeads, HeadDim>), f32, Cpu>,
-) -> Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu>, OpError> {
     split_heads(projected)
 }
 

@@ -9,7 +9,7 @@ dims! { NumExperts = 2; SrcLen = 5; TgtLen = 7; Batch; }
 type Source = Tensor<(Batch, SrcLen), f32, Cpu>;
 type Target = Tensor<(Batch, TgtLen), f32, Cpu>;
 
-fn of_all(outputs: Vec<Target>) -> Tensor<(Batch, NumExperts, SrcLen), f32, Cpu> {
+fn of_all(outputs: Vec<Target>) -> Result<Tensor<(Batch, NumExperts, SrcLen), f32, Cpu>, OpError> {
     stack(outputs, NumExperts)
 }
 

@@ -10,7 +10,7 @@ fn apply(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     mean: &Tensor<(EmbedDim,), f32, Cpu>, // or over SrcLen, Batch
 ) {
-    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = sub(input, mean);
+    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = sub(input, mean).unwrap();
 }
 
 fn main() {}

@@ -7,7 +7,7 @@ use typed_transformer::prelude::*;
 dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
 
 fn sum(scores: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) {
-    let _sum: Tensor<(Batch, HiddenDim), f32, Cpu> = sum_over(scores, axis::<SrcLen>());
+    let _sum: Tensor<(Batch, HiddenDim), f32, Cpu> = sum_over(scores, axis::<SrcLen>()).unwrap();
 }
 
 fn main() {}

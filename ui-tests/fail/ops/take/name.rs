@@ -9,7 +9,7 @@ dims! { SrcLen = 5; TgtLen = 5; Kept = 2; EmbedDim = 8; }
 fn keep(
     x: Tensor<(SrcLen, EmbedDim), f32, Cpu>,
     kept: &Indices<(Kept,), TgtLen>,
-) -> Tensor<(Kept, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Kept, EmbedDim), f32, Cpu>, OpError> {
     take(x, axis::<SrcLen>(), kept)
 }
 

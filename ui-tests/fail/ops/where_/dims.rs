@@ -7,7 +7,7 @@ use typed_transformer::{ops::where_, prelude::*};
 dims! { SrcLen = 5; TgtLen = 5; }
 
 fn clear(mask: &Tensor<(SrcLen,), bool, Cpu>, x: Tensor<(TgtLen,), f32, Cpu>) {
-    let _cleared = where_(mask, x, 0.0);
+    let _cleared = where_(mask, x, 0.0).unwrap();
 }
 
 fn main() {}

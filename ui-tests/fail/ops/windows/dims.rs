@@ -8,7 +8,7 @@ dims! { SrcLen = 5; Width = 3; EmbedDim = 8; HiddenDim = 8; }
 
 type Out = Tensor<(Windows<SrcLen, Width>, Width, EmbedDim), f32, Cpu>;
 
-fn slide(x: Tensor<(SrcLen, HiddenDim), f32, Cpu>) -> Out {
+fn slide(x: Tensor<(SrcLen, HiddenDim), f32, Cpu>) -> Result<Out, OpError> {
     windows(x, axis::<SrcLen>(), Width)
 }
 

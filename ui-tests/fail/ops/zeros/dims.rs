@@ -5,7 +5,7 @@ use typed_transformer::{ops::zeros, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 5; }
 
-fn constant(device: &Cpu) -> Tensor<(TgtLen,), f32, Cpu> {
+fn constant(device: &Cpu) -> Result<Tensor<(TgtLen,), f32, Cpu>, OpError> {
     zeros(device, (SrcLen,))
 }
 

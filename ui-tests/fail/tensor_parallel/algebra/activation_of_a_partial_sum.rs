@@ -9,7 +9,7 @@ type Sum = Tensor<(B, S, M), f32, Cpu>;
 type Terms = Partial<Sum, Tp>;
 
 fn f(terms: Terms) -> Result<Sum, OpError> {
-    GeluTanh::try_apply(terms)
+    GeluTanh::apply(terms)
 }
 
 fn main() {}

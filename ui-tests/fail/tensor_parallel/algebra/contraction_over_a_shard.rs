@@ -8,7 +8,7 @@ dims! { EmbedDim = 8; HiddenDim = 16; SeqLen; Batch; }
 type Part = Shard<HiddenDim, Tp>;
 
 fn f(layer: &Linear<HiddenDim, EmbedDim, f32, Cpu>, hidden: Tensor<(Batch, SeqLen, Part), f32, Cpu>) {
-    let _ = layer.forward(hidden);
+    let _ = layer.forward(hidden).unwrap();
 }
 
 fn main() {}

@@ -9,7 +9,7 @@ type Part = Shard<HiddenDim, Tp>;
 type Columns = Part;
 
 fn f(hidden: Tensor<(Batch, SeqLen, Columns), f32, Cpu>, weight: &Tensor<(Columns,), f32, Cpu>) {
-    let _ = layer_norm(hidden, weight, None, 1e-5);
+    let _ = layer_norm(hidden, weight, None, 1e-5).unwrap();
 }
 
 fn main() {}

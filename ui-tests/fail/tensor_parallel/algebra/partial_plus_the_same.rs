@@ -8,7 +8,7 @@ dims! { M = 8; S; B; }
 type Sum = Tensor<(B, S, M), f32, Cpu>;
 type Terms = Partial<Sum, Tp>;
 
-fn f(terms: Terms, x: Sum) -> Terms {
+fn f(terms: Terms, x: Sum) -> Result<Terms, OpError> {
     add(terms, x)
 }
 

@@ -10,7 +10,7 @@ use typed_transformer::ops::mul;
 type Sum = Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>;
 type Terms = Partial<Sum, Tp>;
 
-fn f(terms: Terms, others: &Sum) -> Sum {
+fn f(terms: Terms, others: &Sum) -> Result<Sum, OpError> {
     mul(terms, others)
 }
 

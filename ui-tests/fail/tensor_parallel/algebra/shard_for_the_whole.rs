@@ -8,7 +8,7 @@ dims! { HiddenDim = 16; SeqLen; Batch; }
 type Part = Shard<HiddenDim, Tp>;
 type Hidden<Columns> = Tensor<(Batch, SeqLen, Columns), f32, Cpu>;
 
-fn f(part: Hidden<Part>, whole: Hidden<HiddenDim>) -> Hidden<HiddenDim> {
+fn f(part: Hidden<Part>, whole: Hidden<HiddenDim>) -> Result<Hidden<HiddenDim>, OpError> {
     residual(whole, part)
 }
 

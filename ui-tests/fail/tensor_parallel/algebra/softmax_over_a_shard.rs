@@ -9,7 +9,7 @@ type Part = Shard<HiddenDim, Tp>;
 type Columns = Part;
 
 fn f(hidden: Tensor<(Batch, SeqLen, Columns), f32, Cpu>) {
-    let _ = softmax_over(hidden, axis::<Columns>());
+    let _ = softmax_over(hidden, axis::<Columns>()).unwrap();
 }
 
 fn main() {}

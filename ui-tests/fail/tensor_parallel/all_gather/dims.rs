@@ -1,6 +1,6 @@
 //! A gather keeps the other dimensions.
 //! Covers `Dims` of `tensor_parallel::all_gather`.
-//! Right with `SeqLen` for `OtherLen` in line 15.
+//! Right with `SeqLen` for `OtherLen` in line 18.
 //! Mutants cover `Axis` by `Tp`, `Name` by `HiddenDim` of `tensor_parallel::all_gather`.
 use typed_transformer::{
     prelude::*,
@@ -12,7 +12,10 @@ use typed_transformer::{
 ranks! { Tp = 2; }
 dims! { HiddenDim = 16; SeqLen; OtherLen; Batch; }
 
-fn f(x: Tensor<(Batch, OtherLen, Shard<HiddenDim, Tp>), f32, Cpu>, tp: &Ranks<Tp>) -> Entered<Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu>, Tp> {
+type Part<Len> = Tensor<(Batch, Len, Shard<HiddenDim, Tp>), f32, Cpu>;
+type Whole<Len> = Entered<Tensor<(Batch, Len, HiddenDim), f32, Cpu>, Tp>;
+
+fn f(x: Part<OtherLen>, tp: &Ranks<Tp>) -> Result<Whole<SeqLen>, OpError> {
     all_gather(x, axis::<HiddenDim>(), tp)
 }
 

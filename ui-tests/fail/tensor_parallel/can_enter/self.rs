@@ -9,7 +9,7 @@ dims! { HiddenDim = 16; SeqLen; Batch; }
 type Part = Shard<HiddenDim, Tp>;
 
 fn f(hidden: Tensor<(Batch, SeqLen, Part), f32, Cpu>, tp: &Ranks<Tp>) {
-    let _entered = enter(hidden, tp);
+    let _entered = enter(hidden, tp).unwrap();
 }
 
 fn main() {}

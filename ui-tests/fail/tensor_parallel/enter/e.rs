@@ -1,6 +1,6 @@
 //! A tensor that enters keeps its element type.
 //! Covers `E` of `tensor_parallel::enter`.
-//! Right with `f32` for `f64` in line 11.
+//! Right with `f32` for `f64` in line 12.
 //! Mutants cover `Axis` by `Tp`, `Dims` by `EmbedDim` of `tensor_parallel::enter`.
 //! Mutants cover `Axis` by `Tp` of `tensor_parallel::Entered`.
 use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Entered, enter}};
@@ -8,7 +8,10 @@ use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Enter
 ranks! { Tp = 2; }
 dims! { EmbedDim = 8; SeqLen; Batch; }
 
-fn f(x: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu>, tp: &Ranks<Tp>) -> Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> {
+fn f(
+    x: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu>,
+    tp: &Ranks<Tp>,
+) -> Result<Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp>, OpError> {
     enter(x, tp)
 }
 

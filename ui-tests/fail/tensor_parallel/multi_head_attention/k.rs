@@ -21,8 +21,8 @@ fn f(
     value: Heads<(Batch, QLen, Product<Shard<NumHeads, Tp>, VODim>)>,
     mask: &AttentionMask<Batch, QLen, KLen>,
     ranks: &Ranks<Tp>,
-) -> Heads<(Batch, QLen, Product<Shard<NumHeads, Tp>, VODim>)> {
-    multi_head_attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0, ranks)
+) -> Result<Heads<(Batch, QLen, Product<Shard<NumHeads, Tp>, VODim>)>, OpError> {
+    multi_head_attention(query, key, value, mask, AttentionOptions::default(), ranks)
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! The parts of a sum keep its other dimensions.
 //! Covers `Dims` of `tensor_parallel::reduce_scatter`.
-//! Right with `SeqLen` for `OtherLen` in line 15.
+//! Right with `SeqLen` for `OtherLen` in line 18.
 //! Mutants cover `Axis` by `Tp`, `Name` by `HiddenDim` of `tensor_parallel::reduce_scatter`.
 use typed_transformer::{
     prelude::*,
@@ -12,7 +12,10 @@ use typed_transformer::{
 ranks! { Tp = 2; }
 dims! { HiddenDim = 16; SeqLen; OtherLen; Batch; }
 
-fn f(terms: Partial<Tensor<(Batch, OtherLen, HiddenDim), f32, Cpu>, Tp>, tp: &Ranks<Tp>) -> Tensor<(Batch, SeqLen, Shard<HiddenDim, Tp>), f32, Cpu> {
+type Terms<Len> = Partial<Tensor<(Batch, Len, HiddenDim), f32, Cpu>, Tp>;
+type Part<Len> = Tensor<(Batch, Len, Shard<HiddenDim, Tp>), f32, Cpu>;
+
+fn f(terms: Terms<OtherLen>, tp: &Ranks<Tp>) -> Result<Part<SeqLen>, OpError> {
     reduce_scatter(terms, axis::<HiddenDim>(), tp)
 }
 

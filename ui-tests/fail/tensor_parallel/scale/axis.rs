@@ -9,7 +9,7 @@ dims! { EmbedDim = 8; SeqLen; Batch; }
 
 type Terms<Axis> = Partial<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Axis>;
 
-fn f(terms: Partial<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Data>) -> Terms<Tp> {
+fn f(terms: Partial<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Data>) -> Result<Terms<Tp>, OpError> {
     scale(terms, 2.0)
 }
 

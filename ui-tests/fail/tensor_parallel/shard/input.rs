@@ -15,7 +15,7 @@ dims! { HiddenDim = 16; SeqLen; Batch; }
 type Whole = Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu>;
 type In = Entered<Whole, Tp>;
 
-fn f(x: Whole, tp: &Ranks<Tp>) -> Tensor<(Batch, SeqLen, Shard<HiddenDim, Tp>), f32, Cpu> {
+fn f(x: Whole, tp: &Ranks<Tp>) -> Result<Tensor<(Batch, SeqLen, Shard<HiddenDim, Tp>), f32, Cpu>, OpError> {
     shard(x, axis::<HiddenDim>(), tp)
 }
 

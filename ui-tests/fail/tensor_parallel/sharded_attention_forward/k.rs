@@ -17,7 +17,7 @@ fn attend<Tp: DividesLayersOf<A>, A: Arch>(
     (query, key, value): (In<(Batch, QLen, EmbedDim), Tp>, In<(Batch, KLen, EmbedDim), Tp>, In<(Batch, KLen, EmbedDim), Tp>),
     mask: &AttentionMask<Batch, QLen, QLen>,
     tp: &Ranks<Tp>,
-) -> Tensor<(Batch, QLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, QLen, EmbedDim), f32, Cpu>, OpError> {
     attention.forward(query, key, value, mask, tp)
 }
 

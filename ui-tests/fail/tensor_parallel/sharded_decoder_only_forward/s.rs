@@ -10,7 +10,7 @@ fn predict<Tp: DividesLayersOf<Config>, Config: SingleStack<VocabSize = VocabSiz
     model: &ShardedDecoderOnly<Config, Tp, f32, Cpu>,
     ids: &TokenIds<Batch, OtherLen, VocabSize>,
     tp: &Ranks<Tp>,
-) -> Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> {
+) -> Result<Tensor<(Batch, SeqLen, VocabSize), f32, Cpu>, OpError> {
     model.forward(ids, NoneTape, tp)
 }
 

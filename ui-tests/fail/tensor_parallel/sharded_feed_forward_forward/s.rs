@@ -10,7 +10,7 @@ fn transform<Tp: DividesLayersOf<A>, A: Arch>(
     layer: &ShardedFeedForward<EmbedDim, A, Tp, f32, Cpu>,
     input: Tensor<(Batch, OtherLen, EmbedDim), f32, Cpu>,
     tp: &Ranks<Tp>,
-) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+) -> Result<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, OpError> {
     layer.forward(input, tp)
 }
 

@@ -11,7 +11,7 @@ fn predict<Tp: DividesLayersOf<Config>, Config: Seq2Seq<SrcVocab = Letters, TgtV
     target: &TokenIds<Batch, SrcLen, Sounds>,
     tp: &Ranks<Tp>,
 ) {
-    let _output = model.forward(source, target, NoneTape, tp);
+    let _output = model.forward(source, target, NoneTape, tp).unwrap();
 }
 
 fn main() {}

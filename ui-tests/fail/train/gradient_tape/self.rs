@@ -10,8 +10,8 @@ type Embedded = Tensor<(Batch, WordLen, EmbedDim), f32, Cpu, NoneTape>;
 
 fn train_step(layer: &mut Layer, plain: Embedded, words: &TokenIds<Batch, WordLen, Letters>) {
     let taped = plain.clone().put_tape(layer.recording());
-    let loss = cross_entropy(layer.forward(plain), words, Reduction::MeanAll);
-    update(layer, loss.backward(), &mut Adam::default(), 0.02, 1.0).unwrap();
+    let loss = cross_entropy(layer.forward(plain).unwrap(), words, Reduction::MeanAll).unwrap();
+    update(layer, loss.backward().unwrap(), &mut Adam::default(), 0.02, 1.0).unwrap();
 }
 
 fn main() {}

@@ -1,0 +1,34 @@
+//! Attention as layers: its projections, and with [`SelfAttention`] and [`CrossAttention`] the residual and the norm.
+
+mod cross_attention;
+mod grouped_query_attention;
+mod multi_head_attention;
+mod self_attention;
+
+pub use cross_attention::CrossAttention;
+pub(crate) use cross_attention::cross_mask;
+pub use grouped_query_attention::{
+    GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch,
+};
+pub use multi_head_attention::MHAttention;
+pub use self_attention::SelfAttention;
+pub(crate) use self_attention::self_mask;
+
+use crate::{
+    backend::{Backend, Tape},
+    dims::{ConstDim, Dim, MaybeSharded, Product},
+    ops::{OpError, Real, Rotary, rotate_heads},
+};
+use dfdx::tensor::Tensor;
+
+/// Queries or keys, rotated by their positions from `start` on if the model has rotary positions.
+fn rotate<B: MaybeSharded, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    heads: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
+    start: usize,
+    rotary: Option<Rotary>,
+) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
+    match rotary {
+        Some(rotary) => rotate_heads(heads, start, rotary),
+        None => Ok(heads),
+    }
+}

@@ -1,0 +1,60 @@
+use crate::dims::{BoundedSize, ConstDim, CountFactor, Dim, MaybeSharded, name};
+use dfdx::shapes;
+use std::fmt;
+use typenum::U1;
+
+/// The capacity of a cache of at most `MaxLen` positions. It grows with the positions that the cache holds.
+///
+/// Where it grows, the capacity is at most a quarter more positions than the cache holds, so a decoding step takes time
+/// and memory for the positions so far, not for `MaxLen`. [`truncate`](super::KeyValueCache::truncate) keeps it.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{CacheCapacity, KeyValueCache, Keys}, prelude::*};
+/// let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&Cpu::default(), Batch)?;
+/// let keys: &Keys<Batch, CacheCapacity<MaxSeqLen>, Model, f32, Cpu> = cache.keys();
+/// # Ok::<(), OpError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct CacheCapacity<MaxLen>(BoundedSize<MaxLen>);
+
+impl<MaxLen: ConstDim> CacheCapacity<MaxLen> {
+    /// A capacity of at least `len` positions, but at most `MaxLen`.
+    ///
+    /// It is rounded up to one of eight sizes between two powers of two. So the cache grows seldom, and a position is
+    /// copied about nine times at most.
+    pub(super) fn for_len(len: usize) -> Self {
+        let step = (len.next_power_of_two() / 8).max(1);
+        Self(BoundedSize::at_most_max(len.max(1).next_multiple_of(step)))
+    }
+
+    /// The number of positions.
+    #[must_use]
+    pub fn size(self) -> usize {
+        self.0.get()
+    }
+}
+
+impl<MaxLen: ConstDim> shapes::Dim for CacheCapacity<MaxLen> {
+    #[inline(always)]
+    fn size(&self) -> usize {
+        self.0.get()
+    }
+    #[inline(always)]
+    fn from_size(size: usize) -> Option<Self> {
+        BoundedSize::new("CacheCapacity", size).ok().map(Self)
+    }
+}
+#[diagnostic::do_not_recommend]
+impl<MaxLen: ConstDim> MaybeSharded for CacheCapacity<MaxLen> {}
+#[diagnostic::do_not_recommend]
+impl<MaxLen: ConstDim> Dim for CacheCapacity<MaxLen> {}
+impl<MaxLen: ConstDim> CountFactor for CacheCapacity<MaxLen> {
+    type Static = U1;
+    type Dynamic<Rest> = (Self, Rest);
+    type Factors<Rest> = (Self, Rest);
+}
+impl<MaxLen: ConstDim> fmt::Debug for CacheCapacity<MaxLen> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", name::<Self>(), self.size())
+    }
+}

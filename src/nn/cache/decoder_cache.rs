@@ -1,0 +1,96 @@
+use super::{Cache, CachedHeads, KeysAndValues, edit::take_rows};
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim, MaybeSharded},
+    mask::PaddingMask,
+    ops::{OpError, Real},
+    tokens::Indices,
+};
+use dfdx::tensor::Cpu;
+use std::fmt;
+
+/// The state of decoding with an encoder-decoder: the self-attention keys and values of the target so
+/// far, and the cross-attention keys and values of the source. The latter are computed once.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::DecoderCache, prelude::*};
+/// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
+/// let source = TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SrcLen))?;
+/// let encoded = model.encoder.forward(&source, NoneTape)?;
+/// let mut cache: DecoderCache<Batch, SrcLen, MaxSeqLen, Model, f32, Cpu> =
+///     model.decoder.cache(encoded, &source.padding_mask())?;
+/// let start = TokenIds::from_ids(&[26], None, (Batch, Const::<1>))?;
+/// model.decoder.forward_cached(&start, &mut cache)?;
+/// assert_eq!(cache.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DecoderCache<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu>
+{
+    pub(crate) self_attention: Cache<B, MaxLen, A, E, D>,
+    /// One for each layer.
+    pub(crate) cross_attention: Vec<KeysAndValues<B, Src, A, E, D>>,
+    pub(crate) source_padding: PaddingMask<B, Src>,
+}
+
+impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
+    DecoderCache<B, Src, MaxLen, A, E, D>
+{
+    /// Number of target positions in the cache.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.self_attention.len()
+    }
+
+    /// Whether the cache has no target positions.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.self_attention.is_empty()
+    }
+
+    /// Keeps the first `len` target positions, as [`Cache::truncate`] does.
+    ///
+    /// # Errors
+    /// Those of [`Cache::truncate`].
+    pub fn truncate(&mut self, len: usize) -> Result<(), OpError> {
+        self.self_attention.truncate(len)
+    }
+
+    /// Row `i` of the batch becomes a copy of row `rows[i]`, its source included.
+    ///
+    /// # Errors
+    /// Those of [`Cache::reorder`].
+    pub fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
+    where
+        B: Dim,
+    {
+        let mut reordered = self.clone();
+        reordered.self_attention.reorder(rows)?;
+        for (keys, values) in &mut reordered.cross_attention {
+            (*keys, *values) = (take_rows(keys, rows)?, take_rows(values, rows)?);
+        }
+        reordered.source_padding = self.source_padding.take_rows(rows.as_slice());
+        *self = reordered;
+        Ok(())
+    }
+}
+
+impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Clone
+    for DecoderCache<B, Src, MaxLen, A, E, D>
+{
+    fn clone(&self) -> Self {
+        Self {
+            self_attention: self.self_attention.clone(),
+            cross_attention: self.cross_attention.clone(),
+            source_padding: self.source_padding.clone(),
+        }
+    }
+}
+
+impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> fmt::Debug
+    for DecoderCache<B, Src, MaxLen, A, E, D>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cache { batch, len, .. } = &self.self_attention;
+        write!(f, "DecoderCache ({batch:?}, {len} of {:?})", MaxLen::default())
+    }
+}

@@ -1,0 +1,125 @@
+//! A cache is copied, truncated, reordered, and slid along with its window.
+
+use super::{CacheCapacity, CachedHeads, KeyValueCache};
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
+    ops::{OpError, Real, device_error, dim_error, gather_runs},
+    tokens::Indices,
+};
+use dfdx::{
+    shapes::{HasShape, Shape},
+    tensor::Tensor,
+};
+
+const OP: &str = "cache";
+
+/// A copy shares its memory with the original until one of the two changes.
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Clone
+    for KeyValueCache<B, MaxLen, A, E, D>
+{
+    fn clone(&self) -> Self {
+        let Self { keys, values, len, num_dropped, window } = self;
+        let (keys, values) = (keys.clone(), values.clone());
+        Self { keys, values, len: *len, num_dropped: *num_dropped, window: *window }
+    }
+}
+
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
+    /// Keeps the first `len` positions, as [`Vec::truncate`] does. So speculative decoding takes back the tokens that the
+    /// model rejects.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if a [sliding window](Self::slide) has dropped positions that position `len` sees.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::KeyValueCache, prelude::*};
+    /// let device = Cpu::default();
+    /// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&device, Batch)?;
+    /// cache.append::<SeqLen>(&device.zeros(), &device.zeros())?;
+    /// cache.truncate(3)?;
+    /// assert_eq!(cache.len(), 3);
+    /// # Ok::<(), OpError>(())
+    /// ```
+    pub fn truncate(&mut self, len: usize) -> Result<(), OpError> {
+        self.check_truncate(len)?;
+        self.len = self.len.min(len);
+        // An empty cache has dropped nothing.
+        self.num_dropped = self.num_dropped.min(self.len);
+        Ok(())
+    }
+
+    pub(super) fn check_truncate(&self, len: usize) -> Result<(), OpError> {
+        let num_seen = self.window.saturating_sub(1).min(len);
+        if (1..self.len).contains(&len) && len - num_seen < self.num_dropped {
+            let part = format!("a window of {} positions", self.window);
+            let whole = format!("the kept positions {}..{}", self.num_dropped, self.len);
+            return Err(OpError::Range { op: OP, part, start: len - num_seen, whole });
+        }
+        Ok(())
+    }
+}
+
+impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
+    /// Row `i` of the batch becomes a copy of row `rows[i]`: beam search continues with the beams that it keeps.
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if the rows are those of another batch; [`OpError::Device`] if the device fails.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::KeyValueCache, prelude::*};
+    /// dims! { pub Beams = 2; }
+    /// let device = Cpu::default();
+    /// let mut cache = KeyValueCache::<Beams, MaxSeqLen, Model, f32, Cpu>::new(&device, Beams)?;
+    /// cache.append::<SeqLen>(&device.zeros(), &device.zeros())?;
+    /// // Both beams continue the second one.
+    /// cache.reorder(&Indices::new(&[1, 1], (Beams,), Beams)?)?;
+    /// assert_eq!(cache.len(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError> {
+        let batch = self.keys.shape().0;
+        check_same_size("the cache", batch, "the rows", rows.axis()).map_err(dim_error(OP))?;
+        check_same_size("the cache", batch, "the rows", rows.shape().0).map_err(dim_error(OP))?;
+        self.keys = take_rows(&self.keys, rows)?;
+        self.values = take_rows(&self.values, rows)?;
+        Ok(())
+    }
+}
+
+/// Row `rows[i]` for each row `i` of the batch: `(B, Len, M) -> (B, Len, M)`.
+pub(super) fn take_rows<B: Dim, Len: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+    x: &Tensor<(B, Len, M), E, D>,
+    rows: &Indices<(B,), B>,
+) -> Result<Tensor<(B, Len, M), E, D>, OpError> {
+    if x.shape().num_elements() == 0 {
+        return Ok(x.clone());
+    }
+    let (_, len, _) = *x.shape();
+    let row_len = len.size() * M::SIZE;
+    let starts = rows.as_slice().iter().map(|row| row * row_len).collect();
+    gather_runs(OP, x.clone(), starts, row_len, *x.shape())
+}
+
+crate::dims! {
+    /// The positions that a cache goes on holding.
+    Held;
+}
+
+/// The positions from `start` to `end` as the first ones: `(B, CacheCapacity<MaxLen>, M) -> (B, CacheCapacity<MaxLen>, M)`.
+pub(super) fn without_first<B: MaybeSharded, MaxLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
+    old: &Tensor<(B, CacheCapacity<MaxLen>, M), E, D>,
+    start: usize,
+    end: usize,
+) -> Result<Tensor<(B, CacheCapacity<MaxLen>, M), E, D>, OpError> {
+    let (batch, capacity, width) = *old.shape();
+    let held = Held::new(end - start);
+    let shape = (batch, CacheCapacity::for_len(held.size()), width);
+    let mut new = old.device().try_zeros_like(&shape).map_err(device_error::<D::Err>(OP))?;
+    if held.size() * batch.size() * M::SIZE > 0 {
+        let starts = (0..batch.size()).map(|row| (row * capacity.size() + start) * M::SIZE).collect();
+        let part = gather_runs(OP, old.clone(), starts, held.size() * M::SIZE, (batch, held, width))?;
+        D::assign_positions(&mut new, &part, 0)?;
+    }
+    Ok(new)
+}

@@ -1,0 +1,271 @@
+use super::{CacheCapacity, CachedHeads, edit::without_first};
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
+    mask::{AttentionMask, CausalKind, CausalMask},
+    ops::{OpError, Real, device_error, dim_error},
+};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Cpu, NoneTape, Tensor},
+};
+use std::fmt;
+
+/// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
+/// positions only.
+///
+/// It holds at most `MaxLen` positions. Its tensors have a [few unused positions](CacheCapacity) at the end.
+/// [`mask`](Self::mask) hides these from attention.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{CacheCapacity, KeyValueCache, Keys, Values}, prelude::*};
+/// let device = Cpu::default();
+/// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&device, Batch)?;
+/// let keys: Keys<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// let values: Values<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// cache.append(&keys, &values)?;
+/// assert_eq!(cache.len(), 4);
+/// // The next position sees these 4 and itself.
+/// let mask: AttentionMask<Batch, Const<1>, CacheCapacity<MaxSeqLen>> = cache.mask(Const);
+/// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 5);
+/// # Ok::<(), OpError>(())
+/// ```
+pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu> {
+    pub(super) keys: Keys<B, CacheCapacity<MaxLen>, A, E, D>,
+    pub(super) values: Values<B, CacheCapacity<MaxLen>, A, E, D>,
+    /// The positions decoded so far, dropped ones included.
+    pub(super) len: usize,
+    /// The positions that the tensors no longer hold, because they lie before a sliding window.
+    pub(super) num_dropped: usize,
+    /// The width of that window; 0 if none has dropped anything.
+    pub(super) window: usize,
+}
+
+/// The keys of all heads: `(B, Len, Product<NumHeads, QKDim>)`.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{KeyValueCache, Keys, Values}, prelude::*};
+/// let device = Cpu::default();
+/// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&device, Batch)?;
+/// let keys: Keys<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// let values: Values<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// cache.append(&keys, &values)?;
+/// assert_eq!(cache.len(), 4);
+/// # Ok::<(), OpError>(())
+/// ```
+pub type Keys<B, Len, A, E = f32, D = Cpu> =
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D>;
+
+/// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{CacheCapacity, KeyValueCache, Values}, prelude::*};
+/// let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&Cpu::default(), Batch)?;
+/// let values: &Values<Batch, CacheCapacity<MaxSeqLen>, Model, f32, Cpu> = cache.values();
+/// assert_eq!(values.shape().2, Product::<NumHeads, HeadDim>::default());
+/// # Ok::<(), OpError>(())
+/// ```
+pub type Values<B, Len, A, E = f32, D = Cpu> =
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D>;
+
+/// The keys and the values of `Len` positions.
+pub(crate) type KeysAndValues<B, Len, A, E, D, T = NoneTape> = (
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D, T>,
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D, T>,
+);
+
+/// The keys and values of `Q` new positions join a cache; all `K` positions come back, the cached ones first.
+///
+/// Training passes `Ok` itself, as it has no cache. Decoding passes [`KeyValueCache::update`].
+pub(crate) trait CacheUpdate<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
+    FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
+{
+}
+impl<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T, F> CacheUpdate<B, Q, K, A, E, D, T>
+    for F
+where
+    F: FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>,
+{
+}
+
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
+    /// An empty cache.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn new(device: &D, batch: B) -> Result<Self, OpError> {
+        let capacity = CacheCapacity::for_len(0);
+        let allocate = || {
+            Ok(Self {
+                keys: device.try_zeros_like(&(batch, capacity, Product::default()))?,
+                values: device.try_zeros_like(&(batch, capacity, Product::default()))?,
+                len: 0,
+                num_dropped: 0,
+                window: 0,
+            })
+        };
+        allocate().map_err(device_error::<D::Err>("cache"))
+    }
+
+    /// Number of positions in the cache.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The number of positions whose keys and values the tensors hold.
+    pub(super) fn num_held(&self) -> usize {
+        self.len - self.num_dropped
+    }
+
+    /// The capacity once `next` positions are appended. Appending never shrinks it, so a truncated cache has more room
+    /// than it needs.
+    pub(super) fn capacity_with<S: Dim>(&self, next: S) -> CacheCapacity<MaxLen> {
+        let (_, capacity, _) = *self.keys.shape();
+        let needed = CacheCapacity::for_len(self.num_held() + next.size());
+        if needed.size() > capacity.size() { needed } else { capacity }
+    }
+
+    /// Whether the cache has no positions.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The mask for `next` new positions, `(B, S, CacheCapacity<MaxLen>)`: each sees itself and all positions before it
+    /// that the cache holds.
+    ///
+    /// The keys are those of the cache after the new positions are appended. Unused positions are hidden.
+    #[must_use]
+    pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, CacheCapacity<MaxLen>> {
+        self.mask_of_kind::<CausalMask, S>(next)
+    }
+
+    /// [`mask`](Self::mask) by a mask kind: in a [`SlidingWindow`](crate::mask::SlidingWindow), each position sees only
+    /// the last ones.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::{CacheCapacity, KeyValueCache}, prelude::*};
+    /// dims! { pub Width = 1; }
+    /// let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&Cpu::default(), Batch)?;
+    /// let mask: AttentionMask<Batch, Const<2>, CacheCapacity<MaxSeqLen>> = cache.mask_of_kind::<SlidingWindow<Width>, _>(Const);
+    /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 2);
+    /// # Ok::<(), OpError>(())
+    /// ```
+    #[must_use]
+    pub fn mask_of_kind<Mask: CausalKind, S: Dim>(&self, next: S) -> AttentionMask<B, S, CacheCapacity<MaxLen>> {
+        let (batch, _, _) = *self.keys.shape();
+        AttentionMask::causal_from((batch, next, self.capacity_with(next)), self.num_held(), Mask::WINDOW)
+    }
+
+    /// Drops positions that no new one sees through `Mask`, at least as many at once as its window is wide. So the cache
+    /// of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows between two steps.
+    /// A later call with a wider window, or with [`CausalMask`], does not see what was dropped.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::KeyValueCache, prelude::*};
+    /// dims! { pub Width = 2; }
+    /// let device = Cpu::default();
+    /// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&device, Batch)?;
+    /// cache.append::<SeqLen>(&device.zeros(), &device.zeros())?;
+    /// cache.slide::<SlidingWindow<Width>>()?;
+    /// // Of 4 positions, a new one sees the last.
+    /// assert_eq!((cache.len(), cache.keys().shape().1.size()), (4, 1));
+    /// # Ok::<(), OpError>(())
+    /// ```
+    pub fn slide<Mask: CausalKind>(&mut self) -> Result<(), OpError> {
+        let Some(window) = Mask::WINDOW else { return Ok(()) };
+        let num_hidden = self.num_held().saturating_sub(window.saturating_sub(1));
+        if num_hidden < window.max(1) {
+            return Ok(());
+        }
+        self.keys = without_first(&self.keys, num_hidden, self.num_held())?;
+        self.values = without_first(&self.values, num_hidden, self.num_held())?;
+        self.num_dropped += num_hidden;
+        self.window = window;
+        Ok(())
+    }
+
+    /// Appends the keys and values of the next positions.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if the cache would have more than `MaxLen` positions; [`OpError::Dim`] if the
+    /// batches or the two lengths differ in size; [`OpError::Device`] if the device fails.
+    pub fn append<S: Dim>(
+        &mut self,
+        keys: &Keys<B, S, A, E, D>,
+        values: &Values<B, S, A, E, D>,
+    ) -> Result<(), OpError> {
+        let (batch, capacity, _) = *self.keys.shape();
+        let ((key_batch, len, _), (value_batch, value_len, _)) = (*keys.shape(), *values.shape());
+        let check = || {
+            check_same_size("the cache", batch, "the keys", key_batch)?;
+            check_same_size("the cache", batch, "the values", value_batch)?;
+            check_same_size("the keys", len, "the values", value_len)
+        };
+        check().map_err(dim_error("cache"))?;
+        check_fits(self.len, len, MaxLen::default())?;
+        let needed = self.capacity_with(len);
+        if needed != capacity {
+            self.keys = grow(&self.keys, needed)?;
+            self.values = grow(&self.values, needed)?;
+        }
+        let num_held = self.num_held();
+        D::assign_positions(&mut self.keys, keys, num_held)?;
+        D::assign_positions(&mut self.values, values, num_held)?;
+        self.len += len.size();
+        Ok(())
+    }
+
+    /// Appends the keys and values of the next positions. Returns those of the whole cache, unused positions included.
+    pub(crate) fn update<S: Dim>(
+        &mut self,
+        (keys, values): KeysAndValues<B, S, A, E, D>,
+    ) -> Result<KeysAndValues<B, CacheCapacity<MaxLen>, A, E, D>, OpError> {
+        self.append(&keys, &values)?;
+        Ok((self.keys.clone(), self.values.clone()))
+    }
+
+    /// The keys of the positions that the cache holds, then the unused ones.
+    #[must_use]
+    pub fn keys(&self) -> &Keys<B, CacheCapacity<MaxLen>, A, E, D> {
+        &self.keys
+    }
+
+    /// The values of the positions that the cache holds, then the unused ones.
+    #[must_use]
+    pub fn values(&self) -> &Values<B, CacheCapacity<MaxLen>, A, E, D> {
+        &self.values
+    }
+}
+
+/// The keys or the values, with a larger capacity: `(B, CacheCapacity<MaxLen>, M) -> (B, CacheCapacity<MaxLen>, M)`.
+fn grow<B: MaybeSharded, MaxLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
+    old: &Tensor<(B, CacheCapacity<MaxLen>, M), E, D>,
+    capacity: CacheCapacity<MaxLen>,
+) -> Result<Tensor<(B, CacheCapacity<MaxLen>, M), E, D>, OpError> {
+    let (batch, _, width) = *old.shape();
+    let grown = old.device().try_zeros_like(&(batch, capacity, width));
+    let mut grown = grown.map_err(device_error::<D::Err>("cache"))?;
+    D::assign_positions(&mut grown, old, 0)?;
+    Ok(grown)
+}
+
+/// Checks that `next` positions from `start` on fit into `max`.
+pub(super) fn check_fits<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) -> Result<(), OpError> {
+    if start + next.size() > max.size() {
+        return Err(OpError::Range { op: "cache", part: format!("{next:?}"), start, whole: format!("{max:?}") });
+    }
+    Ok(())
+}
+
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> fmt::Debug
+    for KeyValueCache<B, MaxLen, A, E, D>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyValueCache ({:?}, {} of {:?})", self.keys.shape().0, self.len, MaxLen::default())
+    }
+}

@@ -1,0 +1,150 @@
+//! The keys and values of earlier positions: of one attention, of a stack of layers, of a decoder with its source.
+
+mod capacity;
+mod decoder_cache;
+mod edit;
+mod heads;
+mod key_value_cache;
+
+pub use capacity::CacheCapacity;
+pub use decoder_cache::DecoderCache;
+pub use heads::{CachedHeads, Heads};
+pub(crate) use key_value_cache::{CacheUpdate, KeysAndValues};
+pub use key_value_cache::{KeyValueCache, Keys, Values};
+
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
+    mask::AttentionMask,
+    ops::{OpError, Real, dim_error},
+    tokens::Indices,
+};
+use dfdx::tensor::Cpu;
+use key_value_cache::check_fits;
+use std::fmt;
+
+/// The state of decoding with a stack of causal layers: a [`KeyValueCache`] of at most `MaxLen` positions
+/// for each layer.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Cache, prelude::*};
+/// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+/// let mut cache: Cache<Batch, MaxSeqLen, Model, f32, Cpu> = model.cache(Batch)?;
+/// let prompt = TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SeqLen))?;
+/// let next = TokenIds::from_ids(&[14], None, (Batch, Const::<1>))?;
+/// model.forward_cached(&prompt, &mut cache)?;
+/// let logits: Tensor<(Batch, Const<1>, VocabSize), f32, Cpu> = model.forward_cached(&next, &mut cache)?;
+/// assert_eq!(cache.len(), 5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Cache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu> {
+    pub(crate) layers: Vec<KeyValueCache<B, MaxLen, A, E, D>>,
+    pub(crate) len: usize,
+    pub(crate) batch: B,
+}
+
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Cache<B, MaxLen, A, E, D> {
+    /// An empty cache for this number of layers.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub(crate) fn new(device: &D, batch: B, layers: usize) -> Result<Self, OpError> {
+        let layers = (0..layers).map(|_| KeyValueCache::new(device, batch));
+        Ok(Self { layers: layers.collect::<Result<_, _>>()?, len: 0, batch })
+    }
+
+    /// Number of positions in the cache.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the cache has no positions.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Keeps the first `len` positions, as [`Vec::truncate`] does. So speculative decoding takes back the tokens that the
+    /// model rejects.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if a [sliding window](KeyValueCache::slide) has dropped positions that position `len` sees.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*};
+    /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+    /// let mut cache = model.cache(Batch)?;
+    /// model.forward_cached(&TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SeqLen))?, &mut cache)?;
+    /// let before = cache.clone();
+    /// cache.truncate(2)?;
+    /// assert_eq!((before.len(), cache.len()), (4, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn truncate(&mut self, len: usize) -> Result<(), OpError> {
+        self.layers.iter().try_for_each(|layer| layer.check_truncate(len))?;
+        self.layers.iter_mut().try_for_each(|layer| layer.truncate(len))?;
+        self.len = self.len.min(len);
+        Ok(())
+    }
+
+    /// Row `i` of the batch becomes a copy of row `rows[i]`: beam search continues with the beams that it keeps.
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if the rows are those of another batch; [`OpError::Device`] if the device fails. The cache is then
+    /// unchanged.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Cache, prelude::*};
+    /// dims! { pub Beams = 2; }
+    /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+    /// let mut cache: Cache<Beams, MaxSeqLen, Model, f32, Cpu> = model.cache(Beams)?;
+    /// model.forward_cached(&TokenIds::from_ids(&[7, 4], None, (Beams, Const::<1>))?, &mut cache)?;
+    /// // Both beams continue the second one.
+    /// cache.reorder(&Indices::new(&[1, 1], (Beams,), Beams)?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
+    where
+        B: Dim,
+    {
+        check_same_size("the cache", self.batch, "the rows", rows.axis()).map_err(dim_error("cache"))?;
+        let mut layers = self.layers.clone();
+        layers.iter_mut().try_for_each(|layer| layer.reorder(rows))?;
+        self.layers = layers;
+        Ok(())
+    }
+
+    /// Reserves `next` positions. Returns the number of positions before them and their mask `(B, S, CacheCapacity<MaxLen>)`.
+    /// Each layer's cache is filled afterwards.
+    pub(crate) fn reserve<S: Dim>(
+        &mut self,
+        (batch, next): (B, S),
+    ) -> Result<(usize, AttentionMask<B, S, CacheCapacity<MaxLen>>), OpError> {
+        self.check_fits(batch, next)?;
+        let start = self.len;
+        self.len += next.size();
+        let capacity = self.layers.first().map_or(CacheCapacity::for_len(self.len), |layer| layer.capacity_with(next));
+        Ok((start, AttentionMask::causal_from((batch, next, capacity), start, None)))
+    }
+
+    /// Checks the batch and the capacity before any layer is changed.
+    pub(crate) fn check_fits<S: Dim>(&self, batch: B, next: S) -> Result<(), OpError> {
+        check_same_size("the cache", self.batch, "the tokens", batch).map_err(dim_error("cache"))?;
+        check_fits(self.len, next, MaxLen::default())
+    }
+}
+
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Clone for Cache<B, MaxLen, A, E, D> {
+    fn clone(&self) -> Self {
+        Self { layers: self.layers.clone(), len: self.len, batch: self.batch }
+    }
+}
+
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> fmt::Debug
+    for Cache<B, MaxLen, A, E, D>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cache ({:?}, {} of {:?})", self.batch, self.len, MaxLen::default())
+    }
+}

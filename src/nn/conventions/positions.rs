@@ -1,0 +1,122 @@
+use crate::dims::{ConstDim, Even};
+
+/// A kind of positions: [`Learned`], [`Sinusoidal`], [`RotaryPositions`] or [`NoPositions`].
+///
+/// ```
+/// use typed_transformer::nn::{Learned, NoPositions, PositionKind, RotaryPositions, Sinusoidal};
+/// let added = [Learned::IS_ADDED, Sinusoidal::IS_ADDED, RotaryPositions::IS_ADDED, NoPositions::IS_ADDED];
+/// assert_eq!(added, [true, true, false, false]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kind of positions",
+    label = "`{Self}` is none of `Learned`, `Sinusoidal`, `RotaryPositions` and `NoPositions`",
+    note = "the kinds are `Learned`, `Sinusoidal`, `RotaryPositions` and `NoPositions`"
+)]
+pub trait PositionKind: 'static {
+    /// Whether the parameters have a table of positions.
+    const IS_LEARNED: bool = false;
+    /// Whether a vector for each position is added to the embeddings.
+    const IS_ADDED: bool = false;
+    /// Whether self-attention rotates queries and keys by their positions.
+    const IS_ROTARY: bool = false;
+}
+
+/// A table of parameters with a row for each position (*The Typed Transformer*).
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// let positions: Learned = <TypedTransformer as Conventions>::Positions::default();
+/// let embedder = Embedder::<VocabSize, MaxSeqLen, EmbedDim, Model, f32, Cpu>::build(&Cpu::default());
+/// assert!(embedder.position_embedder.is_some());
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Learned;
+
+/// Sines and cosines of falling frequency (*Attention Is All You Need*).
+///
+/// ```
+/// use typed_transformer::{models::transformer_from_scratch::FromScratch, nn::{Conventions, Sinusoidal}};
+/// let positions: Sinusoidal = <FromScratch as Conventions>::Positions::default();
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sinusoidal;
+
+/// Nothing is added to the embeddings. Self-attention [rotates queries and keys](crate::ops::rotary_positions()) by
+/// their positions ([Su et al., 2021](https://arxiv.org/abs/2104.09864)), so the size of a head is even.
+///
+/// ```
+/// use typed_transformer::{nn::{Conventions, RotaryPositions}, ops::{GeluTanh, Rotary}, prelude::*};
+/// pub struct Relative;
+/// impl Conventions for Relative {
+///     type Activation = GeluTanh;
+///     type Positions = RotaryPositions;
+///     type PaddingRule = PadSourceKeys;
+///     const ROTARY: Option<Rotary> = Some(Rotary::ROFORMER);
+/// }
+/// assert!(Relative::conventions().contains(&("positions", "RotaryPositions".to_string())));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RotaryPositions;
+
+/// No positions: nothing is added to the embeddings, and attention sees no order but that of its mask ([Kazemnejad et
+/// al., 2023](https://arxiv.org/abs/2305.19466)).
+///
+/// ```
+/// use typed_transformer::{nn::{Conventions, NoPositions}, ops::GeluTanh, prelude::*};
+/// pub struct WithoutPositions;
+/// impl Conventions for WithoutPositions {
+///     type Activation = GeluTanh;
+///     type Positions = NoPositions;
+///     type PaddingRule = PadSourceKeys;
+/// }
+/// assert!(WithoutPositions::conventions().contains(&("positions", "NoPositions".to_string())));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoPositions;
+
+#[diagnostic::do_not_recommend]
+impl PositionKind for Learned {
+    const IS_LEARNED: bool = true;
+    const IS_ADDED: bool = true;
+}
+#[diagnostic::do_not_recommend]
+impl PositionKind for Sinusoidal {
+    const IS_ADDED: bool = true;
+}
+#[diagnostic::do_not_recommend]
+impl PositionKind for RotaryPositions {
+    const IS_ROTARY: bool = true;
+}
+#[diagnostic::do_not_recommend]
+impl PositionKind for NoPositions {}
+
+/// A kind of positions that exists for embeddings of width `M`: [`Sinusoidal`] for even widths, the others for every
+/// width.
+///
+/// ```
+/// use typed_transformer::{nn::{PositionsFor, Sinusoidal}, prelude::*};
+/// dims! { pub EmbedDim = 8; }
+/// fn exist<Positions: PositionsFor<EmbedDim>>() {}
+/// exist::<Sinusoidal>();
+/// ```
+pub trait PositionsFor<M: ConstDim>: PositionKind {}
+impl<M: ConstDim> PositionsFor<M> for Learned {}
+impl<M: Even> PositionsFor<M> for Sinusoidal {}
+impl<M: ConstDim> PositionsFor<M> for RotaryPositions {}
+impl<M: ConstDim> PositionsFor<M> for NoPositions {}
+
+/// A kind of positions that exists for heads with queries of size `QKDim`: [`RotaryPositions`] for even sizes, the
+/// others for every size.
+///
+/// ```
+/// use typed_transformer::{nn::{PositionsInHeads, RotaryPositions}, prelude::*};
+/// dims! { pub HeadDim = 4; }
+/// fn exist<Positions: PositionsInHeads<HeadDim>>() {}
+/// exist::<RotaryPositions>();
+/// ```
+pub trait PositionsInHeads<QKDim>: PositionKind {}
+// Without a bound, so that a size that is no dimension is one error, not two.
+impl<QKDim> PositionsInHeads<QKDim> for Learned {}
+impl<QKDim> PositionsInHeads<QKDim> for Sinusoidal {}
+impl<QKDim: Even> PositionsInHeads<QKDim> for RotaryPositions {}
+impl<QKDim> PositionsInHeads<QKDim> for NoPositions {}

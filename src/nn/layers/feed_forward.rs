@@ -1,0 +1,101 @@
+use crate::{
+    backend::{Arithmetic, Backend, Tape},
+    dims::{ConstDim, EndsIn},
+    module,
+    nn::{Arch, Conventions, FeedForwardProjection, Norm, Projection, residual_norm},
+    ops::{Activation, OpError, Real, dropout, elementwise},
+};
+use dfdx::tensor::Tensor;
+
+/// A multi-layer perceptron on each position (*The Typed Transformer*, "Feed forward").
+///
+/// `norm(x + output(activation(hidden(x))))`; the conventions of `A` may put the norm elsewhere. `A` may add
+/// layers of the hidden width between `hidden` and `output`.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let layer = FeedForward::<EmbedDim, Model, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = layer.forward(x)?;
+/// # Ok::<(), OpError>(())
+/// ```
+#[module(conventions = A::Conventions, output = EmbedDim)]
+pub struct FeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
+    /// From `EmbedDim` to `HiddenDim`.
+    pub hidden: Projection<EmbedDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
+    /// More layers of the hidden width; each is preceded by the activation.
+    #[layers(A::FEED_FORWARD_EXTRA_LAYERS)]
+    pub inner: Vec<Projection<A::HiddenDim, A::HiddenDim, FeedForwardProjection<A>, E, D>>,
+    /// From `HiddenDim` back to `EmbedDim`.
+    pub output: Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
+    /// The norm, if each sublayer has one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
+    pub norm: Option<Norm<EmbedDim, A, E, D>>,
+}
+
+impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, A, E, D> {
+    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn forward<Dims: EndsIn<EmbedDim>, T: Tape<E, D>>(
+        &self,
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        residual_norm(&self.norm, input, |x| {
+            let activation = |x| <A::Conventions as Conventions>::Activation::apply(x);
+            let mut hidden = activation(self.hidden.forward(x)?)?; // (.., HiddenDim)
+            for layer in &self.inner {
+                hidden = activation(layer.forward(hidden)?)?;
+            }
+            dropout(self.output.forward(hidden)?, A::FEED_FORWARD_DROPOUT)
+        })
+    }
+}
+
+/// A feed-forward layer with a gate ([Shazeer, 2020](https://arxiv.org/abs/2002.05202)).
+///
+/// `norm(x + output(activation(gate(x)) · hidden(x)))`; the conventions of `A` may put the norm elsewhere. With the
+/// activation [`Silu`](crate::ops::Silu) it is SwiGLU, with [`Gelu`](crate::ops::Gelu) GeGLU, with
+/// [`Relu`](crate::ops::Relu) ReGLU.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let layer = GatedFeedForward::<EmbedDim, Model, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = layer.forward(x)?;
+/// # Ok::<(), OpError>(())
+/// ```
+#[module(conventions = A::Conventions, output = EmbedDim)]
+pub struct GatedFeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
+    /// From `EmbedDim` to `HiddenDim`, before the activation.
+    pub gate: Projection<EmbedDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
+    /// From `EmbedDim` to `HiddenDim`, without an activation.
+    pub hidden: Projection<EmbedDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
+    /// From `HiddenDim` back to `EmbedDim`.
+    pub output: Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
+    /// The norm, if each sublayer has one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
+    pub norm: Option<Norm<EmbedDim, A, E, D>>,
+}
+
+impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> GatedFeedForward<EmbedDim, A, E, D> {
+    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn forward<Dims: EndsIn<EmbedDim>, T: Tape<E, D>>(
+        &self,
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        residual_norm(&self.norm, input, |x| {
+            let gate = self.gate.forward(x.clone())?; // (.., HiddenDim)
+            let gate = <A::Conventions as Conventions>::Activation::apply(gate)?;
+            let hidden = self.hidden.forward(x)?; // (.., HiddenDim)
+            let gated = elementwise("gated feed-forward", Arithmetic::Mul, gate, hidden)?;
+            dropout(self.output.forward(gated)?, A::FEED_FORWARD_DROPOUT)
+        })
+    }
+}

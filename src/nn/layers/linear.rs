@@ -1,0 +1,238 @@
+use crate::{
+    backend::{Backend, Tape},
+    dims::{ConstDim, Dim, EndsIn, LessThan},
+    einsum, module,
+    nn::{Arch, Conventions, init},
+    ops::{OpError, Real, add, linear, residual, scale},
+};
+use dfdx::tensor::{PutTape, Tensor};
+use std::marker::PhantomData;
+
+/// `x Wᵀ + b`: a linear map of the vector at each position.
+///
+/// ```
+/// use typed_transformer::{nn::Linear, prelude::*};
+/// dims! { pub EmbedDim = 8; pub HiddenDim = 5; pub SeqLen = 3; pub Batch = 2; }
+/// let device = Cpu::default();
+/// let hidden = Linear::<EmbedDim, HiddenDim, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let y: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = hidden.forward(x)?;
+/// # Ok::<(), OpError>(())
+/// ```
+#[module(output = OutDim)]
+pub struct Linear<InDim: ConstDim, OutDim: ConstDim, E, D> {
+    /// `W`.
+    #[param(init::uniform::<InDim, _, _, _>)]
+    pub weight: Tensor<(OutDim, InDim), E, D>,
+    /// `b`.
+    #[param(init::uniform::<InDim, _, _, _>)]
+    pub bias: Tensor<(OutDim,), E, D>,
+}
+
+impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, OutDim, E, D> {
+    /// `(.., InDim) -> (.., OutDim)`, for tensors of 1 to 6 axes.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn forward<Dims: EndsIn<InDim>, T: Tape<E, D>>(
+        &self,
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
+        linear(input, &self.weight, Some(&self.bias))
+    }
+}
+
+/// Decides whether a [`Projection`] has a bias: [`AttentionProjection`] or [`FeedForwardProjection`].
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{Projection, ProjectionRule}, prelude::*};
+/// pub struct WithBias;
+/// impl ProjectionRule for WithBias {
+///     type Arch = Model;
+///     const BIAS: bool = true;
+/// }
+/// let layer = Projection::<EmbedDim, HiddenDim, WithBias, f32, Cpu>::build(&Cpu::default());
+/// assert!(layer.bias.is_some());
+/// ```
+pub trait ProjectionRule: 'static {
+    /// The configuration whose conventions the projection follows.
+    type Arch: Arch;
+    /// Whether the projection has a bias.
+    const BIAS: bool;
+}
+
+/// A projection of an attention layer, with a bias if [`Conventions::ATTENTION_BIAS`] of `A` is true.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{AttentionProjection, ProjectionRule}};
+/// assert!(!AttentionProjection::<Model>::BIAS);
+/// ```
+pub struct AttentionProjection<A>(PhantomData<fn() -> A>);
+
+/// A projection of a feed-forward layer, with a bias if [`Conventions::FEED_FORWARD_BIAS`] of `A` is true.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{FeedForwardProjection, ProjectionRule}};
+/// assert!(FeedForwardProjection::<Model>::BIAS);
+/// ```
+pub struct FeedForwardProjection<A>(PhantomData<fn() -> A>);
+
+impl<A: Arch> ProjectionRule for AttentionProjection<A> {
+    type Arch = A;
+    const BIAS: bool = A::Conventions::ATTENTION_BIAS;
+}
+impl<A: Arch> ProjectionRule for FeedForwardProjection<A> {
+    type Arch = A;
+    const BIAS: bool = A::Conventions::FEED_FORWARD_BIAS;
+}
+
+/// `x Wᵀ + b`: a linear map inside a block. The conventions decide whether it has the bias.
+///
+/// ```
+/// use typed_transformer::{models::another_annotated::Annotated, nn::{AttentionProjection, Module, Projection}, prelude::*};
+/// dims! { pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5; }
+/// struct Biased;
+/// impl Arch for Biased {
+///     type NumHeads = NumHeads;
+///     type QKDim = HeadDim;
+///     type VODim = HeadDim;
+///     type HiddenDim = HiddenDim;
+///     type Conventions = Annotated;
+/// }
+/// type QueryProj = Projection<EmbedDim, Product<NumHeads, HeadDim>, AttentionProjection<Biased>, f32, Cpu>;
+/// const _: () = assert!(QueryProj::NUM_PARAMS == 8 * 35 + 35);
+/// ```
+#[module(output = OutDim)]
+pub struct Projection<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E, D> {
+    /// `W`.
+    #[param(init::weight::<Rule::Arch, _, _, _, _>)]
+    pub weight: Tensor<(OutDim, InDim), E, D>,
+    /// `b`.
+    #[some_if(Rule::BIAS)]
+    #[param(init::uniform::<InDim, _, _, _>)]
+    pub bias: Option<Tensor<(OutDim,), E, D>>,
+}
+
+impl<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backend<E>>
+    Projection<InDim, OutDim, Rule, E, D>
+{
+    /// `(.., InDim) -> (.., OutDim)`, for tensors of 1 to 6 axes.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn forward<Dims: EndsIn<InDim>, T: Tape<E, D>>(
+        &self,
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
+        linear(input, &self.weight, self.bias.as_ref())
+    }
+}
+
+/// The dimension is smaller than `Bound`. The rank of a [`Lora`] is smaller than both dimensions of its map.
+///
+/// ```
+/// use typed_transformer::{nn::LowRank, prelude::*};
+/// dims! { pub InDim = 8; pub OutDim = 6; pub Rank = 2; }
+/// fn is_low<R: LowRank<InDim> + LowRank<OutDim>>() {}
+/// is_low::<Rank>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the rank `{Self}` is not smaller than `{Bound}`",
+    label = "`{Self}` is not smaller than `{Bound}`",
+    note = "the rank of a `Lora` is smaller than both dimensions of its map"
+)]
+pub trait LowRank<Bound: ConstDim>: ConstDim {}
+
+#[diagnostic::do_not_recommend]
+impl<Rank: LessThan<Bound>, Bound: ConstDim> LowRank<Bound> for Rank {}
+
+/// Low-rank adaptation of a linear map: `x Wᵀ + b + (alpha / Rank) · (x Aᵀ) Bᵀ` ([Hu et al.,
+/// 2021](https://arxiv.org/abs/2106.09685), 4.1).
+///
+/// The adapted map is an argument, so a model of adapters trains them alone. `B` is 0 at first: the adapted map
+/// then is the map itself.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{Linear, Lora}, prelude::*};
+/// dims! { pub Rank = 2; }
+/// let device = Cpu::default();
+/// let map = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
+/// let lora = Lora::<EmbedDim, VocabSize, Rank, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0; 4 * 8]);
+/// let y: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = lora.forward(x.clone(), &map.weight, Some(&map.bias), 16.0)?;
+/// assert_eq!(y.as_vec(), map.forward(x)?.as_vec());
+/// # Ok::<(), OpError>(())
+/// ```
+///
+/// A model with other weights needs no change to be adapted: [`merged`](Self::merged) weights take the place of its
+/// own, and a recorded pass gives the gradients of the adapters.
+#[module(output = OutDim)]
+pub struct Lora<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, E, D> {
+    /// `A`.
+    #[param(init::uniform::<InDim, _, _, _>)]
+    pub a: Tensor<(Rank, InDim), E, D>,
+    /// `B`.
+    #[param(init::zeros)]
+    pub b: Tensor<(OutDim, Rank), E, D>,
+}
+
+impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, E: Real, D: Backend<E>>
+    Lora<InDim, OutDim, Rank, E, D>
+{
+    /// The output of the adapted map: `(B, S, InDim), (OutDim, InDim), (OutDim) -> (B, S, OutDim)`.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, InDim), E, D, T>,
+        weight: &Tensor<(OutDim, InDim), E, D>,
+        bias: Option<&Tensor<(OutDim,), E, D>>,
+        alpha: f64,
+    ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
+        let mapped = linear(input.clone(), weight, bias)?;
+        let change = linear(linear(input, &self.a, None)?, &self.b, None)?;
+        residual(mapped, scale(change, alpha / Rank::SIZE as f64)?)
+    }
+
+    /// The weight of the adapted map, `W + (alpha / Rank) · B A`: `(OutDim, InDim) -> (OutDim, InDim)`. `tape` records
+    /// the operations for gradients of the adapter.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::llama::Llama, module, nn::Lora, prelude::*};
+    /// use dfdx::tensor::SplitTape;
+    /// dims! { pub Rank = 1; }
+    /// #[module]
+    /// struct Adapters<E, D> {
+    ///     #[layers(NumLayers::SIZE)]
+    ///     gates: Vec<Lora<EmbedDim, HiddenDim, Rank, E, D>>,
+    /// }
+    ///
+    /// let device = Cpu::default();
+    /// let base = Llama::<Small, f32, Cpu>::build(&device);
+    /// let adapters = Adapters::<f32, Cpu>::build(&device);
+    /// let (mut adapted, mut tape) = (base.clone(), adapters.recording());
+    /// for (layer, gate) in adapted.layers.iter_mut().zip(&adapters.gates) {
+    ///     let weight = gate.merged(&layer.feed_forward.gate, 16.0, tape)?;
+    ///     (layer.feed_forward.gate, tape) = weight.split_tape();
+    /// }
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+    /// let loss = cross_entropy(adapted.forward(&ids, tape)?, &ids, Reduction::MeanAll)?;
+    /// let mut gradients = loss.backward()?;
+    /// assert!(gradients.of(&adapters.gates[0].b)?.as_vec().iter().any(|gradient| *gradient != 0.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn merged<T: Tape<E, D>>(
+        &self,
+        weight: &Tensor<(OutDim, InDim), E, D>,
+        alpha: f64,
+        tape: T,
+    ) -> Result<Tensor<(OutDim, InDim), E, D, T>, OpError> {
+        let b = self.b.clone().put_tape(tape);
+        let change = einsum!(b: (OutDim, Rank), &self.a: (Rank, InDim) -> (OutDim, InDim))?;
+        add(scale(change, alpha / Rank::SIZE as f64)?, weight)
+    }
+}

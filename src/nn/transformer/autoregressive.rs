@@ -1,0 +1,169 @@
+use crate::{
+    backend::Backend,
+    dims::{Const, ConstDim, Dim, axis, check_same_size},
+    mask::PaddingMask,
+    nn::{Cache, DecoderCache, DecoderOnly, LM, Seq2Seq, SingleStack},
+    ops::{OpError, Real, dim_error, select, slice},
+    tokens::TokenIds,
+};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Cpu, Tensor},
+};
+use std::fmt;
+
+/// A model that writes token after token: it computes the logits of the next token from all tokens before it.
+///
+/// A model that implements it generates text ([`generate`](crate::generate)): a [`DecoderOnly`] model, an
+/// encoder-decoder [`LM`] once it has [read its sources](LM::encode), and a decoder of your own. `B` is the batch:
+/// texts that are written together.
+///
+/// A decoder of your own, of one block:
+///
+/// ```
+/// use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, nn::*, ops::select, prelude::*};
+///
+/// #[module(output = VocabSize)]
+/// struct Writer<E, D> {
+///     embedding: Embedding<VocabSize, EmbedDim, Model, E, D>,
+///     block: Block<EmbedDim, CausalMask, Model, E, D>,
+///     logits: Linear<EmbedDim, VocabSize, E, D>,
+/// }
+///
+/// impl<B: Dim, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Writer<E, D> {
+///     type VocabSize = VocabSize;
+///     type MaxSeqLen = MaxSeqLen;
+///     type Cache = KeyValueCache<B, MaxSeqLen, Model, E, D>;
+///
+///     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+///         KeyValueCache::new(self.embedding.weight.device(), batch)
+///     }
+///
+///     fn next_logits<S: Dim>(
+///         &self,
+///         tokens: &TokenIds<B, S, VocabSize>,
+///         cache: &mut Self::Cache,
+///     ) -> Result<Tensor<(B, VocabSize), E, D>, OpError> {
+///         let x = self.embedding.forward(tokens, NoneTape)?; // (B, S, EmbedDim)
+///         let logits = self.logits.forward(self.block.forward_cached(x, cache)?)?; // (B, S, VocabSize)
+///         select(logits, axis::<S>(), tokens.shape().1.size() - 1)
+///     }
+/// }
+///
+/// let model = Writer::<f32, Cpu>::build(&Cpu::seed_from_u64(0));
+/// let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Batch, TgtLen))?;
+/// let text: TokenIds<Batch, MaxSeqLen, VocabSize> =
+///     generate_from_prompt(&model, &prompt, None, MaxSeqLen, &mut Sampler::greedy())?;
+/// assert!(text.as_slice().starts_with(&[7, 4, 11]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the model is not `Autoregressive`: it does not write texts token after token",
+    label = "this model does not implement `Autoregressive`",
+    note = "an `LM` does so once it has read its sources: `model.encode(&sources)?`; for a decoder of your own, implement `Autoregressive`"
+)]
+pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
+    /// The tokens that the model reads and writes.
+    type VocabSize: ConstDim;
+    /// The most tokens that the model reads.
+    type MaxSeqLen: ConstDim;
+    /// The model's memory of the tokens that it has read, such as their keys and values.
+    type Cache;
+
+    /// A cache without tokens.
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if the model is bound to a batch of another size; [`OpError::Device`] if the device fails.
+    fn cache(&self, batch: B) -> Result<Self::Cache, OpError>;
+
+    /// Reads tokens that follow those in `cache`, and returns the logits of the token after them: `(B, S) ids of
+    /// VocabSize -> (B, VocabSize)`. The tokens join the cache. After an error of the device the cache is not usable.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
+    /// [`OpError::Device`] if the device fails.
+    fn next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Self::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Self::VocabSize), E, D>, OpError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D> for DecoderOnly<Config, E, D> {
+    type VocabSize = Config::VocabSize;
+    type MaxSeqLen = Config::MaxSeqLen;
+    type Cache = Cache<B, Config::MaxSeqLen, Config, E, D>;
+
+    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        self.cache(batch)
+    }
+
+    fn next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
+        let decoded = self.decode_cached(tokens, cache)?; // (B, S, EmbedDim)
+        select(self.logits(last(decoded)?)?, axis::<Const<1>>(), 0)
+    }
+}
+
+/// An encoder-decoder that has encoded its sources `(B, Src)`, and generates a target for each.
+///
+/// [`LM::encode`] makes it.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, prelude::*};
+/// use typed_transformer::nn::{Autoregressive, EncodedLM};
+/// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
+/// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
+/// let encoded: EncodedLM<Batch, SrcLen, Model, f32, Cpu> = model.encode(&source)?;
+/// let start = TokenIds::from_ids(&[26], None, (Batch, Const::<1>))?;
+/// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.next_logits(&start, &mut encoded.cache(Batch)?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct EncodedLM<'a, B: Dim, Src: Dim, Config: Seq2Seq, E: Real = f32, D: Backend<E> = Cpu> {
+    pub(super) model: &'a LM<Config, E, D>,
+    pub(super) encoder_output: Tensor<(B, Src, Config::EmbedDim), E, D>,
+    pub(super) source_padding: PaddingMask<B, Src>,
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> fmt::Debug for EncodedLM<'_, B, Src, Config, E, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (batch, len) = self.source_padding.shape();
+        write!(f, "EncodedLM ({batch:?}, {len:?})")
+    }
+}
+
+impl<B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoregressive<B, E, D>
+    for EncodedLM<'_, B, Src, Config, E, D>
+{
+    type VocabSize = Config::TgtVocab;
+    type MaxSeqLen = Config::MaxTgtLen;
+    type Cache = DecoderCache<B, Src, Config::MaxTgtLen, Config, E, D>;
+
+    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        let (sources, _, _) = *self.encoder_output.shape();
+        check_same_size("the sources", sources, "the targets", batch).map_err(dim_error("cache"))?;
+        self.model.decoder.cache(self.encoder_output.clone(), &self.source_padding)
+    }
+
+    fn next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::TgtVocab>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Config::TgtVocab), E, D>, OpError> {
+        let decoded = self.model.decoder.forward_cached(tokens, cache)?; // (B, S, EmbedDim)
+        select(self.model.logits(last(decoded)?)?, axis::<Const<1>>(), 0)
+    }
+}
+
+/// The last position: `(B, S, M) -> (B, 1, M)`.
+pub(crate) fn last<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+    decoded: Tensor<(B, S, M), E, D>,
+) -> Result<Tensor<(B, Const<1>, M), E, D>, OpError> {
+    let len = decoded.shape().1.size();
+    slice(decoded, axis::<S>(), len.saturating_sub(1), Const::<1>)
+}

@@ -1,0 +1,100 @@
+use crate::{
+    backend::{Backend, Tape},
+    dims::{AtMost, ConstDim, Dim, MaybeSharded},
+    mask::PaddingMask,
+    module,
+    nn::{Decoder, DecoderCache, Embedder, HasPositionsFor},
+    ops::{OpError, Real},
+    tokens::TokenIds,
+};
+use dfdx::tensor::{NoneTape, Tensor};
+
+/// The decoder with its embedder (*The Typed Transformer*, "Decoder"). It computes a vector for each target
+/// position from the target so far and the encoder's output.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let decoder =
+///     EmbeddingDecoder::<VocabSize, MaxSeqLen, EmbedDim, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
+/// let ids = TokenIds::from_ids(&[0, 1, 2], None, (Batch, TgtLen))?;
+/// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+///     decoder.forward(&ids, source, &PaddingMask::without_padding((Batch, SrcLen)))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[module(output = QDim)]
+pub struct EmbeddingDecoder<
+    VocabSize: ConstDim,
+    MaxSeqLen: ConstDim,
+    QDim: ConstDim,
+    KVDim: ConstDim,
+    NumLayers: ConstDim,
+    A: HasPositionsFor<QDim>,
+    E,
+    D,
+> {
+    /// From token ids to vectors.
+    pub embedder: Embedder<VocabSize, MaxSeqLen, QDim, A, E, D>,
+    /// The layers.
+    pub decoder: Decoder<QDim, KVDim, NumLayers, A, E, D>,
+}
+
+impl<
+    VocabSize: ConstDim,
+    MaxSeqLen: ConstDim,
+    QDim: ConstDim,
+    KVDim: ConstDim,
+    NumLayers: ConstDim,
+    A: HasPositionsFor<QDim>,
+    E: Real,
+    D: Backend<E>,
+> EmbeddingDecoder<VocabSize, MaxSeqLen, QDim, KVDim, NumLayers, A, E, D>
+{
+    /// `(B, Q) ids of VocabSize, (B, K, KVDim), padding (B, K) -> (B, Q, QDim)`
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    pub fn forward<B: MaybeSharded, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
+        &self,
+        decoder_ids: &TokenIds<B, Q, VocabSize>,
+        key_value: Tensor<(B, K, KVDim), E, D, T>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
+        let embeds = self.embedder.forward(decoder_ids, T::default())?;
+        self.decoder.forward(embeds, key_value, &decoder_ids.padding_mask(), key_value_padding_mask)
+    }
+
+    /// A cache of `MaxSeqLen` target positions for [`forward_cached`](Self::forward_cached). It holds the
+    /// projected source of each layer and no target positions.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn cache<B: MaybeSharded, K: Dim>(
+        &self,
+        key_value: Tensor<(B, K, KVDim), E, D>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Result<DecoderCache<B, K, MaxSeqLen, A, E, D>, OpError> {
+        self.decoder.cache(key_value, key_value_padding_mask)
+    }
+
+    /// Decodes the next tokens of targets whose earlier tokens are in `cache`:
+    /// `(B, Q) ids of VocabSize -> (B, Q, QDim)`. The new tokens join the cache.
+    ///
+    /// The output equals that of [`forward`](Self::forward) for these positions of the whole target. No
+    /// token counts as padding.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
+    /// [`OpError::Device`] if the device fails.
+    pub fn forward_cached<B: MaybeSharded, Q: Dim, K: Dim>(
+        &self,
+        decoder_ids: &TokenIds<B, Q, VocabSize>,
+        cache: &mut DecoderCache<B, K, MaxSeqLen, A, E, D>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
+        let (batch, next) = decoder_ids.shape();
+        cache.self_attention.check_fits(batch, next)?;
+        let embeds = self.embedder.forward_from(cache.len(), decoder_ids, NoneTape)?;
+        self.decoder.forward_cached(embeds, cache)
+    }
+}

@@ -1,0 +1,89 @@
+use crate::{
+    backend::{Backend, Tape},
+    dims::{AtMost, ConstDim, MaybeSharded},
+    module,
+    nn::{Embedder, Encoder, HasPositionsFor},
+    ops::{OpError, Real, masked_mean},
+    tokens::TokenIds,
+};
+use dfdx::tensor::{NoneTape, Tensor};
+
+/// The encoder with its embedder: it computes a vector for each token from the whole sequence (*The Typed
+/// Transformer*, "Encoder").
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let encoder =
+///     EmbeddingEncoder::<VocabSize, MaxSeqLen, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
+/// let ids = TokenIds::from_ids(&[0, 1, 2, 3], None, (Batch, SrcLen))?;
+/// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = encoder.forward(&ids, NoneTape)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[module(output = EmbedDim)]
+pub struct EmbeddingEncoder<
+    VocabSize: ConstDim,
+    MaxSeqLen: ConstDim,
+    EmbedDim: ConstDim,
+    NumLayers: ConstDim,
+    A: HasPositionsFor<EmbedDim>,
+    E,
+    D,
+> {
+    /// From token ids to vectors.
+    pub embedder: Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>,
+    /// The layers.
+    pub encoder: Encoder<EmbedDim, NumLayers, A, E, D>,
+}
+
+impl<
+    VocabSize: ConstDim,
+    MaxSeqLen: ConstDim,
+    EmbedDim: ConstDim,
+    NumLayers: ConstDim,
+    A: HasPositionsFor<EmbedDim>,
+    E: Real,
+    D: Backend<E>,
+> EmbeddingEncoder<VocabSize, MaxSeqLen, EmbedDim, NumLayers, A, E, D>
+{
+    /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn forward<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let embeds = self.embedder.forward(token_ids, tape)?;
+        self.encoder.forward(embeds, &token_ids.padding_mask())
+    }
+
+    /// The mean output over the positions that are not padding: features to classify a sequence by (*Another
+    /// annotated transformer*, "Encoder-only").
+    ///
+    /// `(B, S) ids of VocabSize -> (B, EmbedDim)`; `tape` records the operations for gradients.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn pooled<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, EmbedDim), E, D, T>, OpError> {
+        let features = self.forward(token_ids, tape)?;
+        masked_mean(features, &token_ids.padding_mask())
+    }
+
+    /// The attention weights of each layer: `(B, S) ids of VocabSize -> (B, NumHeads, S, S)` per layer.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn attention_weights<B: MaybeSharded, S: AtMost<MaxSeqLen>>(
+        &self,
+        token_ids: &TokenIds<B, S, VocabSize>,
+    ) -> Result<Vec<Tensor<(B, A::NumHeads, S, S), E, D>>, OpError> {
+        let embeds = self.embedder.forward(token_ids, NoneTape)?;
+        self.encoder.attention_weights(embeds, &token_ids.padding_mask())
+    }
+}

@@ -1,0 +1,15 @@
+//! The new rows of a cache are rows of its own batch.
+//! Right with `kept` for `prompts` in line 12.
+use typed_transformer::{nn::Cache, prelude::*};
+
+dims! { MaxLen = 16; Prompts; Beams; }
+
+fn reorder<A: Arch>(
+    cache: &mut Cache<Beams, MaxLen, A, f32, Cpu>,
+    prompts: &Indices<(Prompts,), Prompts>,
+    kept: &Indices<(Beams,), Beams>,
+) -> Result<(), OpError> {
+    cache.reorder(prompts)
+}
+
+fn main() {}
