@@ -4,6 +4,7 @@ use crate::{profile, support::signal};
 use std::{
     env, fs,
     io::Read,
+    mem,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::LazyLock,
@@ -177,7 +178,10 @@ impl Job {
     pub fn wait_for_lines(&mut self, metrics: &Path, lines: usize) {
         while metrics_of(metrics).len() < lines {
             assert!(Instant::now() < self.until, "no steps within the time limit");
-            assert!(self.mpirun.try_wait().unwrap().is_none(), "it ended early");
+            if self.mpirun.try_wait().unwrap().is_some() {
+                let stderr = mem::replace(&mut self.stderr, thread::spawn(String::new));
+                panic!("it ended early: {}", stderr.join().unwrap());
+            }
             thread::sleep(Duration::from_millis(2));
         }
     }
