@@ -1,4 +1,4 @@
-//! What else nanoGPT's configuration for a CPU costs: with dropout, and as a published model.
+//! Two variants of nanoGPT's configuration for a CPU: with dropout, and as a published model.
 
 use crate::models::{Step, decoder_step, ids, nano_gpt_optimizer};
 use typed_transformer::{

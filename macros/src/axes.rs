@@ -1,6 +1,6 @@
 //! Lists of axes, as a user writes them: `(Batch, Product<NumHeads, HeadDim>)`.
 //!
-//! In a generic function, rustc cannot test whether two types are equal. So axes are compared by their spelling.
+//! Axes are compared by their spelling, because rustc cannot test in a generic function whether two types are equal.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};

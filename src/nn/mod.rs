@@ -1,6 +1,6 @@
 //! The modules of *The Typed Transformer*.
 //!
-//! In the order of the post: [`Embedder`], [`MHAttention`], [`SelfAttention`], [`FeedForward`], [`EncoderLayer`],
+//! The modules in the order of the post: [`Embedder`], [`MHAttention`], [`SelfAttention`], [`FeedForward`], [`EncoderLayer`],
 //! [`Encoder`], [`EmbeddingEncoder`], [`CrossAttention`], [`DecoderLayer`], [`Decoder`], [`EmbeddingDecoder`], [`LM`].
 //! [`EncoderLayer`] is an alias of [`Block`], and [`Encoder`] of [`BlockStack`].
 //!

@@ -58,7 +58,7 @@ fn run(mut program: Command, input: Input) -> Run {
         Input::File(file) => file.try_clone().unwrap().into(),
         _ => stdin.into(),
     });
-    // What comes without a pause is there before the program starts, which waits only a second for it.
+    // Text without a pause is there before the program starts, because the program waits only a second for it.
     if let Input::Text(text) | Input::Slowly(text, _) = &input {
         writer.write_all(text.as_bytes()).unwrap();
     }

@@ -163,7 +163,7 @@ fn a_sliding_window_keeps_less_than_two_windows() {
         assert_eq!(cache.len(), start);
         assert!(cache.keys().shape().1.size() <= (2 * Width::SIZE + 4) * 5 / 4, "{cache:?}");
     }
-    // What was rejected is taken back, but not what the window has dropped.
+    // Positions at the end are taken back, but not those that the window has dropped.
     cache.truncate(48).unwrap();
     assert_eq!(cache.len(), 48);
     let error = cache.truncate(20).unwrap_err().to_string();

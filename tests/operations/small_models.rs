@@ -100,7 +100,7 @@ struct Pointer<H: ConstDim, W: ConstDim, M: ConstDim, E, D> {
     value: Linear<M, M, E, D>,
 }
 
-/// What a [`Pointer`] reads: the probabilities, and the vector and the place of the highest one.
+/// The output of a [`Pointer`]: the probabilities, and the vector and the place of the highest one.
 struct Reading<B, H, W, M, E: Real, D: Backend<E>>
 where
     B: Dim,

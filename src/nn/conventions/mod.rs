@@ -1,4 +1,4 @@
-//! What a model decides once for all its layers: the inner dimensions by its [`Arch`], and its [`Conventions`].
+//! The decisions of a model for all its layers: the inner dimensions by its [`Arch`], and its [`Conventions`].
 
 mod arch;
 mod norm_placement;

@@ -37,7 +37,7 @@ pub fn add_column_sums(sums: &mut [f32], rows: &[f32]) {
 pub fn transpose_copy(elements: &[f32], rows: usize, columns: usize) -> Buffer {
     /// Rows of a block. One element of each row fills a cache line of the result.
     const TRANSPOSE_BLOCK: usize = 16;
-    /// What an element costs more than one whose neighbour is read next, in multiply-adds.
+    /// The additional cost of an element whose neighbour is not read next, in multiply-adds.
     const MACS_PER_STRIDED_READ: usize = 16;
     let mut result = Buffer::recycled(elements.len());
     let partition = partition_rows(columns, rows, MACS_PER_STRIDED_READ);
