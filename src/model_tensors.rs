@@ -4,7 +4,11 @@
 //! tensors of a model, for those of a model that changes, and for those that the type of a model describes. What
 //! happens at a tensor is a trait object.
 
-use crate::{backend::Backend, dims::unnamed, error::Real};
+use crate::{
+    backend::{Backend, elements_of},
+    dims::unnamed,
+    error::Real,
+};
 use dfdx::{
     nn::{
         RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName, ViewTensorRef,
@@ -72,8 +76,7 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
     }
 
     fn to_vec(&self) -> Vec<E> {
-        // dfdx's `as_vec` panics on a tensor without elements.
-        if self.shape().num_elements() == 0 { Vec::new() } else { unnamed(self.clone()).as_vec() }
+        elements_of(self)
     }
 
     fn set_from_vec(&mut self, elements: Vec<E>) -> Result<(), D::Err> {

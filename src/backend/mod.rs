@@ -28,7 +28,7 @@ pub(crate) use typed_transformer_cpu::{
 };
 
 use crate::{
-    dims::{ConstDim, Dim, MaybeSharded},
+    dims::{ConstDim, Dim, MaybeSharded, unnamed},
     error::{OpError, Real, device_error},
 };
 #[cfg(all(feature = "cuda", feature = "f16"))]
@@ -36,7 +36,7 @@ use dfdx::dtypes::{AMP, f16};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
 use dfdx::{
-    shapes::{Rank0, Shape},
+    shapes::{HasShape, Rank0, Shape, Unit},
     tensor::{Cache, Gradients, Storage, Tensor},
     tensor_ops::{Device, ReshapeTo, SumTo},
 };
@@ -160,6 +160,12 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     ) -> Result<Gradients<E, Self>, Self::Err> {
         put_gradient_by_backward_pass(gradients, parameter, gradient)
     }
+}
+
+/// The elements of a tensor in row-major order. dfdx's `as_vec` panics on a tensor without elements, such as the rows of a
+/// rank that has none.
+pub(crate) fn elements_of<Dims: Shape, E: Unit, D: Storage<E>>(tensor: &Tensor<Dims, E, D>) -> Vec<E> {
+    if tensor.shape().num_elements() == 0 { Vec::new() } else { unnamed(tensor.clone()).as_vec() }
 }
 
 /// Runs a kernel and records its backward pass: the way of every operation to its kernel.

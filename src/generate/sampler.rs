@@ -1,13 +1,10 @@
 use crate::{
+    backend::elements_of,
     dims::{ConstDim, Dim},
     ops::{OpError, Real},
     tokens::Fin,
 };
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::Device,
-};
+use dfdx::{shapes::HasShape, tensor::Tensor, tensor_ops::Device};
 use rand::{
     SeedableRng,
     distributions::{Distribution, WeightedIndex},
@@ -168,7 +165,7 @@ impl<V: ConstDim> Sampler<V> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn choose<E: Real, D: Device<E>>(&mut self, logits: &Tensor<(V,), E, D>) -> Result<Fin<V>, OpError> {
-        self.choose_from(&elements(logits))
+        self.choose_from(&elements_of(logits))
     }
 
     /// Chooses a token for each row of the logits `(B, V)`, one after the other.
@@ -188,7 +185,7 @@ impl<V: ConstDim> Sampler<V> {
         &mut self,
         logits: &Tensor<(B, V), E, D>,
     ) -> Result<Vec<Fin<V>>, OpError> {
-        let ((batch, _), logits) = (*logits.shape(), elements(logits));
+        let ((batch, _), logits) = (*logits.shape(), elements_of(logits));
         (0..batch.size()).map(|row| self.choose_from(&logits[row * V::SIZE..][..V::SIZE])).collect()
     }
 
@@ -228,9 +225,4 @@ impl<V: ConstDim> Sampler<V> {
         let index = WeightedIndex::new(&weights).map_or(0, |weights| weights.sample(rng));
         Ok(tokens[index].0)
     }
-}
-
-/// The elements in row-major order. dfdx's `as_vec` panics if there are none.
-fn elements<Dims: Shape, E: Real, D: Device<E>>(x: &Tensor<Dims, E, D>) -> Vec<E> {
-    if x.shape().num_elements() == 0 { Vec::new() } else { x.as_vec() }
 }

@@ -1,4 +1,5 @@
 use super::{Element, RankAxis, Ranks, RanksError, Replicated, SumOver};
+use crate::backend::elements_of;
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::Tensor,
@@ -108,9 +109,7 @@ impl<E: Element> Reduce for Vec<E> {
 #[diagnostic::do_not_recommend]
 impl<Dims: Shape, E: Element, D: Device<E>> Reduce for Tensor<Dims, E, D> {
     fn sum_over_ranks<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
-        // dfdx's `as_vec` panics on a tensor without elements.
-        let terms = if self.shape().num_elements() == 0 { Vec::new() } else { self.as_vec() };
-        let sums = ranks.start_all_reduce(terms).wait()?;
+        let sums = ranks.start_all_reduce(elements_of(&self)).wait()?;
         self.device().try_tensor_from_vec(sums, *self.shape()).map_err(RanksError::device("all-reduce"))
     }
 }

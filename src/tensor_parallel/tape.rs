@@ -1,7 +1,7 @@
 //! Collective operations on a tape.
 
 use crate::{
-    backend::Tape,
+    backend::{Tape, elements_of},
     ops::{OpError, Real},
     ranks::{RankAxis, Ranks, RanksError, failure},
 };
@@ -32,7 +32,7 @@ pub(super) fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D
     let len = input.shape().num_elements();
     // This shares the storage of a contiguous tensor, and copies any other, so that a gradient is in the same order.
     let (input, mut tape) = input.try_reshape_like(&(len,)).map_err(device_error)?.split_tape();
-    let output = forward(ranks, elements(&input)).map_err(ranks_error)?;
+    let output = forward(ranks, elements_of(&input)).map_err(ranks_error)?;
     let output = input.device().try_tensor_from_vec(output, shape).map_err(device_error)?;
     if T::OWNS_TAPE {
         let (input, output, device, ranks) = (input.ghost(), output.ghost(), input.device().clone(), ranks.clone());
@@ -42,9 +42,9 @@ pub(super) fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D
             }
             gradients.try_alloc_for(&input)?;
             gradients.try_alloc_for(&output)?;
-            match backward(&ranks, elements(&gradients.get(&output))) {
+            match backward(&ranks, elements_of(&gradients.get(&output))) {
                 Ok(part) => {
-                    let so_far = elements(&gradients.get(&input));
+                    let so_far = elements_of(&gradients.get(&input));
                     let sum = so_far.into_iter().zip(part).map(|(so_far, part)| so_far + part).collect();
                     device.try_fill_with_distr(gradients.get_or_alloc_mut(&input)?, Successive::new(sum))
                 }
@@ -56,12 +56,6 @@ pub(super) fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D
         });
     }
     Ok(output.put_tape(tape))
-}
-
-/// The elements of a tensor. dfdx's `as_vec` panics on a tensor without elements, such as the rows of a rank that has
-/// none.
-fn elements<Dims: Shape, E: Real, D: Device<E>>(tensor: &Tensor<Dims, E, D>) -> Vec<E> {
-    if tensor.shape().num_elements() == 0 { Vec::new() } else { tensor.as_vec() }
 }
 
 /// Numbers that are drawn in their order: filling with random numbers is dfdx's only way to write a gradient on every

@@ -1,6 +1,6 @@
 //! A cache is copied, truncated, reordered, and slid along with its window.
 
-use super::{CacheCapacity, CachedHeads, KeyValueCache};
+use super::{CacheCapacity, CachedHeads, KeyValueCache, key_value_cache::grow};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, check_same_size},
@@ -11,6 +11,7 @@ use dfdx::{
     shapes::{HasShape, Shape},
     tensor::Tensor,
 };
+use std::ops::Range;
 
 const OP: &str = "cache";
 
@@ -81,8 +82,7 @@ impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueC
         let batch = self.keys.shape().0;
         check_same_size("the cache", batch, "the rows", rows.axis()).map_err(dim_error(OP))?;
         check_same_size("the cache", batch, "the rows", rows.shape().0).map_err(dim_error(OP))?;
-        self.keys = take_rows(&self.keys, rows)?;
-        self.values = take_rows(&self.values, rows)?;
+        (self.keys, self.values) = (take_rows(&self.keys, rows)?, take_rows(&self.values, rows)?);
         Ok(())
     }
 }
@@ -92,13 +92,10 @@ pub(super) fn take_rows<B: Dim, Len: Dim, M: ConstDim, E: Real, D: Backend<E>>(
     x: &Tensor<(B, Len, M), E, D>,
     rows: &Indices<(B,), B>,
 ) -> Result<Tensor<(B, Len, M), E, D>, OpError> {
-    if x.shape().num_elements() == 0 {
-        return Ok(x.clone());
-    }
     let (_, len, _) = *x.shape();
     let row_len = len.size() * M::SIZE;
     let starts = rows.as_slice().iter().map(|row| row * row_len).collect();
-    gather_runs(OP, x.clone(), starts, row_len, *x.shape())
+    gather(x, starts, row_len, *x.shape())
 }
 
 crate::dims! {
@@ -106,20 +103,27 @@ crate::dims! {
     Held;
 }
 
-/// The positions from `start` to `end` as the first ones: `(B, CacheCapacity<MaxLen>, M) -> (B, CacheCapacity<MaxLen>, M)`.
-pub(super) fn without_first<B: MaybeSharded, MaxLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
+/// The positions `kept` as the first ones: `(B, CacheCapacity<MaxLen>, M) -> (B, CacheCapacity<MaxLen>, M)`.
+pub(super) fn keep<B: MaybeSharded, MaxLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
     old: &Tensor<(B, CacheCapacity<MaxLen>, M), E, D>,
-    start: usize,
-    end: usize,
+    kept: Range<usize>,
 ) -> Result<Tensor<(B, CacheCapacity<MaxLen>, M), E, D>, OpError> {
     let (batch, capacity, width) = *old.shape();
-    let held = Held::new(end - start);
-    let shape = (batch, CacheCapacity::for_len(held.size()), width);
-    let mut new = old.device().try_zeros_like(&shape).map_err(device_error::<D::Err>(OP))?;
-    if held.size() * batch.size() * M::SIZE > 0 {
-        let starts = (0..batch.size()).map(|row| (row * capacity.size() + start) * M::SIZE).collect();
-        let part = gather_runs(OP, old.clone(), starts, held.size() * M::SIZE, (batch, held, width))?;
-        D::assign_positions(&mut new, &part, 0)?;
+    let held = Held::new(kept.len());
+    let starts = (0..batch.size()).map(|row| (row * capacity.size() + kept.start) * M::SIZE).collect();
+    let part = gather(old, starts, held.size() * M::SIZE, (batch, held, width))?;
+    grow(&part, CacheCapacity::for_len(held.size()))
+}
+
+/// [`gather_runs`], also of nothing.
+fn gather<Dims: Shape, To: Shape, E: Real, D: Backend<E>>(
+    x: &Tensor<Dims, E, D>,
+    starts: Vec<usize>,
+    len: usize,
+    to: To,
+) -> Result<Tensor<To, E, D>, OpError> {
+    if to.num_elements() == 0 {
+        return x.device().try_zeros_like(&to).map_err(device_error::<D::Err>(OP));
     }
-    Ok(new)
+    gather_runs(OP, x.clone(), starts, len, to)
 }

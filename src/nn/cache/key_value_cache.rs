@@ -1,4 +1,4 @@
-use super::{CacheCapacity, CachedHeads, edit::without_first};
+use super::{CacheCapacity, CachedHeads, edit::keep};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
@@ -182,8 +182,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         if num_hidden < window.max(1) {
             return Ok(());
         }
-        self.keys = without_first(&self.keys, num_hidden, self.num_held())?;
-        self.values = without_first(&self.values, num_hidden, self.num_held())?;
+        let kept = num_hidden..self.num_held();
+        (self.keys, self.values) = (keep(&self.keys, kept.clone())?, keep(&self.values, kept)?);
         self.num_dropped += num_hidden;
         self.window = window;
         Ok(())
@@ -242,9 +242,9 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     }
 }
 
-/// The keys or the values, with a larger capacity: `(B, CacheCapacity<MaxLen>, M) -> (B, CacheCapacity<MaxLen>, M)`.
-fn grow<B: MaybeSharded, MaxLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
-    old: &Tensor<(B, CacheCapacity<MaxLen>, M), E, D>,
+/// These keys or values with room for more: `(B, Len, M) -> (B, CacheCapacity<MaxLen>, M)`.
+pub(super) fn grow<B: MaybeSharded, Len: Dim, MaxLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
+    old: &Tensor<(B, Len, M), E, D>,
     capacity: CacheCapacity<MaxLen>,
 ) -> Result<Tensor<(B, CacheCapacity<MaxLen>, M), E, D>, OpError> {
     let (batch, _, width) = *old.shape();

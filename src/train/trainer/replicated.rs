@@ -2,7 +2,7 @@
 
 use super::Trainer;
 use crate::{
-    backend::Backend,
+    backend::{Backend, elements_of},
     nn::Module,
     ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated},
     train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, checkpoint::Progress, parameter_infos},
@@ -121,11 +121,6 @@ struct BroadcastState {
     optimizer_steps: u64,
     /// The length of each vector of each slot.
     slot_lens: Vec<Vec<usize>>,
-}
-
-/// The elements of a vector. dfdx's `as_vec` panics if there are none.
-fn elements_of<E: Element, D: Backend<E>>(values: &Tensor<(usize,), E, D>) -> Vec<E> {
-    if values.shape().0 == 0 { Vec::new() } else { values.as_vec() }
 }
 
 /// Sums numbers over the ranks.
