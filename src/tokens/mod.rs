@@ -11,6 +11,8 @@ mod char_tokenizer;
 mod error;
 mod fin;
 mod indices;
+#[cfg(feature = "tokenizers")]
+mod panics;
 mod token_ids;
 #[cfg(feature = "tokenizers")]
 mod tokenizer;

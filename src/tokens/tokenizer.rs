@@ -1,6 +1,7 @@
 use super::{
     Fin,
-    tokenizer_file::{TokenizerFile, catch, max_len_bytes},
+    panics::catch,
+    tokenizer_file::{TokenizerFile, max_len_bytes},
 };
 use crate::{
     dims::{ConstDim, name},
@@ -119,7 +120,8 @@ impl<V: ConstDim> Tokenizer<V> {
     /// Reads a `tokenizer.json`.
     ///
     /// Texts are neither cut nor padded, whatever the file says: the length of a sequence is in its type. The file may
-    /// have 10 MB and 200 bytes for each token of `V`, and a byte of a text may become at most 1,000.
+    /// have 2 MB and 200 bytes for each token of `V`, and a token 1,000 bytes. Reading it takes at most 200 MB and 20 kB for
+    /// each token of `V`, and a byte of a text becomes at most 1,000 bytes.
     ///
     /// # Errors
     /// [`TokenizerError::Read`], [`TokenizerError::Format`], or [`TokenizerError::Vocabulary`] if the file has more
@@ -138,7 +140,7 @@ impl<V: ConstDim> Tokenizer<V> {
         if file.num_tokens() > V::SIZE {
             return Err(vocabulary_error(file.num_tokens()));
         }
-        file.ensure_bounded_growth().map_err(format_error)?;
+        file.ensure_bounded(V::SIZE).map_err(format_error)?;
         let parse = || {
             let mut tokenizer = tokenizers::Tokenizer::from_bytes(&bytes).map_err(|error| error.to_string())?;
             tokenizer.with_truncation(None).map_err(|error| error.to_string())?.with_padding(None);

@@ -1,22 +1,31 @@
 //! Checks of a `tokenizer.json` before it is parsed and used, so that time and memory are bounded by the model and by
-//! the text, and a defect of the parser is an error.
+//! the text.
 
 use serde::{
     Deserialize, Deserializer,
-    de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
+    de::{Error, MapAccess, SeqAccess, Visitor},
 };
-use serde_json::Value;
-use std::{
-    cell::Cell,
-    fmt,
-    panic::{self, AssertUnwindSafe},
-    sync::Once,
-};
+use serde_json::{Map, Value};
+use std::fmt;
 
-/// The longest file, without its tokens. In published files, the rest has at most 1 MB.
-const MAX_REST_LEN_BYTES: u64 = 10_000_000;
+/// The longest file, without its tokens. In published files, the rest has at most 1 MB. Parsing takes up to 60 times the
+/// memory of the file.
+const MAX_REST_LEN_BYTES: u64 = 2_000_000;
 /// The most bytes for each token: its text, its number, and the pairs that it is merged from.
 const MAX_TOKEN_LEN_BYTES: u64 = 200;
+/// The longest text of a token. Published tokenizers have 256 bytes. Unigram's table of prefixes calls itself once for
+/// each byte of a token when it is dropped, which ends the process at 130 kB.
+const MAX_TOKEN_TEXT_BYTES: usize = 1_000;
+/// The most bytes of the texts of Unigram's tokens: in all, and for each token of the model. The table of prefixes takes
+/// 360 bytes for each. Published tokenizers have 15 for each token.
+const MAX_UNIGRAM_BYTES: [usize; 2] = [100_000, 32];
+/// The most bytes of the texts of added tokens when they are normalized: in all, and for each token of the model.
+const MAX_ADDED_BYTES: [usize; 2] = [500_000, 32];
+/// The longest text before or behind a part of a word. Published tokenizers have `##` and `</w>`.
+const MAX_AFFIX_BYTES: usize = 100;
+/// The most characters of all patterns, each as often as it is repeated. Published tokenizers have 2,000. A character may
+/// take 40 kB.
+const MAX_PATTERN_COST: f64 = 10_000.0;
 /// The most steps that a text goes through.
 const MAX_STEPS: usize = 100;
 /// The most bytes that a byte of the text may become. Published tokenizers have less than 100.
@@ -36,6 +45,8 @@ pub(super) fn max_len_bytes(vocab_size: usize) -> u64 {
 pub(super) struct TokenizerFile {
     pub model: TokenizerModel,
     #[serde(default)]
+    added_tokens: Vec<AddedToken>,
+    #[serde(default)]
     normalizer: Value,
     #[serde(default)]
     pre_tokenizer: Value,
@@ -46,8 +57,15 @@ pub(super) struct TokenizerFile {
 }
 
 #[derive(Deserialize)]
+struct AddedToken {
+    content: String,
+}
+
+#[derive(Deserialize)]
 pub(super) struct TokenizerModel {
     max_input_chars_per_word: Option<u64>,
+    continuing_subword_prefix: Option<String>,
+    end_of_word_suffix: Option<String>,
     pub unk_token: Option<String>,
     pub unk_id: Option<u32>,
     #[serde(default)]
@@ -60,13 +78,39 @@ impl TokenizerFile {
         self.model.vocab.num_tokens
     }
 
-    /// Checks that a text cannot become much longer.
-    pub fn ensure_bounded_growth(&self) -> Result<(), String> {
-        if self.model.max_input_chars_per_word > Some(MAX_WORD_CHARS) {
+    /// Checks that the tokenizer takes little more memory than its file, and that a text cannot become much longer.
+    pub fn ensure_bounded(&self, vocab_size: usize) -> Result<(), String> {
+        let Self { model, added_tokens, normalizer, pre_tokenizer, decoder, post_processor } = self;
+        let TokenizerModel { max_input_chars_per_word, continuing_subword_prefix, end_of_word_suffix, vocab, .. } =
+            model;
+        let at_most = |what: &str, found: usize, max: usize| match found <= max {
+            true => Ok(()),
+            false => Err(format!("{what} {found} bytes, but {max} are the limit")),
+        };
+        let for_vocab = |[in_all, each]: [usize; 2]| in_all.saturating_add(each.saturating_mul(vocab_size));
+        if *max_input_chars_per_word > Some(MAX_WORD_CHARS) {
             return Err(format!("it looks for words of more than {MAX_WORD_CHARS} characters"));
         }
-        Cost::of(&[&self.normalizer, &self.pre_tokenizer, &self.post_processor])?.ensure_bounded()?;
-        Cost::of(&[&self.decoder])?.ensure_bounded()
+        let affixes = [continuing_subword_prefix, end_of_word_suffix].into_iter().flatten();
+        at_most("a prefix or suffix has", affixes.map(String::len).max().unwrap_or(0), MAX_AFFIX_BYTES)?;
+        let added = || added_tokens.iter().map(|token| token.content.len());
+        let longest = added().max().unwrap_or(0).max(vocab.longest_bytes);
+        at_most("its longest token has", longest, MAX_TOKEN_TEXT_BYTES)?;
+        if vocab.is_list {
+            at_most("the tokens of its Unigram have", vocab.len_bytes, for_vocab(MAX_UNIGRAM_BYTES))?;
+        }
+        let [encoding, decoding] = [Cost::of(&[normalizer, pre_tokenizer, post_processor])?, Cost::of(&[decoder])?];
+        let pattern_cost = encoding.pattern_cost + decoding.pattern_cost;
+        if pattern_cost > MAX_PATTERN_COST {
+            return Err(format!(
+                "its patterns have {pattern_cost:.1e} characters with their repetitions, but {MAX_PATTERN_COST} are the \
+                 limit"
+            ));
+        }
+        encoding.ensure_bounded()?;
+        decoding.ensure_bounded()?;
+        let normalized_bytes = added().sum::<usize>() as f64 * Cost::of(&[normalizer])?.growth;
+        at_most("its added tokens could have", normalized_bytes as usize, for_vocab(MAX_ADDED_BYTES))
     }
 }
 
@@ -77,16 +121,18 @@ struct Cost {
     growth: f64,
     /// The most special tokens that are added.
     added_tokens: usize,
+    /// The characters of all patterns, each as often as it is repeated.
+    pattern_cost: f64,
 }
 
 impl Cost {
     fn of(parts: &[&Value]) -> Result<Self, String> {
-        let mut cost = Self { steps: 0, growth: 1.0, added_tokens: 0 };
+        let mut cost = Self { steps: 0, growth: 1.0, added_tokens: 0, pattern_cost: 0.0 };
         parts.iter().try_for_each(|part| cost.add(part)).map(|()| cost)
     }
 
     fn ensure_bounded(self) -> Result<(), String> {
-        let Self { steps, growth, added_tokens } = self;
+        let Self { steps, growth, added_tokens, .. } = self;
         if steps > MAX_STEPS {
             return Err(format!("it has {steps} steps, but at most {MAX_STEPS} are allowed"));
         }
@@ -113,6 +159,8 @@ impl Cost {
         for list in lists {
             list.as_array().ok_or("a list of its steps is not a list")?.iter().try_for_each(|part| self.add(part))?;
         }
+        let patterns = fields.get("pattern").and_then(Value::as_object).into_iter().flat_map(Map::values);
+        self.pattern_cost += patterns.filter_map(Value::as_str).map(pattern_cost).sum::<f64>();
         let len_bytes = |field: &str| fields.get(field).and_then(Value::as_str).map(str::len);
         if let Some(content) = len_bytes("content") {
             let pattern = fields.get("pattern").and_then(|pattern| pattern.get("String")?.as_str()).map(str::len);
@@ -142,6 +190,24 @@ impl Cost {
     }
 }
 
+/// The length of a pattern, multiplied with the number of each of its repetitions, such as `{1,3}`: one may be in another.
+fn pattern_cost(pattern: &str) -> f64 {
+    let repetitions = pattern.match_indices('{').map(|(at, _)| {
+        // `\x{3040}` is a character.
+        let escaped = pattern[..at]
+            .strip_suffix(['x', 'u', 'U'])
+            .map(|before| before.len() - before.trim_end_matches('\\').len());
+        let inside = pattern[at + 1..].split('}').next().unwrap_or_default();
+        match escaped {
+            Some(backslashes) if backslashes % 2 == 1 => 1.0,
+            // A comment could hide the number.
+            _ if inside.contains('#') => f64::INFINITY,
+            _ => inside.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).fold(1.0, f64::max),
+        }
+    });
+    pattern.len() as f64 * repetitions.product::<f64>()
+}
+
 /// The number of texts and numbers in a value.
 fn num_values(value: &Value) -> usize {
     match value {
@@ -164,11 +230,21 @@ fn longest_entry(map: Option<&Value>) -> Result<usize, String> {
     Ok(texts.split(|&byte| byte == 0).map(<[u8]>::len).max().unwrap_or(0).max(1))
 }
 
-/// The size of a vocabulary: an object of tokens and numbers, or a list of tokens. It is counted while it is read, and
-/// not stored.
+/// The size of a vocabulary: an object of tokens and numbers, or Unigram's list of tokens and scores. It is measured while
+/// it is read, and not stored.
 #[derive(Default)]
 struct Vocab {
     num_tokens: usize,
+    len_bytes: usize,
+    longest_bytes: usize,
+    is_list: bool,
+}
+
+impl Vocab {
+    fn add(&mut self, token: &str) {
+        self.len_bytes += token.len();
+        self.longest_bytes = self.longest_bytes.max(token.len());
+    }
 }
 
 impl<'de> Deserialize<'de> for Vocab {
@@ -187,46 +263,22 @@ impl<'de> Visitor<'de> for CountTokens {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocab, A::Error> {
-        let (mut count, mut size) = (0, 0);
-        while let Some((IgnoredAny, id)) = map.next_entry::<_, u64>()? {
+        let (mut vocab, mut count) = (Vocab::default(), 0);
+        while let Some((token, id)) = map.next_entry::<String, u64>()? {
             let id = usize::try_from(id).map_err(A::Error::custom)?;
             count += 1;
-            size = size.max(id.saturating_add(1));
+            vocab.num_tokens = vocab.num_tokens.max(id.saturating_add(1)).max(count);
+            vocab.add(&token);
         }
-        Ok(Vocab { num_tokens: size.max(count) })
+        Ok(vocab)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut tokens: A) -> Result<Vocab, A::Error> {
-        let mut num_tokens = 0;
-        while tokens.next_element::<IgnoredAny>()?.is_some() {
-            num_tokens += 1;
+        let mut vocab = Vocab { is_list: true, ..Vocab::default() };
+        while let Some((token, _)) = tokens.next_element::<(String, f64)>()? {
+            vocab.num_tokens += 1;
+            vocab.add(&token);
         }
-        Ok(Vocab { num_tokens })
+        Ok(vocab)
     }
-}
-
-thread_local! {
-    /// Whether a panic of this thread becomes an error.
-    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs code that may panic on a damaged file. The panic is an error, and is not printed.
-pub(super) fn catch<Value>(run: impl FnOnce() -> Result<Value, String>) -> Result<Value, String> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let hook = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !IS_CAUGHT.get() {
-                hook(info);
-            }
-        }));
-    });
-    let before = IS_CAUGHT.replace(true);
-    let result = panic::catch_unwind(AssertUnwindSafe(run));
-    IS_CAUGHT.set(before);
-    result.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-        Err(format!("the tokenizer is damaged: {text}"))
-    })
 }

@@ -10,12 +10,12 @@ use typed_transformer::{prelude::*, tokens::Tokenizer};
 
 dims! { SmallVocab = 300; }
 
-fn fixture(name: &str) -> Vec<u8> {
+pub fn fixture(name: &str) -> Vec<u8> {
     fs::read(format!("{}/fixtures/tokenizers/{name}.json", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 /// Reads a file, encodes a text and decodes its tokens. The text of the first error, if any.
-fn error_of(bytes: &[u8], text: &str) -> Option<String> {
+pub fn error_of(bytes: &[u8], text: &str) -> Option<String> {
     let folder = temp_dir();
     let file = folder.path().join("tokenizer.json");
     fs::write(&file, bytes).unwrap();
@@ -29,7 +29,7 @@ fn error_of(bytes: &[u8], text: &str) -> Option<String> {
 }
 
 /// The error with one part of the fixture `bpe` replaced.
-fn error_with(part: &str, value: Value, text: &str) -> Option<String> {
+pub fn error_with(part: &str, value: Value, text: &str) -> Option<String> {
     let mut file: Value = serde_json::from_slice(&fixture("bpe")).unwrap();
     file[part] = value;
     error_of(&serde_json::to_vec(&file).unwrap(), text)
@@ -150,13 +150,13 @@ fn long_words_are_not_looked_for() {
 
 #[test]
 fn a_vocabulary_of_another_model_costs_no_memory() {
-    let entries: Vec<String> = (0..500_000).map(|id| format!("\"{id}\":{id}")).collect();
+    let entries: Vec<String> = (0..100_000).map(|id| format!("\"{id}\":{id}")).collect();
     let vocab = format!("{{{}}}", entries.join(","));
-    let list = vec!["[\"a\",0]"; 500_000].join(",");
+    let list = vec!["[\"a\",0]"; 100_000].join(",");
     for (model, bytes) in [
-        ("500000 tokens, but", format!(r#"{{"model":{{"type":"WordLevel","unk_token":"0","vocab":{vocab}}}}}"#)),
-        ("500000 tokens, but", format!(r#"{{"model":{{"type":"Unigram","unk_id":0,"vocab":[{list}]}}}}"#)),
-        ("cannot read FILE: it has more than 10060000 bytes", format!("{{\"model\":{}", " ".repeat(10_060_000))),
+        ("100000 tokens, but", format!(r#"{{"model":{{"type":"WordLevel","unk_token":"0","vocab":{vocab}}}}}"#)),
+        ("100000 tokens, but", format!(r#"{{"model":{{"type":"Unigram","unk_id":0,"vocab":[{list}]}}}}"#)),
+        ("cannot read FILE: it has more than 2060000 bytes", format!("{{\"model\":{}", " ".repeat(2_060_000))),
     ] {
         let (begun, mut error) = (Instant::now(), None);
         let memory = measure(|| error = error_of(bytes.as_bytes(), ""));

@@ -44,4 +44,6 @@ mod small_disks;
 mod tiny_training;
 #[cfg(feature = "tokenizers")]
 mod tokenizer;
+#[cfg(feature = "tokenizers")]
+mod tokenizer_memory;
 mod training;
