@@ -129,6 +129,16 @@ pub enum OpError {
         /// The operation.
         op: &'static str,
     },
+    /// A hyperparameter of a training is not one with which it could learn.
+    #[error("update: {name} must be {expected}, but it is {found}")]
+    Hyperparameter {
+        /// The hyperparameter, such as `clip_norm`.
+        name: &'static str,
+        /// The numbers that it may be.
+        expected: &'static str,
+        /// Its value.
+        found: f64,
+    },
     /// The backward pass of a recorded pass has run, and a tensor of the pass was used again.
     #[error("backward: the backward pass of this recording has run; a new pass needs `model.recording()` again")]
     Backward,

@@ -94,7 +94,8 @@ impl Files {
         new: impl Fn() -> Result<M, D::Err>,
     ) -> Result<M, BoxError> {
         let outputs = self.outputs();
-        weights::ensure_distinct([checkpoint].into_iter().chain(&outputs))?;
+        weights::ensure_distinct([checkpoint].into_iter().chain(&outputs))
+            .map_err(|error| format!("{error}; --checkpoint, --metrics, --report and --save name different ones"))?;
         for output in &outputs {
             ensure_not_of_checkpoint(output, checkpoint)?;
             if let Some(resumed) = &self.resume {
@@ -181,6 +182,8 @@ impl Files {
         metadata: &HashMap<String, String>,
     ) -> Result<Outcome, BoxError> {
         let finished = trainer.finish();
+        let is_diverged = |error: &TrainError| matches!(error, TrainError::Diverged { .. });
+        let is_diverged = finished.as_ref().err().into_iter().chain(trainer.failures()).any(is_diverged);
         let hint = hint(&trainer);
         let is_saved = !matches!(finished, Err(TrainError::Save { .. }));
         let failures = finished.as_ref().err().into_iter().chain(trainer.failures());
@@ -196,7 +199,9 @@ impl Files {
         }
         // Its files are complete, and the lock of its checkpoints ends.
         drop(trainer);
-        Ok(all([finished.map_err(BoxError::from), self.save(model, metadata)]))
+        // Weights of an earlier training may be there, which are of more use.
+        let saved = if is_diverged { Ok(()) } else { self.save(model, metadata) };
+        Ok(all([finished.map_err(BoxError::from), saved]))
     }
 
     /// Saves a model to the file of `--save`, if any. If that fails, it is saved in the folder of temporary

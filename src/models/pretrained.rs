@@ -87,12 +87,14 @@ fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
         let rope_type = |name| ConfigField::text(name, &["default"]).or_absent();
         return vec![
             rope_type("rope_scaling.rope_type").also_called("rope_parameters.rope_type"),
-            rope_type("rope_scaling.type"), // the name until transformers 4.43
+            // The name until transformers 4.43.
+            rope_type("rope_scaling.type").also_called("rope_parameters.type"),
         ];
     };
     let field = |names: [&'static str; 2], number| ConfigField::number(names[0], number).also_called(names[1]);
     vec![
         ConfigField::text("rope_scaling.rope_type", &["llama3"]).also_called("rope_parameters.rope_type"),
+        ConfigField::text("rope_scaling.type", &["llama3"]).also_called("rope_parameters.type").or_absent(),
         field(["rope_scaling.factor", "rope_parameters.factor"], scaling.factor),
         field(["rope_scaling.low_freq_factor", "rope_parameters.low_freq_factor"], scaling.low_frequency_factor),
         field(["rope_scaling.high_freq_factor", "rope_parameters.high_freq_factor"], scaling.high_frequency_factor),

@@ -1,4 +1,7 @@
-use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot};
+use super::{
+    Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot,
+    hyperparameters::{ensure, ensure_decay_rate, ensure_finite},
+};
 use crate::{
     backend::{AdamStep, Backend},
     ops::{OpError, Real, cast, device_error},
@@ -30,11 +33,11 @@ use dfdx::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct Adam<Model, E: Real = f32, D: Backend<E> = Cpu> {
-    /// `β₁`, the decay rate of the average of the gradients.
+    /// `β₁`, the decay rate of the average of the gradients, at least 0 and below 1.
     pub beta1: f64,
-    /// `β₂`, the decay rate of the average of the squared gradients.
+    /// `β₂`, the decay rate of the average of the squared gradients, at least 0 and below 1.
     pub beta2: f64,
-    /// `ε`, added to the denominator.
+    /// `ε`, added to the denominator; above 0.
     pub epsilon: f64,
     state: OptimizerState<Model, E, [Slot<E, D>; 2]>,
 }
@@ -56,7 +59,12 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
     ) -> Result<(), OpError> {
         let bias_correction = |beta: f64, steps: u64| 1.0 - beta.powf(steps as f64);
         let (beta1, beta2) = (self.beta1, self.beta2);
-        let epsilon = cast(self.epsilon);
+        ensure_decay_rate("beta1", beta1)?;
+        ensure_decay_rate("beta2", beta2)?;
+        let epsilon: E = cast(self.epsilon);
+        // With 0, a gradient that is always 0 makes its parameter NaN. A small number may be 0 in `E`.
+        let is_valid = self.epsilon.is_finite() && epsilon > E::zero();
+        ensure("epsilon", self.epsilon, is_valid, "above 0 in the type of the parameters, and finite")?;
         self.state.update(parameters, |steps, mut parameter, [exp_avg, exp_avg_sq]| {
             let step = AdamStep {
                 corrected_rate: cast(learning_rate / bias_correction(beta1, steps)),
@@ -157,6 +165,7 @@ impl<Model, E: Real, D: Backend<E>> Default for AdamW<Model, E, D> {
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for AdamW<Model, E, D> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+        ensure_finite("weight_decay", self.weight_decay)?;
         let decay_factor = cast::<E>(1.0 - learning_rate * self.weight_decay);
         let decays = self.weight_decay_filter;
         let factor = |parameter: &Parameter| if decays(parameter) { decay_factor } else { E::one() };

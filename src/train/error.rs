@@ -58,7 +58,8 @@ pub enum TrainError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The model predicts worse than before its training, though its numbers are finite.
+    /// The model predicts worse than before its training, though its numbers are finite. While it does, no checkpoint is
+    /// saved, so those from before remain.
     #[error(
         "the training diverged: the mean loss is {mean_loss:.4} after step {steps_made}, but it began at \
          {first_loss:.4}"

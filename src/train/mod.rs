@@ -18,6 +18,7 @@ mod checkpoint;
 mod elementwise;
 mod error;
 mod gradients;
+mod hyperparameters;
 mod metrics;
 mod mixed;
 mod optimizer;

@@ -1,4 +1,4 @@
-use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot};
+use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot, hyperparameters::ensure};
 use crate::{
     backend::{Backend, SgdStep},
     ops::{OpError, Real, cast, device_error},
@@ -45,6 +45,7 @@ impl<Model, E: Real, D: Backend<E>> Default for Sgd<Model, E, D> {
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Sgd<Model, E, D> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+        ensure("momentum", self.momentum, (0.0..=1.0).contains(&self.momentum), "from 0 to 1")?;
         let (rate, momentum) = (cast::<E>(learning_rate), cast::<E>(self.momentum));
         self.state.update(parameters, |_, mut parameter, [velocity]| {
             if update_in_place(&mut parameter, velocity, rate, momentum)? {

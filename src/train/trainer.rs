@@ -80,7 +80,7 @@ pub struct Trainer<O, S> {
     pub optimizer: O,
     /// The learning rate of each step.
     pub schedule: S,
-    /// The maximum global norm of the gradients; initially infinite.
+    /// The maximum global norm of the gradients, above 0; initially infinite.
     pub clip_norm: f64,
     /// The file to which each step writes a line, if any. `None` after a line could not be written.
     pub metrics: Option<Metrics>,
@@ -182,7 +182,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the gradients are not finite,
-    /// [`TrainError::Op`] if the device fails, and before the first step of a run [`TrainError::Save`] if the
+    /// [`TrainError::Op`] if a hyperparameter is out of its range or the device fails, and before the first step of a run [`TrainError::Save`] if the
     /// disk has no room for the checkpoints: the step is not made.
     pub fn update<Model, E, D>(
         &mut self,

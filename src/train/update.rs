@@ -1,4 +1,8 @@
-use super::{GradientsOf, Optimizer, Parameters, parameters::SumOfSquares};
+use super::{
+    GradientsOf, Optimizer, Parameters,
+    hyperparameters::{ensure, ensure_finite},
+    parameters::SumOfSquares,
+};
 use crate::{
     backend::Backend,
     dims::{name, without_paths},
@@ -18,6 +22,8 @@ use dfdx::nn::TensorCollection;
 /// # Errors
 /// After these errors the model is unchanged:
 ///
+/// - [`OpError::Hyperparameter`] if `clip_norm` is not above 0, if `learning_rate` is negative, NaN or infinite, or if a
+///   hyperparameter of the optimizer is out of its range;
 /// - [`OpError::Gradient`] if the norm is NaN or infinite;
 /// - [`OpError::OtherModel`] if the gradients are those of another model of the same type;
 /// - [`OpError::Sharded`] if a trained parameter is divided among ranks;
@@ -74,6 +80,8 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     squared_norm: impl FnOnce(&[SumOfSquares]) -> Result<f64, OpError>,
 ) -> Result<f64, OpError> {
     failure::report().map_err(|source| OpError::Ranks { op: "update", source })?;
+    ensure("clip_norm", clip_norm, clip_norm > 0.0, "above 0")?;
+    ensure_finite("the learning rate", learning_rate)?;
     let is_other_model = gradients.belong_to_other(model);
     let mut parameters = Parameters::new(model, gradients.gradients);
     let norm = squared_norm(&parameters.sums_of_squares()?)?.sqrt();

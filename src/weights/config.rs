@@ -9,7 +9,7 @@ use crate::{
 };
 use itertools::Itertools;
 use serde_json::Value;
-use std::{fmt, path::Path};
+use std::{collections::BTreeSet, fmt, path::Path};
 
 /// The configuration in a folder.
 pub(super) const CONFIG: &str = "config.json";
@@ -20,7 +20,8 @@ const TOLERANCE: f64 = 1e-6;
 
 /// A field of `config.json`, and the value that a model requires.
 ///
-/// A name with dots leads into objects: `rope_parameters.rope_theta`.
+/// A name with dots leads into objects: `rope_parameters.rope_theta`. Such an object has no other fields than those that
+/// are compared.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, weights::ConfigField};
@@ -99,10 +100,13 @@ impl ConfigField {
         Self { name, other_name: None, expected, may_be_absent: false }
     }
 
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        [Some(self.name), self.other_name].into_iter().flatten()
+    }
+
     /// The difference from the configuration, if any: "`n_embd` is 1024, not EmbedDim=768".
     fn difference(&self, config: &Value) -> Option<String> {
-        let names = [Some(self.name), self.other_name];
-        let mut found = names.into_iter().flatten().filter_map(|name| Some((name, lookup(config, name)?))).peekable();
+        let mut found = self.names().filter_map(|name| Some((name, lookup(config, name)?))).peekable();
         if found.peek().is_none() {
             return (!self.may_be_absent).then(|| format!("`{}` is absent, not {}", self.name, self.expected));
         }
@@ -177,11 +181,41 @@ pub fn eos_token_ids<V: ConstDim>(folder: impl AsRef<Path>) -> Result<Vec<Fin<V>
 /// Compares a file with the fields of `Model`. The error has all that differ.
 pub(super) fn compare<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), LoadError> {
     let config = read(path)?;
-    let differences: Vec<_> = fields.iter().filter_map(|field| field.difference(&config)).collect();
+    let mut differences: Vec<_> = fields.iter().filter_map(|field| field.difference(&config)).collect();
+    differences.extend(differences_within_objects(&config, fields));
     match differences.is_empty() {
         true => Ok(()),
         false => Err(LoadError::Config { path: path.into(), model: name::<Model>(), differences }),
     }
+}
+
+/// What else there is in the objects that the names of `fields` lead into: each of their fields must be among them.
+fn differences_within_objects(config: &Value, fields: &[ConfigField]) -> Vec<String> {
+    let names: BTreeSet<&str> = fields.iter().flat_map(ConfigField::names).collect();
+    let objects: BTreeSet<&str> = names.iter().filter_map(|name| Some(name.rsplit_once('.')?.0)).collect();
+    let mut differences = Vec::new();
+    for object in objects {
+        match lookup(config, object) {
+            None => {}
+            Some(Value::Object(found)) => {
+                let is_known = |name: &str| names.contains(name) || objects_within(&names, name);
+                let found = found.iter().filter(|(_, value)| !value.is_null());
+                let others = found.map(|(name, value)| (format!("{object}.{name}"), value));
+                let others = others.filter(|(name, _)| !is_known(name));
+                let text = |(name, value): (String, &Value)| {
+                    format!("`{}` is {}, not absent", escape(&name), escape(&value.to_string()))
+                };
+                differences.extend(others.map(text));
+            }
+            Some(value) => differences.push(format!("`{object}` is {}, not an object", escape(&value.to_string()))),
+        }
+    }
+    differences
+}
+
+/// Whether a name leads to some of `names`.
+fn objects_within(names: &BTreeSet<&str>, object: &str) -> bool {
+    names.iter().any(|name| name.strip_prefix(object).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// Reads a configuration.

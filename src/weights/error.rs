@@ -2,7 +2,10 @@ use super::NameMapError;
 use crate::escape::escape;
 use itertools::Itertools;
 use safetensors::Dtype;
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 /// The error of loading weights.
 ///
@@ -197,8 +200,8 @@ pub enum SaveError {
         /// The kind of file, such as `not a file of weights`.
         found: &'static str,
     },
-    /// Two outputs have the same path.
-    #[error("{} and {} are the same file", path.display(), other.display())]
+    /// Two files have the same path.
+    #[error("{}", same_file(path, other))]
     SamePath {
         /// One of them.
         path: PathBuf,
@@ -251,6 +254,13 @@ pub enum SaveError {
         /// The element.
         value: f64,
     },
+}
+
+fn same_file(path: &Path, other: &Path) -> String {
+    match path == other {
+        true => format!("{} is given for two files", path.display()),
+        false => format!("{} and {} are the same file", path.display(), other.display()),
+    }
 }
 
 fn holder(process: Option<u32>) -> String {

@@ -63,6 +63,9 @@ impl Header {
         if len_bytes > rest_len || len_bytes > MAX_LEN_BYTES {
             return Err(match other_format(&start) {
                 Some(format) => format!("it is {format}"),
+                None if len_bytes > rest_len && len_bytes > MAX_LEN_BYTES => {
+                    "its first 8 bytes are not the length of a header".into()
+                }
                 None if len_bytes > rest_len => {
                     format!("its header should have {len_bytes} bytes, but {rest_len} are left")
                 }

@@ -170,6 +170,13 @@ fn files_of_other_systems_are_recognised() {
 }
 
 #[test]
+fn random_bytes_are_not_a_header() {
+    let error = load_error(&[b'\\'; 100]);
+    let expected = "its first 8 bytes are not the length of a header";
+    assert_eq!(error, format!("FILE is damaged or not a safetensors file: {expected}"));
+}
+
+#[test]
 fn checksums_cannot_be_removed_one_by_one() {
     let folder = temp_dir();
     let path = folder.path().join("weights");

@@ -36,7 +36,7 @@ fn the_last_checkpoints_and_the_best_are_kept() {
     let mut model: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
     trainer.max_to_keep = 1;
     trainer.checkpoint_every(&path, 1).unwrap();
-    step_with_loss(&mut trainer, &mut model, Some(9.0));
+    step_with_loss(&mut trainer, &mut model, Some(4.0));
     drop(trainer);
     assert_eq!(file_names(&folder), ["ck", "ck.best"]);
     assert_eq!((steps_in(&path), steps_in(&best)), (7, 2));
@@ -130,7 +130,8 @@ fn a_diverged_training_keeps_its_best_checkpoint() {
     let error = trainer.finish().unwrap_err();
     assert!(matches!(error, TrainError::Diverged { steps_made: 60, first_loss: 2.0, .. }), "{error:?}");
     drop(trainer);
-    assert_eq!((steps_in(&path), steps_in(&best)), (60, 30));
+    // None is saved while it is diverged.
+    assert_eq!((steps_in(&path), steps_in(&best)), (30, 30));
 
     // It goes on from there, with another schedule if that is allowed.
     let mut slower = crate::tiny_training::trainer();
@@ -149,6 +150,28 @@ fn a_diverged_training_keeps_its_best_checkpoint() {
     bad.checkpoint_every(folder.path().join("bad"), 2).unwrap();
     [1.0, 9.0, 8.0, 7.0].into_iter().for_each(|loss| step_with_loss(&mut bad, &mut model, Some(loss)));
     assert_eq!(bad.best_checkpoint(), None);
+}
+
+#[test]
+fn a_short_training_diverges_too_and_replaces_nothing() {
+    for losses in [vec![2.0, 1.9, 300.0], vec![2.0, 1.9, 2.0, 1.8, 8.0, 9.0, 11.0, 10.0, 12.0]] {
+        let folder = temp_dir();
+        let path = folder.path().join("ck");
+        let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+        trainer.checkpoint_every(&path, 1).unwrap();
+        losses.iter().for_each(|&loss| step_with_loss(&mut trainer, &mut model, Some(loss)));
+        let error = trainer.finish().unwrap_err();
+        assert!(matches!(error, TrainError::Diverged { first_loss: 2.0, .. }), "{error}");
+        drop(trainer);
+        assert!(steps_in(&path) < losses.len());
+        assert!(steps_in(&folder.path().join("ck.best")) < 5);
+    }
+    // Losses that vary are none.
+    let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    for loss in [2.0, 3.5, 2.5, 4.0, 1.0] {
+        step_with_loss(&mut trainer, &mut model, Some(loss));
+        trainer.finish().unwrap();
+    }
 }
 
 // ---- Outputs that are not overwritten ----

@@ -25,6 +25,7 @@ mod hostile_folders;
 #[cfg(feature = "tokenizers")]
 mod hostile_tokenizers;
 mod hugging_face;
+mod hyperparameters;
 mod kept_checkpoints;
 mod mixed_precision;
 mod modules;

@@ -62,7 +62,7 @@ fn an_output_beside_a_checkpoint_is_refused() {
         let mut first = trainer();
         first.metrics = Some(Metrics::open(at(name), 0).unwrap());
         let error = first.checkpoint_every(at("ck"), 1).unwrap_err().to_string();
-        assert!(error.ends_with("are the same file"), "{error}");
+        assert!(error.ends_with("are the same file") || error.ends_with("is given for two files"), "{error}");
         fs::remove_file(at(name)).unwrap();
 
         let (mut second, mut model) = (trainer(), Tiny::build(&Cpu::default()));
@@ -172,7 +172,8 @@ fn a_diverged_checkpoint_is_not_the_best_of_recorded_losses() {
     let best = trainer.best_checkpoint().unwrap();
     drop(trainer);
     assert_eq!(steps_in(&best), 20);
-    assert_eq!(steps_in(&path), 60);
+    // None is saved while it is diverged.
+    assert_eq!(steps_in(&path), 20);
 
     // A loss that is not a number is recorded as none.
     let (mut trainer, mut model) = (crate::tiny_training::trainer(), Tiny::build(&Cpu::seed_from_u64(1)));

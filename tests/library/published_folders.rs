@@ -137,9 +137,17 @@ fn scaled_rotary_positions_are_refused_in_files_of_all_ages() {
         error_of::<SmallLlama>(&config).unwrap_or_default()
     };
     let oldest = error_with("rope_scaling", json!({ "type": "linear", "factor": 2.0 }));
-    assert!(oldest.ends_with("`rope_scaling.type` is \"linear\", not \"default\""), "{oldest}");
+    assert!(oldest.contains("`rope_scaling.type` is \"linear\", not \"default\""), "{oldest}");
     let later = error_with("rope_scaling", json!({ "type": "llama3", "rope_type": "llama3", "factor": 2.0 }));
     assert!(later.contains("`rope_scaling.rope_type` is \"llama3\", not \"default\""), "{later}");
+    // Fields that the model does not have, and what is not a list of fields.
+    let linear = error_with("rope_parameters", json!({ "rope_theta": 10_000, "type": "linear", "factor": 4 }));
+    assert!(linear.contains("`rope_parameters.type` is \"linear\", not \"default\""), "{linear}");
+    assert!(linear.ends_with("`rope_parameters.factor` is 4, not absent"), "{linear}");
+    for value in [json!(6), json!([10_000.0]), json!("linear")] {
+        let error = error_with("rope_parameters", value.clone());
+        assert!(error.ends_with(&format!("`rope_parameters` is {value}, not an object")), "{error}");
+    }
     // A file with both names, of which one is right.
     let both = error_with("rope_theta", json!(500_000.0));
     assert!(both.ends_with("`rope_theta` is 500000.0, not 10000.0"), "{both}");

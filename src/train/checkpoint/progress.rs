@@ -68,9 +68,12 @@ impl Progress {
         self.steps_made == 0 || losses.iter().all(|loss| loss.is_finite())
     }
 
-    /// Whether the last losses are far above the first: the model predicts worse than before its training.
+    /// Whether the last losses are far above the first: the model predicts worse than before its training. The mean of
+    /// fewer losses varies more, so its limit is higher.
     pub fn is_diverged(&self) -> bool {
-        self.steps_made >= MEAN_STEPS && self.mean_loss > self.loss_limit()
+        let num_losses = self.steps_made.clamp(1, MEAN_STEPS) as f64;
+        let spread = (MEAN_STEPS as f64 / num_losses).sqrt();
+        self.mean_loss - self.first_loss > (self.loss_limit() - self.first_loss) * spread
     }
 
     /// The loss above which a model is worse than before its training.

@@ -14,12 +14,14 @@ use dfdx::nn::TensorCollection;
 use std::path::{Path, PathBuf};
 
 impl<O, S: Schedule> Trainer<O, S> {
-    /// Whether a checkpoint is due after the last step.
+    /// Whether a checkpoint is due after the last step. None is while the training is diverged, so that those before it
+    /// remain.
     pub(super) fn is_checkpoint_due(&self) -> bool {
         let steps_made = self.progress.steps_made;
-        self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
-            self.stopped || *interval > 0 && (steps_made == self.steps || steps_made.is_multiple_of(*interval))
-        })
+        !self.progress.is_diverged()
+            && self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
+                self.stopped || *interval > 0 && (steps_made == self.steps || steps_made.is_multiple_of(*interval))
+            })
     }
 
     /// Saves a checkpoint if one is due. If that fails, it is saved in the folder of temporary files.

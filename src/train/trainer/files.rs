@@ -27,8 +27,8 @@ impl<O, S> Trainer<O, S> {
     ///
     /// The previous checkpoint is kept as `PATH.previous-1`; [`max_to_keep`](Self::max_to_keep) keeps more. The best
     /// one is kept as `PATH.best`: the one whose last [recorded](Self::record_best) loss is the lowest. Without
-    /// recorded losses, it is the one with the lowest mean loss of the last steps. None whose mean loss is far above
-    /// the first loss is the best. Each file is complete at every moment.
+    /// recorded losses, it is the one with the lowest mean loss of the last steps. While the mean loss is far above the
+    /// first loss, no checkpoint is saved. Each file is complete at every moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training run can save there. A resumed training run
     /// calls it after [`resume`](Self::resume).

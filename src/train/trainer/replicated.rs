@@ -4,6 +4,7 @@ use super::Trainer;
 use crate::{
     backend::{Backend, elements_of},
     nn::Module,
+    ops::OpError,
     ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated},
     train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, checkpoint::Progress, parameter_infos},
     weights::SafetensorsDtype,
@@ -49,7 +50,8 @@ impl<O, S: Schedule> Trainer<O, S> {
             return Err(TrainError::Loss { step: self.progress.steps_made, loss });
         }
         let report = self.make_step(model.as_mut(), gradients.into_sum(), loss, tokens).inspect_err(|error| {
-            if matches!(error, TrainError::Gradient { .. }) {
+            // It is the same on all ranks.
+            if matches!(error, TrainError::Gradient { .. } | TrainError::Op(OpError::Hyperparameter { .. })) {
                 ranks.finish();
             }
         })?;
