@@ -4,7 +4,7 @@ use super::{
     BoxError, Checkpoints, EXIT_SIGINT, Files, Interrupted, Outcome, Progress, Trainable, device_error, exit_code,
     files::exit_if_stopped, hints::NotFinite, log, stop_on_signals,
 };
-use std::{collections::HashMap, process::ExitCode, sync::atomic::Ordering};
+use std::{collections::HashMap, env, fs, process::ExitCode, sync::atomic::Ordering};
 use typed_transformer::{
     backend::Backend,
     ranks,
@@ -24,12 +24,14 @@ pub fn run_on_ranks(run: impl FnOnce(&Ranks<World>) -> Result<(), BoxError>) -> 
         Err(error) => return exit_code(Err(error.into())),
     };
     // The ranks are still there while the error is logged.
-    let result = run(&ranks);
+    let compared = program_and_options().and_then(|settings| Ok(ranks.ensure_same(settings)?));
+    let result = compared.and_then(|()| run(&ranks));
     match result {
         Err(error) if !ranks.is_first() => {
             let is_interrupted = error.is::<Interrupted>();
             let is_of_others = matches!(error.downcast_ref(), Some(RanksError::OtherRanks { .. }));
-            let is_of_all = is_interrupted || error.is::<NotFinite>();
+            let is_setting = matches!(error.downcast_ref(), Some(RanksError::Setting { .. }));
+            let is_of_all = is_interrupted || is_setting || error.is::<NotFinite>();
             if !is_of_all && !is_of_others {
                 log(&format!("error on rank {}: {error}", ranks.rank()));
             }
@@ -37,6 +39,28 @@ pub fn run_on_ranks(run: impl FnOnce(&Ranks<World>) -> Result<(), BoxError>) -> 
         }
         result => exit_code(result),
     }
+}
+
+/// The name of this program, the checksum of its file, and its options.
+fn program_and_options() -> Result<Vec<(String, String)>, BoxError> {
+    let program = env::current_exe()?;
+    let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let checksum = format!("{:08x}", crc32fast::hash(&fs::read(&program)?));
+    let mut settings = vec![("the program".into(), name), ("the checksum of the program".into(), checksum)];
+    let mut option = None;
+    for (position, argument) in env::args_os().skip(1).enumerate() {
+        let argument = argument.to_string_lossy().into_owned();
+        match (argument.starts_with("--"), option.take()) {
+            (true, _) => {
+                let (name, value) = argument.split_once('=').unwrap_or((&argument, "given"));
+                settings.push((name.into(), value.into()));
+                option = Some(settings.len() - 1);
+            }
+            (false, Some(option)) => settings[option].1 = argument,
+            (false, None) => settings.push((format!("argument {}", position + 1), argument)),
+        }
+    }
+    Ok(settings)
 }
 
 /// Does something on the first rank only. If it fails there, all ranks fail.

@@ -1,6 +1,10 @@
 //! Decisions that all ranks make together, so that none waits for one that has gone.
 
 use super::{RankAxis, Ranks, RanksError};
+use std::collections::BTreeMap;
+
+/// Values by name.
+type Settings = BTreeMap<String, String>;
 
 impl<Axis: RankAxis> Ranks<Axis> {
     /// Returns `result` if no rank failed. Otherwise all ranks fail: a failed rank with its own error, the others with
@@ -30,6 +34,45 @@ impl<Axis: RankAxis> Ranks<Axis> {
         }
         self.finish();
         result.and(Err(RanksError::OtherRanks { axis: Axis::NAME, ranks }.into()))
+    }
+
+    /// Compares named settings of all ranks, such as the command line. Call it before anything that some ranks might not do:
+    /// ranks that differ wait for each other for ever, or train another model each.
+    ///
+    /// # Errors
+    /// On all ranks, [`RanksError::Setting`] with the first rank that differs from rank 0, the setting, and both values;
+    /// [`RanksError::Engine`].
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
+    /// ranks! { pub World; }
+    /// let compared = Ranks::<World>::in_threads(2, |ranks| {
+    ///     let steps = if ranks.rank() == 1 { "20" } else { "30" };
+    ///     ranks.ensure_same([("the seed", "0"), ("the number of steps", steps)]).map_err(|error| error.to_string())
+    /// });
+    /// let error = "the number of steps is 30 on rank 0, but 20 on rank 1 of `World`";
+    /// assert_eq!(compared, [Err(error.to_string()), Err(error.to_string())]);
+    /// ```
+    pub fn ensure_same(
+        &self,
+        settings: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
+    ) -> Result<(), RanksError> {
+        let own: Settings = settings.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let failed = RanksError::device("ensure_same");
+        let texts = self.all_gather_vec(&serde_json::to_vec(&own).map_err(&failed)?)?;
+        let all = texts.iter().map(|text| serde_json::from_slice::<Settings>(text));
+        let all: Vec<Settings> = all.collect::<Result<_, _>>().map_err(&failed)?;
+        let first = &all[0];
+        for (rank, other) in all.iter().enumerate().skip(1) {
+            let names = first.keys().chain(other.keys());
+            if let Some(setting) = names.into_iter().find(|&name| first.get(name) != other.get(name)) {
+                self.finish();
+                let value = |settings: &Settings| settings.get(setting).map_or("absent", String::as_str).to_string();
+                let (expected, found) = (value(first), value(other));
+                return Err(RanksError::Setting { axis: Axis::NAME, rank, setting: setting.clone(), expected, found });
+            }
+        }
+        Ok(())
     }
 
     /// Declares that all ranks have agreed to end. Each may then leave when it is done, and waits for the others

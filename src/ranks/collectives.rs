@@ -145,6 +145,18 @@ impl<Axis: RankAxis> Ranks<Axis> {
         Ok(bytes)
     }
 
+    /// The bytes of all ranks, in their order, however many each gives.
+    pub(crate) fn all_gather_vec(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
+        let lens = self.all_gather_bytes(&(bytes.len() as u64).to_ne_bytes())?;
+        let len = |bytes: &Vec<u8>| bytes.first_chunk().map_or(0, |len| u64::from_ne_bytes(*len) as usize);
+        let lens: Vec<usize> = lens.iter().map(len).collect();
+        let mut padded = bytes.to_vec();
+        padded.resize(lens.iter().copied().max().unwrap_or(0), 0);
+        let mut all = self.all_gather_bytes(&padded)?;
+        all.iter_mut().zip(lens).for_each(|(bytes, len)| bytes.truncate(len));
+        Ok(all)
+    }
+
     /// The bytes of all ranks, in their order. Every rank gives equally many.
     pub(crate) fn all_gather_bytes(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
         let (part, size) = (bytes.to_vec(), self.size());

@@ -91,6 +91,20 @@ pub enum RanksError {
         /// The ranks whose value is not that of rank 0.
         ranks: Vec<usize>,
     },
+    /// A setting that all ranks should have alike is another one on a rank.
+    #[error("{setting} is {expected} on rank 0, but {found} on rank {rank} of `{axis}`")]
+    Setting {
+        /// The axis of ranks.
+        axis: &'static str,
+        /// The first rank that differs.
+        rank: usize,
+        /// The first setting that differs.
+        setting: String,
+        /// Its value on rank 0, or `absent`.
+        expected: String,
+        /// Its value on that rank, or `absent`.
+        found: String,
+    },
     /// A launcher started several processes, but the program cannot reach the others.
     #[error(
         "this process is one of several that `{launcher}` started, but the program was built without the feature `mpi`"

@@ -106,6 +106,8 @@ pub struct Trainer<O, S> {
     ranks_before: usize,
     progress: Progress,
     is_space_checked: bool,
+    /// Whether the settings of the ranks were compared.
+    is_compared: bool,
     stopped: bool,
     throughput: Option<Throughput>,
 }
@@ -133,6 +135,7 @@ impl<O, S> Trainer<O, S> {
             ranks_before: 1,
             progress: Progress::START,
             is_space_checked: false,
+            is_compared: false,
             stopped: false,
             throughput: None,
         }

@@ -309,3 +309,36 @@ fn all_ranks_go_on_from_rank_0s_checkpoint() {
         }
     }
 }
+
+/// Each setting that the trainer knows, and one of the caller's.
+#[test]
+fn trainers_that_differ_are_refused_on_all_ranks() {
+    type Change = fn(&mut Trainer<Adam<Model, f64>, Constant>);
+    let changes: [(Change, &str); 5] = [
+        (|trainer| trainer.clip_norm = 2.0, "the clip norm is inf on rank 0, but 2 on rank 2"),
+        (
+            |trainer| trainer.schedule = Constant(0.5),
+            "the schedule is Constant(0.01) on rank 0, but Constant(0.5) on rank 2",
+        ),
+        (
+            |trainer| trainer.optimizer.beta1 = 0.5,
+            "the optimizer is Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 } on rank 0, but \
+             Adam { beta1: 0.5, beta2: 0.999, epsilon: 1e-8 } on rank 2",
+        ),
+        (|trainer| trainer.require_same("the text", "a"), "the text is absent on rank 0, but a on rank 2"),
+        (
+            |trainer| *trainer = Trainer::new(Adam::default(), Constant(0.01), 30, 7),
+            "the number of steps is 20 on rank 0, but 30 on rank 2",
+        ),
+    ];
+    for (change, message) in changes {
+        let compared = Ranks::<World>::in_threads(3, |ranks| {
+            let mut trainer = Trainer::new(Adam::default(), Constant(0.01), 20, 7);
+            if ranks.rank() == 2 {
+                change(&mut trainer);
+            }
+            trainer.replicate(ranks, &Cpu::default()).map_err(|error| error.to_string())
+        });
+        assert_eq!(compared, vec![Err(format!("{message} of `World`")); 3]);
+    }
+}

@@ -1,7 +1,7 @@
 //! Whatever ends one rank ends all, in order, and the training goes on from its checkpoint.
 
 use crate::{
-    launch::{Job, losses, run, start, start_with_grace},
+    launch::{Job, losses, run, run_each, start, start_with_grace},
     support::{signal, temp_dir},
 };
 use std::{fs, thread};
@@ -114,7 +114,8 @@ fn a_training_that_diverges_ends_all_with_one_line() {
     let diverged = run("train_on_ranks", 3, &folder, &args);
     assert_eq!(diverged.code, Some(1), "{}", diverged.stderr);
     assert_eq!(diverged.stderr.matches("error: the training diverged").count(), 1, "{}", diverged.stderr);
-    assert!(folder.path().join("ck").exists());
+    // There is none from before.
+    assert!(!folder.path().join("ck").exists());
 }
 
 #[test]
@@ -141,4 +142,41 @@ fn metrics_that_cannot_be_written_end_no_rank_early() {
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_eq!(run.stderr.matches("error: cannot write /dev/full").count(), 1, "{}", run.stderr);
     assert!(run.stderr.contains("step 20/20"), "{}", run.stderr);
+}
+
+/// Each of them trained on, or waited for ever.
+#[test]
+fn ranks_that_differ_are_refused_before_the_first_step() {
+    let folder = temp_dir();
+    fs::write(folder.path().join("text"), "to be or not to be ".repeat(200)).unwrap();
+    let shakespeare = "--batch 2 --sample 5 --interval 0 --steps 2 --data text --checkpoint s --save weights";
+    let saved = run("train_shakespeare", 1, &folder, &shakespeare.split(' ').collect::<Vec<_>>());
+    assert_eq!(saved.code, Some(0), "{}", saved.stderr);
+    fs::copy(folder.path().join("text"), folder.path().join("copy")).unwrap();
+    let shakespeare = "--batch 2 --sample 5 --interval 0 --steps 3 --data text --checkpoint t";
+    let digits = "--batch 7 --steps 30 --checkpoint ck";
+    for (example, options, more, message) in [
+        ("train_on_ranks", digits, "--steps 20", "--steps is 30 on rank 0, but 20 on rank 1"),
+        ("train_on_ranks", digits, "--seed 1", "--seed is absent on rank 0, but 1 on rank 1"),
+        ("train_on_ranks", digits, "--batch=8", "--batch is 7 on rank 0, but 8 on rank 1"),
+        ("train_on_ranks", digits, "--learning-rate 0.1", "--learning-rate is absent on rank 0, but 0.1 on rank 1"),
+        ("train_shakespeare", "--sample 5", "--load weights", "--load is absent on rank 0, but weights on rank 1"),
+        ("train_shakespeare", shakespeare, "--resume s", "--resume is absent on rank 0, but s on rank 1"),
+        ("train_shakespeare", shakespeare, "--data copy", "--data is text on rank 0, but copy on rank 1"),
+    ] {
+        // A later one of two options would be refused by the parser.
+        let name = more.split([' ', '=']).next().unwrap();
+        let given: Vec<&str> = options.split(' ').collect();
+        let kept = given.chunks(2).filter(|option| option[0] != name).flatten();
+        let other = kept.copied().chain([more]).collect::<Vec<_>>().join(" ");
+        let run = run_each(&[(example, options), (example, &other)], &folder);
+        assert_eq!(run.code, Some(1), "{more}: {}", run.stderr);
+        let line = format!("error: {message} of `World`");
+        assert_eq!(run.stderr.matches(&line).count(), 1, "{more}: {}", run.stderr);
+        assert_eq!(run.stdout, "", "{more}");
+    }
+    let run = run_each(&[("train_on_ranks", digits), ("train_sequences", digits)], &folder);
+    let line = "error: the checksum of the program is ";
+    assert!(run.stderr.contains(line), "{}", run.stderr);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
 }

@@ -74,6 +74,19 @@ fn start_with(mut mpirun: Command, example: &str, folder: &TempDir, args: &[&str
     Job::start(mpirun)
 }
 
+/// Runs one rank of each of these examples, with its arguments, to their end.
+pub fn run_each(programs: &[(&str, &str)], folder: &TempDir) -> Run {
+    let mut mpirun = mpirun(1);
+    for (index, (example, args)) in programs.iter().enumerate() {
+        if index > 0 {
+            mpirun.args([":", "-n", "1"]);
+        }
+        mpirun.arg(EXAMPLES.path().join(example)).args(args.split_whitespace());
+    }
+    mpirun.current_dir(folder.path());
+    Job::start(mpirun).end()
+}
+
 fn mpirun(ranks: usize) -> Command {
     let mut mpirun = Command::new("mpirun");
     // More ranks than processors are allowed.

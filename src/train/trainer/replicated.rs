@@ -3,8 +3,9 @@
 use super::Trainer;
 use crate::{
     backend::{Backend, elements_of},
+    dims::name,
     nn::Module,
-    ops::OpError,
+    ops::{OpError, Real},
     ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated},
     train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, checkpoint::Progress, parameter_infos},
     weights::SafetensorsDtype,
@@ -39,6 +40,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         W: RankAxis,
     {
         self.ranks = ranks.size();
+        self.ensure_same_on::<Model, E, D, W>(ranks)?;
         if !self.is_space_checked {
             ranks.fail_together(self.ensure_space::<Model, E, D>())?;
             self.is_space_checked = true;
@@ -71,11 +73,32 @@ impl<O, S: Schedule> Trainer<O, S> {
         Ok(report)
     }
 
+    /// Compares the settings of the ranks once: those that a checkpoint stores, and the number of steps.
+    fn ensure_same_on<Model, E, D, W>(&mut self, ranks: &Ranks<W>) -> Result<(), RanksError>
+    where
+        O: Optimizer<Model, E, D>,
+        E: Real,
+        D: Backend<E>,
+        W: RankAxis,
+    {
+        if self.is_compared {
+            return Ok(());
+        }
+        let mut settings = self.training().settings;
+        settings.push(("the model".into(), name::<Model>()));
+        settings.push(("the number of steps".into(), self.steps.to_string()));
+        ranks.ensure_same(settings)?;
+        self.is_compared = true;
+        Ok(())
+    }
+
     /// Gives all ranks the state of rank 0's training, which may have been resumed: the steps made, the losses and the
     /// optimizer's state.
     ///
     /// # Errors
-    /// [`RanksError`] if the ranks cannot reach each other, or if their optimizers have different sizes.
+    /// [`RanksError::Setting`], on all ranks, if the settings of one are not those of rank 0: optimizer, schedule, clip
+    /// norm, seed, number of steps, and what [`require_same`](Self::require_same) has; [`RanksError`] if the ranks cannot
+    /// reach each other, or if their optimizers have different sizes.
     pub fn replicate<Model, E, D, W>(&mut self, ranks: &Ranks<W>, device: &D) -> Result<(), RanksError>
     where
         O: Optimizer<Model, E, D>,
@@ -84,6 +107,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         D: Backend<E>,
         W: RankAxis,
     {
+        self.ensure_same_on::<Model, E, D, W>(ranks)?;
         let state = self.optimizer.state_mut();
         let lens = |values: &[Tensor<(usize,), E, D>]| values.iter().map(|values| values.shape().0).collect();
         let shared = BroadcastState {
