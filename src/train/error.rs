@@ -154,6 +154,11 @@ pub enum ResumeError {
 }
 
 impl ResumeError {
+    /// Whether reading the file again may succeed.
+    pub(super) fn may_pass(&self) -> bool {
+        matches!(self, Self::Load { source, .. } if source.may_pass())
+    }
+
     /// Whether the file itself is unusable, rather than of another training run.
     pub(super) fn is_damage(&self) -> bool {
         match self {

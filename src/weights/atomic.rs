@@ -1,10 +1,13 @@
 //! Replaces files atomically: first a partial file beside the target is written, then it is renamed.
 
-use super::disk::{self, NewFile};
+use super::{
+    disk::{self, NewFile, ReadFile},
+    header,
+};
 use crate::files::ensure_regular_file;
 use std::{
     fs,
-    io::{self, BufWriter, ErrorKind, Write},
+    io::{self, BufWriter, ErrorKind, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -12,13 +15,17 @@ use std::{
 pub(crate) struct PartialFile {
     target: PathBuf,
     path: PathBuf,
+    /// Holds the file, so that no other writer takes it for one that a killed writer left.
+    file: NewFile,
     is_renamed: bool,
 }
 
 impl PartialFile {
     /// Writes the new content of the file at `path`. It has the permissions of the old one.
     pub fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
-        let (partial, file) = Self::create(path)?;
+        let mut partial = Self::create(path)?;
+        clear_partial(&partial.target);
+        let file = &mut partial.file;
         // Set before the content is written, so that nobody can read it who could not read the old file.
         if let Ok(old) = fs::metadata(&partial.target) {
             file.set_permissions(old.permissions())?;
@@ -27,6 +34,11 @@ impl PartialFile {
         content(&mut writer)?;
         writer.into_inner()?.sync()?;
         Ok(partial)
+    }
+
+    /// Its path until it is renamed.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Renames it, so that a reader finds the old file or the new one at any moment, also after a crash.
@@ -38,14 +50,14 @@ impl PartialFile {
     }
 
     /// An empty one, under a name that no other writer uses.
-    pub(super) fn create(path: &Path) -> io::Result<(Self, NewFile)> {
+    pub(super) fn create(path: &Path) -> io::Result<Self> {
         let target = resolve_target(path)?;
         let mut number = 0;
         loop {
             let path = with_suffix(&target, &format!(".{number}.partial"));
             match NewFile::create(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-                file => return Ok((Self { target, path, is_renamed: false }, file?)),
+                file => return Ok(Self { target, path, file: file?, is_renamed: false }),
             }
         }
     }
@@ -63,12 +75,11 @@ impl Drop for PartialFile {
 /// Makes `to` another name of the file `from`, replacing `to` atomically. Where a file cannot have two
 /// names, `to` becomes a copy. No other process may be writing to `to`.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
-    let (link, file) = PartialFile::create(to)?;
-    drop(file);
+    let link = PartialFile::create(to)?;
     disk::remove(&link.path)?;
     if disk::hard_link(from, &link.path).is_err() {
         drop(link);
-        let copy = PartialFile::write(to, |file| io::copy(&mut fs::File::open(from)?, file).map(drop))?;
+        let copy = PartialFile::write(to, |file| io::copy(&mut ReadFile::open(from)?, file).map(drop))?;
         return copy.commit();
     }
     // A rename between two names of one file would do nothing. Dropping `link` removes its name then.
@@ -103,25 +114,42 @@ pub(crate) fn folder(file: &Path) -> &Path {
     }
 }
 
-/// Removes the partial files that killed writers of `path` left beside it.
-///
-/// No other process may be writing to `path`.
-pub(crate) fn clear_partial(path: &Path) -> io::Result<()> {
-    let target = resolve_target(path)?;
+/// Removes the partial files that killed writers of `target` left beside it: those that no writer holds and that begin
+/// as a safetensors file does. What cannot be removed now is removed by a later writer.
+pub(crate) fn clear_partial(target: &Path) {
     let name = target.file_name().unwrap_or_default();
-    for entry in fs::read_dir(folder(&target))? {
-        let entry = entry?.file_name();
+    let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
+    let entries = disk::call().and_then(|()| fs::read_dir(folder(target)));
+    for entry in entries.into_iter().flatten().flatten() {
+        let entry = entry.file_name();
         let number = entry
             .as_encoded_bytes()
             .strip_prefix(name.as_encoded_bytes())
             .and_then(|rest| rest.strip_prefix(b"."))
             .and_then(|rest| rest.strip_suffix(b".partial"));
-        let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
+        let path = target.with_file_name(&entry);
         if number.is_some_and(is_number) {
-            fs::remove_file(target.with_file_name(entry))?;
+            let _ = remove_abandoned(&path);
         }
     }
-    Ok(())
+}
+
+/// Removes a file if it is one that a killed writer left.
+fn remove_abandoned(path: &Path) -> io::Result<()> {
+    // Checked before opening, because opening a pipe waits for a writer.
+    ensure_regular_file(&fs::symlink_metadata(path)?)?;
+    let mut file = ReadFile::open(path)?;
+    if !file.hold() {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    file.by_ref().take(header::LEN_BYTES + 2).read_to_end(&mut start)?;
+    let is_header =
+        |(len, json): (&[u8; 8], &[u8])| u64::from_le_bytes(*len) <= header::MAX_LEN_BYTES && json == b"{\"";
+    match start.is_empty() || start.split_first_chunk().is_some_and(is_header) {
+        true => disk::remove(path),
+        false => Ok(()),
+    }
 }
 
 /// Follows links to the file that `path` names: a regular file, or none yet.

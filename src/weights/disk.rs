@@ -1,11 +1,13 @@
-//! The file-system calls of a save. Tests make each of them fail in turn.
+//! The file-system calls that read and write checkpoints. Tests make each of them fail in turn.
 
+use super::lock::is_at;
 use std::{
     cell::Cell,
-    fs::{self, File, Permissions},
-    io::{self, ErrorKind, Write},
+    fs::{self, File, Metadata, Permissions, TryLockError},
+    io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
     path::Path,
-    process,
+    process, thread,
+    time::Duration,
 };
 
 /// A fault that a test injects into a call.
@@ -22,6 +24,8 @@ pub enum Fault {
 }
 
 thread_local! {
+    /// The fault that follows `FAULT`.
+    static NEXT_FAULT: Cell<Option<(usize, Fault)>> = const { Cell::new(None) };
     static CALLS: Cell<usize> = const { Cell::new(0) };
     static FREE_BYTES: Cell<Option<u64>> = const { Cell::new(None) };
     static FAULT: Cell<Option<(usize, Fault)>> = const { Cell::new(None) };
@@ -31,6 +35,13 @@ thread_local! {
 pub fn inject(fault: Option<(usize, Fault)>) {
     CALLS.set(0);
     FAULT.set(fault);
+    NEXT_FAULT.set(None);
+}
+
+/// [`inject`] with two faults, the first at a lower number than the second.
+pub fn inject_both([first, second]: [(usize, Fault); 2]) {
+    inject(Some(first));
+    NEXT_FAULT.set(Some(second));
 }
 
 /// Lets every disk have this many free bytes for this thread; `None` for the true number.
@@ -65,7 +76,10 @@ fn count(len: usize) -> io::Result<usize> {
     match FAULT.get() {
         Some((at, Fault::DiskFull)) if call >= at && len > 0 => Err(ErrorKind::StorageFull.into()),
         Some((at, fault)) if at == call => match fault {
-            Fault::Error(kind) => Err(kind.into()),
+            Fault::Error(kind) => {
+                FAULT.set(NEXT_FAULT.take());
+                Err(kind.into())
+            }
             Fault::ShortWrite if len > 1 => {
                 FAULT.set(Some((at + 1, Fault::Error(ErrorKind::StorageFull))));
                 Ok(len / 2)
@@ -78,13 +92,81 @@ fn count(len: usize) -> io::Result<usize> {
     }
 }
 
-/// A file that did not exist before.
+/// Tries again after an error that may pass, such as that there are too many open files: three times, within a third of
+/// a second.
+pub(crate) fn retried<T, E>(may_pass: impl Fn(&E) -> bool, mut run: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+    for pause_ms in [10, 50, 250] {
+        match run() {
+            Err(error) if may_pass(&error) => thread::sleep(Duration::from_millis(pause_ms)),
+            result => return result,
+        }
+    }
+    run()
+}
+
+/// Whether the error of reading a file may pass: not if the file is not there, or is no file.
+pub(crate) fn may_pass(error: &io::Error) -> bool {
+    let lasts = [ErrorKind::NotFound, ErrorKind::IsADirectory, ErrorKind::NotADirectory, ErrorKind::InvalidInput];
+    !lasts.contains(&error.kind())
+}
+
+pub(super) fn metadata(path: &Path) -> io::Result<Metadata> {
+    count(0)?;
+    fs::metadata(path)
+}
+
+/// A file that is read.
+pub(super) struct ReadFile(File);
+
+impl ReadFile {
+    pub fn open(path: &Path) -> io::Result<Self> {
+        count(0)?;
+        File::open(path).map(Self)
+    }
+
+    pub fn len_bytes(&self) -> io::Result<u64> {
+        count(0)?;
+        Ok(self.0.metadata()?.len())
+    }
+
+    /// Holds it, as its writer does, until it is dropped. Returns false if its writer does.
+    pub fn hold(&self) -> bool {
+        self.0.try_lock().is_ok()
+    }
+}
+
+impl Read for ReadFile {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        count(0)?;
+        self.0.read(bytes)
+    }
+}
+
+impl Seek for ReadFile {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.0.seek(position)
+    }
+}
+
+/// A call that has no function of its own here, which follows.
+pub(super) fn call() -> io::Result<()> {
+    count(0).map(drop)
+}
+
+/// A file that did not exist before. Its writer holds it, by a lock, until it is dropped.
 pub(super) struct NewFile(File);
 
 impl NewFile {
     pub fn create(path: &Path) -> io::Result<Self> {
         count(0)?;
-        File::create_new(path).map(Self)
+        let file = File::create_new(path)?;
+        let is_held = match file.try_lock() {
+            // A file system may have no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => is_at(&file, path),
+            Err(TryLockError::WouldBlock) => false,
+        };
+        // Another process may have taken it for one that a killed writer left, and removed it.
+        if is_held { Ok(Self(file)) } else { Err(ErrorKind::AlreadyExists.into()) }
     }
 
     pub fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {

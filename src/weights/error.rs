@@ -1,4 +1,4 @@
-use super::NameMapError;
+use super::{NameMapError, disk};
 use crate::escape::escape;
 use itertools::Itertools;
 use safetensors::Dtype;
@@ -158,6 +158,13 @@ pub enum LoadError {
         /// The error of the device.
         message: String,
     },
+}
+
+impl LoadError {
+    /// Whether reading the file again may succeed.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Self::Read { source, .. } if disk::may_pass(source))
+    }
 }
 
 /// The files of other formats in a folder without weights.

@@ -1,5 +1,7 @@
 use super::{
-    LoadError, SafetensorsDtype, decode_elements, first_non_finite,
+    LoadError, SafetensorsDtype, decode_elements,
+    disk::{self, ReadFile},
+    first_non_finite,
     header::{self, Header, HeaderError},
     is_readable,
 };
@@ -9,7 +11,6 @@ use safetensors::tensor::TensorInfo;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::{self, Debug},
-    fs::{self, File},
     io::{Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
@@ -21,7 +22,7 @@ const CHUNK_LEN_BYTES: usize = 1 << 16;
 /// compared with those of a parameter, so memory is bounded by the model and not by the file.
 pub(crate) struct TensorFile {
     path: PathBuf,
-    file: File,
+    file: ReadFile,
     header: Header,
     /// The parts of each tensor that were read, as (number of parts, part). A part counts from 1.
     parts_read: BTreeMap<String, BTreeSet<(usize, usize)>>,
@@ -55,9 +56,9 @@ impl TensorFile {
     pub fn open(path: &Path) -> Result<Self, LoadError> {
         let unreadable = |source| LoadError::Read { path: path.into(), source };
         // Checked before opening, because opening a pipe waits for a writer.
-        fs::metadata(path).and_then(|found| ensure_regular_file(&found)).map_err(unreadable)?;
-        let mut file = File::open(path).map_err(unreadable)?;
-        let len_bytes = file.metadata().map_err(unreadable)?.len();
+        disk::metadata(path).and_then(|found| ensure_regular_file(&found)).map_err(unreadable)?;
+        let mut file = ReadFile::open(path).map_err(unreadable)?;
+        let len_bytes = file.len_bytes().map_err(unreadable)?;
         let header = Header::read(&mut file, len_bytes).map_err(|error| match error {
             HeaderError::Read(source) => unreadable(source),
             HeaderError::Format(message) => LoadError::Format { path: path.into(), message },

@@ -1,4 +1,4 @@
-use super::{SaveError, atomic::with_suffix};
+use super::{SaveError, atomic::with_suffix, disk};
 use crate::files::ensure_regular_file;
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -35,7 +35,8 @@ impl FileLock {
             }
             let mut options = OpenOptions::new();
             let options = options.read(true).write(true).create(true).truncate(false);
-            let mut file = options.open(&path).map_err(cannot_write)?;
+            let opened = disk::call().and_then(|()| options.open(&path));
+            let mut file = opened.map_err(cannot_write)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -52,7 +53,7 @@ impl FileLock {
                 continue;
             }
             ensure_lock(&mut file).map_err(cannot_write)?;
-            let write = file.set_len(0).and_then(|()| write!(file, "{}", process::id()));
+            let write = disk::call().and_then(|()| file.set_len(0)).and_then(|()| write!(file, "{}", process::id()));
             write.map_err(cannot_write)?;
             return Ok(Self { path, file: Some(file) });
         }
@@ -64,7 +65,7 @@ impl Drop for FileLock {
         // If somebody removed this file by hand, the one at its path is the lock of another process.
         if self.file.as_ref().is_none_or(|file| is_at(file, &self.path)) {
             // A file that is left does no harm: the lock ended with its process.
-            let _ = fs::remove_file(&self.path);
+            let _ = disk::remove(&self.path);
         }
     }
 }
@@ -91,7 +92,7 @@ fn holder(mut file: File) -> Option<u32> {
 
 /// Whether the open file is still the one at `path`.
 #[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let id = |found: fs::Metadata| (found.dev(), found.ino());
     let ids = (file.metadata().map(id), fs::metadata(path).map(id));
@@ -100,6 +101,6 @@ fn is_at(file: &File, path: &Path) -> bool {
 
 /// Other systems do not remove a file that is open.
 #[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> bool {
+pub(super) fn is_at(_: &File, _: &Path) -> bool {
     true
 }

@@ -34,7 +34,9 @@ pub(crate) use load::{build, build_with, compare_conventions};
 pub use load::{load, load_mapped, metadata};
 pub(crate) use lock::{FileLock, LOCK_SUFFIX};
 pub use name_map::{NameMap, NameMapError};
-pub(crate) use outputs::{FileKind, ensure_creatable, file_id_of, file_kind, in_private_folder, target_of};
+pub(crate) use outputs::{
+    FileKind, ensure_creatable, file_id_of, file_kind, in_private_folder, remove_private_file, target_of,
+};
 pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
 pub use pretrained::{Pretrained, load_pretrained};
 pub(crate) use save::{FileTensor, collect, ensure_all_finite, save_tensors, write};

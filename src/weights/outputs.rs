@@ -1,9 +1,9 @@
 //! Checks before a file is written: that nothing else is lost, and that there is room.
 
 use super::{
-    SaveError, TRAINING, TensorFile,
+    LoadError, SaveError, TRAINING, TensorFile,
     atomic::{PartialFile, folder, resolve_target},
-    disk::free_bytes,
+    disk::{self, free_bytes, may_pass, retried},
 };
 use std::{
     collections::BTreeMap,
@@ -27,13 +27,17 @@ pub(crate) enum FileKind {
 
 /// The kind of the file at `path`. Only its header is read.
 pub(crate) fn file_kind(path: &Path) -> FileKind {
-    match fs::metadata(path) {
-        Ok(found) if found.is_file() && found.len() > 0 => match TensorFile::open(path) {
-            Ok(file) if file.metadata().contains_key(TRAINING) => FileKind::Checkpoint,
-            Ok(_) => FileKind::Weights,
-            Err(_) => FileKind::Other,
-        },
-        _ => FileKind::Nothing,
+    match retried(may_pass, || disk::metadata(path)) {
+        Ok(found) if found.is_file() && found.len() > 0 => {
+            match retried(LoadError::may_pass, || TensorFile::open(path)) {
+                Ok(file) if file.metadata().contains_key(TRAINING) => FileKind::Checkpoint,
+                Ok(_) => FileKind::Weights,
+                Err(_) => FileKind::Other,
+            }
+        }
+        Ok(_) => FileKind::Nothing,
+        Err(error) if may_pass(&error) => FileKind::Other,
+        Err(_) => FileKind::Nothing,
     }
 }
 
@@ -128,6 +132,11 @@ pub(crate) fn in_private_folder(
         let _ = fs::remove_dir(&folder);
     }
     saved.map(|()| path)
+}
+
+/// Removes a file that [`in_private_folder`] saved, and its folder. What cannot be removed does no harm.
+pub(crate) fn remove_private_file(path: &Path) {
+    let _ = fs::remove_file(path).and_then(|()| fs::remove_dir(folder(path)));
 }
 
 /// Makes a folder for temporary files that only its user can read.

@@ -12,6 +12,7 @@ mod attention_weights;
 mod bit_exact_resume;
 mod cache;
 mod cache_edits;
+mod checkpoint_faults;
 mod checkpoints;
 mod conventions;
 mod decoding;

@@ -177,7 +177,7 @@ fn a_configuration_of_another_model_is_refused_with_all_that_differs() {
         ("hidden_size", json!(-5), "`hidden_size` is -5, not InDim=5"),
         ("hidden_size", json!("5"), "`hidden_size` is \"5\", not InDim=5"),
         ("inner", json!({ "size": 7 }), "`inner.size` is 7, not Product<HiddenDim, Const<2>>=6"),
-        ("inner", json!(6), "`inner.size` is absent, not Product<HiddenDim, Const<2>>=6"),
+        ("inner", json!(6), "`inner.size` is absent, not Product<HiddenDim, Const<2>>=6; `inner` is 6, not an object"),
         ("eps", json!(1e-6), "`eps` is 1e-6, not 1e-5"),
         ("act", json!("relu"), "`act` is \"relu\", not \"gelu_new\" or \"gelu_pytorch_tanh\""),
         ("tied", json!(false), "`tied` is false, not true"),

@@ -3,6 +3,7 @@
 //! [`Header`] in JSON.
 
 mod compare;
+mod names;
 mod parameter_info;
 mod progress;
 mod resume_note;
@@ -14,7 +15,7 @@ use crate::{
     nn::Module,
     weights::{
         self, Dims, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, SaveError, TRAINING, TensorFile,
-        atomic::PartialFile,
+        atomic::PartialFile, disk::retried,
     },
 };
 use compare::{compare_dimensions, compare_settings};
@@ -24,6 +25,7 @@ use dfdx::{
     tensor::{Cpu, Tensor},
     tensor_ops::Device,
 };
+pub use names::{checkpoint_of, ensure_not_of_checkpoint};
 use parameter_info::ParameterInfo;
 pub(crate) use parameter_info::parameter_infos;
 pub(super) use progress::Progress;
@@ -31,7 +33,6 @@ use rayon::current_num_threads;
 pub use resume_note::ResumeNote;
 use serde::{Deserialize, Serialize};
 pub(super) use series::{Origin, Series, fallbacks};
-pub use series::{checkpoint_of, ensure_not_of_checkpoint};
 use std::{collections::BTreeMap, path::Path};
 
 /// The version of the format.
@@ -252,7 +253,7 @@ where
 
 /// The progress that a checkpoint stores; `None` if it is damaged.
 fn read_progress(path: &Path) -> Option<Progress> {
-    let file = TensorFile::open(path).ok()?;
+    let file = retried(LoadError::may_pass, || TensorFile::open(path)).ok()?;
     Some(read_header(&file).ok()?.progress)
 }
 

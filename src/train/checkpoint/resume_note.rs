@@ -19,6 +19,16 @@ pub enum ResumeNote {
         /// The number of steps made until then.
         steps_made: usize,
     },
+    /// A file in the place of a checkpoint is none that could be resumed. The training run does not replace it, but keeps
+    /// it under another name: a newest checkpoint at the next save, others at once.
+    SetAside {
+        /// Where it was found.
+        path: PathBuf,
+        /// What it is.
+        why: &'static str,
+        /// Its name from then on.
+        kept: PathBuf,
+    },
     /// The number of threads differs from that of the run before, so the last bits of the results may differ
     /// from those of a training run that never stopped.
     Threads {
@@ -41,6 +51,9 @@ impl fmt::Display for ResumeNote {
         match self {
             Self::OlderCheckpoint { damage, path, steps_made } => {
                 write!(f, "{damage}; the training goes on from {}, after step {steps_made}", path.display())
+            }
+            Self::SetAside { path, why, kept } => {
+                write!(f, "{} is {why}; it is kept as {}", path.display(), kept.display())
             }
             Self::Threads { before, now } => write_other_number(f, "threads", *before, *now),
             Self::Ranks { before, now } => write_other_number(f, "ranks", *before, *now),

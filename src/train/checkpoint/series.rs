@@ -1,132 +1,27 @@
 //! The checkpoints of one training run: the newest, those before it, and the best.
+//!
+//! The newest one is renamed last, and is what counts: before, the training run goes on from the one before, and after,
+//! from this one. A best one is given its name before that, and the one before gets a second name. So whatever ends the
+//! process, each name is that of a whole checkpoint, and none that was better was ever replaced.
 
-use super::{Progress, read_progress};
-use crate::weights::{
-    FileKind, FileLock, LOCK_SUFFIX, SaveError,
-    atomic::{self, PartialFile, with_suffix},
-    ensure_creatable, file_id_of, file_kind, target_of,
+use super::{
+    Progress, ResumeNote,
+    names::{BEST, MAX_PREVIOUS, checkpoint_of, damaged_name, older, owner, previous},
+    read_progress,
+};
+use crate::{
+    files::ensure_regular_file,
+    weights::{
+        FileKind, FileLock, SaveError,
+        atomic::{self, PartialFile, with_suffix},
+        ensure_creatable, file_id_of, file_kind,
+    },
 };
 use std::{
     collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
 };
-
-/// The end of the name of the best checkpoint.
-const BEST: &str = ".best";
-/// The end of the names of earlier checkpoints, before their number: 1 for the one before the newest.
-const PREVIOUS: &str = ".previous-";
-/// The end of the name of a newest checkpoint that was damaged.
-const DAMAGED: &str = ".damaged";
-/// The most earlier checkpoints.
-const MAX_PREVIOUS: usize = 100;
-
-/// The path of the newest checkpoint, given that of an earlier one or of the best: what was given to
-/// [`Trainer::checkpoint_every`](crate::train::Trainer::checkpoint_every).
-///
-/// ```
-/// use std::path::Path;
-/// use typed_transformer::train::checkpoint_of;
-/// assert_eq!(checkpoint_of("runs/a.checkpoint.best"), Path::new("runs/a.checkpoint"));
-/// assert_eq!(checkpoint_of("a.checkpoint.previous-1"), Path::new("a.checkpoint"));
-/// assert_eq!(checkpoint_of("a.checkpoint"), Path::new("a.checkpoint"));
-/// ```
-#[must_use]
-pub fn checkpoint_of(path: impl AsRef<Path>) -> PathBuf {
-    let path = path.as_ref();
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let is_number = |text: &str| text.parse::<usize>().is_ok();
-    let base = name.strip_suffix(BEST).or_else(|| {
-        let (base, number) = name.rsplit_once(PREVIOUS)?;
-        is_number(number).then_some(base)
-    });
-    match base {
-        Some(base) if !base.is_empty() => path.with_file_name(base),
-        _ => path.to_path_buf(),
-    }
-}
-
-fn previous(newest: &Path, number: usize) -> PathBuf {
-    with_suffix(newest, &format!("{PREVIOUS}{number}"))
-}
-
-/// The earlier checkpoints and the best, those that exist.
-fn older(newest: &Path) -> Vec<PathBuf> {
-    let previous = (1..=MAX_PREVIOUS).map(|number| previous(newest, number));
-    let all = previous.chain([with_suffix(newest, BEST)]);
-    all.filter(|path| path.exists()).collect()
-}
-
-/// Whether there is a file that is neither a checkpoint nor empty.
-fn is_foreign(path: &Path) -> bool {
-    matches!(file_kind(path), FileKind::Weights | FileKind::Other)
-}
-
-/// The first of `PATH`, `PATH-2`, `PATH-3`, … at which there is no file.
-fn unused(path: &Path) -> PathBuf {
-    let numbered = (2..).map(|number| with_suffix(path, &format!("-{number}")));
-    let mut paths = std::iter::once(path.to_path_buf()).chain(numbered);
-    paths.find(|path| fs::symlink_metadata(path).is_err()).unwrap_or_else(|| path.into())
-}
-
-/// The checkpoint that a file belongs to by its name: `PATH` for `PATH.best`, for example.
-fn owner(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
-    let mut bases = name.match_indices('.').filter(|&(dot, _)| dot > 0 && is_suffix(&name[dot..]));
-    bases.next().map(|(dot, _)| path.with_file_name(&name[..dot]))
-}
-
-/// Moves `PATH` to the first free of `PATH.damaged`, `PATH.damaged-2`, ….
-fn set_aside(path: &Path) -> io::Result<()> {
-    atomic::rename(path, &unused(&with_suffix(path, DAMAGED)))
-}
-
-/// Checks that a path is not that of a checkpoint or of one of the files that a training run keeps beside it: the best
-/// and the earlier ones, a damaged one, the lock, and one that is being written.
-///
-/// # Errors
-/// [`SaveError::SamePath`] with both.
-///
-/// ```
-/// use typed_transformer::train::ensure_not_of_checkpoint;
-/// assert!(ensure_not_of_checkpoint("metrics.jsonl", "run").is_ok());
-/// let error = ensure_not_of_checkpoint("run.best", "run").unwrap_err();
-/// assert_eq!(error.to_string(), "run.best and a file of the checkpoint run are the same file");
-/// ```
-pub fn ensure_not_of_checkpoint(path: impl AsRef<Path>, checkpoint: impl AsRef<Path>) -> Result<(), SaveError> {
-    let (path, checkpoint) = (path.as_ref(), checkpoint.as_ref());
-    let (target, newest) = (target_of(path), target_of(checkpoint));
-    if target == newest {
-        return Err(SaveError::SamePath { path: path.into(), other: checkpoint.into() });
-    }
-    let name = |path: &Path| path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
-    let (target_name, newest_name) = (name(&target), name(&newest));
-    let suffix = target_name.strip_prefix(&newest_name[..]).and_then(|rest| std::str::from_utf8(rest).ok());
-    let is_kept = target.parent() == newest.parent() && suffix.is_some_and(is_suffix);
-    match is_kept {
-        true => Err(SaveError::PartOfCheckpoint { path: path.into(), checkpoint: checkpoint.into() }),
-        false => Ok(()),
-    }
-}
-
-/// Whether the file `PATH{text}` belongs to the checkpoint `PATH`: `.best`, `.previous-1`, `.lock`, `.damaged`,
-/// `.best.damaged-2`, `.7.partial` and `.best.7.partial` do.
-fn is_suffix(text: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // Each kept file can have a partial one.
-    let whole = text.strip_suffix(".partial").and_then(|text| text.rsplit_once('.'));
-    match whole {
-        Some(("", number)) => is_number(number),
-        Some((kept, number)) => is_number(number) && is_suffix(kept),
-        None => match text.split_once(DAMAGED) {
-            Some((kept, number)) => {
-                (kept.is_empty() || is_suffix(kept))
-                    && (number.is_empty() || number.strip_prefix('-').is_some_and(is_number))
-            }
-            None => [BEST, LOCK_SUFFIX].contains(&text) || text.strip_prefix(PREVIOUS).is_some_and(is_number),
-        },
-    }
-}
 
 /// The checkpoint that a training run was resumed from, or that it saved last.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,12 +45,16 @@ pub(in super::super) struct Series {
     path: PathBuf,
     /// The newest one, with all links followed.
     newest: PathBuf,
+    /// The progress of the newest one, if it is one of this training run.
+    newest_progress: Option<Progress>,
     /// The number of steps between two checkpoints; 0 for none.
     pub interval: usize,
     /// The progress of the best checkpoint.
     best: Option<Progress>,
     /// The files at the path when this run began.
     before: FoundAtStart,
+    /// The files that were set aside, or will be.
+    pub notes: Vec<ResumeNote>,
     _lock: FileLock,
 }
 
@@ -176,15 +75,17 @@ impl Series {
     /// checkpoints are set aside.
     pub fn open(path: &Path, interval: usize, overwrite: bool, origin: Option<&Origin>) -> Result<Self, SaveError> {
         ensure_creatable(path)?;
-        let cannot_write = |source| SaveError::Write { path: path.into(), source };
-        let newest = atomic::resolve_target(path).map_err(cannot_write)?;
+        let newest = atomic::resolve_target(path).map_err(cannot_write(path))?;
         if let Some(checkpoint) = owner(&newest) {
             return Err(SaveError::PartOfCheckpoint { path: path.into(), checkpoint });
         }
         let lock = FileLock::acquire(path, &newest)?;
         let best = with_suffix(&newest, BEST);
         for file in [&newest, &best, &previous(&newest, 1)] {
-            atomic::clear_partial(file).map_err(cannot_write)?;
+            if let Ok(found) = fs::metadata(file) {
+                ensure_regular_file(&found).map_err(cannot_write(file))?;
+            }
+            atomic::clear_partial(file);
         }
 
         let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
@@ -199,23 +100,33 @@ impl Series {
             (Some(_), FileKind::Nothing | FileKind::Checkpoint) => FoundAtStart::Own,
             (Some(_), _) => FoundAtStart::Damaged,
             (None, _) if overwrite => FoundAtStart::Foreign,
-            (None, FileKind::Weights) => return exists(path, "a file of weights, not a checkpoint"),
-            (None, FileKind::Other) => return exists(path, "not a checkpoint"),
-            (None, FileKind::Checkpoint) => return exists(path, "the checkpoint of another training run"),
+            (None, FileKind::Weights | FileKind::Other | FileKind::Checkpoint) => return exists(path, what_is(path)),
             (None, FileKind::Nothing) => match older(&newest).first() {
-                Some(path) => return exists(path, "the checkpoint of another training run"),
+                Some(path) => return exists(path, what_is(path)),
                 None => FoundAtStart::Own,
             },
         };
+        let mut notes = Vec::new();
         if before != FoundAtStart::Foreign {
             // The next save would replace what is neither a checkpoint nor empty.
-            let mut foreign = older(&newest).into_iter().filter(|path| is_foreign(path));
-            foreign.try_for_each(|path| set_aside(&path)).map_err(cannot_write)?;
+            for path in older(&newest).into_iter().filter(|path| is_foreign(path)) {
+                let note = set_aside_note(&path);
+                atomic::rename(&path, &damaged_name(&path)).map_err(cannot_write(&path))?;
+                notes.push(note);
+            }
         }
-        let best = if before == FoundAtStart::Foreign { None } else { read_progress(&best) };
+        if before == FoundAtStart::Damaged {
+            notes.push(set_aside_note(&newest));
+        }
+        let is_foreign = before == FoundAtStart::Foreign;
+        let best = if is_foreign { None } else { read_progress(&best) };
+        let newest_progress = if before == FoundAtStart::Own { read_progress(&newest) } else { None };
         // The other checkpoints are beside the file that a link leads to.
         let path = if path.is_symlink() { newest.clone() } else { path.into() };
-        Ok(Self { path, newest, interval, best, before, _lock: lock })
+        let mut series = Self { path, newest, newest_progress, interval, best, before, notes, _lock: lock };
+        // The run before may have ended between the two, or somebody has removed the best.
+        series.keep_newest_if_best()?;
+        Ok(series)
     }
 
     pub fn path(&self) -> &Path {
@@ -240,28 +151,51 @@ impl Series {
         len_bytes.saturating_mul((max_to_keep + 2).saturating_sub(existing).max(1) as u64)
     }
 
-    /// Makes `partial` the newest checkpoint. At every moment there is a whole one under one of the names.
-    pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> io::Result<()> {
+    /// Makes `partial` the newest checkpoint. At every moment there is a whole one under each of the names.
+    pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> Result<(), SaveError> {
+        // It would be lost with its only name.
+        self.keep_newest_if_best()?;
+        let is_foreign = is_foreign(&self.newest);
         match self.before {
             // Somebody has put another file there, or it was damaged.
-            FoundAtStart::Own if is_foreign(&self.newest) => set_aside(&self.newest)?,
-            FoundAtStart::Own => self.keep_previous(max_to_keep)?,
-            FoundAtStart::Damaged => {
-                set_aside(&self.newest)?;
-                // It is away, whatever fails now.
-                self.before = FoundAtStart::Own;
+            FoundAtStart::Own if is_foreign => keep_aside(&self.newest),
+            FoundAtStart::Own => self.keep_previous(max_to_keep),
+            FoundAtStart::Damaged => keep_aside(&self.newest),
+            FoundAtStart::Foreign => older(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path)),
+        }
+        .map_err(cannot_write(&self.path))?;
+        let is_best = progress.is_better_than(self.best.as_ref());
+        // A best one beside the newest of another training run would belong to that.
+        let is_best_first = self.before != FoundAtStart::Foreign;
+        let mut best = if is_best && is_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
+        partial.commit().map_err(cannot_write(&self.path))?;
+        (self.before, self.newest_progress) = (FoundAtStart::Own, Some(progress));
+        if best.is_err() || !is_best_first {
+            best = self.keep_newest_if_best();
+        }
+        best
+    }
+
+    /// Makes the newest the best, if it is and does not have that name.
+    fn keep_newest_if_best(&mut self) -> Result<(), SaveError> {
+        match self.newest_progress {
+            Some(progress) if progress.is_better_than(self.best.as_ref()) => {
+                self.keep_best(&self.newest.clone(), progress)
             }
-            FoundAtStart::Foreign => {}
+            _ => Ok(()),
         }
-        partial.commit()?;
-        if self.before == FoundAtStart::Foreign {
-            older(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path))?;
-        }
-        self.before = FoundAtStart::Own;
-        if progress.is_better_than(self.best.as_ref()) {
-            atomic::link(&self.newest, &with_suffix(&self.newest, BEST))?;
-            self.best = Some(progress);
-        }
+    }
+
+    /// Whether the newest checkpoint has this progress.
+    pub fn is_newest(&self, progress: Progress) -> bool {
+        self.newest_progress == Some(progress)
+    }
+
+    /// Gives a checkpoint the name of the best one.
+    fn keep_best(&mut self, checkpoint: &Path, progress: Progress) -> Result<(), SaveError> {
+        atomic::link(checkpoint, &with_suffix(&self.newest, BEST))
+            .map_err(cannot_write(&with_suffix(&self.path, BEST)))?;
+        self.best = Some(progress);
         Ok(())
     }
 
@@ -275,7 +209,8 @@ impl Series {
             }
             atomic::remove_if_exists(&path)?;
         }
-        if last == 0 || !self.newest.exists() {
+        let is_kept = file_id_of(&self.newest) == file_id_of(&previous(&self.newest, 1));
+        if last == 0 || !self.newest.exists() || is_kept {
             return Ok(());
         }
         for number in (1..last).rev() {
@@ -296,4 +231,41 @@ pub(in super::super) fn fallbacks(damaged: &Path) -> Vec<PathBuf> {
     // A stable sort: at equal steps, a previous checkpoint comes before the best.
     found.sort_by_key(|(steps_made, _)| std::cmp::Reverse(*steps_made));
     found.into_iter().map(|(_, path)| path).collect()
+}
+
+fn cannot_write(path: &Path) -> impl Fn(io::Error) -> SaveError {
+    move |source| SaveError::Write { path: path.into(), source }
+}
+
+/// What a file is that is no checkpoint of this training run.
+fn what_is(path: &Path) -> &'static str {
+    match file_kind(path) {
+        FileKind::Weights => "a file of weights, not a checkpoint",
+        FileKind::Other => "not a checkpoint",
+        FileKind::Checkpoint | FileKind::Nothing => "the checkpoint of another training run",
+    }
+}
+
+fn set_aside_note(path: &Path) -> ResumeNote {
+    let why = match file_kind(path) {
+        FileKind::Checkpoint => "damaged",
+        _ => what_is(path),
+    };
+    ResumeNote::SetAside { path: path.into(), why, kept: damaged_name(path) }
+}
+
+/// Gives a file that the next checkpoint replaces a second name: the first free one of `PATH.damaged`,
+/// `PATH.damaged-2`, ….
+fn keep_aside(path: &Path) -> io::Result<()> {
+    let kept = damaged_name(path);
+    if kept.exists() || !path.exists() {
+        return Ok(());
+    }
+    // A file that cannot be read cannot be copied, where a file cannot have two names.
+    atomic::link(path, &kept).or_else(|_| atomic::rename(path, &kept))
+}
+
+/// Whether there is a file that is neither a checkpoint nor empty.
+fn is_foreign(path: &Path) -> bool {
+    matches!(file_kind(path), FileKind::Weights | FileKind::Other)
 }

@@ -37,20 +37,29 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         // Otherwise the metrics of steps before the checkpoint could be lost in a power cut.
         self.use_metrics(|metrics| metrics.sync());
-        let training = self.training();
-        let Some(series) = &mut self.checkpoints else {
+        let Some(mut series) = self.checkpoints.take() else {
             return;
         };
-        let path = series.path().to_path_buf();
-        let written = checkpoint::write(&path, model, self.optimizer.state(), training);
-        let saved = written.and_then(|partial| {
-            let committed = series.commit(partial, self.progress, self.max_to_keep);
-            committed.map_err(|source| SaveError::Write { path: path.clone(), source })
-        });
+        let (path, progress) = (series.path().to_path_buf(), self.progress);
+        let save = |series: &mut Series| {
+            let partial = checkpoint::write(&path, model, self.optimizer.state(), self.training())?;
+            series.commit(partial, progress, self.max_to_keep)
+        };
+        let mut saved = save(&mut series);
+        // An error that passes costs no checkpoint.
+        if saved.is_err() && !series.is_newest(progress) {
+            saved = save(&mut series);
+        }
+        self.checkpoints = Some(series);
         let is_save = |failure: &TrainError| matches!(failure, TrainError::Save { .. });
         let before = self.failures.iter().position(is_save).map(|index| self.failures.remove(index));
         match saved {
-            Ok(()) => self.origin = Some(Origin::new(&path, self.progress, false)),
+            Ok(()) => {
+                self.origin = Some(Origin::new(&path, progress, false));
+                if let Some(TrainError::Save { saved_at: Some(saved_at), .. }) = before {
+                    weights::remove_private_file(&saved_at);
+                }
+            }
             Err(source) => {
                 let before = match before {
                     Some(TrainError::Save { saved_at, .. }) => saved_at,

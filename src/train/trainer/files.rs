@@ -9,7 +9,7 @@ use crate::{
         Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError,
         checkpoint::{self, Origin, Progress, Series, Training, ensure_not_of_checkpoint},
     },
-    weights::{self, FileKind, FileLock, SafetensorsDtype, SaveError, atomic},
+    weights::{self, FileKind, FileLock, SafetensorsDtype, SaveError, atomic, disk::retried},
 };
 use dfdx::nn::TensorCollection;
 use rayon::current_num_threads;
@@ -43,7 +43,8 @@ impl<O, S> Trainer<O, S> {
         // Ends the lock of an earlier call.
         self.checkpoints = None;
         self.ensure_metrics_apart(path.as_ref())?;
-        let series = Series::open(path.as_ref(), steps, self.overwrite, self.origin.as_ref())?;
+        let mut series = Series::open(path.as_ref(), steps, self.overwrite, self.origin.as_ref())?;
+        self.resume_notes.append(&mut series.notes);
         self.checkpoints = Some(series);
         Ok(())
     }
@@ -58,7 +59,8 @@ impl<O, S> Trainer<O, S> {
         self.checkpoints.as_ref()?.best()
     }
 
-    /// Notes for the user about the last [`resume`](Self::resume).
+    /// Notes for the user about the last [`resume`](Self::resume), and about files that
+    /// [`checkpoint_every`](Self::checkpoint_every) set aside.
     pub fn resume_notes(&self) -> &[ResumeNote] {
         &self.resume_notes
     }
@@ -178,12 +180,13 @@ impl<O, S: Schedule> Trainer<O, S> {
         let training = self.training();
         let state = self.optimizer.state_mut();
         let mut notes = Vec::new();
-        let (resumed, used) = match checkpoint::load(path, device, state, &training) {
+        let mut load =
+            |path: &Path| retried(ResumeError::may_pass, || checkpoint::load(path, device, state, &training));
+        let (resumed, used) = match load(path) {
             Ok(resumed) => (resumed, path.to_path_buf()),
             Err(error) if error.is_damage() => {
-                let older = checkpoint::fallbacks(path);
-                let load = |used: PathBuf| Some((checkpoint::load(&used, device, state, &training).ok()?, used));
-                let Some((resumed, used)) = older.into_iter().find_map(load) else {
+                let mut older = checkpoint::fallbacks(path).into_iter();
+                let Some((resumed, used)) = older.find_map(|used| Some((load(&used).ok()?, used))) else {
                     return Err(error);
                 };
                 let (damage, steps_made) = (error.to_string(), resumed.progress.steps_made);
