@@ -3,7 +3,6 @@
 
 use crate::support::{MAX_TIME, temp_dir};
 use allocation_counter::measure;
-use proptest::{prelude::*, sample::Index, test_runner::TestRunner};
 use serde_json::{Value, json};
 use std::{fs, time::Instant};
 use typed_transformer::{prelude::*, tokens::Tokenizer};
@@ -165,46 +164,4 @@ fn a_vocabulary_of_another_model_costs_no_memory() {
         // The file and what a growing buffer has besides.
         assert!(memory.bytes_max < 3 * bytes.len() as u64 + 1_000_000, "{memory:?}");
     }
-}
-
-/// Changes bytes of a fixture, or copies a part of it to another place.
-fn mutated() -> impl Strategy<Value = Vec<u8>> {
-    let name = prop_oneof![Just("bpe"), Just("wordpiece"), Just("unigram"), Just("dropping")];
-    let changes = prop::collection::vec((any::<Index>(), any::<Index>(), 0..40_usize, any::<u8>()), 1..4);
-    (name, changes).prop_map(|(name, changes)| {
-        let mut bytes = fixture(name);
-        for (from, to, len, value) in changes {
-            let (from, to) = (from.index(bytes.len()), to.index(bytes.len()));
-            match len {
-                0..20 => bytes[to] = value,
-                _ => {
-                    let copied = bytes[from..(from + len).min(bytes.len())].to_vec();
-                    bytes.splice(to..to, copied);
-                }
-            }
-        }
-        bytes
-    })
-}
-
-fn mutations(cases: u32) {
-    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    let check = |bytes: Vec<u8>| {
-        let begun = Instant::now();
-        error_of(&bytes, "Speak, citizen — we are!");
-        prop_assert!(begun.elapsed() < MAX_TIME);
-        Ok(())
-    };
-    TestRunner::new(config).run(&mutated(), check).unwrap();
-}
-
-#[test]
-fn mutations_of_tokenizers_are_read_or_refused() {
-    mutations(1_000);
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn a_hundred_thousand_mutations_of_tokenizers_are_read_or_refused() {
-    mutations(100_000);
 }

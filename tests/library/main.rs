@@ -20,6 +20,7 @@ mod documentation;
 mod experts;
 mod files;
 mod fixture;
+mod fuzz;
 mod generation;
 mod hostile;
 mod hostile_folders;
