@@ -24,8 +24,7 @@ pub fn run_on_ranks(run: impl FnOnce(&Ranks<World>) -> Result<(), BoxError>) -> 
         Err(error) => return exit_code(Err(error.into())),
     };
     // The ranks are still there while the error is logged.
-    let compared = program_and_options().and_then(|settings| Ok(ranks.ensure_same(settings)?));
-    let result = compared.and_then(|()| run(&ranks));
+    let result = ensure_same_program(&ranks).and_then(|()| run(&ranks));
     match result {
         Err(error) if !ranks.is_first() => {
             let is_interrupted = error.is::<Interrupted>();
@@ -39,6 +38,15 @@ pub fn run_on_ranks(run: impl FnOnce(&Ranks<World>) -> Result<(), BoxError>) -> 
         }
         result => exit_code(result),
     }
+}
+
+/// Checks that all ranks run this program with the same options.
+fn ensure_same_program(ranks: &Ranks<World>) -> Result<(), BoxError> {
+    // The checksum reads the whole program.
+    if ranks.size() > 1 {
+        ranks.ensure_same(program_and_options()?)?;
+    }
+    Ok(())
 }
 
 /// The name of this program, the checksum of its file, and its options.

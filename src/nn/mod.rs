@@ -1,8 +1,8 @@
 //! The modules of *The Typed Transformer*.
 //!
-//! The modules in the order of the post: [`Embedder`], [`MHAttention`], [`SelfAttention`], [`FeedForward`], [`EncoderLayer`],
-//! [`Encoder`], [`EmbeddingEncoder`], [`CrossAttention`], [`DecoderLayer`], [`Decoder`], [`EmbeddingDecoder`], [`LM`].
-//! [`EncoderLayer`] is an alias of [`Block`], and [`Encoder`] of [`BlockStack`].
+//! The modules in the order of the post: [`Embedder`], [`MHAttention`], [`SelfAttention`], [`FeedForward`],
+//! [`EncoderLayer`], [`Encoder`], [`EmbeddingEncoder`], [`CrossAttention`], [`DecoderLayer`], [`Decoder`],
+//! [`EmbeddingDecoder`], [`LM`]. [`EncoderLayer`] is an alias of [`Block`], and [`Encoder`] of [`BlockStack`].
 //!
 //! [`GroupedQueryAttention`] and [`GatedFeedForward`] are the sublayers of later models such as Llama.
 //!

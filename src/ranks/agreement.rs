@@ -24,7 +24,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// assert_eq!(opened, [Err("rank 1 of `World` failed".into()), Err("no such file".into())]);
     /// ```
     pub fn fail_together<Value, Error: From<RanksError>>(&self, result: Result<Value, Error>) -> Result<Value, Error> {
-        let failed = match self.all_gather_bytes(&[u8::from(result.is_err())]) {
+        let failed = match self.all_gather_bytes([u8::from(result.is_err())]) {
             Ok(failed) => failed,
             Err(error) => return result.and(Err(error.into())),
         };

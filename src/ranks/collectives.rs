@@ -147,26 +147,27 @@ impl<Axis: RankAxis> Ranks<Axis> {
 
     /// The bytes of all ranks, in their order, however many each gives.
     pub(crate) fn all_gather_vec(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
-        let lens = self.all_gather_bytes(&(bytes.len() as u64).to_ne_bytes())?;
-        let len = |bytes: &Vec<u8>| bytes.first_chunk().map_or(0, |len| u64::from_ne_bytes(*len) as usize);
-        let lens: Vec<usize> = lens.iter().map(len).collect();
-        let mut padded = bytes.to_vec();
-        padded.resize(lens.iter().copied().max().unwrap_or(0), 0);
-        let mut all = self.all_gather_bytes(&padded)?;
-        all.iter_mut().zip(lens).for_each(|(bytes, len)| bytes.truncate(len));
-        Ok(all)
+        let lens = self.all_gather_bytes((bytes.len() as u64).to_ne_bytes())?;
+        let lens = lens.into_iter().map(|len| u64::from_ne_bytes(len) as usize).collect();
+        self.all_gather_parts(bytes, lens)
     }
 
-    /// The bytes of all ranks, in their order. Every rank gives equally many.
-    pub(crate) fn all_gather_bytes(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
-        let (part, size) = (bytes.to_vec(), self.size());
+    /// The bytes of all ranks, in their order. Every rank gives `N`.
+    pub(crate) fn all_gather_bytes<const N: usize>(&self, bytes: [u8; N]) -> Result<Vec<[u8; N]>, RanksError> {
+        let parts = self.all_gather_parts(&bytes, vec![N; self.size()])?;
+        Ok(parts.iter().filter_map(|part| part.first_chunk().copied()).collect())
+    }
+
+    /// The bytes of all ranks, in their order. Rank `i` gives `lens[i]`.
+    fn all_gather_parts(&self, part: &[u8], lens: Vec<usize>) -> Result<Vec<Vec<u8>>, RanksError> {
+        let part = part.to_vec();
         let operation = move |communicator: &dyn Communicator| {
-            let mut whole = vec![0; size * part.len()];
-            communicator.all_gather(&part, &mut whole, &vec![part.len(); size])?;
-            Ok(whole)
+            let mut whole = vec![0; lens.iter().sum()];
+            communicator.all_gather(&part, &mut whole, &lens)?;
+            let mut rest = &whole[..];
+            Ok(lens.iter().map(|len| rest.split_off(..*len).unwrap_or_default().to_vec()).collect())
         };
-        let whole = self.start_operation("all-gather", operation).wait()?;
-        Ok(whole.chunks(bytes.len().max(1)).map(<[u8]>::to_vec).collect())
+        self.start_operation("all-gather", operation).wait()
     }
 
     /// Waits until all ranks are here.
@@ -180,7 +181,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// assert_eq!(Ranks::<World>::in_threads(2, |ranks| ranks.barrier()), [Ok(()), Ok(())]);
     /// ```
     pub fn barrier(&self) -> Result<(), RanksError> {
-        self.all_gather_bytes(&[0]).map(|_| ())
+        self.all_gather_bytes([0]).map(|_| ())
     }
 
     /// The number of elements of each rank's part of `len` rows of `row_len` elements.

@@ -108,7 +108,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     {
         let elements = read_elements::<Model, E, D>(model).map_err(RanksError::device("ensure_replicated"))?;
         let hash = crc32fast::hash(bytemuck::cast_slice(&elements));
-        let hashes = self.all_gather_bytes(&hash.to_ne_bytes())?;
+        let hashes = self.all_gather_bytes(hash.to_ne_bytes())?;
         let ranks: Vec<usize> = (0..self.size()).filter(|&rank| hashes[rank] != hashes[0]).collect();
         if ranks.is_empty() {
             return Ok(());

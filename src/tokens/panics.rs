@@ -12,7 +12,7 @@ thread_local! {
 }
 
 /// Runs code that may panic on a damaged file. The panic is an error, and is not printed.
-pub(super) fn catch<Value>(run: impl FnOnce() -> Result<Value, String>) -> Result<Value, String> {
+pub(super) fn catch_panic<Value>(run: impl FnOnce() -> Result<Value, String>) -> Result<Value, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let hook = panic::take_hook();

@@ -1,6 +1,6 @@
 use super::{
     Fin,
-    panics::catch,
+    panics::catch_panic,
     tokenizer_file::{TokenizerFile, max_len_bytes},
 };
 use crate::{
@@ -146,7 +146,7 @@ impl<V: ConstDim> Tokenizer<V> {
             tokenizer.with_truncation(None).map_err(|error| error.to_string())?.with_padding(None);
             Ok(tokenizer)
         };
-        let tokenizer = catch(parse).map_err(format_error)?;
+        let tokenizer = catch_panic(parse).map_err(format_error)?;
         let size = tokenizer.get_vocab(true).into_values().max().map_or(0, |highest| highest as usize + 1);
         if size > V::SIZE || size + PADDING <= V::SIZE {
             return Err(vocabulary_error(size));
@@ -163,7 +163,7 @@ impl<V: ConstDim> Tokenizer<V> {
     /// tokenizer does.
     pub fn encode(&self, text: &str) -> Result<Vec<Fin<V>>, TokenizerError> {
         let encode = || self.tokenizer.encode(text, true).map_err(|error| error.to_string());
-        let encoding = catch(encode).map_err(failed)?;
+        let encoding = catch_panic(encode).map_err(failed)?;
         let is_special = encoding.get_special_tokens_mask();
         let mut is_encoded = vec![false; text.len()];
         for ((&id, &(start, end)), &is_special) in encoding.get_ids().iter().zip(encoding.get_offsets()).zip(is_special)
@@ -197,7 +197,7 @@ impl<V: ConstDim> Tokenizer<V> {
             return Err(TokenizerError::NoText { id: token.value(), known: self.size });
         }
         let ids: Vec<u32> = tokens.iter().map(|token| token.value() as u32).collect();
-        catch(|| self.tokenizer.decode(&ids, true).map_err(|error| error.to_string())).map_err(failed)
+        catch_panic(|| self.tokenizer.decode(&ids, true).map_err(|error| error.to_string())).map_err(failed)
     }
 
     /// The token with this text, such as `<|endoftext|>`.

@@ -13,18 +13,17 @@ use std::fmt;
 const MAX_REST_LEN_BYTES: u64 = 2_000_000;
 /// The most bytes for each token: its text, its number, and the pairs that it is merged from.
 const MAX_TOKEN_LEN_BYTES: u64 = 200;
-/// The longest text of a token. Published tokenizers have 256 bytes. Unigram's table of prefixes calls itself once for
+/// The longest text of a token. Unigram's table of prefixes calls itself once for
 /// each byte of a token when it is dropped, which ends the process at 130 kB.
 const MAX_TOKEN_TEXT_BYTES: usize = 1_000;
 /// The most bytes of the texts of Unigram's tokens: in all, and for each token of the model. The table of prefixes takes
-/// 360 bytes for each. Published tokenizers have 15 for each token.
+/// 360 bytes for each.
 const MAX_UNIGRAM_BYTES: [usize; 2] = [100_000, 32];
 /// The most bytes of the texts of added tokens when they are normalized: in all, and for each token of the model.
 const MAX_ADDED_BYTES: [usize; 2] = [500_000, 32];
 /// The longest text before or behind a part of a word. Published tokenizers have `##` and `</w>`.
 const MAX_AFFIX_BYTES: usize = 100;
-/// The most characters of all patterns, each as often as it is repeated. Published tokenizers have 2,000. A character may
-/// take 40 kB.
+/// The most characters of all patterns, each as often as it is repeated. A character may take 40 kB.
 const MAX_PATTERN_COST: f64 = 10_000.0;
 /// The most steps that a text goes through.
 const MAX_STEPS: usize = 100;

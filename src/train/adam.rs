@@ -1,6 +1,6 @@
 use super::{
     Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot,
-    hyperparameters::{ensure, ensure_decay_rate, ensure_finite},
+    hyperparameters::{ensure, ensure_decay_rate, ensure_non_negative},
 };
 use crate::{
     backend::{AdamStep, Backend},
@@ -165,7 +165,7 @@ impl<Model, E: Real, D: Backend<E>> Default for AdamW<Model, E, D> {
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for AdamW<Model, E, D> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
-        ensure_finite("weight_decay", self.weight_decay)?;
+        ensure_non_negative("weight_decay", self.weight_decay)?;
         let decay_factor = cast::<E>(1.0 - learning_rate * self.weight_decay);
         let decays = self.weight_decay_filter;
         let factor = |parameter: &Parameter| if decays(parameter) { decay_factor } else { E::one() };

@@ -13,6 +13,6 @@ pub(super) fn ensure_decay_rate(name: &'static str, rate: f64) -> Result<(), OpE
 }
 
 /// An error unless `value` is finite and not negative.
-pub(super) fn ensure_finite(name: &'static str, value: f64) -> Result<(), OpError> {
+pub(super) fn ensure_non_negative(name: &'static str, value: f64) -> Result<(), OpError> {
     ensure(name, value, value.is_finite() && value >= 0.0, "finite and at least 0")
 }

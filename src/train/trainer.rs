@@ -185,8 +185,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the gradients are not finite,
-    /// [`TrainError::Op`] if a hyperparameter is out of its range or the device fails, and before the first step of a run [`TrainError::Save`] if the
-    /// disk has no room for the checkpoints: the step is not made.
+    /// [`TrainError::Op`] if a hyperparameter is out of its range or the device fails, and before the first step of a run
+    /// [`TrainError::Save`] if the disk has no room for the checkpoints: the step is not made.
     pub fn update<Model, E, D>(
         &mut self,
         model: &mut Model,

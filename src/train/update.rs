@@ -1,6 +1,6 @@
 use super::{
     GradientsOf, Optimizer, Parameters,
-    hyperparameters::{ensure, ensure_finite},
+    hyperparameters::{ensure, ensure_non_negative},
     parameters::SumOfSquares,
 };
 use crate::{
@@ -81,7 +81,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
 ) -> Result<f64, OpError> {
     failure::report().map_err(|source| OpError::Ranks { op: "update", source })?;
     ensure("clip_norm", clip_norm, clip_norm > 0.0, "above 0")?;
-    ensure_finite("the learning rate", learning_rate)?;
+    ensure_non_negative("the learning rate", learning_rate)?;
     let is_other_model = gradients.belong_to_other(model);
     let mut parameters = Parameters::new(model, gradients.gradients);
     let norm = squared_norm(&parameters.sums_of_squares()?)?.sqrt();

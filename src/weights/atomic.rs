@@ -119,7 +119,7 @@ pub(crate) fn folder(file: &Path) -> &Path {
 pub(crate) fn clear_partial(target: &Path) {
     let name = target.file_name().unwrap_or_default();
     let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
-    let entries = disk::call().and_then(|()| fs::read_dir(folder(target)));
+    let entries = disk::count_call().and_then(|()| fs::read_dir(folder(target)));
     for entry in entries.into_iter().flatten().flatten() {
         let entry = entry.file_name();
         let number = entry
@@ -139,7 +139,7 @@ fn remove_abandoned(path: &Path) -> io::Result<()> {
     // Checked before opening, because opening a pipe waits for a writer.
     ensure_regular_file(&fs::symlink_metadata(path)?)?;
     let mut file = ReadFile::open(path)?;
-    if !file.hold() {
+    if !file.try_lock() {
         return Ok(());
     }
     let mut start = Vec::new();

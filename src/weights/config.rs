@@ -189,7 +189,7 @@ pub(super) fn compare<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), 
     }
 }
 
-/// What else there is in the objects that the names of `fields` lead into: each of their fields must be among them.
+/// The faults of the objects that the names of `fields` lead into: each must be an object, and have no other field.
 fn differences_within_objects(config: &Value, fields: &[ConfigField]) -> Vec<String> {
     let names: BTreeSet<&str> = fields.iter().flat_map(ConfigField::names).collect();
     let objects: BTreeSet<&str> = names.iter().filter_map(|name| Some(name.rsplit_once('.')?.0)).collect();

@@ -129,8 +129,8 @@ impl ReadFile {
         Ok(self.0.metadata()?.len())
     }
 
-    /// Holds it, as its writer does, until it is dropped. Returns false if its writer does.
-    pub fn hold(&self) -> bool {
+    /// Takes its lock, as a writer does, until it is dropped. Returns false if a writer has it.
+    pub fn try_lock(&self) -> bool {
         self.0.try_lock().is_ok()
     }
 }
@@ -148,8 +148,8 @@ impl Seek for ReadFile {
     }
 }
 
-/// A call that has no function of its own here, which follows.
-pub(super) fn call() -> io::Result<()> {
+/// Counts a call that has no function of its own here. The call follows.
+pub(super) fn count_call() -> io::Result<()> {
     count(0).map(drop)
 }
 

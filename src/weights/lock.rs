@@ -35,7 +35,7 @@ impl FileLock {
             }
             let mut options = OpenOptions::new();
             let options = options.read(true).write(true).create(true).truncate(false);
-            let opened = disk::call().and_then(|()| options.open(&path));
+            let opened = disk::count_call().and_then(|()| options.open(&path));
             let mut file = opened.map_err(cannot_write)?;
             match file.try_lock() {
                 Ok(()) => {}
@@ -53,7 +53,8 @@ impl FileLock {
                 continue;
             }
             ensure_lock(&mut file).map_err(cannot_write)?;
-            let write = disk::call().and_then(|()| file.set_len(0)).and_then(|()| write!(file, "{}", process::id()));
+            let write =
+                disk::count_call().and_then(|()| file.set_len(0)).and_then(|()| write!(file, "{}", process::id()));
             write.map_err(cannot_write)?;
             return Ok(Self { path, file: Some(file) });
         }

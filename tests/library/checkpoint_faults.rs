@@ -45,7 +45,7 @@ fn train(path: &Path, steps: usize) -> Result<Vec<TrainError>, Box<dyn std::erro
 }
 
 /// A folder with the first checkpoint.
-fn begun() -> (TempDir, PathBuf) {
+fn folder_with_checkpoint() -> (TempDir, PathBuf) {
     let folder = temp_dir();
     let path = folder.path().join("ck");
     assert!(train(&path, 1).unwrap().is_empty());
@@ -58,8 +58,8 @@ fn contents(folder: &TempDir) -> Vec<Vec<u8>> {
 }
 
 /// The files of a training run without a fault, and its number of calls.
-fn whole() -> (Vec<Vec<u8>>, usize) {
-    let (folder, path) = begun();
+fn uninterrupted() -> (Vec<Vec<u8>>, usize) {
+    let (folder, path) = folder_with_checkpoint();
     disk::inject(None);
     assert!(train(&path, 6).unwrap().is_empty());
     let calls = disk::calls();
@@ -81,13 +81,13 @@ fn assert_goes_on(folder: &TempDir, whole: &[Vec<u8>], what: &str) {
 }
 
 /// Lets each `stride`-th call fail.
-fn errors(stride: usize, kinds: &[ErrorKind]) {
-    let (whole, calls) = whole();
+fn inject_errors(stride: usize, kinds: &[ErrorKind]) {
+    let (whole, calls) = uninterrupted();
     assert!(calls > 100, "{calls}");
     for call in (0..calls).step_by(stride) {
         for &kind in kinds {
             let what = format!("{kind:?} at call {call} of {calls}");
-            let (folder, path) = begun();
+            let (folder, path) = folder_with_checkpoint();
             disk::inject(Some((call, Fault::Error(kind))));
             let failures = train(&path, 6);
             disk::inject(None);
@@ -101,13 +101,13 @@ fn errors(stride: usize, kinds: &[ErrorKind]) {
 
 #[test]
 fn an_error_at_a_call_of_five_saves_loses_and_leaves_nothing() {
-    errors(5, &[ErrorKind::Other]);
+    inject_errors(5, &[ErrorKind::Other]);
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn an_error_at_each_call_of_five_saves_loses_and_leaves_nothing() {
-    errors(1, &[ErrorKind::Other, ErrorKind::PermissionDenied, ErrorKind::StorageFull]);
+    inject_errors(1, &[ErrorKind::Other, ErrorKind::PermissionDenied, ErrorKind::StorageFull]);
 }
 
 /// The status of a process that runs the test `test` with these faults. 9 is its end without a kill.
@@ -119,7 +119,7 @@ fn run_with(test: &str, folder: &TempDir, faults: &str) -> Option<i32> {
 
 const CALLS: &str = "TYPED_TRANSFORMER_TEST_CALLS";
 
-/// In a process of `run_with`: trains, with an error at the first call, if there are two, and a kill at the last.
+/// Trains in a process of `run_with`. An error is injected at the first of two calls, and a kill at the last.
 fn train_as_child() {
     let Some(calls) = env::var_os(CALLS) else { return };
     let calls: Vec<usize> = calls.to_str().unwrap().split(',').map(|call| call.parse().unwrap()).collect();
@@ -133,11 +133,11 @@ fn train_as_child() {
 }
 
 /// Kills a training run at each `stride`-th call. The number of kills.
-fn kills(test: &str, stride: usize) -> usize {
-    let (whole, calls) = whole();
+fn inject_kills(test: &str, stride: usize) -> usize {
+    let (whole, calls) = uninterrupted();
     let kills = (0..calls).step_by(stride);
     for call in kills.clone() {
-        let (folder, _) = begun();
+        let (folder, _) = folder_with_checkpoint();
         assert_ne!(run_with(test, &folder, &call.to_string()), Some(9), "call {call} of {calls}");
         assert_goes_on(&folder, &whole, &format!("killed at call {call} of {calls}"));
     }
@@ -147,7 +147,7 @@ fn kills(test: &str, stride: usize) -> usize {
 #[test]
 fn a_kill_at_a_call_of_five_saves_loses_and_leaves_nothing() {
     train_as_child();
-    kills("checkpoint_faults::a_kill_at_a_call_of_five_saves_loses_and_leaves_nothing", 11);
+    inject_kills("checkpoint_faults::a_kill_at_a_call_of_five_saves_loses_and_leaves_nothing", 11);
 }
 
 #[test]
@@ -156,13 +156,13 @@ fn a_kill_at_each_call_of_five_saves_and_after_each_error_loses_and_leaves_nothi
     const TEST: &str =
         "checkpoint_faults::a_kill_at_each_call_of_five_saves_and_after_each_error_loses_and_leaves_nothing";
     train_as_child();
-    let kills = kills(TEST, 1);
-    let (whole, calls) = whole();
+    let kills = inject_kills(TEST, 1);
+    let (whole, calls) = uninterrupted();
     let mut pairs = 0;
     // The first 30 calls are those of the resume and of the first save.
     for error in 0..30 {
         for kill in (error + 1..calls).step_by(7) {
-            let (folder, _) = begun();
+            let (folder, _) = folder_with_checkpoint();
             run_with(TEST, &folder, &format!("{error},{kill}"));
             assert_goes_on(&folder, &whole, &format!("an error at call {error} and a kill at {kill} of {calls}"));
             pairs += 1;
@@ -175,7 +175,7 @@ fn a_kill_at_each_call_of_five_saves_and_after_each_error_loses_and_leaves_nothi
 
 #[test]
 fn a_file_that_this_crate_did_not_write_is_not_removed() {
-    let (folder, path) = begun();
+    let (folder, path) = folder_with_checkpoint();
     let at = |name: &str| folder.path().join(name);
     for name in ["ck.0.partial", "ck.best.1.partial", "w.0.partial"] {
         fs::write(at(name), "of great value").unwrap();
@@ -198,7 +198,7 @@ fn a_file_that_this_crate_did_not_write_is_not_removed() {
 
 #[test]
 fn what_is_set_aside_is_said() {
-    let (folder, path) = begun();
+    let (folder, path) = folder_with_checkpoint();
     let at = |name: &str| folder.path().join(name);
     fs::remove_file(at("ck.best")).unwrap(); // It has the name of the newest, too.
     fs::write(at("ck.best"), "of great value").unwrap();
@@ -229,7 +229,7 @@ fn what_is_set_aside_is_said() {
 
 #[test]
 fn an_error_names_the_file_that_it_is_about() {
-    let (folder, path) = begun();
+    let (folder, path) = folder_with_checkpoint();
     let at = |name: &str| folder.path().join(name);
     let open = |path: &Path| {
         let mut trainer: Training = Trainer::new(Adam::default(), Constant(0.01), 6, 0);

@@ -20,7 +20,7 @@ const MAX_FILE_BYTES: usize = 2_000_000 + 200 * 300;
 
 /// The error of a file, or that of a text with it. Time and memory are bounded.
 #[track_caller]
-fn bounded(file: &[u8]) -> Option<String> {
+fn bounded_error(file: &[u8]) -> Option<String> {
     let (begun, mut error) = (Instant::now(), None);
     let memory = measure(|| error = error_of(file, "citizen"));
     assert!(memory.bytes_max < MAX_BYTES, "{} MB: {error:?}", memory.bytes_max / 1_000_000);
@@ -30,10 +30,10 @@ fn bounded(file: &[u8]) -> Option<String> {
 }
 
 #[track_caller]
-fn bounded_with(part: &str, value: Value) -> Option<String> {
+fn bounded_error_with(part: &str, value: Value) -> Option<String> {
     let mut file: Value = serde_json::from_slice(&fixture("bpe")).unwrap();
     file[part] = value;
-    bounded(&serde_json::to_vec(&file).unwrap())
+    bounded_error(&serde_json::to_vec(&file).unwrap())
 }
 
 fn unigram(tokens: impl Iterator<Item = String>) -> Value {
@@ -51,7 +51,7 @@ fn long_tokens(count: usize, len_bytes: usize) -> impl Iterator<Item = String> {
 }
 
 /// Repeats a text to the length of the longest file.
-fn fill(text: &str) -> String {
+fn repeat_to_limit(text: &str) -> String {
     text.repeat((MAX_FILE_BYTES - 10_000) / text.len())
 }
 
@@ -77,30 +77,35 @@ fn a_long_token_is_refused_and_ends_no_process() {
         let expected =
             format!("FILE is not a tokenizer: its longest token has {len_bytes} bytes, but 1000 are the limit");
         for (part, value) in [("model", tagged), ("model", untagged), ("model", map), ("added_tokens", added)] {
-            assert_eq!(bounded_with(part, value), Some(expected.clone()));
+            assert_eq!(bounded_error_with(part, value), Some(expected.clone()));
         }
     }
 }
 
 #[test]
 fn many_long_tokens_take_bounded_memory() {
-    let error = bounded_with("model", unigram(long_tokens(120, 1_000)));
+    let error = bounded_error_with("model", unigram(long_tokens(120, 1_000)));
     let expected = "FILE is not a tokenizer: the tokens of its Unigram have 120716 bytes, but 109600 are the limit";
     assert_eq!(error.as_deref(), Some(expected));
     // The most that is allowed.
-    let error = bounded_with("model", unigram(long_tokens(108, 1_000)));
+    let error = bounded_error_with("model", unigram(long_tokens(108, 1_000)));
     assert!(error.is_none_or(|error| error.ends_with("has no token")));
 
     // Merges of tokens that there are not, and of one that there is, as often as the file has room.
-    for merge in [fill("\"a b\","), fill("\"c i\","), fill("[\"c\",\"i\"],"), format!("\"{} b\",", fill("a"))] {
+    for merge in [
+        repeat_to_limit("\"a b\","),
+        repeat_to_limit("\"c i\","),
+        repeat_to_limit("[\"c\",\"i\"],"),
+        format!("\"{} b\",", repeat_to_limit("a")),
+    ] {
         let bpe = String::from_utf8(fixture("bpe")).unwrap();
         let merges = bpe.find("\"merges\"").unwrap() + bpe[bpe.find("\"merges\"").unwrap()..].find('[').unwrap() + 1;
-        bounded(format!("{}{merge}{}", &bpe[..merges], &bpe[merges..]).as_bytes());
+        bounded_error(format!("{}{merge}{}", &bpe[..merges], &bpe[merges..]).as_bytes());
     }
     for affix in ["continuing_subword_prefix", "end_of_word_suffix"] {
         let mut model = serde_json::from_slice::<Value>(&fixture("bpe")).unwrap()["model"].take();
-        model[affix] = json!(fill("a"));
-        let error = bounded_with("model", model).unwrap();
+        model[affix] = json!(repeat_to_limit("a"));
+        let error = bounded_error_with("model", model).unwrap();
         assert!(error.starts_with("FILE is not a tokenizer: a prefix or suffix has "), "{error}");
         assert!(error.ends_with(" bytes, but 100 are the limit"), "{error}");
     }
@@ -109,26 +114,26 @@ fn many_long_tokens_take_bounded_memory() {
 #[test]
 fn deep_and_wide_files_take_bounded_memory() {
     let bpe = String::from_utf8(fixture("bpe")).unwrap();
-    let numbers = fill("0,");
+    let numbers = repeat_to_limit("0,");
     for part in ["normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens", "truncation", "unknown"] {
         let mut file: Value = serde_json::from_str(&bpe).unwrap();
         let _ = file.as_object_mut().unwrap().remove(part);
         let rest = serde_json::to_string(&file).unwrap();
         let rest = rest.strip_prefix('{').unwrap();
         for wide in [format!("[{numbers}0]"), format!("{{\"type\":\"ByteLevel\",\"x\":[{numbers}0]}}")] {
-            bounded(format!("{{\"{part}\":{wide},{rest}").as_bytes());
+            bounded_error(format!("{{\"{part}\":{wide},{rest}").as_bytes());
         }
         let deep = format!("{}0{}", "[".repeat(500_000), "]".repeat(500_000));
-        let error = bounded(format!("{{\"{part}\":{deep},{rest}").as_bytes());
+        let error = bounded_error(format!("{{\"{part}\":{deep},{rest}").as_bytes());
         assert!(part == "unknown" || part == "truncation" || error.is_some(), "{part}");
     }
     for model in [
         format!("{{\"type\":\"BPE\",\"x\":[{numbers}0]}}"),
         format!("{{\"x\":[{numbers}0]}}"),
         format!("{{\"vocab\":[[\"a\",0,{numbers}0]]}}"),
-        format!("{{\"vocab\":[{}[\"a\",0]]}}", fill("[\"a\",0],")),
+        format!("{{\"vocab\":[{}[\"a\",0]]}}", repeat_to_limit("[\"a\",0],")),
     ] {
-        assert!(bounded(format!("{{\"model\":{model}}}").as_bytes()).is_some());
+        assert!(bounded_error(format!("{{\"model\":{model}}}").as_bytes()).is_some());
     }
     // Sequences in sequences, of which the parser tries each in several ways.
     for kind in ["normalizer", "pre_tokenizer", "decoder", "post_processor"] {
@@ -144,7 +149,7 @@ fn deep_and_wide_files_take_bounded_memory() {
                 outer[list] = json!([inner]);
                 outer
             });
-            bounded_with(kind, nested);
+            bounded_error_with(kind, nested);
         }
     }
 }
@@ -158,15 +163,15 @@ fn added_tokens_take_bounded_memory() {
         };
         (0..count).map(token).collect::<Vec<_>>()
     };
-    let error = bounded_with("added_tokens", json!(added(1_700, 1_000, false))).unwrap();
+    let error = bounded_error_with("added_tokens", json!(added(1_700, 1_000, false))).unwrap();
     assert_eq!(error, "FILE is not a tokenizer: its added tokens could have 1700000 bytes, but 509600 are the limit");
-    let error = bounded_with("added_tokens", json!(added(500, 1_000, false))).unwrap();
+    let error = bounded_error_with("added_tokens", json!(added(500, 1_000, false))).unwrap();
     assert!(error.starts_with("FILE has "), "{error}");
     // A normalizer that makes each of them longer.
     let mut file: Value = serde_json::from_slice(&fixture("bpe")).unwrap();
     file["added_tokens"] = json!(added(1_000, 100, true));
     file["normalizer"] = json!({"type": "Replace", "pattern": {"String": "0"}, "content": "1".repeat(200)});
-    let error = bounded(&serde_json::to_vec(&file).unwrap()).unwrap();
+    let error = bounded_error(&serde_json::to_vec(&file).unwrap()).unwrap();
     assert_eq!(error, "FILE is not a tokenizer: its added tokens could have 20000000 bytes, but 509600 are the limit");
 }
 
@@ -181,7 +186,7 @@ fn patterns_take_bounded_memory() {
         &"(?=\\w{99})".repeat(100),
         &"(?=\\w)".repeat(2_000),
     ] {
-        let error = bounded_with("pre_tokenizer", split(pattern)).unwrap();
+        let error = bounded_error_with("pre_tokenizer", split(pattern)).unwrap();
         assert!(error.starts_with("FILE is not a tokenizer: its patterns have "), "{error}");
         assert!(error.ends_with(" characters with their repetitions, but 10000 are the limit"), "{error}");
     }
@@ -189,14 +194,14 @@ fn patterns_take_bounded_memory() {
     assert!(error_with("normalizer", replace, "citizen").unwrap().contains("its patterns have"));
     // The most that is allowed, and a pattern that would try for ever.
     for pattern in [&*"(?=\\w)".repeat(1_400), "(?:c|ci|i)*(?:(?=\\w)[a-z]*)*!", &*"(".repeat(5_000)] {
-        bounded_with("pre_tokenizer", split(pattern));
+        bounded_error_with("pre_tokenizer", split(pattern));
     }
     // Those of published models.
     for pattern in [
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
         r"[\x{3040}-\x{309f}]|.+",
     ] {
-        let error = bounded_with("pre_tokenizer", split(pattern));
+        let error = bounded_error_with("pre_tokenizer", split(pattern));
         assert!(error.is_none_or(|error| error.ends_with("has no token")));
     }
 }

@@ -100,9 +100,11 @@ impl Series {
             (Some(_), FileKind::Nothing | FileKind::Checkpoint) => FoundAtStart::Own,
             (Some(_), _) => FoundAtStart::Damaged,
             (None, _) if overwrite => FoundAtStart::Foreign,
-            (None, FileKind::Weights | FileKind::Other | FileKind::Checkpoint) => return exists(path, what_is(path)),
+            (None, FileKind::Weights | FileKind::Other | FileKind::Checkpoint) => {
+                return exists(path, description_of(path));
+            }
             (None, FileKind::Nothing) => match older(&newest).first() {
-                Some(path) => return exists(path, what_is(path)),
+                Some(path) => return exists(path, description_of(path)),
                 None => FoundAtStart::Own,
             },
         };
@@ -155,12 +157,10 @@ impl Series {
     pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> Result<(), SaveError> {
         // It would be lost with its only name.
         self.keep_newest_if_best()?;
-        let is_foreign = is_foreign(&self.newest);
         match self.before {
+            FoundAtStart::Own if !is_foreign(&self.newest) => self.keep_previous(max_to_keep),
             // Somebody has put another file there, or it was damaged.
-            FoundAtStart::Own if is_foreign => keep_aside(&self.newest),
-            FoundAtStart::Own => self.keep_previous(max_to_keep),
-            FoundAtStart::Damaged => keep_aside(&self.newest),
+            FoundAtStart::Own | FoundAtStart::Damaged => set_aside(&self.newest),
             FoundAtStart::Foreign => older(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path)),
         }
         .map_err(cannot_write(&self.path))?;
@@ -238,7 +238,7 @@ fn cannot_write(path: &Path) -> impl Fn(io::Error) -> SaveError {
 }
 
 /// What a file is that is no checkpoint of this training run.
-fn what_is(path: &Path) -> &'static str {
+fn description_of(path: &Path) -> &'static str {
     match file_kind(path) {
         FileKind::Weights => "a file of weights, not a checkpoint",
         FileKind::Other => "not a checkpoint",
@@ -249,14 +249,14 @@ fn what_is(path: &Path) -> &'static str {
 fn set_aside_note(path: &Path) -> ResumeNote {
     let why = match file_kind(path) {
         FileKind::Checkpoint => "damaged",
-        _ => what_is(path),
+        _ => description_of(path),
     };
     ResumeNote::SetAside { path: path.into(), why, kept: damaged_name(path) }
 }
 
 /// Gives a file that the next checkpoint replaces a second name: the first free one of `PATH.damaged`,
 /// `PATH.damaged-2`, ….
-fn keep_aside(path: &Path) -> io::Result<()> {
+fn set_aside(path: &Path) -> io::Result<()> {
     let kept = damaged_name(path);
     if kept.exists() || !path.exists() {
         return Ok(());
