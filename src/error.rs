@@ -161,6 +161,16 @@ pub enum OpError {
         /// Their norm.
         norm: f64,
     },
+    /// The loss does not depend on some parameters.
+    #[error(
+        "update: no gradient reached {}: the loss must depend on every parameter, by the tape of its own pass; \
+         `gradients.allow_unused(&model.part)` lets the parameters of a part be unused",
+        listed(parameters)
+    )]
+    Unused {
+        /// Their field paths.
+        parameters: Vec<String>,
+    },
     /// The gradients are those of another model of the same type: no parameter of the updated model has one.
     #[error(
         "update: the gradients were recorded for another `{model}`: no parameter of the updated one has a gradient"
@@ -228,4 +238,13 @@ pub(crate) fn ensure_not_empty<Dims: Shape>(op: &'static str, dims: &Dims) -> Re
         return Err(OpError::Empty { op, dims: format!("{dims:?}") });
     }
     Ok(())
+}
+
+/// The first of some paths, and how many more there are.
+fn listed(paths: &[String]) -> String {
+    let shown: Vec<String> = paths.iter().take(3).map(|path| format!("`{path}`")).collect();
+    match paths.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more parameters", shown.join(", ")),
+    }
 }

@@ -5,7 +5,7 @@
 //! happens at a tensor is a trait object.
 
 use crate::{
-    backend::{Backend, elements_of},
+    backend::{Backend, elements_of, tensor_id},
     dims::unnamed,
     error::Real,
 };
@@ -14,7 +14,7 @@ use dfdx::{
         RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName, ViewTensorRef,
     },
     shapes::{HasShape, Shape},
-    tensor::{Gradients, OwnedTape, Storage, Tensor, Trace},
+    tensor::{Gradients, OwnedTape, Storage, Tensor, Trace, UniqueId},
     tensor_ops::{Device, ReshapeTo},
 };
 use std::{any::type_name, fmt::Debug};
@@ -22,6 +22,8 @@ use std::{any::type_name, fmt::Debug};
 /// A tensor over any dimensions.
 pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
     fn device(&self) -> &D;
+    /// The key of its gradient.
+    fn id(&self) -> UniqueId;
     fn sizes(&self) -> Vec<usize>;
     fn num_elements(&self) -> usize;
     /// The name of the type of its dimensions, with paths.
@@ -61,6 +63,10 @@ pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
 impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> {
     fn device(&self) -> &D {
         self.device()
+    }
+
+    fn id(&self) -> UniqueId {
+        tensor_id(self)
     }
 
     fn sizes(&self) -> Vec<usize> {

@@ -51,8 +51,8 @@ fn rotated<B: Dim, S: Dim, H: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<(B, S, Product<H, QKDim>), E, D, T>,
 ) -> Result<Tensor<(B, S, Product<H, QKDim>), E, D, T>, OpError> {
     let rotary = Rotary::halves(10_000.0);
-    let heads = rearrange!(x: (B, S, Product<H, QKDim>) -> (B, H, S, QKDim))?;
-    rearrange!(rotary_positions(heads, 0, rotary)?: (B, H, S, QKDim) -> (B, S, Product<H, QKDim>))
+    let heads = rearrange!(x: (B, S, Product<H, QKDim>) -> (B, S, H, QKDim))?;
+    rearrange!(rotary_positions(heads, axis::<S>(), 0, rotary)?: (B, S, H, QKDim) -> (B, S, Product<H, QKDim>))
 }
 
 /// Attention in which groups of `GroupSize` query heads share one head of the keys and of the values.

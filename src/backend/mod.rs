@@ -13,6 +13,7 @@ mod cpu;
 mod put_gradient;
 #[cfg(test)]
 mod typed_overhead;
+mod weight;
 
 pub use attention_scale::AttentionScale;
 pub use conventions::{MaskFill, NormKind};
@@ -21,11 +22,13 @@ pub use typed_transformer_cpu::Tape;
 pub(crate) use typed_transformer_cpu::{
     ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, BackwardError, ContractionAxis, KernelError,
     KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand, Reduction as ReductionKind, Rotation, SgdStep, SharedTape,
-    StridedOperand, WeightDropout, activation_kernel, arithmetic_kernel, attention_kernel, concat_kernel,
-    contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, gradient_hook,
-    linear_kernel, norm_kernel, parallel_map, reduce_kernel, rotary_kernel, scale_kernel, softmax_kernel, tensor_id,
+    StridedOperand, WeightDropout, activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel,
+    concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel,
+    gradient_hook, linear_kernel, norm_kernel, parallel_map, reduce_kernel, rotary_kernel, softmax_kernel, tensor_id,
     where_kernel,
 };
+pub use weight::WeightTape;
+pub(crate) use weight::{note_parameter, read_weight, weight_on_tape};
 
 use crate::{
     dims::{ConstDim, Dim, MaybeSharded, unnamed},

@@ -1,11 +1,11 @@
 use super::{OpError, Real, device_error, views::with_shape_type};
 use crate::{
-    backend::{Backend, Tape, gather_kernel, run_kernel},
+    backend::{Backend, Tape, WeightTape, gather_kernel, read_weight, run_kernel, weight_on_tape},
     dims::{ConstDim, Dim, MaybeSharded},
     tokens::TokenIds,
 };
 use dfdx::{
-    tensor::{PutTape, Tensor},
+    tensor::{PutTape, SplitTape, Tensor},
     tensor_ops::GatherTo,
 };
 
@@ -29,8 +29,17 @@ use dfdx::{
 /// assert_eq!(x.as_vec(), [2.0, 2.1, 0.0, 0.1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    table: &Tensor<(V, M), E, D>,
+pub fn embed<
+    B: MaybeSharded,
+    S: Dim,
+    V: ConstDim,
+    M: ConstDim,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+    W: WeightTape<T, E, D>,
+>(
+    table: &Tensor<(V, M), E, D, W>,
     ids: &TokenIds<B, S, V>,
     tape: T,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
@@ -39,14 +48,15 @@ pub fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Back
         let (batch, len) = ids.shape();
         return run_kernel(OP, (batch, len, M::default()), tape, |tape| {
             let starts = ids.as_slice().iter().map(|id| id * M::SIZE).collect();
-            Ok(gather_kernel(D::read_parameter(table, tape)?, starts, M::SIZE)?)
+            Ok(gather_kernel(read_weight(table, tape)?, starts, M::SIZE)?)
         });
     }
     let error = device_error::<D::Err>(OP);
     let shape = (ids.shape().0.size(), ids.shape().1.size());
     let ids: Tensor<(usize, usize), usize, D> =
         table.device().try_tensor_from_vec(ids.as_slice().to_vec(), shape).map_err(&error)?;
-    let table: Tensor<(usize, usize), E, D, T> = with_shape_type(OP, table.clone().put_tape(tape))?;
+    let (table, table_tape) = weight_on_tape::<_, _, _, T, _>(table).split_tape();
+    let table: Tensor<(usize, usize), E, D, T> = with_shape_type(OP, table.put_tape(tape.merge(table_tape)))?;
     let output: Tensor<(usize, usize, usize), E, D, T> = table.try_gather(ids).map_err(&error)?;
     with_shape_type(OP, output)
 }

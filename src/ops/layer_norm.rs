@@ -3,7 +3,7 @@ use super::{
     unnamed::{on_sizes, reshape_to, rows, zip},
 };
 use crate::{
-    backend::{Backend, Norm, Tape, norm_kernel, run_kernel},
+    backend::{Backend, Norm, Tape, WeightTape, norm_kernel, read_weight, run_kernel, weight_on_tape},
     dims::{ConstDim, EndsIn},
 };
 use dfdx::{
@@ -30,10 +30,10 @@ use dfdx::{
 /// assert_eq!(layer_norm(x, &weight, Some(&bias), 0.0)?.as_vec(), [-1.0, 15.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn layer_norm<Dims, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn layer_norm<Dims, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>, W: WeightTape<T, E, D>>(
     input: Tensor<Dims, E, D, T>,
-    weight: &Tensor<(M,), E, D>,
-    bias: Option<&Tensor<(M,), E, D>>,
+    weight: &Tensor<(M,), E, D, W>,
+    bias: Option<&Tensor<(M,), E, D, W>>,
     epsilon: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
@@ -43,16 +43,17 @@ where
     if D::HAS_KERNELS {
         return run_kernel(OP, *input.shape(), T::default(), |tape| {
             let input = D::read(input, tape)?;
-            let weight = D::read_parameter(weight, tape)?;
-            let bias = bias.map(|bias| D::read_parameter(bias, tape)).transpose()?;
+            let weight = read_weight(weight, tape)?;
+            let bias = bias.map(|bias| read_weight(bias, tape)).transpose()?;
             Ok(norm_kernel(input, Norm::new(NormKind::LayerNorm, epsilon, weight, bias))?)
         });
     }
     let shape = *input.shape();
     let rows = rows::<Dims, M, _, _, _>(OP, input)?;
     let (matrix, error) = (*rows.shape(), device_error::<D::Err>(OP));
-    let broadcast =
-        |vector: &Tensor<(M,), E, D>| vector.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&matrix).map_err(&error);
+    let broadcast = |vector: &Tensor<(M,), E, D, W>| {
+        weight_on_tape::<_, _, _, T, _>(vector).try_broadcast_like::<_, Axis<0>>(&matrix).map_err(&error)
+    };
     let normalized = on_sizes(OP, rows, |x: Tensor<[usize; 2], E, D, T>| x.try_normalize::<Axis<1>>(epsilon))?;
     let output = zip(OP, normalized, broadcast(weight)?, |x, y| x.try_mul(y))?;
     let output = match bias {

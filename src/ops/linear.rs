@@ -3,7 +3,7 @@ use super::{
     unnamed::{Rows, matmul_2d_transposed, reshape_to, rows, zip},
 };
 use crate::{
-    backend::{Backend, Linear, Tape, linear_kernel, run_kernel},
+    backend::{Backend, Linear, Tape, WeightTape, linear_kernel, read_weight, run_kernel, weight_on_tape},
     dims::{ConstDim, EndsIn},
 };
 use dfdx::{
@@ -30,10 +30,10 @@ use dfdx::{
 /// assert_eq!(y.as_vec(), [1.0, 2.0, 3.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>, W: WeightTape<T, E, D>>(
     input: Tensor<Dims, E, D, T>,
-    weight: &Tensor<(OutDim, InDim), E, D>,
-    bias: Option<&Tensor<(OutDim,), E, D>>,
+    weight: &Tensor<(OutDim, InDim), E, D, W>,
+    bias: Option<&Tensor<(OutDim,), E, D, W>>,
 ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
 where
     Dims: EndsIn<InDim>,
@@ -43,17 +43,20 @@ where
     if D::HAS_KERNELS {
         return run_kernel(OP, output_shape, T::default(), |tape| {
             let input = D::read(input, tape)?;
-            let weight = D::read_parameter(weight, tape)?;
-            let bias = bias.map(|bias| D::read_parameter(bias, tape)).transpose()?;
+            let weight = read_weight(weight, tape)?;
+            let bias = bias.map(|bias| read_weight(bias, tape)).transpose()?;
             Ok(linear_kernel(input, Linear::new(weight, bias, InDim::SIZE, OutDim::SIZE))?)
         });
     }
     let rows = rows::<Dims, InDim, _, _, _>(OP, input)?;
-    let output: Tensor<(Rows, OutDim), E, D, T> = matmul_2d_transposed(OP, rows, weight.retaped::<T>())?;
+    let output: Tensor<(Rows, OutDim), E, D, T> =
+        matmul_2d_transposed(OP, rows, weight_on_tape::<_, _, _, T, _>(weight))?;
     let output = match bias {
         Some(bias) => {
             let shape = *output.shape();
-            let bias = bias.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&shape).map_err(device_error(OP))?;
+            let bias = weight_on_tape::<_, _, _, T, _>(bias)
+                .try_broadcast_like::<_, Axis<0>>(&shape)
+                .map_err(device_error(OP))?;
             zip(OP, output, bias, |x, y| x.try_add(y))?
         }
         None => output,

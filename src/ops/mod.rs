@@ -37,6 +37,7 @@
 //! | `T` | tape: [`NoneTape`](dfdx::tensor::NoneTape) when only the result is wanted, [`model.recording()`](crate::train::Recording) when gradients are |
 
 mod activation;
+mod affine;
 mod alibi;
 mod argmax;
 mod arithmetic;
@@ -76,7 +77,6 @@ mod reshape;
 mod residual;
 mod rms_norm;
 mod rotary_positions;
-mod scale;
 mod select;
 mod slice;
 mod stack;
@@ -87,6 +87,7 @@ mod where_;
 mod windows;
 
 pub use activation::{Activation, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh};
+pub use affine::{offset, scale};
 pub use alibi::alibi;
 pub use argmax::argmax;
 pub(crate) use arithmetic::elementwise;
@@ -143,7 +144,6 @@ pub use residual::residual;
 pub use rms_norm::rms_norm;
 pub(crate) use rotary_positions::rotate_heads;
 pub use rotary_positions::{Rotary, RotaryPairs, RotaryScaling, rotary_positions};
-pub use scale::scale;
 pub use select::select;
 pub use slice::slice;
 pub use stack::stack;

@@ -1,10 +1,10 @@
 use super::{OpError, Real, scale};
-use crate::backend::{Backend, Tape};
+use crate::backend::{Backend, Tape, note_parameter, tensor_id};
 use crate::ranks::Partial;
 use dfdx::{
     optim::UnusedTensors,
-    shapes::Shape,
-    tensor::{Merge, NoneTape, SplitTape, Storage, Tensor},
+    shapes::{Shape, Unit},
+    tensor::{Merge, NoneTape, SplitTape, Storage, Tensor, UniqueId},
 };
 
 /// A tensor over `Dims`, or a reference to a tensor without a tape, such as a parameter of a model.
@@ -61,9 +61,9 @@ impl<Dims: Shape + TensorSumOver<Axis>, E: Clone, D: Storage<E>, T: Tape<E, D>, 
     }
 }
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape, E: Clone, D: Storage<E>> TensorOrRef<Dims, E, D, Untaped> for &Tensor<Dims, E, D> {
+impl<Dims: Shape, E: Unit, D: Storage<E>> TensorOrRef<Dims, E, D, Untaped> for &Tensor<Dims, E, D> {
     fn split(self) -> (Tensor<Dims, E, D>, Untaped) {
-        (self.clone(), Untaped)
+        (self.clone(), Untaped(tensor_id(self)))
     }
 }
 
@@ -88,8 +88,8 @@ impl<Operand, Dims: Shape> AsWritten<Dims, Dims> for Operand {
 
 /// The tape of a tensor that is passed by value.
 pub struct Taped<T>(T);
-/// The tape of a tensor that is passed by reference: none.
-pub struct Untaped;
+/// A tensor that is passed by reference has no tape: the id of the tensor.
+pub struct Untaped(UniqueId);
 
 /// [`Taped`] or [`Untaped`].
 pub trait OperandTape<E, D: Storage<E>> {
@@ -134,7 +134,8 @@ impl<E, D: Storage<E>, T: Tape<E, D> + Merge<R>, R> JoinTapes<Taped<R>, E, D> fo
 #[diagnostic::do_not_recommend]
 impl<E, D: Storage<E>, T: Tape<E, D>> JoinTapes<Untaped, E, D> for Taped<T> {
     type Joined = Self;
-    fn join(self, _: Untaped) -> Self {
+    fn join(mut self, Untaped(id): Untaped) -> Self {
+        note_parameter(id, &mut self.0);
         self
     }
 }
@@ -142,7 +143,7 @@ impl<E, D: Storage<E>, T: Tape<E, D>> JoinTapes<Untaped, E, D> for Taped<T> {
 impl<E, D: Storage<E>, T: Tape<E, D>> JoinTapes<Taped<T>, E, D> for Untaped {
     type Joined = Taped<T>;
     fn join(self, other: Taped<T>) -> Taped<T> {
-        other
+        other.join(self)
     }
 }
 #[diagnostic::do_not_recommend]

@@ -1,6 +1,6 @@
 use super::{OpError, Real, cast, device_error, dim_error, elementwise};
 use crate::{
-    backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel},
+    backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel, weight_on_tape},
     dims::{AtMost, ConstDim, Dim, Even, MaybeSharded, check_same_size},
 };
 use dfdx::{
@@ -62,7 +62,7 @@ pub(crate) fn learned_positions_from<
     let compute = || {
         let rows: Tensor<_, usize, D> =
             table.device().try_tensor_from_vec((start..start + len.size()).collect(), (len,))?;
-        table.retaped::<T>().try_gather(rows)
+        weight_on_tape::<_, _, _, T, _>(table).try_gather(rows)
     };
     compute().map_err(device_error::<D::Err>(OP))
 }

@@ -3,7 +3,7 @@ use super::{
     unnamed::{on_sizes, reshape_to, rows, zip},
 };
 use crate::{
-    backend::{Backend, Norm, Tape, norm_kernel, run_kernel},
+    backend::{Backend, Norm, Tape, WeightTape, norm_kernel, read_weight, run_kernel, weight_on_tape},
     dims::{ConstDim, EndsIn},
 };
 use dfdx::{
@@ -30,9 +30,9 @@ use dfdx::{
 /// assert_eq!(rms_norm(x, &weight, 0.0)?.as_vec(), [0.2, -14.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn rms_norm<Dims, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn rms_norm<Dims, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>, W: WeightTape<T, E, D>>(
     input: Tensor<Dims, E, D, T>,
-    weight: &Tensor<(M,), E, D>,
+    weight: &Tensor<(M,), E, D, W>,
     epsilon: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
@@ -42,7 +42,7 @@ where
     if D::HAS_KERNELS {
         return run_kernel(OP, *input.shape(), T::default(), |tape| {
             let input = D::read(input, tape)?;
-            let weight = D::read_parameter(weight, tape)?;
+            let weight = read_weight(weight, tape)?;
             Ok(norm_kernel(input, Norm::new(NormKind::RmsNorm, epsilon, weight, None))?)
         });
     }
@@ -55,6 +55,7 @@ where
         let root = root.try_broadcast_like::<_, Axis<1>>(x.shape())?;
         x.try_div(root)
     })?;
-    let weight = weight.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&matrix).map_err(device_error(OP))?;
+    let weight =
+        weight_on_tape::<_, _, _, T, _>(weight).try_broadcast_like::<_, Axis<0>>(&matrix).map_err(device_error(OP))?;
     reshape_to(OP, zip(OP, normalized, weight, |x, y| x.try_mul(y))?, shape)
 }

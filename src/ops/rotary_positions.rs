@@ -1,11 +1,16 @@
-use super::{OpError, Real, cast, device_error, merge_heads, split_heads, take, unnamed::zip};
+use super::{
+    OpError, Real, cast,
+    concat_split::outer_len_inner,
+    device_error, take,
+    unnamed::{reshape_to, zip},
+};
 use crate::{
     backend::{Backend, Rotation, Tape, rotary_kernel, run_kernel},
-    dims::{ConstDim, Dim, Even, MaybeSharded, Product, axis},
+    dims::{AxisOf, ConstDim, Dim, EndsIn, Even, HasAxis, MaybeSharded, Product, Unchecked, axis},
     tokens::{Fin, Indices},
 };
 use dfdx::{
-    shapes::{Axes2, HasShape},
+    shapes::{Axes, Axes2, HasShape, Shape},
     tensor::Tensor,
     tensor_ops::{BroadcastTo, TryAdd, TryMul},
 };
@@ -46,7 +51,7 @@ pub struct Rotary {
 /// let rotary = Rotary { scaling: Some(scaling), ..Rotary::default() };
 /// let query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f64, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 0.0, 1.0, 0.0]);
-/// let rotated = rotary_positions(query, 0, rotary)?;
+/// let rotated = rotary_positions(query, axis::<SeqLen>(), 0, rotary)?;
 /// assert_eq!(rotated.as_vec(), [1.0, 0.0, 0.25f64.cos(), 0.25f64.sin()]);
 /// # Ok::<(), OpError>(())
 /// ```
@@ -148,11 +153,11 @@ impl Default for Rotary {
     }
 }
 
-/// Rotates each pair of columns of a query or a key by an angle that grows with its position, so that the product of a
-/// query and a key depends on their distance ([Su et al., 2021](https://arxiv.org/abs/2104.09864), 3.4).
+/// Rotates each pair of columns of a query or a key by an angle that grows with its position along the axis `S`, so that
+/// the product of a query and a key depends on their distance ([Su et al., 2021](https://arxiv.org/abs/2104.09864), 3.4).
 ///
-/// `(B, H, S, HeadDim) -> (B, H, S, HeadDim)`: the columns `(a, b)` of pair `j` at position `p` become
-/// `(a cos θ - b sin θ, a sin θ + b cos θ)` with `θ = p · base^(-2j / HeadDim)`, or slower by
+/// `(.., S, .., HeadDim) -> (.., S, .., HeadDim)`, for tensors of 2 to 6 axes: the columns `(a, b)` of pair `j` at
+/// position `p` become `(a cos θ - b sin θ, a sin θ + b cos θ)` with `θ = p · base^(-2j / HeadDim)`, or slower by
 /// [`RotaryScaling`]. The positions are `start`, `start + 1`, …
 ///
 /// # Errors
@@ -163,44 +168,22 @@ impl Default for Rotary {
 /// dims! { pub NumHeads = 1; pub HeadDim = 2; pub SeqLen = 2; pub Batch = 1; }
 /// let query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f64, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 0.0, 1.0, 0.0]);
-/// let rotated = rotary_positions(query, 0, Rotary::default())?;
+/// let rotated = rotary_positions(query, axis::<SeqLen>(), 0, Rotary::default())?;
 /// assert_eq!(rotated.as_vec(), [1.0, 0.0, 1f64.cos(), 1f64.sin()]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<(B, H, S, HeadDim), E, D, T>,
+pub fn rotary_positions<Dims, S: Dim, HeadDim: Even, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<S>,
     start: usize,
     rotary: Rotary,
-) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
-    rotate(input, start, rotary)
-}
-
-/// [`rotary_positions`] where the caller knows that the number of columns is even.
-fn rotate<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<(B, H, S, HeadDim), E, D, T>,
-    start: usize,
-    rotary: Rotary,
-) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
-    let shape @ (_, _, len, width) = *input.shape();
-    let tables = Tables::of(rotary, start, len.size(), HeadDim::SIZE);
-    if D::HAS_KERNELS {
-        let rotation = tables.rotation(1);
-        return run_kernel(OP, shape, T::default(), |tape| Ok(rotary_kernel(D::read(input, tape)?, rotation)?));
-    }
-    let [cosines, sines] = [&tables.cosines, &tables.sines].map(|table| table.iter().map(|x| cast(*x)).collect());
-    let columns: Vec<Fin<HeadDim>> = Fin::all().collect();
-    let others = Indices::from_fn((width,), |column| columns[rotary.pairs.of_column(column, HeadDim::SIZE).other]);
-    let others = take(input.clone(), axis::<HeadDim>(), &others)?;
-    let device = input.device().clone();
-    let broadcast = |table: Vec<E>| {
-        let table: Tensor<(S, HeadDim), E, D> = device.try_tensor_from_vec(table, (len, width))?;
-        table.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape)
-    };
-    let error = device_error::<D::Err>(OP);
-    let (cosines, sines) = (broadcast(cosines).map_err(&error)?, broadcast(sines).map_err(&error)?);
-    let input = zip(OP, input, cosines, |x, y| x.try_mul(y))?;
-    let others = zip(OP, others, sines, |x, y| x.try_mul(y))?;
-    zip(OP, input, others, |x, y| x.try_add(y))
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: HasAxis<S, WhichAxis> + EndsIn<HeadDim>,
+    Dims::Remaining: EndsIn<HeadDim>,
+{
+    let (_, len, columns) = outer_len_inner(input.shape(), Dims::INDEX);
+    rotate::<_, HeadDim, _, _, _>(input, len, columns, start, rotary)
 }
 
 /// [`rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`. The
@@ -218,12 +201,40 @@ pub(crate) fn rotate_heads<
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
+    let len = input.shape().1.size();
+    rotate::<_, HeadDim, _, _, _>(input, len, H::SIZE * HeadDim::SIZE, start, rotary)
+}
+
+/// Rotates the columns of the vectors at `len` positions, each of which has `columns`.
+fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    len: usize,
+    columns: usize,
+    start: usize,
+    rotary: Rotary,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    let (shape, tables) = (*input.shape(), Tables::of(rotary, start, len, HeadDim::SIZE));
+    let vectors = columns / HeadDim::SIZE;
     if D::HAS_KERNELS {
-        let shape @ (_, len, _) = *input.shape();
-        let rotation = Tables::of(rotary, start, len.size(), HeadDim::SIZE).rotation(H::SIZE);
+        let rotation = tables.rotation(vectors);
         return run_kernel(OP, shape, T::default(), |tape| Ok(rotary_kernel(D::read(input, tape)?, rotation)?));
     }
-    merge_heads(rotate(split_heads(input)?, start, rotary)?)
+    let [cosines, sines] = [&tables.cosines, &tables.sines].map(|table| table.iter().map(|x| cast(*x)).collect());
+    let sequences = shape.num_elements() / (len * columns).max(1);
+    let sizes = (Unchecked(sequences), Unchecked(len), Unchecked(vectors), HeadDim::default());
+    let (device, input) = (input.device().clone(), reshape_to(OP, input, sizes)?);
+    let all: Vec<Fin<HeadDim>> = Fin::all().collect();
+    let others = Indices::from_fn((HeadDim::default(),), |column| all[tables.other_columns[column]]);
+    let others = take(input.clone(), axis::<HeadDim>(), &others)?;
+    let broadcast = |table: Vec<E>| {
+        let table: Tensor<(Unchecked, HeadDim), E, D> = device.try_tensor_from_vec(table, (sizes.1, sizes.3))?;
+        table.retaped::<T>().try_broadcast_like::<_, Axes2<0, 2>>(&sizes)
+    };
+    let error = device_error::<D::Err>(OP);
+    let (cosines, sines) = (broadcast(cosines).map_err(&error)?, broadcast(sines).map_err(&error)?);
+    let input = zip(OP, input, cosines, |x, y| x.try_mul(y))?;
+    let others = zip(OP, others, sines, |x, y| x.try_mul(y))?;
+    reshape_to(OP, zip(OP, input, others, |x, y| x.try_add(y))?, shape)
 }
 
 /// The cosines and sines of the angles of some positions: `(S, HeadDim)`. The sine of the first column of a pair is

@@ -18,7 +18,7 @@ use dfdx::tensor::Storage;
 /// dims! { pub EmbedDim = 2; pub VocabSize = 3; pub SeqLen = 1; pub PartBatch = 1; }
 /// let device = Cpu::default();
 /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
-/// let mut gradients = GradientsOf::zeros(&model)?;
+/// let mut gradients = GradientsOf::zeros(&model);
 /// for (input, label) in [([1.0, 0.0], 0), ([0.0, 1.0], 2)] {
 ///     let input: Tensor<(PartBatch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(input.to_vec());
 ///     let labels = TokenIds::from_ids(&[label], None, (PartBatch, SeqLen))?;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Constant, GradientsOf, Sgd, Trainer}};
 /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
 /// let mut trainer = Trainer::new(Sgd::default(), Constant(0.1), 10, 0);
-/// let gradients = GradientsOf::zeros(&model)?;
+/// let gradients = GradientsOf::zeros(&model).allow_unused(&model);
 /// let error = trainer.update(&mut model, gradients, f64::NAN, 4).unwrap_err();
 /// assert_eq!(error.to_string(), "the loss is NaN at step 0");
 /// # Ok::<(), OpError>(())

@@ -1,15 +1,16 @@
 use super::{Recording, recording::Address};
 use crate::{
-    backend::{SharedTape, tensor_id},
+    backend::{Leaves, SharedTape, tensor_id},
+    model_tensors::visit_tensors,
     ops::{OpError, Real, device_error},
 };
 use dfdx::{
-    nn::{TensorCollection, ZeroGrads},
+    nn::TensorCollection,
     shapes::{HasShape, Shape},
     tensor::{Cpu, Gradients, Storage, Tensor, UniqueId},
     tensor_ops::Device,
 };
-use std::{collections::HashSet, fmt, ptr};
+use std::{collections::HashSet, convert::Infallible, fmt, ptr};
 
 /// The gradients of the parameters of a `Model`: what [`update`](super::update) takes.
 ///
@@ -31,6 +32,8 @@ pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) gradients: Gradients<E, D>,
     /// The tensors between operations, whose gradients are not kept.
     taken: HashSet<UniqueId>,
+    /// The parameters that the loss depends on, and those that may be unused; `None` if they are not known.
+    pub(super) used: Option<HashSet<UniqueId>>,
     model: Address<Model>,
 }
 
@@ -39,27 +42,26 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// and [`master_gradients`](super::master_gradients) add. They hold the model's parameters only, so a
     /// backward pass keeps no other gradients.
     ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
-    ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::GradientsOf};
     /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
-    /// assert_eq!(GradientsOf::zeros(&model)?.of(&model.bias)?.as_vec(), [0.0; 28]);
+    /// assert_eq!(GradientsOf::zeros(&model).of(&model.bias)?.as_vec(), [0.0; 28]);
     /// # Ok::<(), OpError>(())
     /// ```
-    pub fn zeros(model: &Model) -> Result<Self, OpError>
+    #[must_use]
+    pub fn zeros(model: &Model) -> Self
     where
         Model: TensorCollection<E, D>,
     {
-        let gradients = model.try_alloc_grads().map_err(device_error("zeros"))?;
-        Ok(Self { gradients, taken: HashSet::new(), model: Address::of(model) })
+        let mut gradients = Gradients::leaky();
+        gradients.retain_leafs(&ids_of(model));
+        Self { gradients, taken: HashSet::new(), used: Some(HashSet::new()), model: Address::of(model) }
     }
 
     /// Gradients that dfdx computed on a tape of its own. Nothing checks that they are those of a `Model`.
     #[must_use]
     pub fn unchecked(gradients: Gradients<E, D>) -> Self {
-        Self { gradients, taken: HashSet::new(), model: Address::UNKNOWN }
+        Self { gradients, taken: HashSet::new(), used: None, model: Address::UNKNOWN }
     }
 
     /// The gradient of a parameter or of an input of the pass; zero if it does not affect the loss.
@@ -84,6 +86,31 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         Ok(self.gradients.get(parameter))
     }
 
+    /// Lets the parameters of `part` be unused: their gradient is zero if the loss does not depend on them.
+    ///
+    /// Without it an [`update`](super::update) in which a parameter got no gradient is an [`OpError::Unused`].
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Linear, ops::OpError, prelude::*, train::{Sgd, update}};
+    /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+    /// # use dfdx::tensor_ops::SumTo;
+    /// let gradients = |model: &Linear<EmbedDim, VocabSize, f32, Cpu>| {
+    ///     model.bias.clone().put_tape(model.recording()).sum().backward()
+    /// };
+    /// let error = update(&mut model, gradients(&model)?, &mut Sgd::default(), 0.1, 1.0).unwrap_err();
+    /// assert_eq!(error, OpError::Unused { parameters: vec!["weight".into()] });
+    /// let gradients = gradients(&model)?.allow_unused(&model.weight);
+    /// update(&mut model, gradients, &mut Sgd::default(), 0.1, 1.0)?;
+    /// # Ok::<(), OpError>(())
+    /// ```
+    #[must_use]
+    pub fn allow_unused(mut self, part: &impl TensorCollection<E, D>) -> Self {
+        if let Some(used) = &mut self.used {
+            used.extend(ids_of(part));
+        }
+        self
+    }
+
     /// Whether the gradients were recorded for a model at another address: another model, or this one before it was moved.
     pub(super) fn belong_to_other(&self, model: &Model) -> bool {
         self.model.address.is_some_and(|address| address != ptr::from_ref(model).addr())
@@ -91,13 +118,14 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
 }
 
 impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
-    pub(super) fn new(gradients: Gradients<E, D>, taken: HashSet<UniqueId>, model: Address<Model>) -> Self {
-        Self { gradients, taken, model }
+    pub(super) fn new(leaves: Leaves<E, D>, model: Address<Model>) -> Self {
+        let Leaves { gradients, taken, reached } = leaves;
+        Self { gradients, taken, used: Some(reached), model }
     }
 
     /// A tape whose backward pass adds to these gradients.
     pub(super) fn into_recording(self) -> Recording<Model, E, D> {
-        Recording { tape: SharedTape::adding_to(self.gradients), model: self.model }
+        Recording { tape: SharedTape::adding_to(self.gradients, self.used.unwrap_or_default()), model: self.model }
     }
 }
 
@@ -105,4 +133,16 @@ impl<Model, E, D: Storage<E>> fmt::Debug for GradientsOf<Model, E, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("GradientsOf")
     }
+}
+
+/// The ids of the trained parameters.
+fn ids_of<Part: TensorCollection<E, D>, E: Real, D: Device<E>>(part: &Part) -> Vec<UniqueId> {
+    let mut ids = Vec::new();
+    let Ok(()) = visit_tensors::<_, E, D, Infallible>(part, "", |visited| {
+        if visited.is_trained {
+            ids.push(visited.tensor.id());
+        }
+        Ok(())
+    });
+    ids
 }

@@ -50,7 +50,7 @@ const OP: &str = "master gradients";
 /// let half_model = model.to_dtype::<f32>(); // `AMP<f16>` for mixed precision
 /// let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 0.0]);
 /// let loss = cross_entropy(half_model.forward(input.put_tape(half_model.recording()))?, &labels, Reduction::MeanAll)?;
-/// let (gradients, zeros) = (scale(loss, 1024.0)?.backward()?, GradientsOf::zeros(&model)?);
+/// let (gradients, zeros) = (scale(loss, 1024.0)?.backward()?, GradientsOf::zeros(&model));
 /// let gradients = master_gradients(&model, &half_model, gradients, 1024.0, zeros)?;
 /// update(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -70,13 +70,14 @@ where
     D: Backend<E> + Backend<Half> + Backend<f64>,
 {
     // One flat tensor per trained parameter, in the order of the fields.
-    let (mut half_gradients, mut unscaled) = (gradients.gradients, Vec::<Tensor<(usize,), E, D>>::new());
+    let is_used = |id| gradients.used.as_ref().is_none_or(|used| used.contains(&id));
+    let (mut half_gradients, mut unscaled) = (gradients.gradients, Vec::<(Tensor<(usize,), E, D>, bool)>::new());
     visit_tensors::<_, Half, D, D::Err>(half_model, "", |visited| {
         if visited.is_trained {
             let gradient = visited.tensor.flat_gradient(&mut half_gradients)?;
             // The quotient may not fit into 16 bits.
             let quotient = gradient.try_to_dtype::<f64>()?.try_div(loss_scale)?;
-            unscaled.push(quotient.try_to_dtype::<E>()?);
+            unscaled.push((quotient.try_to_dtype::<E>()?, is_used(visited.tensor.id())));
             // Frees the memory of this gradient.
             *visited.tensor.stored_gradient(&mut half_gradients)? =
                 Storage::<Half>::try_alloc_len(visited.tensor.device(), 1)?;
@@ -87,9 +88,12 @@ where
     let mut unscaled = unscaled.into_iter();
     visit_tensors::<_, E, D, D::Err>(model, "", |visited| {
         if visited.is_trained
-            && let Some(gradient) = unscaled.next()
+            && let Some((gradient, is_used)) = unscaled.next()
             && gradient.shape().0 > 0
         {
+            if let Some(used) = accumulated.used.as_mut().filter(|_| is_used) {
+                used.insert(visited.tensor.id());
+            }
             let sum = mem::replace(&mut accumulated.gradients, Gradients::leaky());
             accumulated.gradients = add_gradient_by_backward_pass(visited.tensor.flat_with_tape(sum)?, gradient)?;
         }

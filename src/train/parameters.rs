@@ -10,7 +10,7 @@ use crate::{
 use dfdx::{
     nn::TensorCollection,
     shapes::HasShape,
-    tensor::{Cpu, Gradients, Tensor},
+    tensor::{Cpu, Gradients, Tensor, UniqueId},
     tensor_ops::TryMul,
 };
 use std::{
@@ -54,6 +54,9 @@ impl Parameter {
 pub(crate) struct SumOfSquares {
     /// The parameter's field path.
     pub path: String,
+    pub id: UniqueId,
+    /// Whether it has no elements here.
+    pub is_empty: bool,
     /// The name of the type of its dimensions, with paths.
     pub dims_type_name: &'static str,
     pub sum: f64,
@@ -105,7 +108,13 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
                 Some(gradient) => sum_of_squares::<E, D>(gradient),
                 None => D::sum_of_squares(visited.tensor.flat_gradient(gradients)?)?,
             };
-            sums.push(SumOfSquares { path: visited.path, dims_type_name: visited.tensor.dims_type_name(), sum });
+            sums.push(SumOfSquares {
+                path: visited.path,
+                id: visited.tensor.id(),
+                is_empty: visited.tensor.num_elements() == 0,
+                dims_type_name: visited.tensor.dims_type_name(),
+                sum,
+            });
             Ok(())
         })
         .map_err(device_error(OP))?;

@@ -1,6 +1,6 @@
 use super::GradientsOf;
 use crate::{
-    backend::{BackwardError, Leaves, SharedTape, Tape, gradient_hook},
+    backend::{BackwardError, SharedTape, Tape, gradient_hook},
     ops::{OpError, Real, device_error},
     ranks::failure,
 };
@@ -148,12 +148,12 @@ impl<Model, E: Real, D: Device<E>> GradientTape<E, D> for Recording<Model, E, D>
     type Gradients = GradientsOf<Model, E, D>;
 
     fn run(self, loss: &Tensor<Rank0, E, D>) -> Result<Self::Gradients, OpError> {
-        let Leaves { gradients, taken } = self.tape.run(loss).map_err(|error| match error {
+        let leaves = self.tape.run(loss).map_err(|error| match error {
             BackwardError::HasRun => OpError::Backward,
             BackwardError::TwoSums => OpError::TwoSums,
             BackwardError::Device(error) => device_error(OP)(error),
         })?;
-        Ok(GradientsOf::new(gradients, taken, self.model))
+        Ok(GradientsOf::new(leaves, self.model))
     }
 }
 

@@ -69,7 +69,7 @@ pub struct OptimizerState<Model, E, Slots: ?Sized> {
 /// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
 /// let mut model = Layer::build(&Cpu::default());
 /// let mut sgd: Sgd<Layer, f32> = Sgd::default();
-/// let gradients = GradientsOf::zeros(&model)?;
+/// let gradients = GradientsOf::zeros(&model).allow_unused(&model);
 /// update(&mut model, gradients, &mut sgd, 0.1, 1.0)?;
 /// let state: &OptimizerState<Layer, f32, [Slot<f32>]> = sgd.state();
 /// // One slot, the velocity: an element for each weight and for each bias.

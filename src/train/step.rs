@@ -64,7 +64,7 @@ impl Step {
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Constant, GradientsOf, Sgd, Trainer}};
 /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
 /// let mut trainer = Trainer::new(Sgd::default(), Constant(0.1), 10, 0);
-/// let gradients = GradientsOf::zeros(&model)?;
+/// let gradients = GradientsOf::zeros(&model).allow_unused(&model);
 /// let report = trainer.update(&mut model, gradients, 3.3, 4)?;
 /// assert_eq!((report.steps_made, report.steps, report.learning_rate), (1, 10, 0.1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -9,7 +9,8 @@ use crate::{
     ops::{OpError, Real, cast},
     ranks::{failure, is_sharded},
 };
-use dfdx::nn::TensorCollection;
+use dfdx::{nn::TensorCollection, tensor::UniqueId};
+use std::collections::HashSet;
 
 /// One update of a model: clips the gradients to a global norm of at most `clip_norm`, then lets the
 /// optimizer step. Returns the norm before clipping.
@@ -25,6 +26,8 @@ use dfdx::nn::TensorCollection;
 /// - [`OpError::Hyperparameter`] if `clip_norm` is not above 0, if `learning_rate` is negative, NaN or infinite, or if a
 ///   hyperparameter of the optimizer is out of its range;
 /// - [`OpError::Gradient`] if the norm is NaN or infinite;
+/// - [`OpError::Unused`] if the loss does not depend on a parameter that may not be
+///   [unused](GradientsOf::allow_unused);
 /// - [`OpError::OtherModel`] if the gradients are those of another model of the same type;
 /// - [`OpError::Sharded`] if a trained parameter is divided among ranks;
 ///   [`update_sharded`](crate::tensor_parallel::update_sharded) updates it on all of them.
@@ -83,19 +86,33 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     ensure("clip_norm", clip_norm, clip_norm > 0.0, "above 0")?;
     ensure_non_negative("the learning rate", learning_rate)?;
     let is_other_model = gradients.belong_to_other(model);
+    let used = gradients.used;
     let mut parameters = Parameters::new(model, gradients.gradients);
-    let norm = squared_norm(&parameters.sums_of_squares()?)?.sqrt();
+    let squares = parameters.sums_of_squares()?;
+    let unused = unused_parameters(&squares, used.as_ref());
+    // dfdx finds a gradient by the id of its tensor. So another model's gradients hold nothing for this model. The address
+    // alone is no proof, because a model may be moved.
+    if is_other_model && unused.len() == squares.len() {
+        return Err(OpError::OtherModel { model: name::<Model>() });
+    }
+    let norm = squared_norm(&squares)?.sqrt();
     if !norm.is_finite() {
         return Err(OpError::Gradient { norm });
     }
-    // dfdx finds a gradient by the id of its tensor. So another model's gradients hold nothing for this model, and the
-    // norm is 0. The address alone is no proof, because a model may be moved.
-    if norm == 0.0 && is_other_model {
-        return Err(OpError::OtherModel { model: name::<Model>() });
+    if !unused.is_empty() {
+        return Err(OpError::Unused { parameters: unused });
     }
     if norm > clip_norm {
         parameters.scale_gradients(cast(clip_norm / norm));
     }
     optimizer.step(learning_rate, parameters)?;
     Ok(norm)
+}
+
+/// The paths of the parameters that got no gradient. One that is not zero is a gradient, whoever computed it.
+fn unused_parameters(squares: &[SumOfSquares], used: Option<&HashSet<UniqueId>>) -> Vec<String> {
+    let is_unused = |squares: &&SumOfSquares| {
+        squares.sum == 0.0 && !squares.is_empty && used.is_some_and(|used| !used.contains(&squares.id))
+    };
+    squares.iter().filter(is_unused).map(|squares| squares.path.clone()).collect()
 }

@@ -50,3 +50,4 @@ mod tokenizer;
 #[cfg(feature = "tokenizers")]
 mod tokenizer_memory;
 mod training;
+mod unused_parameters;

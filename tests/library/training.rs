@@ -341,7 +341,7 @@ fn accumulated_gradients_match_pytorch() {
             input.chunks(SeqLen::SIZE * InDim::SIZE).zip(labels.as_slice().chunks(SeqLen::SIZE)).collect();
         for theirs in numbers("accumulation.loss") {
             let mut sum = 0.0;
-            let mut gradients = GradientsOf::zeros(&model).unwrap();
+            let mut gradients = GradientsOf::zeros(&model);
             for (input, labels) in &parts {
                 let input: Tensor<(Part, SeqLen, InDim), E, Cpu> = device.tensor(input.to_vec());
                 let labels = TokenIds::from_ids(labels, None, (Part, SeqLen)).unwrap();
@@ -379,7 +379,7 @@ fn gradients_of_another_model_of_the_same_type_are_refused() {
         "update: the gradients were recorded for another `Classifier<f64>`: no parameter of the updated one has a \
          gradient",
     );
-    let zeros = GradientsOf::zeros(&model).unwrap();
+    let zeros = GradientsOf::zeros(&model);
     let tape = accumulate_gradients(zeros);
     let part = cross_entropy(logits(&model, tape), &labels(), Reduction::MeanAll).unwrap().backward().unwrap();
     assert!(update(&mut other, part, &mut sgd, 0.1, NO_CLIPPING).is_err());

@@ -82,7 +82,7 @@ proptest! {
         let x = numbers(seed, (Rows::new(rows), GroupSize, Len::new(len), HeadDim));
         for (pairs, columns) in [(RotaryPairs::Adjacent, [(0, 1), (2, 3)]), (RotaryPairs::Halves, [(0, 2), (1, 3)])] {
             let rotary = Rotary { base: 50.0, pairs, scaling: None };
-            let rotated = ops::rotary_positions(x.clone(), start, rotary).unwrap().as_vec();
+            let rotated = ops::rotary_positions(x.clone(), axis::<Len>(), start, rotary).unwrap().as_vec();
             let mut expected = x.as_vec();
             for (vector, x) in expected.chunks_mut(4).zip(x.as_vec().chunks(4)).enumerate().map(|(i, pair)| ((i, pair.0), pair.1)) {
                 let (i, vector) = vector;
@@ -97,9 +97,20 @@ proptest! {
     }
 
     #[test]
+    fn positions_may_stand_before_the_heads(seed in 0usize..50, rows in 1usize..3, len in 1usize..4, start in 0usize..20) {
+        let x = numbers(seed, (Rows::new(rows), GroupSize, Len::new(len), HeadDim));
+        let heads_first = ops::rotary_positions(x.clone(), axis::<Len>(), start, Rotary::default()).unwrap();
+        let positions_first: F64<(Rows, Len, GroupSize, HeadDim)> = permute(x).unwrap();
+        let positions_first =
+            ops::rotary_positions(positions_first, axis::<Len>(), start, Rotary::default()).unwrap();
+        let moved: F64<(Rows, GroupSize, Len, HeadDim)> = permute(positions_first).unwrap();
+        assert_close(&moved.as_vec(), &heads_first.as_vec(), 1e-12);
+    }
+
+    #[test]
     fn the_product_of_rotated_vectors_depends_on_their_distance(seed in 0usize..50, start in 0usize..50) {
         let at = |x: &F64<(Batch, GroupSize, QLen, HeadDim)>, start| {
-            ops::rotary_positions(x.clone(), start, Rotary::default()).unwrap().as_vec()
+            ops::rotary_positions(x.clone(), axis::<QLen>(), start, Rotary::default()).unwrap().as_vec()
         };
         let (query, key) = (numbers(seed, Default::default()), numbers(seed + 1, Default::default()));
         let dot = |q: Vec<f64>, k: Vec<f64>| -> f64 { q.iter().zip(k).map(|(q, k)| q * k).sum() };
@@ -159,7 +170,8 @@ fn gradients() {
     check(bias.clone(), |p| with_bias(query.retaped(), key.retaped(), value.retaped(), p));
     for pairs in [RotaryPairs::Adjacent, RotaryPairs::Halves] {
         check(query.clone(), |q| {
-            weighted_sum(ops::rotary_positions(q, 5, Rotary { base: 100.0, pairs, scaling: None }).unwrap())
+            let rotary = Rotary { base: 100.0, pairs, scaling: None };
+            weighted_sum(ops::rotary_positions(q, axis::<QLen>(), 5, rotary).unwrap())
         });
     }
     check(query, |x| weighted_sum(Silu::apply(x).unwrap()));

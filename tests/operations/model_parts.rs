@@ -86,8 +86,8 @@ fn slow_pairs_of_rotary_positions_rotate_more_slowly() {
     let (factor, low, high, original_len) = (8.0, 1.0, 4.0, 64);
     let scaling = RotaryScaling { factor, low_frequency_factor: low, high_frequency_factor: high, original_len };
     let rotary = Rotary { scaling: Some(scaling), ..Rotary::halves(1000.0) };
-    let ones: F64<(Batch, Const<1>, Const<1>, EmbedDim)> = dfdx::tensor::OnesTensor::ones(&Cpu::default());
-    let rotated = ops::rotary_positions(ones, 3, rotary).unwrap().as_vec();
+    let ones: F64<(Batch, Const<1>, EmbedDim)> = dfdx::tensor::OnesTensor::ones(&Cpu::default());
+    let rotated = ops::rotary_positions(ones, axis::<Const<1>>(), 3, rotary).unwrap().as_vec();
     for pair in 0..6 {
         // `_compute_llama3_parameters` of transformers.
         let frequency = 1.0 / 1000f64.powf(pair as f64 / 6.0);

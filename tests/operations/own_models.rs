@@ -208,7 +208,7 @@ impl<I: ConstDim, X: ConstDim, M: ConstDim, E: Real, D: Backend<E>> Clip<I, X, M
     ) -> Result<Tensor<(), E, D, T>, OpError> {
         let image = unit(self.image.forward(images)?)?;
         let text = unit(self.text.forward(texts)?)?;
-        let scores = mul(einsum!(image: (A, M), text: (B, M) -> (A, B))?, self.log_temperature.clone().exp())?;
+        let scores = mul(einsum!(image: (A, M), text: (B, M) -> (A, B))?, self.log_temperature.retaped::<T>().exp())?;
         let pair: Tensor<(A, B), E, D> = one_hot(scores.device(), pairs)?;
         let of_images = log_softmax_over(scores.clone(), axis::<B>())?;
         let of_texts = log_softmax_over(scores, axis::<A>())?;

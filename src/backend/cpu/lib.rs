@@ -29,10 +29,10 @@ pub use autograd::{
 };
 pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
 pub use kernels::{
-    AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, arithmetic_kernel,
+    AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, affine_kernel, arithmetic_kernel,
     attention::{AttentionConfig, AttentionDims, WeightDropout, attention_kernel},
     concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel,
-    linear_kernel, norm_kernel, reduce_kernel, rotary_kernel, scale_kernel, softmax_kernel, sum_of_squares,
-    sum_of_squares_f32, where_kernel,
+    linear_kernel, norm_kernel, reduce_kernel, rotary_kernel, softmax_kernel, sum_of_squares, sum_of_squares_f32,
+    where_kernel,
 };
 pub use mask_rule::MaskRule;

@@ -3,7 +3,8 @@
 use super::*;
 use typed_transformer::ops::{
     Activation, DropoutSeed, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh, add, div, dropout, gather,
-    log_softmax_over, max_over, maximum, mean_over, minimum, mul, permute, scale, softmax_over, sub, sum_over, take,
+    log_softmax_over, max_over, maximum, mean_over, minimum, mul, offset, permute, scale, softmax_over, sub, sum_over,
+    take,
 };
 
 dims! { Batch; QLen; KLen; EmbedDim = 7; NumHeads = 3; Picked = 5; }
@@ -73,6 +74,7 @@ fn arithmetic_of_a_tensor_with_itself_agrees() {
         compare_map!(x, |x| mul(x.clone(), x));
         compare_map!(x, |x| add(x.clone(), x));
         compare_map!(x, |x| div(scale(x.clone(), 3.0).unwrap(), x));
+        compare_map!(x, |x| offset(scale(x, -3.0).unwrap(), 0.7));
     });
 }
 

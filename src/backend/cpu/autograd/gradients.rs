@@ -69,6 +69,8 @@ pub struct Leaves<E, D: Storage<E>> {
     pub gradients: OfDfdx<E, D>,
     /// The outputs of kernels, whose gradients are not kept.
     pub taken: HashSet<UniqueId>,
+    /// The parameters and inputs that a kernel added to, be it zeros.
+    pub reached: HashSet<UniqueId>,
 }
 
 struct Entry<E, D: Storage<E>> {
@@ -100,8 +102,9 @@ impl<E, D: Storage<E>> Gradients<E, D> {
 
     /// The gradients that are left at the end of the pass.
     pub fn into_leaves(mut self) -> Result<Leaves<E, D>, D::Err> {
+        let reached = self.between_kernels.keys().chain(&self.in_dfdx).copied().collect();
         self.for_dfdx()?;
-        Ok(Leaves { gradients: self.of_dfdx, taken: self.taken })
+        Ok(Leaves { gradients: self.of_dfdx, taken: self.taken, reached })
     }
 }
 

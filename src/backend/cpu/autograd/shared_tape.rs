@@ -2,11 +2,12 @@ use super::gradients::{Gradients, Leaves, tensor_id};
 use dfdx::{
     dtypes::Dtype,
     shapes::Rank0,
-    tensor::{Merge, NoneTape, Storage, Tape as DfdxTape, Tensor},
+    tensor::{Merge, NoneTape, Storage, Tape as DfdxTape, Tensor, UniqueId},
     tensor_ops::Device,
 };
 use std::{
     cell::RefCell,
+    collections::HashSet,
     mem,
     rc::Rc,
     sync::atomic::{AtomicU64, Ordering},
@@ -50,6 +51,8 @@ enum State<E, D: Storage<E>> {
 
 struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
+    /// The parameters that dfdx's operations read, and those of the passes before.
+    parameters: HashSet<UniqueId>,
     /// The gradients that the backward pass adds to, if it does not start from zero.
     gradients: Option<dfdx::tensor::Gradients<E, D>>,
 }
@@ -78,19 +81,25 @@ impl<Err> From<Err> for BackwardError<Err> {
 }
 
 impl<E, D: Storage<E>> SharedTape<E, D> {
-    /// A tape whose backward pass adds to `gradients`.
-    pub fn adding_to(gradients: dfdx::tensor::Gradients<E, D>) -> Self {
-        Self::new(Some(gradients))
+    /// A tape whose backward pass adds to `gradients`, those of passes that have reached some parameters.
+    pub fn adding_to(gradients: dfdx::tensor::Gradients<E, D>, reached: HashSet<UniqueId>) -> Self {
+        Self::new(Pass { operations: Vec::new(), parameters: reached, gradients: Some(gradients) })
     }
 
-    fn new(gradients: Option<dfdx::tensor::Gradients<E, D>>) -> Self {
-        let pass = Pass { operations: Vec::new(), gradients };
+    fn new(pass: Pass<E, D>) -> Self {
         Self(Some(Rc::new(RefCell::new(State::Open(pass)))))
     }
 
     /// Records a kernel.
     pub fn record_kernel(&mut self, backward: Backward<Gradients<E, D>, D::Err>) {
         self.record(Operation::OfKernel(backward));
+    }
+
+    /// Notes that an operation of dfdx reads a parameter: dfdx does not tell whose gradients it has.
+    pub fn note_parameter(&mut self, id: UniqueId) {
+        if let State::Open(pass) = &mut *self.node().borrow_mut() {
+            pass.parameters.insert(id);
+        }
     }
 
     /// On a pass that has run this does nothing: [`run`](Self::run) returns the error.
@@ -115,7 +124,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// The pass that this is a handle of.
     fn node(&mut self) -> Node<E, D> {
         if self.0.is_none() {
-            *self = Self::new(None);
+            *self = Self::new(Pass { operations: Vec::new(), parameters: HashSet::new(), gradients: None });
         }
         let mut node = self.0.clone().expect("a tape was just made");
         loop {
@@ -152,6 +161,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
             }
         }
         let mut leaves = gradients.into_leaves()?;
+        leaves.reached.extend(pass.parameters);
         leaves.gradients.drop_non_leafs();
         Ok(leaves)
     }
@@ -198,6 +208,7 @@ impl<E, D: Storage<E>> Merge<Self> for SharedTape<E, D> {
 impl<E, D: Storage<E>> Pass<E, D> {
     fn add(&mut self, others: Self) {
         self.operations.extend(others.operations);
+        self.parameters.extend(others.parameters);
         self.gradients = self.gradients.take().or(others.gradients);
     }
 }

@@ -2,6 +2,7 @@
 //! pairs the output with its backward pass. Only `record_kernel` touches the tape.
 
 mod activation;
+mod affine;
 mod arithmetic;
 pub mod attention;
 mod concat;
@@ -15,11 +16,11 @@ mod norm;
 mod optimizer;
 mod reduce;
 mod rotary;
-mod scale;
 mod softmax;
 mod where_;
 
 pub use activation::activation_kernel;
+pub use affine::affine_kernel;
 pub use arithmetic::arithmetic_kernel;
 pub use concat::concat_kernel;
 pub use contraction::contraction_kernel;
@@ -32,7 +33,6 @@ pub use norm::{Norm, norm_kernel};
 pub use optimizer::{AdamStep, SgdStep, sum_of_squares, sum_of_squares_f32};
 pub use reduce::reduce_kernel;
 pub use rotary::{Rotation, rotary_kernel};
-pub use scale::scale_kernel;
 pub use softmax::softmax_kernel;
 pub use where_::where_kernel;
 

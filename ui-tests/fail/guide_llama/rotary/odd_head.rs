@@ -7,7 +7,7 @@ dims! { NumHeads = 8; QKDim = 7; }
 fn rotated<B: Dim, S: Dim>(
     heads: Tensor<(B, NumHeads, S, QKDim), f32, Cpu>,
 ) -> Result<Tensor<(B, NumHeads, S, QKDim), f32, Cpu>, OpError> {
-    rotary_positions(heads, 0, Rotary::default())
+    rotary_positions(heads, axis::<S>(), 0, Rotary::default())
 }
 
 fn main() {}

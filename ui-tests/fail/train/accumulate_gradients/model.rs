@@ -8,9 +8,9 @@ dims! { VocabSize = 28; Wide = 64; Narrow = 8; }
 type Teacher = Linear<Wide, VocabSize, f32, Cpu>;
 type Student = Linear<Narrow, VocabSize, f32, Cpu>;
 
-fn next_part(teacher: &Teacher, student: &Student) -> Result<Recording<Student, f32, Cpu>, OpError> {
+fn next_part(teacher: &Teacher, student: &Student) -> Recording<Student, f32, Cpu> {
     let _ = (teacher, student);
-    Ok(accumulate_gradients(GradientsOf::zeros(teacher)?))
+    accumulate_gradients(GradientsOf::zeros(teacher))
 }
 
 fn main() {}

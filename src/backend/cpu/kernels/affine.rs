@@ -4,8 +4,8 @@ use crate::{
 };
 use dfdx::tensor::CpuError;
 
-/// `x` times a number.
-pub fn scale_kernel(input: Operand, factor: f32) -> Result<KernelOutput, CpuError> {
+/// `factor · x + addend`. An addend of -0 changes no `x`.
+pub fn affine_kernel(input: Operand, factor: f32, addend: f32) -> Result<KernelOutput, CpuError> {
     let partition = partition_elements(input.len(), 0);
     let mut y = input.alloc_output(input.len())?;
     let chunks = partition.chunks().zip(partition.split_mut(&mut y, 1));
@@ -13,19 +13,21 @@ pub fn scale_kernel(input: Operand, factor: f32) -> Result<KernelOutput, CpuErro
         let x = elements.slice(input.elements(), 1);
         dispatch_simd(
             #[inline(always)]
-            || y.iter_mut().zip(x).for_each(|(y, x)| *y = factor * x),
+            || y.iter_mut().zip(x).for_each(|(y, x)| *y = factor * x + addend),
         );
     });
     let output = input.new_tensor(y)?;
 
     let input = input.gradient;
     Ok(with_backward(output, move |mut dy, gradients| {
-        partition.map_chunks(partition.split_mut(&mut dy, 1), |dy| {
-            dispatch_simd(
-                #[inline(always)]
-                || dy.iter_mut().for_each(|d| *d *= factor),
-            );
-        });
+        if factor != 1.0 {
+            partition.map_chunks(partition.split_mut(&mut dy, 1), |dy| {
+                dispatch_simd(
+                    #[inline(always)]
+                    || dy.iter_mut().for_each(|d| *d *= factor),
+                );
+            });
+        }
         input.add(gradients, dy)
     }))
 }
