@@ -25,7 +25,7 @@ use std::{
 
 /// Element, device and tape mean the same everywhere (see the table of letters in `ops`), so one program for each
 /// of them covers a whole module.
-const ONCE_PER_MODULE: [&str; 3] = ["E", "D", "T"];
+const ONCE_PER_MODULE: [&str; 4] = ["E", "D", "T", "W"];
 
 /// Positions and orders of axes, which are inferred from shapes, and tapes of second operands, which are inferred from
 /// these. No program writes them.
