@@ -173,7 +173,7 @@ pub mod __private {
 
     pub use crate::{
         nn::module::{ParamShape, child_path},
-        ops::{NumAxes, Over, Rearrangement},
+        ops::{NumAxes, Over, Rearrangement, repeated, summed},
     };
 }
 

@@ -2,10 +2,11 @@
 
 use crate::axes::{Axes, spelling};
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{
     Error, Expr, Ident, Result, Token,
     parse::{Parse, ParseStream},
+    spanned::Spanned,
 };
 
 const MAX_OPERANDS: usize = 3;
@@ -82,7 +83,29 @@ pub fn expand(contraction: TokenStream) -> Result<TokenStream> {
         }
         [] => return Err(Error::new(result.span, "a contraction has an operand")),
     };
-    Ok(quote!({ #(#bindings)* #contraction }))
+    let checks = checks(&operands, &result);
+    Ok(quote!({ #(#checks)* #(#bindings)* #contraction }))
+}
+
+/// What the contraction asks of its axes: all of one that it sums over, and no part of a model along one that an operand
+/// lacks.
+fn checks(operands: &[Operand], result: &Axes) -> Vec<TokenStream> {
+    let mut checked: Vec<&str> = Vec::new();
+    let mut checks = Vec::new();
+    for axis in operands.iter().flat_map(|operand| &operand.axes.list) {
+        if checked.contains(&&*axis.name) {
+            continue;
+        }
+        checked.push(&axis.name);
+        let check = match result.has(axis) {
+            false => "summed",
+            true if operands.iter().all(|operand| operand.axes.has(axis)) => continue,
+            true => "repeated",
+        };
+        let (check, ty) = (Ident::new(check, axis.ty.span()), &axis.ty);
+        checks.push(quote_spanned!(ty.span()=> ::typed_transformer::__private::#check::<#ty>();));
+    }
+    checks
 }
 
 /// The error of a call that is not of the form of the macro.

@@ -1,6 +1,6 @@
 //! Axes are found by name, not by number.
 
-use super::{AxesAmong, Dim, MaybeSharded};
+use super::{AnyDim, AxesAmong, Dim, MaybeSharded};
 use dfdx::shapes::{Axes, Axis, ReduceShape, Shape};
 use std::marker::PhantomData;
 
@@ -21,7 +21,7 @@ use std::marker::PhantomData;
     label = "`{Self}` has no axis `{Name}`",
     note = "an axis is named by its dimension, and a tensor has up to 6 of them; `usize` is no dimension, `Unchecked` is one"
 )]
-pub trait HasAxis<Name: MaybeSharded, WhichAxis>:
+pub trait HasAxis<Name: AnyDim, WhichAxis>:
     Shape
     + ReduceShape<WhichAxis, Reduced = <Self as HasAxis<Name, WhichAxis>>::Remaining>
     + ReduceShape<<Self as HasAxis<Name, WhichAxis>>::Position, Reduced = <Self as HasAxis<Name, WhichAxis>>::Remaining>
@@ -33,26 +33,26 @@ pub trait HasAxis<Name: MaybeSharded, WhichAxis>:
     /// The shape without the axis.
     type Remaining: Shape;
     /// The shape with `Other` in place of the axis.
-    type Replaced<Other: MaybeSharded>: Shape;
+    type Replaced<Other: AnyDim>: Shape;
 
     /// The dimension of the axis.
     fn axis(self) -> Name;
     /// The shape without the axis.
     fn remove_axis(self) -> Self::Remaining;
     /// The shape with `other` in place of the axis.
-    fn replace_axis<Other: MaybeSharded>(self, other: Other) -> Self::Replaced<Other>;
+    fn replace_axis<Other: AnyDim>(self, other: Other) -> Self::Replaced<Other>;
 }
 
 macro_rules! has_axis {
     ($index:literal: $($before:ident)* [$axis:ident] $($after:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<$($before: MaybeSharded,)* $axis: MaybeSharded, $($after: MaybeSharded,)*> HasAxis<$axis, Axis<$index>>
+        impl<$($before: AnyDim,)* $axis: AnyDim, $($after: AnyDim,)*> HasAxis<$axis, Axis<$index>>
             for ($($before,)* $axis, $($after,)*)
         {
             const INDEX: usize = $index;
             type Position = Axis<$index>;
             type Remaining = ($($before,)* $($after,)*);
-            type Replaced<Other: MaybeSharded> = ($($before,)* Other, $($after,)*);
+            type Replaced<Other: AnyDim> = ($($before,)* Other, $($after,)*);
 
             #[allow(non_snake_case, unused_variables)]
             fn axis(self) -> $axis {
@@ -65,7 +65,7 @@ macro_rules! has_axis {
                 ($($before,)* $($after,)*)
             }
             #[allow(non_snake_case)]
-            fn replace_axis<Other: MaybeSharded>(self, other: Other) -> Self::Replaced<Other> {
+            fn replace_axis<Other: AnyDim>(self, other: Other) -> Self::Replaced<Other> {
                 let ($($before,)* _, $($after,)*) = self;
                 ($($before,)* other, $($after,)*)
             }
@@ -116,7 +116,7 @@ pub struct AxisOf<Name>(PhantomData<fn() -> Name>);
 /// # Ok::<(), OpError>(())
 /// ```
 #[must_use]
-pub fn axis<Name: MaybeSharded>() -> AxisOf<Name> {
+pub fn axis<Name: AnyDim>() -> AxisOf<Name> {
     AxisOf(PhantomData)
 }
 
@@ -164,10 +164,10 @@ pub fn along<Left: Dim, Right: Dim>() -> ConcatAxis<Left, Right> {
     label = "adding the axis `{Name}` to `{Smaller}` does not give `{Self}`",
     note = "broadcasting adds one axis, `{Name}`, and leaves all others as they are"
 )]
-pub trait BroadcastFrom<Smaller, Name: Dim, WhichAxis>: HasAxis<Name, WhichAxis, Remaining = Smaller> {}
+pub trait BroadcastFrom<Smaller, Name: MaybeSharded, WhichAxis>: HasAxis<Name, WhichAxis, Remaining = Smaller> {}
 
 #[diagnostic::do_not_recommend]
-impl<Smaller, Name: Dim, WhichAxis, Dims> BroadcastFrom<Smaller, Name, WhichAxis> for Dims where
+impl<Smaller, Name: MaybeSharded, WhichAxis, Dims> BroadcastFrom<Smaller, Name, WhichAxis> for Dims where
     Dims: HasAxis<Name, WhichAxis, Remaining = Smaller>
 {
 }

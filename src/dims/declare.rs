@@ -206,6 +206,8 @@ macro_rules! dims {
 
     (@common $vis:vis $name:ident) => {
         #[diagnostic::do_not_recommend]
+        impl $crate::dims::AnyDim for $name {}
+        #[diagnostic::do_not_recommend]
         impl $crate::dims::MaybeSharded for $name {}
         #[diagnostic::do_not_recommend]
         impl $crate::dims::Dim for $name {}

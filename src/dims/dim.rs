@@ -22,16 +22,20 @@ use typenum::U1;
 /// assert_eq!(double(Batch::new(3)), 6);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a dimension",
-    label = "`{Self}` is not a dimension",
+    message = "`{Self}` is not a whole dimension",
+    label = "`{Self}` is not a whole dimension",
     note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one; the factors of a `Product` have their sizes at compile time"
 )]
 pub trait Dim: MaybeSharded {}
 
-/// A [`Dim`], or one rank's part of a `Dim`: a [`Shard`](crate::ranks::Shard).
+/// A dimension that may be sharded: a [`Dim`], or a rank's part of one, a [`Shard`](crate::ranks::Shard).
 ///
 /// It is what an operation asks of an axis along which it only repeats itself, such as the batch of a linear map. Of an
-/// axis along which it sums, it asks for a [`Dim`].
+/// axis that it sums, normalizes, indexes or orders, it asks for a [`Dim`]. So a module whose batch is a
+/// `B: MaybeSharded` trains in one process and on many ranks ([`guide::ranks`](crate::guide::ranks)).
+///
+/// A shard over an axis of ranks whose size is known at compile time is none: such ranks divide a model, and a weight
+/// that all of them have would get a rank's term of its gradient. Operations without weights take it.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
@@ -48,7 +52,17 @@ pub trait Dim: MaybeSharded {}
     label = "`{Self}` is not a dimension",
     note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one; the factors of a `Product` have their sizes at compile time"
 )]
-pub trait MaybeSharded: shapes::Dim {}
+pub trait MaybeSharded: AnyDim {}
+
+/// A dimension, or a rank's part of one, whatever its ranks divide. It is what an operation asks of a free axis that all
+/// of its operands have.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a dimension",
+    label = "`{Self}` is not a dimension",
+    note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one; the factors of a `Product` have their sizes at compile time"
+)]
+pub trait AnyDim: shapes::Dim {}
 
 /// A dimension whose size is known at compile time, as the constant `SIZE`.
 ///
@@ -75,8 +89,10 @@ pub trait ConstDim: Dim + Factor {}
     label = "the size of `{Self}` is not known at compile time",
     note = "`dims! {{ pub Name = 8; }}` declares one; the parts of a `Quotient` and the ranks of a `Shard` divide their whole without remainder"
 )]
-pub trait Factor: MaybeSharded + shapes::ConstDim {}
+pub trait Factor: AnyDim + shapes::ConstDim {}
 
+#[diagnostic::do_not_recommend]
+impl<const N: usize> AnyDim for Const<N> {}
 #[diagnostic::do_not_recommend]
 impl<const N: usize> MaybeSharded for Const<N> {}
 #[diagnostic::do_not_recommend]
@@ -119,6 +135,8 @@ impl shapes::Dim for Unchecked {
         Some(Self(size))
     }
 }
+#[diagnostic::do_not_recommend]
+impl AnyDim for Unchecked {}
 #[diagnostic::do_not_recommend]
 impl MaybeSharded for Unchecked {}
 #[diagnostic::do_not_recommend]

@@ -50,12 +50,12 @@ mod windows;
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
 pub use declare::BoundedSize;
 pub use dfdx::shapes::Const;
-pub use dim::{ConstDim, Dim, Factor, MaybeSharded, Unchecked};
+pub use dim::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, Unchecked};
 pub use factors::SameFactors;
 pub use local::LocalSize;
 pub use product::{Product, ProductDim, Quotient, QuotientDim};
 pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LessThan, SumOf};
-pub use shape::{AxesAmong, CanBecome, EndsIn, NamedShape, WholeShape};
+pub use shape::{AxesAmong, CanBecome, DataShape, EndsIn, NamedShape, WholeShape};
 pub use size::{CountFactor, FullyStatic, PushDigit, StaticSize};
 pub use sum::{Sum, SumDim};
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};
@@ -126,7 +126,7 @@ pub enum DimError {
 ///
 /// # Errors
 /// [`DimError::Mismatch`] if the sizes differ.
-pub(crate) fn check_same_size<Any: MaybeSharded>(
+pub(crate) fn check_same_size<Any: AnyDim>(
     left: &'static str,
     expected: Any,
     right: &'static str,

@@ -1,4 +1,4 @@
-use super::{ConstDim, Dim, Divides, Factor, MaybeSharded, StaticSize, size::FullyStatic};
+use super::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded, StaticSize, size::FullyStatic};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -49,13 +49,17 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Left: Factor, Right: Factor> MaybeSharded for Product<Left, Right> {}
+impl<Left: Factor, Right: Factor> AnyDim for Product<Left, Right> {}
+#[diagnostic::do_not_recommend]
+impl<Left: ConstDim, Right: ConstDim> MaybeSharded for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: Factor, Right: Factor> Factor for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
+#[diagnostic::do_not_recommend]
+impl<Whole: ConstDim, Parts: Divides<Whole>> AnyDim for Quotient<Whole, Parts> {}
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> MaybeSharded for Quotient<Whole, Parts> {}
 #[diagnostic::do_not_recommend]

@@ -1,6 +1,6 @@
 //! Relations between shapes, by the names of their axes.
 
-use super::{CountFactor, Dim, DimError, HasAxis, MaybeSharded, check_same_size};
+use super::{AnyDim, CountFactor, Dim, DimError, HasAxis, MaybeSharded, check_same_size};
 use dfdx::shapes::Shape;
 
 /// The shape has up to 6 axes, and each is a dimension or one rank's part of a dimension.
@@ -33,10 +33,31 @@ pub trait NamedShape: Shape {
 )]
 pub trait WholeShape: NamedShape {}
 
+/// The shape has up to 6 axes, each of which [may be sharded](MaybeSharded): a weight may be applied along all of them.
+///
+/// ```
+/// use typed_transformer::{dims::{DataShape, EndsIn}, ops::rms_norm, prelude::*};
+/// fn unit_norm<Dims: EndsIn<M, Before: DataShape>, M: ConstDim>(
+///     x: Tensor<Dims, f32, Cpu>,
+/// ) -> Result<Tensor<Dims, f32, Cpu>, OpError> {
+///     rms_norm(x, &ops::ones(&Cpu::default(), (M::default(),))?, 1e-6)
+/// }
+/// dims! { pub SeqLen = 1; pub EmbedDim = 2; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![2.0, -2.0]);
+/// assert_eq!(unit_norm(x)?.as_vec(), [1.0, -1.0]);
+/// # Ok::<(), OpError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a shape of up to 6 dimensions",
+    label = "`{Self}` is not a shape of up to 6 dimensions",
+    note = "`dims! {{ pub Name; }}` declares a dimension; `usize` is none, `Unchecked` is one"
+)]
+pub trait DataShape: NamedShape {}
+
 macro_rules! named_shape {
     ($($axis:ident $index:tt)*) => {
         #[diagnostic::do_not_recommend]
-        impl<$($axis: MaybeSharded),*> NamedShape for ($($axis,)*) {
+        impl<$($axis: AnyDim),*> NamedShape for ($($axis,)*) {
             #[allow(unused_variables)]
             fn check_same_sizes(self, left: &'static str, found: Self, right: &'static str) -> Result<(), DimError> {
                 $(check_same_size(left, self.$index, right, found.$index)?;)*
@@ -45,6 +66,8 @@ macro_rules! named_shape {
         }
         #[diagnostic::do_not_recommend]
         impl<$($axis: Dim),*> WholeShape for ($($axis,)*) {}
+        // The compiler recommends this one, so that an error names the axis.
+        impl<$($axis: MaybeSharded),*> DataShape for ($($axis,)*) {}
     };
 }
 named_shape!();
@@ -69,21 +92,24 @@ named_shape!(A 0 B 1 C 2 F 3 G 4 H 5);
     label = "`{Self}` does not end in `{Name}`",
     note = "the shape has up to 6 axes, and the last one is `{Name}`; each is a dimension: `usize` is none, `Unchecked` is one"
 )]
-pub trait EndsIn<Name: MaybeSharded>: NamedShape {
+pub trait EndsIn<Name: AnyDim>: NamedShape {
+    /// The axes before the last one.
+    type Before: Shape;
     /// The shape with `Other` in place of the last axis.
-    type WithLast<Other: MaybeSharded>: EndsIn<Other, WithLast<Name> = Self, WithLast<Other> = Self::WithLast<Other>>;
+    type WithLast<Other: AnyDim>: EndsIn<Other, Before = Self::Before, WithLast<Name> = Self, WithLast<Other> = Self::WithLast<Other>>;
 
     /// The last axis.
     fn last(self) -> Name;
     /// The shape with `other` in place of the last axis.
-    fn with_last<Other: MaybeSharded>(self, other: Other) -> Self::WithLast<Other>;
+    fn with_last<Other: AnyDim>(self, other: Other) -> Self::WithLast<Other>;
 }
 
 macro_rules! ends_in {
     ($($before:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<$($before: MaybeSharded,)* Name: MaybeSharded> EndsIn<Name> for ($($before,)* Name,) {
-            type WithLast<Other: MaybeSharded> = ($($before,)* Other,);
+        impl<$($before: AnyDim,)* Name: AnyDim> EndsIn<Name> for ($($before,)* Name,) {
+            type Before = ($($before,)*);
+            type WithLast<Other: AnyDim> = ($($before,)* Other,);
 
             #[allow(non_snake_case)]
             fn last(self) -> Name {
@@ -93,7 +119,7 @@ macro_rules! ends_in {
             }
 
             #[allow(non_snake_case)]
-            fn with_last<Other: MaybeSharded>(self, other: Other) -> Self::WithLast<Other> {
+            fn with_last<Other: AnyDim>(self, other: Other) -> Self::WithLast<Other> {
                 let ($($before,)* _,) = self;
                 ($($before,)* other,)
             }
@@ -124,21 +150,39 @@ ends_in!(A B C F G);
     note = "no axis is added silently: `broadcast` adds one"
 )]
 pub trait AxesAmong<Dims: Shape, Order>: Shape {
+    /// The axes of `Dims` that the shape does not have.
+    type Others: Shape;
+
     /// The position in `Dims` of each axis, counted from 0.
     fn positions() -> Vec<usize>;
 }
 
+// Each axis is looked for in what the axes before it leave of `Dims`.
 macro_rules! axes_among {
-    ($($axis:ident $index:ident)*) => {
+    (@step $all:tt [$($bounds:tt)*] [$($places:tt)*] $rest:ty; $axis:ident $index:ident $($others:ident)*) => {
+        axes_among!(
+            @step $all
+            [$($bounds)* $rest: HasAxis<$axis, $index>,]
+            [$($places)* <$rest as HasAxis<$axis, $index>>::INDEX,]
+            <$rest as HasAxis<$axis, $index>>::Remaining; $($others)*
+        );
+    };
+    (@step {$($axis:ident $index:ident)*} [$($bounds:tt)*] [$($places:tt)*] $rest:ty;) => {
         #[diagnostic::do_not_recommend]
-        impl<Dims: Shape, $($axis: Dim, $index),*> AxesAmong<Dims, ($($index,)*)> for ($($axis,)*)
+        impl<Dims: Shape, $($axis: AnyDim, $index),*> AxesAmong<Dims, ($($index,)*)> for ($($axis,)*)
         where
-            $(Dims: HasAxis<$axis, $index>,)*
+            $($bounds)*
         {
+            type Others = $rest;
+
             fn positions() -> Vec<usize> {
-                vec![$(<Dims as HasAxis<$axis, $index>>::INDEX),*]
+                let mut rest: Vec<usize> = (0..Dims::NUM_DIMS).collect();
+                [$($places)*].map(|place: usize| rest.remove(place)).to_vec()
             }
         }
+    };
+    ($($axes:ident)*) => {
+        axes_among!(@step {$($axes)*} [] [] Dims; $($axes)*);
     };
 }
 axes_among!();
@@ -181,7 +225,7 @@ axes_among!(A I B J C K F L G M H N);
 pub trait CanBecome<To: Dim>: Dim {}
 
 #[diagnostic::do_not_recommend]
-impl<From: Dim, To: CountFactor> CanBecome<To> for From where (To::Dynamic<()>, From, To): OneSize {}
+impl<From: Dim, To: CountFactor + Dim> CanBecome<To> for From where (To::Dynamic<()>, From, To): OneSize {}
 
 /// `(Dynamic, From, To)`: `From` and `To` can have the same size. `Dynamic` is the list of run-time dimensions of `To`.
 /// If it has one, every `From` can have its size, even a type parameter.

@@ -1,4 +1,4 @@
-use super::{Const, ConstDim, Dim};
+use super::{AnyDim, Const, ConstDim};
 use typenum::{B0, B1, ToUInt, U0, U1, U2, U3, U4, U5, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, UInt, UTerm};
 
 /// A dimension whose size is a type-level number, so that the compiler can decide relations.
@@ -44,7 +44,7 @@ impl<const N: usize> FullyStatic for Const<N> where Const<N>: StaticSize {}
 /// A factor in the number of elements of a shape: compile-time dimensions count by size, run-time
 /// dimensions of [`dims!`](crate::dims!) by name.
 #[doc(hidden)]
-pub trait CountFactor: Dim {
+pub trait CountFactor: AnyDim {
     /// The factor of the compile-time product, as a typenum number: 1 if its size is dynamic.
     type Static;
     /// The list `Rest` of run-time dimensions, preceded by this dimension if its size is dynamic.

@@ -1,4 +1,4 @@
-use super::{ConstDim, CountFactor, Dim, Factor, MaybeSharded, StaticSize, name};
+use super::{AnyDim, ConstDim, CountFactor, Dim, Factor, MaybeSharded, StaticSize, name};
 use dfdx::shapes;
 use std::{fmt, marker::PhantomData, ops::Add};
 use typenum::U1;
@@ -62,6 +62,8 @@ impl<Left: Dim, Right: Dim> shapes::Dim for Sum<Left, Right> {
     }
 }
 #[diagnostic::do_not_recommend]
+impl<Left: Dim, Right: Dim> AnyDim for Sum<Left, Right> {}
+#[diagnostic::do_not_recommend]
 impl<Left: Dim, Right: Dim> MaybeSharded for Sum<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: Dim, Right: Dim> Dim for Sum<Left, Right> {}
@@ -91,7 +93,7 @@ where
 }
 
 #[diagnostic::do_not_recommend]
-impl<Left: CountFactor, Right: CountFactor> CountFactor for Sum<Left, Right>
+impl<Left: CountFactor + Dim, Right: CountFactor + Dim> CountFactor for Sum<Left, Right>
 where
     (Left::Dynamic<()>, Right::Dynamic<()>, Left::Static, Right::Static): Total,
 {

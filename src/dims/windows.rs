@@ -1,4 +1,4 @@
-use super::{ConstDim, CountFactor, Dim, Factor, MaybeSharded, StaticSize, name, relations::LessOrEqual};
+use super::{AnyDim, ConstDim, CountFactor, Dim, Factor, MaybeSharded, StaticSize, name, relations::LessOrEqual};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -48,6 +48,8 @@ impl<Len: Dim, Window: ConstDim> shapes::Dim for Windows<Len, Window> {
         Len::from_size(len).map(|_| Self::unchecked(size))
     }
 }
+#[diagnostic::do_not_recommend]
+impl<Len: Dim, Window: ConstDim> AnyDim for Windows<Len, Window> {}
 #[diagnostic::do_not_recommend]
 impl<Len: Dim, Window: ConstDim> MaybeSharded for Windows<Len, Window> {}
 #[diagnostic::do_not_recommend]
@@ -104,7 +106,7 @@ impl<Len, Window> fmt::Debug for Windows<Len, Window> {
 pub trait WindowOf<Len: Dim>: ConstDim {}
 
 #[diagnostic::do_not_recommend]
-impl<Window: StaticSize, Len: CountFactor> WindowOf<Len> for Window where
+impl<Window: StaticSize, Len: CountFactor + Dim> WindowOf<Len> for Window where
     (Len::Dynamic<()>, (Window::Nat, Len::Static)): WindowFits
 {
 }

@@ -1,7 +1,7 @@
 use super::Sampler;
 use crate::{
     backend::Backend,
-    dims::{Const, Dim},
+    dims::{Const, Dim, MaybeSharded},
     nn::Autoregressive,
     ops::{OpError, Real},
     tokens::{Fin, TokenIds},
@@ -34,7 +34,7 @@ use std::fmt;
 /// assert!(texts.iter().all(|text| text.last() == Some(&END) || text.len() == 15 - 3 + 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Generation<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real = f32, D: Backend<E> = Cpu> {
+pub struct Generation<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a Model,
     sampler: &'a mut Sampler<Model::VocabSize>,
     ends: Vec<Fin<Model::VocabSize>>,
@@ -47,7 +47,7 @@ pub struct Generation<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real = f32,
     has_ended: Vec<bool>,
 }
 
-impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generation<'a, B, Model, E, D> {
+impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generation<'a, B, Model, E, D> {
     /// Reads the prompts, `(B, Prompt)`. All prompts have the same length, up to the model's maximum; none has padding.
     /// `ends` is `Some(end)`, `None`, or a list.
     ///
@@ -113,7 +113,9 @@ impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generat
     }
 }
 
-impl<B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> fmt::Debug for Generation<'_, B, Model, E, D> {
+impl<B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> fmt::Debug
+    for Generation<'_, B, Model, E, D>
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (batch, max) = (self.logits.shape().0, Model::MaxSeqLen::default());
         let ended = self.has_ended.iter().filter(|&&has_ended| has_ended).count();
@@ -121,7 +123,9 @@ impl<B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> fmt::Debug 
     }
 }
 
-impl<B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Iterator for Generation<'_, B, Model, E, D> {
+impl<B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Iterator
+    for Generation<'_, B, Model, E, D>
+{
     type Item = Result<Vec<Option<Fin<Model::VocabSize>>>, OpError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -13,7 +13,7 @@ pub use sampler::{Sampler, SamplingError};
 
 use crate::{
     backend::Backend,
-    dims::{AtMost, Const, Dim},
+    dims::{AtMost, Const, Dim, MaybeSharded},
     nn::{Autoregressive, LM, Seq2Seq},
     ops::{OpError, Real},
     tokens::{Fin, TokenIds},
@@ -38,7 +38,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn greedy<
-    B: Dim,
+    B: MaybeSharded,
     Src: AtMost<Config::MaxSrcLen>,
     Tgt: AtMost<Config::MaxTgtLen>,
     Config: Seq2Seq,
@@ -75,7 +75,7 @@ pub fn greedy<
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn generate<
-    B: Dim,
+    B: MaybeSharded,
     Src: AtMost<Config::MaxSrcLen>,
     Tgt: AtMost<Config::MaxTgtLen>,
     Config: Seq2Seq,
@@ -118,7 +118,7 @@ pub fn generate<
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn generate_from_prompt<
-    B: Dim,
+    B: MaybeSharded,
     Prompt: AtMost<Model::MaxSeqLen>,
     Len: AtMost<Model::MaxSeqLen>,
     Model: Autoregressive<B, E, D>,
@@ -145,7 +145,7 @@ pub fn generate_from_prompt<
 }
 
 /// Extends each row by the tokens that follow `prompt` until it ends or has `len` tokens, and pads it with `end`.
-fn extend<B: Dim, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>>(
+fn extend<B: MaybeSharded, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>>(
     mut rows: Vec<Vec<Fin<Model::VocabSize>>>,
     model: &Model,
     prompt: &TokenIds<B, Prompt, Model::VocabSize>,

@@ -1,6 +1,6 @@
 use crate::{
     backend::elements_of,
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, MaybeSharded},
     ops::{OpError, Real},
     tokens::Fin,
 };
@@ -181,7 +181,7 @@ impl<V: ConstDim> Sampler<V> {
     /// assert_eq!(tokens, [Fin::literal::<1>(), Fin::literal::<0>()]);
     /// # Ok::<(), OpError>(())
     /// ```
-    pub fn choose_each<B: Dim, E: Real, D: Device<E>>(
+    pub fn choose_each<B: MaybeSharded, E: Real, D: Device<E>>(
         &mut self,
         logits: &Tensor<(B, V), E, D>,
     ) -> Result<Vec<Fin<V>>, OpError> {

@@ -16,7 +16,7 @@ pub use names::NAMES;
 
 use crate::{
     backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, Dim, Divides, Product, Quotient, axis},
+    dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
     mask::{AttentionMask, NoMask, PadSourceKeys, mk_mask},
     module,
     nn::{LayerNorm, Linear, init},
@@ -104,7 +104,7 @@ pub struct Embeddings<Config: BertConfig, E, D> {
 
 impl<Config: BertConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
     /// `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`
-    fn forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         token_types: &TokenIds<B, S, Config::TokenTypes>,
@@ -172,7 +172,7 @@ pub struct Layer<Config: BertConfig, E, D> {
 
 impl<Config: BertConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
     /// `(B, S, EmbedDim), mask (B, S, S) -> (B, S, EmbedDim)`
-    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, S, S>,
@@ -218,7 +218,7 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Bert<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
-    pub fn forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         token_types: &TokenIds<B, S, Config::TokenTypes>,
@@ -233,7 +233,7 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Bert<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn pooled<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn pooled<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         states: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, Config::EmbedDim), E, D, T>, OpError> {

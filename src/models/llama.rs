@@ -16,7 +16,7 @@ pub use names::NAMES;
 
 use crate::{
     backend::{Backend, Tape},
-    dims::{AtMost, Const, ConstDim, Dim, Divides, Even, Product, Quotient, axis},
+    dims::{AtMost, Const, ConstDim, Dim, Divides, Even, MaybeSharded, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
     nn::{Autoregressive, Cache, CacheUpdate, Heads, init, last},
@@ -122,7 +122,7 @@ pub struct Attention<Config: LlamaConfig, E, D> {
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
     /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `update_cache` prepends
     /// the cached keys and values.
-    pub(super) fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
@@ -160,7 +160,7 @@ pub struct FeedForward<Config: LlamaConfig, E, D> {
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    pub(super) fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
@@ -193,7 +193,7 @@ pub struct Layer<Config: LlamaConfig, E, D> {
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
     /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
-    fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
@@ -239,7 +239,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -250,7 +250,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
     }
 
     /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
@@ -271,7 +271,7 @@ pub type LlamaCache<B, Config, E = f32, D = Cpu> =
     Cache<B, <Config as LlamaConfig>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Llama<Config, E, D> {
+impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Llama<Config, E, D> {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
     type Cache = LlamaCache<B, Config, E, D>;

@@ -18,7 +18,7 @@ pub use names::NAMES;
 use super::llama::{Attention, FeedForward, KeyValueHeadsOf, LlamaCache, LlamaConfig};
 use crate::{
     backend::{Backend, Tape},
-    dims::{AtMost, Const, ConstDim, Dim, axis},
+    dims::{AtMost, Const, ConstDim, Dim, MaybeSharded, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
     nn::{Autoregressive, Cache, CacheUpdate, init, last},
@@ -113,7 +113,7 @@ pub struct Layer<Config: MixtralConfig, E, D> {
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
     /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
-    fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
@@ -159,7 +159,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -170,7 +170,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
     }
 
     /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
@@ -180,7 +180,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Mixtral<Config, E, D> {
+impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Mixtral<Config, E, D> {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
     type Cache = LlamaCache<B, Config, E, D>;

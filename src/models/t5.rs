@@ -21,7 +21,7 @@ pub use names::NAMES;
 
 use crate::{
     backend::{Backend, Tape},
-    dims::{ConstDim, Dim, Product},
+    dims::{ConstDim, Dim, MaybeSharded, Product},
     mask::{AttentionMask, CausalMask, NoMask, PadSourceKeys, PaddingMask, mk_cross_mask, mk_mask},
     module,
     nn::{Heads, init},
@@ -137,7 +137,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
-    pub fn forward<B: Dim, Src: Dim, Tgt: Dim, T: Tape<E, D>>(
+    pub fn forward<B: MaybeSharded, Src: Dim, Tgt: Dim, T: Tape<E, D>>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
         target: &TokenIds<B, Tgt, Config::VocabSize>,
@@ -160,7 +160,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn encoder<B: Dim, Src: Dim, T: Tape<E, D>>(
+    pub fn encoder<B: MaybeSharded, Src: Dim, T: Tape<E, D>>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
         tape: T,
@@ -188,7 +188,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     }
 
     /// The logits of the decoder's last layer, scaled by `1 / √EmbedDim`: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
@@ -198,7 +198,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
 }
 
 /// The positions of the source that `next` positions see: all but padding.
-fn source_mask<B: Dim, Q: Dim, Src: Dim>(
+fn source_mask<B: MaybeSharded, Q: Dim, Src: Dim>(
     next: (B, Q),
     source_padding: &PaddingMask<B, Src>,
 ) -> Result<AttentionMask<B, Q, Src>, OpError> {

@@ -23,7 +23,7 @@
 
 use crate::{
     backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, Dim, Product},
+    dims::{AtMost, ConstDim, Dim, MaybeSharded, Product},
     einsum,
     mask::{AttentionMask, PadSourceKeys},
     nn::{Arch, Conventions, LM, MHAttention, Output, Seq2Seq, Sinusoidal, residual_norm},
@@ -113,7 +113,7 @@ impl Conventions for FromScratch {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn forward_as_published<
-    B: Dim,
+    B: MaybeSharded,
     Src: AtMost<Config::MaxSrcLen>,
     Tgt: AtMost<Config::MaxTgtLen>,
     Config: Seq2Seq<Conventions = FromScratch>,
@@ -152,7 +152,7 @@ pub fn forward_as_published<
 
 /// An attention of the published code, with its projections: `(B, Q, QDim), (B, K, KVDim) -> (B, Q, QDim)`.
 fn attend_as_published<
-    B: Dim,
+    B: MaybeSharded,
     Q: Dim,
     K: Dim,
     QDim: ConstDim,
@@ -202,7 +202,7 @@ fn attend_as_published<
 /// # Ok::<(), OpError>(())
 /// ```
 pub fn unweighted_attention_as_published<
-    B: Dim,
+    B: MaybeSharded,
     Q: Dim,
     K: Dim,
     H: ConstDim,

@@ -19,7 +19,7 @@ pub use names::NAMES;
 
 use crate::{
     backend::{Backend, Tape},
-    dims::{ConstDim, Dim, Divides, Product, Quotient, axis},
+    dims::{ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
     mask::AttentionMask,
     module,
     nn::{LayerNorm, Linear},
@@ -154,7 +154,7 @@ pub struct Layer<Config: VitConfig, E, D> {
 
 impl<Config: VitConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
@@ -202,7 +202,7 @@ impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn forward<B: Dim, T: Tape<E, D>>(
+    pub fn forward<B: MaybeSharded, T: Tape<E, D>>(
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {
@@ -216,7 +216,7 @@ impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn pooled<B: Dim, T: Tape<E, D>>(
+    pub fn pooled<B: MaybeSharded, T: Tape<E, D>>(
         &self,
         states: Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, Config::EmbedDim), E, D, T>, OpError> {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     backend::{Arithmetic, Backend, Tape, arithmetic_kernel, run_kernel},
-    dims::AxesAmong,
+    dims::{AxesAmong, DataShape},
 };
 use dfdx::{
     shapes::{HasShape, Shape},
@@ -64,7 +64,7 @@ arithmetic! {
         ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
         where
             Dims: NamedAxes<N>,
-            Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
+            Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order, Others: DataShape>,
             T: JoinTapes<OtherTape, E, D>,
             [usize; N]: Sizes,
             [usize; OTHER_N]: Sizes,
@@ -92,7 +92,7 @@ fn arithmetic<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const 
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
     Dims: NamedAxes<N>,
-    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
+    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order, Others: DataShape>,
     T: JoinTapes<OtherTape, E, D>,
     [usize; N]: Sizes,
     [usize; OTHER_N]: Sizes,
@@ -101,10 +101,9 @@ where
     let (shape, other_shape) = (*x.shape(), *y.shape());
     ensure_not_empty(op, &shape)?;
     let positions = Smaller::positions();
-    let is_twice = |(i, position)| positions[..i].contains(position);
     let sizes = shape.concrete();
     let agrees = positions.iter().zip(other_shape.concrete()).all(|(position, size)| sizes[*position] == size);
-    if !agrees || positions.iter().enumerate().any(is_twice) {
+    if !agrees {
         return Err(OpError::Shape { op, from: format!("{other_shape:?}"), to: format!("{shape:?}") });
     }
 

@@ -1,6 +1,6 @@
 use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Tape};
-use crate::dims::{AxisOf, BroadcastFrom, Dim};
+use crate::dims::{AxisOf, BroadcastFrom, MaybeSharded};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::Tensor,
@@ -22,7 +22,7 @@ use dfdx::{
 /// assert_eq!(rows.as_vec(), [1.0, 2.0, 1.0, 2.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn broadcast<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn broadcast<Smaller: Shape, Dims, Name: MaybeSharded, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Smaller, E, D, T>,
     shape: Dims,
     _: AxisOf<Name>,

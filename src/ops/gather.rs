@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     backend::{Backend, Tape, gather_kernel, run_kernel},
-    dims::{AxisOf, Dim, HasAxis, MaybeSharded, check_same_size},
+    dims::{AnyDim, AxisOf, Dim, HasAxis, check_same_size},
     tokens::Indices,
 };
 use dfdx::{
@@ -118,7 +118,7 @@ macro_rules! places_in {
     };
     (@impl $index:tt: $($before:ident)*; $($after:ident)*; $($given:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<$($before: MaybeSharded,)* Name: MaybeSharded, K: Dim, $($after: MaybeSharded,)*>
+        impl<$($before: AnyDim,)* Name: AnyDim, K: Dim, $($after: AnyDim,)*>
             PlacesIn<($($before,)* Name, $($after,)*), K, Axis<$index>> for ($($before,)* K, $($given,)*)
         {
             fn own_axis(self) -> K {

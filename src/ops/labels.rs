@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     backend::{Backend, Tape},
-    dims::{ConstDim, Dim, DimError, MaybeSharded, WholeShape, check_same_size},
+    dims::{AnyDim, ConstDim, Dim, DimError, WholeShape, check_same_size},
     ranks::{RankAxis, Shard},
     tokens::{Fin, Indices, TokenIds},
 };
@@ -156,7 +156,7 @@ pub trait FitsLogits<Logits: Shape, Positions: Shape, Classes: Dim> {
 macro_rules! fits_logits {
     ($($axis:ident $index:tt)*; $classes:tt) => {
         #[diagnostic::do_not_recommend]
-        impl<Labels, $($axis: MaybeSharded,)* V: Dim> FitsLogits<($($axis,)* V,), ($($axis,)*), V> for Labels {
+        impl<Labels, $($axis: AnyDim,)* V: Dim> FitsLogits<($($axis,)* V,), ($($axis,)*), V> for Labels {
             fn check_sizes(logits: ($($axis,)* V,), labels: &Indices<($($axis,)*), V>) -> Result<(), DimError> {
                 $(check_same_size("the logits", logits.$index, "the labels", labels.shape().$index)?;)*
                 check_same_size("the logits", logits.$classes, "the labels", labels.axis())

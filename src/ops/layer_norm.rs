@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::{Backend, Norm, Tape, WeightTape, norm_kernel, read_weight, run_kernel, weight_on_tape},
-    dims::{ConstDim, EndsIn},
+    dims::{ConstDim, DataShape, EndsIn},
 };
 use dfdx::{
     shapes::{Axis, HasShape},
@@ -37,7 +37,7 @@ pub fn layer_norm<Dims, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>, W: W
     epsilon: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
-    Dims: EndsIn<M>,
+    Dims: EndsIn<M, Before: DataShape>,
 {
     const OP: &str = "layer norm";
     if D::HAS_KERNELS {

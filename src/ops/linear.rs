@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::{Backend, Linear, Tape, WeightTape, linear_kernel, read_weight, run_kernel, weight_on_tape},
-    dims::{ConstDim, EndsIn},
+    dims::{ConstDim, DataShape, EndsIn},
 };
 use dfdx::{
     shapes::{Axis, HasShape},
@@ -36,7 +36,7 @@ pub fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T
     bias: Option<&Tensor<(OutDim,), E, D, W>>,
 ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
 where
-    Dims: EndsIn<InDim>,
+    Dims: EndsIn<InDim, Before: DataShape>,
 {
     const OP: &str = "linear";
     let output_shape = input.shape().with_last(OutDim::default());

@@ -106,7 +106,7 @@ pub(crate) use dropout::kept_elements;
 pub use dropout::{DropoutSeed, dropout};
 use dropout::{drop_others, kept_factor};
 #[doc(hidden)]
-pub use einsum::{NumAxes, Over};
+pub use einsum::{NumAxes, Over, repeated, summed};
 pub use embed::embed;
 #[doc(hidden)]
 pub use gather::PlacesIn;

@@ -1,7 +1,7 @@
 //! The positions that a mean or a loss leaves out.
 
 use crate::{
-    dims::{Dim, DimError, MaybeSharded, NamedShape},
+    dims::{AnyDim, Dim, DimError, MaybeSharded, NamedShape},
     mask::PaddingMask,
 };
 use dfdx::{
@@ -65,7 +65,7 @@ impl<Positions: Shape, D: Storage<bool>> Padding<Positions> for Tensor<Positions
 )]
 pub trait PadsStart<Dims: Shape, Positions: Shape> {
     /// The last axis of the padding.
-    type Last: MaybeSharded;
+    type Last: AnyDim;
 
     /// Compares the run-time sizes of tensor and padding.
     fn check_sizes(dims: Dims, positions: Positions) -> Result<(), DimError>;
@@ -90,7 +90,7 @@ pub trait WithoutLastOf<Positions: Shape>: Shape {
 macro_rules! pads_start {
     ($($before:ident $other:ident)*; $($after:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<Padding, $($before: MaybeSharded,)* Last: MaybeSharded, $($after: MaybeSharded,)*>
+        impl<Padding, $($before: AnyDim,)* Last: AnyDim, $($after: AnyDim,)*>
             PadsStart<($($before,)* Last, $($after,)*), ($($before,)* Last,)> for Padding
         {
             type Last = Last;
@@ -104,7 +104,7 @@ macro_rules! pads_start {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<$($before: MaybeSharded, $other: MaybeSharded,)* Last: MaybeSharded, Other: MaybeSharded, $($after: MaybeSharded,)*>
+        impl<$($before: AnyDim, $other: AnyDim,)* Last: AnyDim, Other: AnyDim, $($after: AnyDim,)*>
             WithoutLastOf<($($other,)* Other,)> for ($($before,)* Last, $($after,)*)
         {
             type Remaining = ($($before,)* $($after,)*);
@@ -155,7 +155,7 @@ pub trait PadsLogits<Logits: Shape, Positions: Shape> {
 macro_rules! pads_logits {
     ($($axis:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<Padding, $($axis: MaybeSharded,)* V: MaybeSharded> PadsLogits<($($axis,)* V,), ($($axis,)*)> for Padding {
+        impl<Padding, $($axis: AnyDim,)* V: AnyDim> PadsLogits<($($axis,)* V,), ($($axis,)*)> for Padding {
             #[allow(non_snake_case)]
             fn check_sizes(
                 ($($axis,)* _,): ($($axis,)* V,),

@@ -1,6 +1,6 @@
 use super::{OpError, Real, device_error, unnamed::reshape_to};
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, Divides, Product, Quotient};
+use crate::dims::{ConstDim, Divides, MaybeSharded, Product, Quotient};
 use dfdx::{
     shapes::{Axes6, HasShape},
     tensor::Tensor,
@@ -31,7 +31,7 @@ use dfdx::{
 /// # Ok::<(), OpError>(())
 /// ```
 pub fn patches<
-    B: Dim,
+    B: MaybeSharded,
     Channels: ConstDim,
     Height: ConstDim,
     Width: ConstDim,

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     backend::{Backend, MiddleAxis, Tape, run_kernel, softmax_kernel, where_kernel},
     dims,
-    dims::{EndsIn, MaybeSharded, Unnamed, UnnamedTensor, unnamed},
+    dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed},
 };
 use dfdx::{
     shapes::{Axes2, Axes4, Axis, Dim, HasShape, Shape},
@@ -67,7 +67,7 @@ dims! {
 }
 
 /// The vectors of the last axis as the rows of a matrix: `(.., M) -> (Rows, M)`.
-pub fn rows<Dims: EndsIn<M>, M: MaybeSharded, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn rows<Dims: EndsIn<M>, M: AnyDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<(Rows, M), E, D, T>, OpError> {

@@ -4,7 +4,7 @@
 
 use super::{OpError, Real, device_error};
 use crate::backend::Tape;
-use crate::dims::{self, Dim};
+use crate::dims::{self, AnyDim};
 use dfdx::{
     shapes::{Axes, HasAxes, HasShape, PermuteShapeTo, ReduceShapeTo, Shape},
     tensor::Tensor,
@@ -64,7 +64,7 @@ impl NamedAxes<1> for () {
 
 macro_rules! named_axes {
     ($count:literal: $($dim:ident)*) => {
-        impl<$($dim: Dim),*> NamedAxes<$count> for ($($dim,)*) {
+        impl<$($dim: AnyDim),*> NamedAxes<$count> for ($($dim,)*) {
             fn names() -> Vec<String> {
                 vec![$(dims::name::<$dim>()),*]
             }

@@ -1,7 +1,7 @@
 use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::choose};
 use crate::{
     backend::{Backend, Tape},
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     mask::{AttentionMask, PaddingMask},
 };
 use dfdx::{
@@ -104,7 +104,7 @@ impl<Dims: Shape, E: Real, D: Backend<E>> Mask<Dims, E, D> for &Tensor<Dims, boo
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, S: Dim, E: Real, D: Backend<E>> Mask<(B, S), E, D> for &PaddingMask<B, S> {
+impl<B: MaybeSharded, S: Dim, E: Real, D: Backend<E>> Mask<(B, S), E, D> for &PaddingMask<B, S> {
     fn to_tensor(&self, op: &'static str, shape: &(B, S), device: &D) -> Result<Tensor<(B, S), bool, D>, OpError> {
         check_same_shape(op, shape, &self.shape())?;
         bool_tensor(op, self.as_slice(), *shape, device)
@@ -112,7 +112,7 @@ impl<B: Dim, S: Dim, E: Real, D: Backend<E>> Mask<(B, S), E, D> for &PaddingMask
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>> Mask<(B, S, M), E, D> for &PaddingMask<B, S> {
+impl<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>> Mask<(B, S, M), E, D> for &PaddingMask<B, S> {
     fn to_tensor(
         &self,
         op: &'static str,
@@ -126,7 +126,7 @@ impl<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>> Mask<(B, S, M), E, D> 
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, Q, K), E, D> for &AttentionMask<B, Q, K> {
+impl<B: MaybeSharded, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, Q, K), E, D> for &AttentionMask<B, Q, K> {
     fn to_tensor(
         &self,
         op: &'static str,
@@ -139,7 +139,9 @@ impl<B: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, Q, K), E, D> for &
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, H, Q, K), E, D> for &AttentionMask<B, Q, K> {
+impl<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, H, Q, K), E, D>
+    for &AttentionMask<B, Q, K>
+{
     fn to_tensor(
         &self,
         op: &'static str,

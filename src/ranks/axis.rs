@@ -72,6 +72,8 @@ macro_rules! ranks {
             const NAME: &'static str = ::core::stringify!($name);
             const EXPECTED_SIZE: ::core::option::Option<usize> = ::core::option::Option::None;
         }
+        #[diagnostic::do_not_recommend]
+        impl $crate::ranks::DataRanks for $name {}
         $crate::ranks!($($rest)*);
     };
 

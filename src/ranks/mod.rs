@@ -55,5 +55,5 @@ pub use replicated::Replicated;
 pub use shard::Shard;
 pub(crate) use shard::is_sharded;
 #[doc(hidden)]
-pub use shard::{IsAllOf, Part};
+pub use shard::{DataRanks, IsAllOf, Part, PartOfData};
 pub use sharded_columns::ShardedColumns;

@@ -1,5 +1,5 @@
 use super::{ConstRankAxis, RankAxis, RanksError};
-use crate::dims::{ConstDim, Dim, Divides, Factor, MaybeSharded};
+use crate::dims::{AnyDim, ConstDim, CountFactor, Dim, Divides, Factor, MaybeSharded};
 use dfdx::shapes;
 use std::{
     any::type_name,
@@ -8,6 +8,7 @@ use std::{
     marker::PhantomData,
     ops::Range,
 };
+use typenum::U1;
 
 /// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.
 ///
@@ -93,7 +94,14 @@ impl<Whole: Dim, Axis: RankAxis> shapes::Dim for Shard<Whole, Axis> {
         Some(Self { len: size, start: None, whole: None, axis: PhantomData })
     }
 }
-impl<Whole: Dim, Axis: RankAxis> MaybeSharded for Shard<Whole, Axis> {}
+#[diagnostic::do_not_recommend]
+impl<Whole: Dim, Axis: RankAxis> AnyDim for Shard<Whole, Axis> {}
+#[diagnostic::do_not_recommend]
+impl<Whole: Dim, Axis: RankAxis> CountFactor for Shard<Whole, Axis> {
+    type Static = U1;
+    type Dynamic<Rest> = (Self, Rest);
+    type Factors<Rest> = (Self, Rest);
+}
 
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> shapes::ConstDim for Shard<Whole, Axis> {
     const SIZE: usize = Whole::SIZE / <Axis as shapes::ConstDim>::SIZE;
@@ -117,16 +125,31 @@ pub(crate) fn is_sharded(dims: &str) -> bool {
 /// dimension.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Whole}` is sharded over `{Axis}`, but here all of `{Whole}` is needed",
+    message = "`{Whole}` is sharded over `{Axis}`, but what sums, normalizes, indexes or orders `{Whole}` needs all of it",
     label = "this rank has only its part of `{Whole}`",
     note = "gather `{Whole}` over `{Axis}` before it, or reduce over `{Axis}` after an operation on shards"
 )]
-pub trait IsAllOf<Whole, Axis> {}
-/// Stands for a dimension in the bound `IsAllOf`. With the dimension itself, an error would quote its declaration.
+pub trait IsAllOf<Whole, Axis>: PartOfData<Whole, Axis> {}
+/// The ranks of `Axis` divide a batch: what a weight gets is a term of a sum that `all_reduce` makes of the gradients.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Whole}` is sharded over `{Axis}`, whose ranks divide a model: a weight would get this rank's term of its gradient",
+    label = "this rank has only its part of `{Whole}`",
+    note = "`all_gather` along `{Whole}` before it; an axis of ranks without a size, as in `ranks! {{ pub World; }}`, divides a batch"
+)]
+pub trait PartOfData<Whole, Axis> {}
+/// Stands for a dimension in these bounds. With the dimension itself, an error would quote its declaration.
 #[doc(hidden)]
 pub struct Part;
+#[diagnostic::do_not_recommend]
+impl<Whole, Axis: DataRanks> PartOfData<Whole, Axis> for Part {}
 
-// Without `do_not_recommend`, so that an error is that of `IsAllOf`.
+/// An axis of ranks that divides a batch: its size is known when the program starts.
+#[doc(hidden)]
+pub trait DataRanks: RankAxis {}
+
+// Without `do_not_recommend`, so that an error is that of `IsAllOf` or of `PartOfData`.
+impl<Whole: Dim, Axis: RankAxis> MaybeSharded for Shard<Whole, Axis> where Part: PartOfData<Whole, Axis> {}
 impl<Whole: Dim, Axis: RankAxis> Dim for Shard<Whole, Axis> where Part: IsAllOf<Whole, Axis> {}
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<Whole, Axis> where

@@ -1,4 +1,4 @@
-use crate::dims::{ConstDim, Dim, Factor, MaybeSharded};
+use crate::dims::{AnyDim, ConstDim, Dim, Factor, MaybeSharded};
 use dfdx::shapes;
 use std::{fmt, marker::PhantomData};
 
@@ -18,6 +18,7 @@ impl<Part: shapes::ConstDim> shapes::Dim for Local<Part> {
 impl<Part: shapes::ConstDim> shapes::ConstDim for Local<Part> {
     const SIZE: usize = Part::SIZE;
 }
+impl<Part: shapes::ConstDim> AnyDim for Local<Part> {}
 impl<Part: shapes::ConstDim> MaybeSharded for Local<Part> {}
 impl<Part: shapes::ConstDim> Dim for Local<Part> {}
 impl<Part: shapes::ConstDim> Factor for Local<Part> {}

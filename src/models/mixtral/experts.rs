@@ -2,7 +2,7 @@ use super::{ChosenFrom, FeedForward, MixtralConfig};
 use crate::{
     backend::{Backend, Tape},
     dims,
-    dims::{Dim, Sum, along, axis},
+    dims::{Dim, MaybeSharded, Sum, along, axis},
     einsum, module,
     nn::init,
     ops::{
@@ -51,7 +51,7 @@ type ExpertsPerToken<Config> =
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert runs on the tokens that chose it.
-    pub(super) fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {

@@ -1,7 +1,7 @@
 use super::{KeyValueHeadsOf, T5, T5Config, source_mask};
 use crate::{
     backend::Backend,
-    dims::{Const, Dim, axis, check_same_size},
+    dims::{Const, Dim, MaybeSharded, axis, check_same_size},
     mask::PaddingMask,
     nn::{Autoregressive, Cache, DecoderCache, last},
     ops::{OpError, Real, dim_error, embed, select},
@@ -29,7 +29,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.next_logits(&start, &mut cache)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn encode<B: Dim, Src: Dim>(
+    pub fn encode<B: MaybeSharded, Src: Dim>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
     ) -> Result<EncodedT5<'_, B, Src, Config, E, D>, OpError> {
@@ -49,7 +49,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
 /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.next_logits(&start, &mut encoded.cache(Batch)?)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct EncodedT5<'a, B: Dim, Src: Dim, Config: T5Config, E: Real = f32, D: Backend<E> = Cpu> {
+pub struct EncodedT5<'a, B: MaybeSharded, Src: Dim, Config: T5Config, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a T5<Config, E, D>,
     /// The output of the encoder.
     output: Tensor<(B, Src, Config::EmbedDim), E, D>,
@@ -73,7 +73,7 @@ pub type T5Cache<B, Src, Config, E = f32, D = Cpu> =
     DecoderCache<B, Src, <Config as T5Config>::MaxTgtLen, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<B, E, D>
+impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<B, E, D>
     for EncodedT5<'_, B, Src, Config, E, D>
 {
     type VocabSize = Config::VocabSize;
@@ -110,7 +110,9 @@ impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<
     }
 }
 
-impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> fmt::Debug for EncodedT5<'_, B, Src, Config, E, D> {
+impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> fmt::Debug
+    for EncodedT5<'_, B, Src, Config, E, D>
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (batch, len) = self.padding.shape();
         write!(f, "EncodedT5 ({batch:?}, {len:?})")

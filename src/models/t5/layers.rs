@@ -1,7 +1,7 @@
 use super::{Columns, KeyValueHeadsOf, PositionBias, T5Config};
 use crate::{
     backend::{Backend, Tape},
-    dims::Dim,
+    dims::{Dim, MaybeSharded},
     mask::AttentionMask,
     module,
     nn::{CacheUpdate, KeysAndValues, init},
@@ -40,7 +40,7 @@ pub struct Attention<Config: T5Config, E, D> {
 
 impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
     /// `(B, K, EmbedDim) -> (B, K, Columns), (B, K, Columns)`
-    pub(super) fn keys_and_values<B: Dim, K: Dim, T: Tape<E, D>>(
+    pub(super) fn keys_and_values<B: MaybeSharded, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, K, Config::EmbedDim), E, D, T>,
     ) -> Result<KeysAndValues<B, K, KeyValueHeadsOf<Config>, E, D, T>, OpError> {
@@ -50,7 +50,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
     /// `x + output(softmax(q kᵀ + position_bias) v)`:
     /// `(B, Q, EmbedDim), position bias (NumHeads, Q, K), mask (B, Q, K) -> (B, Q, EmbedDim)`. `keys_and_values` gets the
     /// normalized `x`. Self-attention projects it; cross-attention ignores it and returns those of the source.
-    fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         keys_and_values: impl FnOnce(
@@ -91,7 +91,7 @@ pub struct FeedForward<Config: T5Config, E, D> {
 
 impl<Config: T5Config, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
@@ -118,7 +118,7 @@ pub struct EncoderLayer<Config: T5Config, E, D> {
 
 impl<Config: T5Config, E: Real, D: Backend<E>> EncoderLayer<Config, E, D> {
     /// `(B, S, EmbedDim), position bias (NumHeads, S, S), mask (B, S, S) -> (B, S, EmbedDim)`
-    pub(super) fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         position_bias: PositionBias<S, S, Config, E, D, T>,
@@ -150,7 +150,7 @@ pub struct DecoderLayer<Config: T5Config, E, D> {
 impl<Config: T5Config, E: Real, D: Backend<E>> DecoderLayer<Config, E, D> {
     /// `(B, Q, EmbedDim), position bias (NumHeads, Q, K), mask (B, Q, K), source (B, Src), mask (B, Q, Src) -> (B, Q, EmbedDim)`.
     /// `update_cache` prepends the cached keys and values.
-    pub(super) fn forward<B: Dim, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: MaybeSharded, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,

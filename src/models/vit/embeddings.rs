@@ -1,7 +1,7 @@
 use super::VitConfig;
 use crate::{
     backend::{Backend, Tape},
-    dims::{Const, Dim, Product, Sum, along, axis},
+    dims::{Const, MaybeSharded, Product, Sum, along, axis},
     module,
     nn::{Linear, init},
     ops::{OpError, PatchGrid, Real, add_positions, broadcast, concat, patches},
@@ -56,7 +56,7 @@ pub struct Embeddings<Config: VitConfig, E, D> {
 
 impl<Config: VitConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
     /// `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`
-    pub(super) fn forward<B: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: MaybeSharded, T: Tape<E, D>>(
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {

@@ -1,4 +1,4 @@
-use crate::dims::{BoundedSize, ConstDim, CountFactor, Dim, MaybeSharded, name};
+use crate::dims::{AnyDim, BoundedSize, ConstDim, CountFactor, Dim, MaybeSharded, name};
 use dfdx::shapes;
 use std::fmt;
 use typenum::U1;
@@ -45,6 +45,7 @@ impl<MaxLen: ConstDim> shapes::Dim for CacheCapacity<MaxLen> {
     }
 }
 #[diagnostic::do_not_recommend]
+impl<MaxLen: ConstDim> AnyDim for CacheCapacity<MaxLen> {}
 impl<MaxLen: ConstDim> MaybeSharded for CacheCapacity<MaxLen> {}
 #[diagnostic::do_not_recommend]
 impl<MaxLen: ConstDim> Dim for CacheCapacity<MaxLen> {}

@@ -1,6 +1,6 @@
 use super::{Conventions, PositionsFor, PositionsInHeads};
 use crate::{
-    dims::{ConstDim, Dim, MaybeSharded},
+    dims::{AnyDim, ConstDim, Dim},
     ops::{AttentionOptions, Real},
 };
 use dfdx::tensor::Storage;
@@ -56,8 +56,7 @@ pub trait Arch: 'static {
     /// assert_eq!((options.scale, options.dropout), (AttentionScale::HeadDim, 0.0));
     /// ```
     #[must_use]
-    fn attention_options<H: MaybeSharded, Q: Dim, K: Dim, E: Real, D: Storage<E>, T>()
-    -> AttentionOptions<H, Q, K, E, D, T> {
+    fn attention_options<H: AnyDim, Q: Dim, K: Dim, E: Real, D: Storage<E>, T>() -> AttentionOptions<H, Q, K, E, D, T> {
         let (scale, mask_fill) = (Self::Conventions::ATTENTION_SCALE, Self::Conventions::MASK_FILL);
         AttentionOptions { scale, mask_fill, dropout: Self::ATTENTION_DROPOUT, bias: None }
     }

@@ -1,6 +1,6 @@
 use crate::{
     backend::{Arithmetic, Backend, Tape},
-    dims::{ConstDim, EndsIn},
+    dims::{ConstDim, DataShape, EndsIn},
     module,
     nn::{Arch, Conventions, FeedForwardProjection, Norm, Projection, residual_norm},
     ops::{Activation, OpError, Real, dropout, elementwise},
@@ -39,7 +39,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn forward<Dims: EndsIn<EmbedDim>, T: Tape<E, D>>(
+    pub fn forward<Dims: EndsIn<EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
@@ -86,7 +86,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> GatedFeedForward<Embed
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn forward<Dims: EndsIn<EmbedDim>, T: Tape<E, D>>(
+    pub fn forward<Dims: EndsIn<EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {

@@ -1,6 +1,6 @@
 use crate::{
     backend::{Backend, Tape},
-    dims::{ConstDim, Dim, EndsIn, LessThan},
+    dims::{ConstDim, DataShape, EndsIn, LessThan, MaybeSharded},
     einsum, module,
     nn::{Arch, Conventions, init},
     ops::{OpError, Real, add, linear, residual, scale},
@@ -34,7 +34,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, Ou
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn forward<Dims: EndsIn<InDim>, T: Tape<E, D>>(
+    pub fn forward<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
@@ -120,7 +120,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backen
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn forward<Dims: EndsIn<InDim>, T: Tape<E, D>>(
+    pub fn forward<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
@@ -183,7 +183,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, 
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn forward<B: MaybeSharded, S: MaybeSharded, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,
         weight: &Tensor<(OutDim, InDim), E, D>,

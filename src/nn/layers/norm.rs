@@ -1,6 +1,6 @@
 use crate::{
     backend::{Backend, Tape},
-    dims::{ConstDim, Dim, EndsIn, MaybeSharded},
+    dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded},
     module,
     nn::{Arch, Conventions, NormKind, NormPlacement, init},
     ops::{OpError, Real, layer_norm, residual, rms_norm},
@@ -36,7 +36,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn forward<Dims: EndsIn<EmbedDim>, T: Tape<E, D>>(
+    pub fn forward<Dims: EndsIn<EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
@@ -64,7 +64,14 @@ pub(crate) fn optional_norm<B: MaybeSharded, S: Dim, M: ConstDim, A: Arch, E: Re
 
 /// `x + f(norm(x))` for pre-norm conventions, `norm(x + f(x))` for post-norm ones, and `x + f(x)` for a sublayer `f`
 /// without a norm of its own.
-pub(crate) fn residual_norm<Dims: EndsIn<M>, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(crate) fn residual_norm<
+    Dims: EndsIn<M, Before: DataShape>,
+    M: ConstDim,
+    A: Arch,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
     norm: &Option<Norm<M, A, E, D>>,
     input: Tensor<Dims, E, D, T>,
     sublayer: impl FnOnce(Tensor<Dims, E, D, T>) -> Result<Tensor<Dims, E, D, T>, OpError>,
@@ -119,7 +126,7 @@ impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> LayerNorm<EmbedDim, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn forward<Dims: EndsIn<EmbedDim>, T: Tape<E, D>>(
+    pub fn forward<Dims: EndsIn<EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
         epsilon: f64,

@@ -1,6 +1,6 @@
 use crate::{
     backend::Backend,
-    dims::{Const, ConstDim, Dim, axis, check_same_size},
+    dims::{Const, ConstDim, Dim, MaybeSharded, axis, check_same_size},
     mask::PaddingMask,
     nn::{Cache, DecoderCache, DecoderOnly, LM, Seq2Seq, SingleStack},
     ops::{OpError, Real, dim_error, select, slice},
@@ -62,7 +62,7 @@ use std::fmt;
     label = "this model does not implement `Autoregressive`",
     note = "an `LM` does so once it has read its sources: `model.encode(&sources)?`; for a decoder of your own, implement `Autoregressive`"
 )]
-pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
+pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// The tokens that the model reads and writes.
     type VocabSize: ConstDim;
     /// The most tokens that the model reads.
@@ -90,7 +90,9 @@ pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D> for DecoderOnly<Config, E, D> {
+impl<B: MaybeSharded, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D>
+    for DecoderOnly<Config, E, D>
+{
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
     type Cache = Cache<B, Config::MaxSeqLen, Config, E, D>;
@@ -123,21 +125,23 @@ impl<B: Dim, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D
 /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.next_logits(&start, &mut encoded.cache(Batch)?)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct EncodedLM<'a, B: Dim, Src: Dim, Config: Seq2Seq, E: Real = f32, D: Backend<E> = Cpu> {
+pub struct EncodedLM<'a, B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real = f32, D: Backend<E> = Cpu> {
     pub(super) model: &'a LM<Config, E, D>,
     pub(super) encoder_output: Tensor<(B, Src, Config::EmbedDim), E, D>,
     pub(super) source_padding: PaddingMask<B, Src>,
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> fmt::Debug for EncodedLM<'_, B, Src, Config, E, D> {
+impl<B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> fmt::Debug
+    for EncodedLM<'_, B, Src, Config, E, D>
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (batch, len) = self.source_padding.shape();
         write!(f, "EncodedLM ({batch:?}, {len:?})")
     }
 }
 
-impl<B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoregressive<B, E, D>
+impl<B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoregressive<B, E, D>
     for EncodedLM<'_, B, Src, Config, E, D>
 {
     type VocabSize = Config::TgtVocab;
@@ -161,7 +165,7 @@ impl<B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoregressive<B
 }
 
 /// The last position: `(B, S, M) -> (B, 1, M)`.
-pub(crate) fn last<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+pub(crate) fn last<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
     decoded: Tensor<(B, S, M), E, D>,
 ) -> Result<Tensor<(B, Const<1>, M), E, D>, OpError> {
     let len = decoded.shape().1.size();

@@ -254,7 +254,7 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn encode<B: Dim, Src: AtMost<Config::MaxSrcLen>>(
+    pub fn encode<B: MaybeSharded, Src: AtMost<Config::MaxSrcLen>>(
         &self,
         source: &TokenIds<B, Src, Config::SrcVocab>,
     ) -> Result<EncodedLM<'_, B, Src, Config, E, D>, OpError> {

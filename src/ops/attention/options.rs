@@ -1,6 +1,6 @@
 use super::{AttentionScale, MaskFill};
 use crate::{
-    dims::{Dim, MaybeSharded},
+    dims::{AnyDim, Dim},
     error::Real,
 };
 use dfdx::tensor::{Cpu, NoneTape, Storage, Tensor};
@@ -20,7 +20,7 @@ use dfdx::tensor::{Cpu, NoneTape, Storage, Tensor};
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone)]
-pub struct AttentionOptions<H: MaybeSharded, Q: Dim, K: Dim, E: Real = f32, D: Storage<E> = Cpu, T = NoneTape> {
+pub struct AttentionOptions<H: AnyDim, Q: Dim, K: Dim, E: Real = f32, D: Storage<E> = Cpu, T = NoneTape> {
     /// The factor of `q kᵀ`: `1 / √QKDim` by default.
     pub scale: AttentionScale,
     /// What a hidden key's logit becomes: the lowest number by default.
@@ -33,7 +33,7 @@ pub struct AttentionOptions<H: MaybeSharded, Q: Dim, K: Dim, E: Real = f32, D: S
     pub bias: Option<Tensor<(H, Q, K), E, D, T>>,
 }
 
-impl<H: MaybeSharded, Q: Dim, K: Dim, E: Real, D: Storage<E>, T> Default for AttentionOptions<H, Q, K, E, D, T> {
+impl<H: AnyDim, Q: Dim, K: Dim, E: Real, D: Storage<E>, T> Default for AttentionOptions<H, Q, K, E, D, T> {
     fn default() -> Self {
         Self { scale: AttentionScale::HeadDim, mask_fill: MaskFill::MinValue, dropout: 0.0, bias: None }
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     backend::{Backend, Tape},
-    dims::DimError,
+    dims::{Dim, DimError, MaybeSharded},
     ops::{
         OpError, Real,
         contraction::{Label, Labelled, contract, label_array, sum_to},
@@ -152,6 +152,14 @@ impl<Dims: Shape> Over<Dims> {
 /// The number of axes of a product.
 #[doc(hidden)]
 pub struct NumAxes<const N: usize>;
+
+/// A contraction sums over this axis.
+#[doc(hidden)]
+pub fn summed<Axis: Dim>() {}
+
+/// An operand lacks this axis of the result, so its gradient is a sum over the axis.
+#[doc(hidden)]
+pub fn repeated<Axis: MaybeSharded>() {}
 
 /// An operand's axes, for a comparison of sizes.
 struct Axes<'a> {
