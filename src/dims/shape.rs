@@ -48,9 +48,9 @@ pub trait WholeShape: NamedShape {}
 /// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a shape of up to 6 dimensions",
-    label = "`{Self}` is not a shape of up to 6 dimensions",
-    note = "`dims! {{ pub Name; }}` declares a dimension; `usize` is none, `Unchecked` is one"
+    message = "an axis of `{Self}` may be a rank's part of a dimension of the model",
+    label = "a weight might get this rank's term of its gradient",
+    note = "a function that is generic in its shape says that it is none: `Dims: EndsIn<Width, Before: DataShape>`"
 )]
 pub trait DataShape: NamedShape {}
 

@@ -1,6 +1,6 @@
 //! A token is computed by the experts that it chose, and by no others.
 
-use crate::hugging_face::{VocabSize, small_mixtral};
+use crate::small_models::{VocabSize, small_mixtral};
 use std::marker::PhantomData;
 use typed_transformer::{
     models::{

@@ -1,7 +1,10 @@
 //! The models of `models` compute what HuggingFace's `transformers` computes from the same files: outputs, loss, the
 //! gradient of every parameter, and greedy decoding with a cache.
 
-use crate::parity::{Fixture, as_f64, assert_close, compare_gradients};
+use crate::{
+    parity::{Fixture, as_f64, assert_close, compare_gradients},
+    small_models::{NumLayers, VocabSize, small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit},
+};
 use dfdx::{
     nn::TensorCollection,
     tensor::{PutTape, Tensor},
@@ -10,23 +13,21 @@ use dfdx::{
 use typed_transformer::{
     generate::Sampler,
     models::{
-        bert::{Bert, BertConfig},
-        gpt2::{Gpt2, Gpt2Config},
-        llama::{Llama, LlamaConfig},
-        mixtral::{Mixtral, MixtralConfig},
-        t5::{T5, T5Config},
-        vit::{Images, Vit, VitConfig},
+        bert::Bert,
+        gpt2::Gpt2,
+        llama::Llama,
+        mixtral::Mixtral,
+        t5::T5,
+        vit::{Images, Vit},
     },
     nn::Autoregressive,
-    ops::{self, Rotary},
+    ops,
     prelude::*,
     train::Recording,
     weights::{self, Pretrained, SafetensorsDtype},
 };
 
-dims! {
-    pub VocabSize = 97; pub NumLayers = 2; pub Batch; pub Read;
-}
+dims! { Batch; Read; }
 
 /// What the reference read, and what it computed from that.
 fn reference(model: &str) -> Fixture {
@@ -166,23 +167,6 @@ where
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
 }
 
-pub mod small_gpt2 {
-    use super::*;
-
-    dims! { pub EmbedDim = 24; pub NumHeads = 3; pub HiddenDim = 96; pub MaxSeqLen = 26; pub SeqLen <= MaxSeqLen; }
-
-    pub struct Config;
-    impl Gpt2Config for Config {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type NumHeads = NumHeads;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        const NORM_EPSILON: f64 = 1e-5;
-    }
-}
-
 fn llama_agrees<E: SafetensorsDtype>()
 where
     Cpu: Backend<E>,
@@ -208,30 +192,6 @@ fn rounded_weights_in_shards_agree() {
         2.5e-5,
     );
     compare_greedy(&model, &reference.ids("output.greedy"), 5);
-}
-
-pub mod small_llama {
-    use super::*;
-
-    dims! {
-        pub EmbedDim = 48; pub NumHeads = 6; pub NumKeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 52;
-        pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
-    }
-
-    pub struct Config;
-    impl LlamaConfig for Config {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        type NumHeads = NumHeads;
-        type NumKeyValueHeads = NumKeyValueHeads;
-        type HeadDim = HeadDim;
-        const NORM_EPSILON: f64 = 1e-6;
-        const ROTARY: Rotary = Rotary::halves(10_000.0);
-        const TIED_LOGITS: bool = false;
-    }
 }
 
 fn mixtral_agrees<E: SafetensorsDtype>()
@@ -269,34 +229,6 @@ fn split_experts(reference: &mut Fixture) {
             let output = output[expert * size..][..size].to_vec();
             reference.insert(name("w2"), &[EmbedDim::SIZE, HiddenDim::SIZE], output);
         }
-    }
-}
-
-pub mod small_mixtral {
-    use super::*;
-
-    dims! {
-        pub EmbedDim = 32; pub NumHeads = 4; pub NumKeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 36;
-        pub MaxSeqLen = 40; pub NumExperts = 5; pub ExpertsPerToken = 2; pub SeqLen <= MaxSeqLen;
-    }
-
-    pub struct Config;
-    impl LlamaConfig for Config {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        type NumHeads = NumHeads;
-        type NumKeyValueHeads = NumKeyValueHeads;
-        type HeadDim = HeadDim;
-        const NORM_EPSILON: f64 = 1e-5;
-        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
-        const TIED_LOGITS: bool = false;
-    }
-    impl MixtralConfig for Config {
-        type NumExperts = NumExperts;
-        type ExpertsPerToken = ExpertsPerToken;
     }
 }
 
@@ -348,30 +280,6 @@ fn compare_targets<E: Real>(
     assert_eq!(texts.concat(), expected);
 }
 
-pub mod small_t5 {
-    use super::*;
-
-    dims! {
-        pub EmbedDim = 36; pub NumHeads = 5; pub HeadDim = 8; pub HiddenDim = 52; pub MaxTgtLen = 30;
-        pub NumBuckets = 12;
-    }
-
-    pub struct Config;
-    impl T5Config for Config {
-        type VocabSize = VocabSize;
-        type MaxTgtLen = MaxTgtLen;
-        type EmbedDim = EmbedDim;
-        type NumHeads = NumHeads;
-        type HeadDim = HeadDim;
-        type HiddenDim = HiddenDim;
-        type NumEncoderLayers = NumLayers;
-        type NumDecoderLayers = NumLayers;
-        type NumBuckets = NumBuckets;
-        const MAX_DISTANCE: usize = 20;
-        const NORM_EPSILON: f64 = 1e-6;
-    }
-}
-
 fn bert_agrees<E: SafetensorsDtype>()
 where
     Cpu: Backend<E>,
@@ -411,27 +319,6 @@ where
     compare_gradients_with_reference(&model, loss, &reference);
 }
 
-pub mod small_bert {
-    use super::*;
-
-    dims! {
-        pub TokenTypes = 2; pub EmbedDim = 40; pub NumHeads = 5; pub HiddenDim = 44; pub MaxSeqLen = 32;
-        pub SeqLen <= MaxSeqLen;
-    }
-
-    pub struct Config;
-    impl BertConfig for Config {
-        type VocabSize = VocabSize;
-        type TokenTypes = TokenTypes;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type NumHeads = NumHeads;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        const NORM_EPSILON: f64 = 1e-12;
-    }
-}
-
 fn vit_agrees<E: SafetensorsDtype>()
 where
     Cpu: Backend<E>,
@@ -447,26 +334,4 @@ where
     assert_close("pooled", &as_f64(&pooled), reference.numbers("output.pooler"), 1e-5);
     let loss = states.square().mean::<(), _>() + pooled.square().sum::<(), _>();
     compare_gradients_with_reference(&model, loss, &reference);
-}
-
-pub mod small_vit {
-    use super::*;
-
-    dims! {
-        pub Height = 24; pub Width = 24; pub Patch = 6; pub EmbedDim = 36; pub NumHeads = 3; pub HiddenDim = 44;
-    }
-
-    pub struct Config;
-    impl VitConfig for Config {
-        type Channels = Const<3>;
-        type Height = Height;
-        type Width = Width;
-        type PatchHeight = Patch;
-        type PatchWidth = Patch;
-        type EmbedDim = EmbedDim;
-        type NumHeads = NumHeads;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        const NORM_EPSILON: f64 = 1e-12;
-    }
 }

@@ -5,6 +5,8 @@
 mod numbers;
 #[path = "../support/recorded.rs"]
 mod recorded;
+#[path = "../support/small_models.rs"]
+mod small_models;
 #[path = "../support/mod.rs"]
 mod support;
 

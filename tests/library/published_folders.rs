@@ -1,7 +1,7 @@
 //! The folders that `transformers` wrote load, each of their settings counts, and older files mean the same.
 
 use crate::{
-    hugging_face::{small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit},
+    small_models::{small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit},
     support::temp_dir,
 };
 use dfdx::nn::TensorCollection;

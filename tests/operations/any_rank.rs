@@ -12,7 +12,7 @@ use dfdx::{
 };
 use proptest::prelude::*;
 use typed_transformer::{
-    dims::EndsIn,
+    dims::{DataShape, EndsIn},
     nn::{LayerNorm, Linear},
     ops::{cross_entropy, cross_entropy_with_label_smoothing, gather, rms_norm, select},
     prelude::*,
@@ -31,7 +31,7 @@ fn double<Dims: Shape>(x: &Tensor<Dims, f32, Cpu>) -> Vec<f64> {
     x.as_vec().into_iter().map(f64::from).collect()
 }
 
-fn norms<Dims: Shape + Default + EndsIn<EmbedDim>>() {
+fn norms<Dims: Shape + Default + EndsIn<EmbedDim, Before: DataShape>>() {
     let (x, weight, bias) = (random::<Dims>(1), random::<(EmbedDim,)>(2), random::<(EmbedDim,)>(3));
     let (w, b) = (weight.as_vec(), bias.as_vec());
     let rows = x.as_vec();

@@ -6,7 +6,11 @@ use crate::{
     recorded::Recorded,
 };
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
-use typed_transformer::{dims::EndsIn, ops, prelude::*};
+use typed_transformer::{
+    dims::{DataShape, EndsIn},
+    ops,
+    prelude::*,
+};
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! { Batch = 2; SeqLen = 3; EmbedDim = 4; NumHeads = 5; HeadDim = 6; Groups = 2; HiddenDim = 7; Free; Other; }
@@ -36,7 +40,7 @@ fn check<Dims: Shape>(input: &F64<Dims>, run: impl Fn(Taped<Dims>) -> Taped<()>)
 
 #[test]
 fn linear_maps_the_last_axis_at_every_rank() {
-    fn check_rank<Dims: Shape + EndsIn<HeadDim>>(shape: Dims) {
+    fn check_rank<Dims: Shape + EndsIn<HeadDim, Before: DataShape>>(shape: Dims) {
         let (x, weight, bias) = (random(1, shape), random(2, (HiddenDim, HeadDim)), random(3, (HiddenDim,)));
         let y = ops::linear(x.clone(), &weight, Some(&bias)).unwrap();
         let (weights, biases) = (weight.as_vec(), bias.as_vec());
@@ -92,9 +96,6 @@ fn arithmetic_finds_the_axes_of_the_second_operand_by_name() {
     let short = random(5, (Free::new(1),));
     let error = ops::add(&six, &short).unwrap_err().to_string();
     assert!(error.starts_with("add: shape (Free=1,) is not compatible with (Batch=2, SeqLen=3, EmbedDim=4, Free=2, "));
-    let twice = random(6, (SeqLen, SeqLen));
-    let error = ops::add(&x, &twice).unwrap_err().to_string();
-    assert_eq!(error, "add: shape (SeqLen=3, SeqLen=3) is not compatible with (Batch=2, SeqLen=3, EmbedDim=4)");
 }
 dims! { Groups2 = 3; }
 

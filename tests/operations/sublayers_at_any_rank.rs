@@ -12,7 +12,7 @@ use dfdx::{
     tensor_ops::SumTo,
 };
 use typed_transformer::{
-    dims::{EndsIn, NamedShape},
+    dims::{DataShape, EndsIn, NamedShape},
     nn::{Conventions, GatedFeedForward, NormPlacement},
     ops::{Relu, residual},
     prelude::*,
@@ -117,7 +117,7 @@ fn set_norm<A: Arch>(norm: &mut Option<Norm<EmbedDim, A, f64, Cpu>>) {
     (norm.weight, norm.bias) = (random(11), Some(random(12)));
 }
 
-fn feed_forward<Dims: Shape + Default + EndsIn<EmbedDim>, const EXTRA: usize>() {
+fn feed_forward<Dims: Shape + Default + EndsIn<EmbedDim, Before: DataShape>, const EXTRA: usize>() {
     let mut layer = FeedForward::<EmbedDim, Model<EXTRA>, f64, Cpu>::build(&Cpu::seed_from_u64(3));
     set_norm(&mut layer.norm);
     let x = random::<Dims>(4);
@@ -154,7 +154,7 @@ fn feed_forward<Dims: Shape + Default + EndsIn<EmbedDim>, const EXTRA: usize>() 
     assert_close(&gradient.into_iter().map(f64::from).collect::<Vec<_>>(), &definition, 1e-4);
 }
 
-fn gated_feed_forward<Dims: Shape + Default + EndsIn<EmbedDim>>() {
+fn gated_feed_forward<Dims: Shape + Default + EndsIn<EmbedDim, Before: DataShape>>() {
     let mut layer = GatedFeedForward::<EmbedDim, Model<0>, f64, Cpu>::build(&Cpu::seed_from_u64(5));
     set_norm(&mut layer.norm);
     let x = random::<Dims>(6);

@@ -6,9 +6,12 @@ mod finite_differences;
 mod numbers;
 #[path = "../support/recorded.rs"]
 mod recorded;
+#[path = "../support/small_models.rs"]
+mod small_models;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod published;
 mod ranks;
 mod ranks_gradients;
 mod sharded_state;

@@ -1,0 +1,149 @@
+//! A small configuration of each family of published models.
+
+#![allow(dead_code, reason = "each binary uses a part of it")]
+
+use typed_transformer::{
+    models::{
+        bert::BertConfig, gpt2::Gpt2Config, llama::LlamaConfig, mixtral::MixtralConfig, t5::T5Config, vit::VitConfig,
+    },
+    ops::Rotary,
+    prelude::*,
+};
+
+dims! { pub VocabSize = 97; pub NumLayers = 2; }
+
+pub mod small_gpt2 {
+    use super::*;
+
+    dims! { pub EmbedDim = 24; pub NumHeads = 3; pub HiddenDim = 96; pub MaxSeqLen = 26; pub SeqLen <= MaxSeqLen; }
+
+    pub struct Config;
+    impl Gpt2Config for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        const NORM_EPSILON: f64 = 1e-5;
+    }
+}
+
+pub mod small_llama {
+    use super::*;
+
+    dims! {
+        pub EmbedDim = 48; pub NumHeads = 6; pub NumKeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 52;
+        pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
+    }
+
+    pub struct Config;
+    impl LlamaConfig for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        type NumHeads = NumHeads;
+        type NumKeyValueHeads = NumKeyValueHeads;
+        type HeadDim = HeadDim;
+        const NORM_EPSILON: f64 = 1e-6;
+        const ROTARY: Rotary = Rotary::halves(10_000.0);
+        const TIED_LOGITS: bool = false;
+    }
+}
+
+pub mod small_mixtral {
+    use super::*;
+
+    dims! {
+        pub EmbedDim = 32; pub NumHeads = 4; pub NumKeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 36;
+        pub MaxSeqLen = 40; pub NumExperts = 5; pub ExpertsPerToken = 2; pub SeqLen <= MaxSeqLen;
+    }
+
+    pub struct Config;
+    impl LlamaConfig for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        type NumHeads = NumHeads;
+        type NumKeyValueHeads = NumKeyValueHeads;
+        type HeadDim = HeadDim;
+        const NORM_EPSILON: f64 = 1e-5;
+        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
+        const TIED_LOGITS: bool = false;
+    }
+    impl MixtralConfig for Config {
+        type NumExperts = NumExperts;
+        type ExpertsPerToken = ExpertsPerToken;
+    }
+}
+
+pub mod small_t5 {
+    use super::*;
+
+    dims! {
+        pub EmbedDim = 36; pub NumHeads = 5; pub HeadDim = 8; pub HiddenDim = 52; pub MaxTgtLen = 30;
+        pub NumBuckets = 12;
+    }
+
+    pub struct Config;
+    impl T5Config for Config {
+        type VocabSize = VocabSize;
+        type MaxTgtLen = MaxTgtLen;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HeadDim = HeadDim;
+        type HiddenDim = HiddenDim;
+        type NumEncoderLayers = NumLayers;
+        type NumDecoderLayers = NumLayers;
+        type NumBuckets = NumBuckets;
+        const MAX_DISTANCE: usize = 20;
+        const NORM_EPSILON: f64 = 1e-6;
+    }
+}
+
+pub mod small_bert {
+    use super::*;
+
+    dims! {
+        pub TokenTypes = 2; pub EmbedDim = 40; pub NumHeads = 5; pub HiddenDim = 44; pub MaxSeqLen = 32;
+        pub SeqLen <= MaxSeqLen;
+    }
+
+    pub struct Config;
+    impl BertConfig for Config {
+        type VocabSize = VocabSize;
+        type TokenTypes = TokenTypes;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        const NORM_EPSILON: f64 = 1e-12;
+    }
+}
+
+pub mod small_vit {
+    use super::*;
+
+    dims! {
+        pub Height = 24; pub Width = 24; pub Patch = 6; pub EmbedDim = 36; pub NumHeads = 3; pub HiddenDim = 44;
+    }
+
+    pub struct Config;
+    impl VitConfig for Config {
+        type Channels = Const<3>;
+        type Height = Height;
+        type Width = Width;
+        type PatchHeight = Patch;
+        type PatchWidth = Patch;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        const NORM_EPSILON: f64 = 1e-12;
+    }
+}
