@@ -54,6 +54,11 @@ pub trait WholeShape: NamedShape {}
 )]
 pub trait DataShape: NamedShape {}
 
+impl<Dims: DataAxes> DataShape for Dims {}
+
+/// [`DataShape`]. It is a trait of its own, so that an error does not list shapes.
+pub trait DataAxes: NamedShape {}
+
 macro_rules! named_shape {
     ($($axis:ident $index:tt)*) => {
         #[diagnostic::do_not_recommend]
@@ -66,8 +71,7 @@ macro_rules! named_shape {
         }
         #[diagnostic::do_not_recommend]
         impl<$($axis: Dim),*> WholeShape for ($($axis,)*) {}
-        // The compiler recommends this one, so that an error names the axis.
-        impl<$($axis: MaybeSharded),*> DataShape for ($($axis,)*) {}
+        impl<$($axis: MaybeSharded),*> DataAxes for ($($axis,)*) {}
     };
 }
 named_shape!();

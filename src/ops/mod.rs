@@ -24,7 +24,7 @@
 //!
 //! | letter | meaning |
 //! | --- | --- |
-//! | `B` | batch |
+//! | `B` | batch, which [may be sharded](crate::dims::MaybeSharded) |
 //! | `S` | length of a sequence |
 //! | `Q`, `K` | lengths of the query's and of the key's sequence |
 //! | `H` | number of heads |

@@ -43,9 +43,9 @@ pub trait ConstRankAxis: RankAxis + Dim + StaticSize {}
 
 /// Declares axes of ranks.
 ///
-/// - `pub World;` has its size when the program starts: the number of ranks.
-/// - `pub Tp = 2;` has its size at compile time. The number of ranks is compared with it. It is a dimension of
-///   [`dims!`](crate::dims!) too, so that it can [divide](crate::dims::Divides) others.
+/// - `pub World;` has its size when the program starts: the number of ranks. It divides a batch.
+/// - `pub Tp = 2;` has its size at compile time. The number of ranks is compared with it. It divides a model, and is a
+///   dimension of [`dims!`](crate::dims!) too, so that it can [divide](crate::dims::Divides) others.
 ///
 /// ```
 /// use typed_transformer::{ranks, ranks::RankAxis};

@@ -13,10 +13,12 @@ use typenum::U1;
 /// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.
 ///
 /// [`Ranks::shard`](super::Ranks::shard) makes one, with parts that need not be equally long. If `Whole` and `Axis` are
-/// known at compile time, `Axis` must divide `Whole`, and the part is a compile-time dimension of dfdx's.
+/// known at compile time, `Axis` must divide `Whole`, and the part is a compile-time dimension of dfdx's. Such ranks divide
+/// a model, and weights that all of them have are not applied along their shards.
 ///
-/// It is a dimension of a tensor, but not a [`Dim`] of the crate's own: a sum, mean, norm, softmax or contraction along
-/// it would take a part for the whole.
+/// It may stand in every axis that an operation does not sum, normalize, index or order: it is
+/// [`MaybeSharded`](crate::dims::MaybeSharded), but no [`Dim`]. A sum, mean, norm, softmax or contraction along it would
+/// take a part for the whole.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
@@ -94,7 +96,7 @@ impl<Whole: Dim, Axis: RankAxis> shapes::Dim for Shard<Whole, Axis> {
         Some(Self { len: size, start: None, whole: None, axis: PhantomData })
     }
 }
-#[diagnostic::do_not_recommend]
+// The compiler recommends this one alone, so that an error does not list shapes.
 impl<Whole: Dim, Axis: RankAxis> AnyDim for Shard<Whole, Axis> {}
 #[diagnostic::do_not_recommend]
 impl<Whole: Dim, Axis: RankAxis> CountFactor for Shard<Whole, Axis> {
@@ -127,7 +129,7 @@ pub(crate) fn is_sharded(dims: &str) -> bool {
 #[diagnostic::on_unimplemented(
     message = "`{Whole}` is sharded over `{Axis}`, but what sums, normalizes, indexes or orders `{Whole}` needs all of it",
     label = "this rank has only its part of `{Whole}`",
-    note = "gather `{Whole}` over `{Axis}` before it, or reduce over `{Axis}` after an operation on shards"
+    note = "`partial_cross_entropy` gives this rank's term of a loss; `all_gather` joins the parts of `{Whole}` if both sizes are known at compile time"
 )]
 pub trait IsAllOf<Whole, Axis>: PartOfData<Whole, Axis> {}
 /// The ranks of `Axis` divide a batch: what a weight gets is a term of a sum that `all_reduce` makes of the gradients.

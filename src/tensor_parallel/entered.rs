@@ -130,8 +130,8 @@ pub struct Never;
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanEnter};
-/// ranks! { pub Data = 2; }
-/// dims! { pub Batch = 4; pub SeqLen = 3; pub EmbedDim = 8; }
+/// ranks! { pub Data; }
+/// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
 /// fn can_enter<Dims: CanEnter>() {}
 /// can_enter::<(Shard<Batch, Data>, SeqLen, EmbedDim)>();
 /// ```

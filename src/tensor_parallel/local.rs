@@ -18,10 +18,15 @@ impl<Part: shapes::ConstDim> shapes::Dim for Local<Part> {
 impl<Part: shapes::ConstDim> shapes::ConstDim for Local<Part> {
     const SIZE: usize = Part::SIZE;
 }
+#[diagnostic::do_not_recommend]
 impl<Part: shapes::ConstDim> AnyDim for Local<Part> {}
+#[diagnostic::do_not_recommend]
 impl<Part: shapes::ConstDim> MaybeSharded for Local<Part> {}
+#[diagnostic::do_not_recommend]
 impl<Part: shapes::ConstDim> Dim for Local<Part> {}
+#[diagnostic::do_not_recommend]
 impl<Part: shapes::ConstDim> Factor for Local<Part> {}
+#[diagnostic::do_not_recommend]
 impl<Part: shapes::ConstDim> ConstDim for Local<Part> {}
 
 impl<Part> Default for Local<Part> {

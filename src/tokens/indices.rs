@@ -1,5 +1,5 @@
 use super::{Fin, TokenError};
-use crate::dims::{ConstDim, Dim};
+use crate::dims::{AnyDim, ConstDim, Dim};
 use dfdx::shapes::Shape;
 use std::{fmt, sync::Arc};
 
@@ -133,7 +133,7 @@ impl<Dims: Shape, Axis: Dim> fmt::Debug for Indices<Dims, Axis> {
     label = "`{Self}` is not an index of `{Axis}`",
     note = "an index of `{Axis}` is a `Fin<{Axis}>`, or a `usize` that is checked at run time"
 )]
-pub trait IndexOf<Axis: Dim>: Copy {
+pub trait IndexOf<Axis: AnyDim>: Copy {
     /// The index as a number.
     fn index(self) -> usize;
 }
@@ -145,7 +145,7 @@ impl<Axis: Dim> IndexOf<Axis> for Fin<Axis> {
     }
 }
 #[diagnostic::do_not_recommend]
-impl<Axis: Dim> IndexOf<Axis> for usize {
+impl<Axis: AnyDim> IndexOf<Axis> for usize {
     fn index(self) -> usize {
         self
     }

@@ -32,7 +32,9 @@ const ONCE_PER_MODULE: [&str; 4] = ["E", "D", "T", "W"];
 const INFERRED: [&str; 5] = ["Order", "WhichAxis", "WhichOtherAxis", "WhichOutAxis", "OtherTape"];
 
 /// Parameters that no program can get wrong by themselves, and why.
-const EXEMPT: [(&str, &str, &str); 11] = [
+const EXEMPT: [(&str, &str, &str); 13] = [
+    ("dims::AxesAmong", "Others", "follows from shape and axes"),
+    ("dims::EndsIn", "Before", "follows from shape and axis"),
     ("dims::EndsIn", "WithLast", "follows from shape and axis"),
     ("dims::HasAxis", "Position", "follows from shape and axis"),
     ("dims::HasAxis", "Replaced", "follows from shape and axis"),

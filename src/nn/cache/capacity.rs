@@ -46,6 +46,7 @@ impl<MaxLen: ConstDim> shapes::Dim for CacheCapacity<MaxLen> {
 }
 #[diagnostic::do_not_recommend]
 impl<MaxLen: ConstDim> AnyDim for CacheCapacity<MaxLen> {}
+#[diagnostic::do_not_recommend]
 impl<MaxLen: ConstDim> MaybeSharded for CacheCapacity<MaxLen> {}
 #[diagnostic::do_not_recommend]
 impl<MaxLen: ConstDim> Dim for CacheCapacity<MaxLen> {}
