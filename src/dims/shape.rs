@@ -36,11 +36,11 @@ pub trait WholeShape: NamedShape {}
 /// The shape has up to 6 axes, each of which [may be sharded](MaybeSharded): a weight may be applied along all of them.
 ///
 /// ```
-/// use typed_transformer::{dims::{DataShape, EndsIn}, ops::rms_norm, prelude::*};
+/// use typed_transformer::{dims::{DataShape, EndsIn}, ops, prelude::*};
 /// fn unit_norm<Dims: EndsIn<M, Before: DataShape>, M: ConstDim>(
 ///     x: Tensor<Dims, f32, Cpu>,
 /// ) -> Result<Tensor<Dims, f32, Cpu>, OpError> {
-///     rms_norm(x, &ops::ones(&Cpu::default(), (M::default(),))?, 1e-6)
+///     ops::rms_norm(x, &ops::ones(&Cpu::default(), (M::default(),))?, 0.0)
 /// }
 /// dims! { pub SeqLen = 1; pub EmbedDim = 2; }
 /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![2.0, -2.0]);
