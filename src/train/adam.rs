@@ -25,6 +25,7 @@ use dfdx::{
 /// let gradient: Tensor<(Const<2>,), f64, Cpu> = Cpu::default().tensor([3.0, -0.001]);
 /// # use dfdx::tensor_ops::SumTo;
 /// let gradients = (model.bias.clone().put_tape(model.recording()) * gradient).sum().backward()?;
+/// let gradients = gradients.allow_unused(&model.weight);
 /// update(&mut model, gradients, &mut Adam::default(), 0.1, f64::INFINITY)?;
 /// // The first step has the size of the learning rate, whatever the size of the gradient.
 /// assert!((model.bias.array()[0] - (before[0] - 0.1)).abs() < 1e-6);

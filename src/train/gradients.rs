@@ -23,6 +23,8 @@ use std::{collections::HashSet, convert::Infallible, fmt, ptr};
 /// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
 /// let mut model = Layer::build(&Cpu::default());
 /// let gradients: GradientsOf<Layer, f32, Cpu> = model.bias.clone().put_tape(model.recording()).sum().backward()?;
+/// // The loss does not depend on the weight.
+/// let gradients = gradients.allow_unused(&model.weight);
 /// let norm = update(&mut model, gradients, &mut Sgd::default(), 0.1, f64::INFINITY)?;
 /// // The gradient of each of the 28 biases is 1.
 /// assert!((norm - 28f64.sqrt()).abs() < 1e-6);
@@ -94,12 +96,12 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// use typed_transformer::{doctest::*, nn::Linear, ops::OpError, prelude::*, train::{Sgd, update}};
     /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
     /// # use dfdx::tensor_ops::SumTo;
-    /// let gradients = |model: &Linear<EmbedDim, VocabSize, f32, Cpu>| {
-    ///     model.bias.clone().put_tape(model.recording()).sum().backward()
-    /// };
-    /// let error = update(&mut model, gradients(&model)?, &mut Sgd::default(), 0.1, 1.0).unwrap_err();
+    /// let gradients = model.bias.clone().put_tape(model.recording()).sum().backward()?;
+    /// let error = update(&mut model, gradients, &mut Sgd::default(), 0.1, 1.0).unwrap_err();
     /// assert_eq!(error, OpError::Unused { parameters: vec!["weight".into()] });
-    /// let gradients = gradients(&model)?.allow_unused(&model.weight);
+    ///
+    /// let gradients = model.bias.clone().put_tape(model.recording()).sum().backward()?;
+    /// let gradients = gradients.allow_unused(&model.weight);
     /// update(&mut model, gradients, &mut Sgd::default(), 0.1, 1.0)?;
     /// # Ok::<(), OpError>(())
     /// ```

@@ -24,6 +24,7 @@ use dfdx::{
 /// for _ in 0..2 {
 ///     // The loss is the bias itself, so its gradient is 1.
 ///     let gradients = model.bias.clone().put_tape(model.recording()).sum().backward()?;
+///     let gradients = gradients.allow_unused(&model.weight);
 ///     update(&mut model, gradients, &mut sgd, 0.5, f64::INFINITY)?;
 /// }
 /// # use dfdx::tensor_ops::SumTo;

@@ -25,6 +25,7 @@ const OP: &str = "update";
 /// let weights = Ranks::<World>::in_threads(2, |ranks| {
 ///     let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::seed_from_u64(0));
 ///     let gradients = model.bias.clone().put_tape(model.recording()).sum().backward().unwrap();
+///     let gradients = gradients.allow_unused(&model.weight);
 ///     let mut optimizer = ShardedState::new(Adam::default(), ranks);
 ///     update(&mut model, gradients, &mut optimizer, 0.1, 1.0).unwrap();
 ///     model.bias.as_vec()
