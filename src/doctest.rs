@@ -2,7 +2,8 @@
 
 use crate::{
     models::{
-        bert::BertConfig, gpt2::Gpt2Config, llama::LlamaConfig, mixtral::MixtralConfig, t5::T5Config, vit::VitConfig,
+        bert::BertConfig, gemma3::Gemma3Config, gpt2::Gpt2Config, llama::LlamaConfig, mixtral::MixtralConfig,
+        t5::T5Config, vit::VitConfig,
     },
     ops::Rotary,
     prelude::*,
@@ -70,6 +71,22 @@ impl LlamaConfig for Small {
     const NORM_EPSILON: f64 = 1e-5;
     const ROTARY: Rotary = Rotary::halves(10_000.0);
     const TIED_LOGITS: bool = true;
+}
+
+#[diagnostic::do_not_recommend]
+impl Gemma3Config for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers;
+    type NumHeads = EvenHeads;
+    type NumKeyValueHeads = NumKeyValueHeads;
+    type HeadDim = EvenHeads;
+    type WindowLen = TgtLen;
+    const LAYERS_PER_GLOBAL: usize = 2;
+    const NORM_EPSILON: f64 = 1e-6;
+    const QUERY_SIZE: f64 = 4.0;
 }
 
 #[diagnostic::do_not_recommend]

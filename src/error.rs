@@ -1,6 +1,6 @@
 //! The error of operations, and the element type that they compute with.
 
-use crate::{dims::DimError, ranks::RanksError};
+use crate::{dims::DimError, ranks::RanksError, tokens::TokenError};
 use dfdx::{dtypes::Dtype, shapes::Shape};
 use std::fmt::Display;
 
@@ -122,6 +122,13 @@ pub enum OpError {
     Smoothing {
         /// The amount.
         smoothing: f64,
+    },
+    /// A token or an index that a layer makes is not one of its vocabulary or axis.
+    #[error("indices: {source}")]
+    Token {
+        /// The index and its axis.
+        #[from]
+        source: TokenError,
     },
     /// There is no highest element.
     #[error("{op}: every element is NaN or -inf")]

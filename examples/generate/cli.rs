@@ -58,6 +58,12 @@ pub enum ModelName {
     /// Llama 3.2, 1.2 billion parameters
     #[value(name = "llama-3.2-1b")]
     Llama,
+    /// Qwen3, 0.6 billion parameters
+    #[value(name = "qwen3-0.6b")]
+    Qwen3,
+    /// Gemma 3, 268 million parameters
+    #[value(name = "gemma-3-270m")]
+    Gemma3,
     /// Mixtral, 47 billion parameters, 187 GB of memory
     #[value(name = "mixtral-8x7b")]
     Mixtral,

@@ -19,7 +19,10 @@ use std::{
 use support::{BoxError, DeviceName, EXIT_SIGINT, cuda, log, parse, stop_on_signals, stream};
 use typed_transformer::{
     generate::Generation,
-    models::published::{gpt2, gpt2_medium, llama_3_2_1b, mixtral_8x7b, smol_lm_135m, tiny_gpt2, tiny_llama_1_1b},
+    models::published::{
+        gemma_3_270m, gpt2, gpt2_medium, llama_3_2_1b, mixtral_8x7b, qwen3_0_6b, smol_lm_135m, tiny_gpt2,
+        tiny_llama_1_1b,
+    },
     nn::Autoregressive,
     prelude::*,
     tokens::Tokenizer,
@@ -89,6 +92,8 @@ fn run_on<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
         ModelName::SmolLm => run::<smol_lm_135m::Model<f32, D>, D>(cli, device),
         ModelName::TinyLlama => run::<tiny_llama_1_1b::Model<f32, D>, D>(cli, device),
         ModelName::Llama => run::<llama_3_2_1b::Model<f32, D>, D>(cli, device),
+        ModelName::Qwen3 => run::<qwen3_0_6b::Model<f32, D>, D>(cli, device),
+        ModelName::Gemma3 => run::<gemma_3_270m::Model<f32, D>, D>(cli, device),
         ModelName::Mixtral => run::<mixtral_8x7b::Model<f32, D>, D>(cli, device),
     }
 }

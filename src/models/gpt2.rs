@@ -16,10 +16,10 @@ pub use names::NAMES;
 
 use crate::{
     backend::{Backend, Tape},
-    dims::{AtMost, Const, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
+    dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, MaybeSharded, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Linear, init, last},
+    nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Linear, init},
     ops::{
         Activation, AttentionOptions, GeluTanh, OpError, Real, add_positions, embed, learned_positions_from, linear,
         multi_head_attention, residual, select,
@@ -208,11 +208,11 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
         add_positions(embed(&self.token_embedder, token_ids, tape)?, positions)
     }
 
-    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
+    fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        x: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
         linear(self.norm.forward(x, Config::NORM_EPSILON)?, &self.token_embedder, None)
     }
 }
@@ -247,6 +247,6 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive
         let x = self.embed(tokens, start, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let x = layers.try_fold(x, |x, (layer, cache)| layer.forward(x, &mask, |new| cache.update(new)))?;
-        select(self.logits(last(x)?)?, axis::<Const<1>>(), 0)
+        self.logits(select(x, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
     }
 }

@@ -7,23 +7,23 @@
 //! | Llama, 2.2, pre-normalization | `LlamaRMSNorm`, `LlamaDecoderLayer` | [`rms_norm`], [`Layer`] |
 //! | Llama, 2.2, SwiGLU | `LlamaMLP` | [`FeedForward`] |
 //! | Llama, 2.2, rotary embeddings | `LlamaRotaryEmbedding`, `apply_rotary_pos_emb` | [`rotary_positions`](crate::ops::rotary_positions), [`LlamaConfig::ROTARY`] |
-//! | Llama 2, A.2.1, grouped-query attention | `LlamaAttention`, `repeat_kv` | [`Attention`], [`grouped_query_attention`] |
+//! | Llama 2, A.2.1, grouped-query attention | `LlamaAttention`, `repeat_kv` | [`Attention`], [`grouped_query_attention`](crate::ops::grouped_query_attention) |
 //! | | `LlamaModel`, `LlamaForCausalLM`, `past_key_values` | [`Llama`], [`LlamaCache`] |
 
+mod attention;
 mod names;
 
+pub use attention::Attention;
+pub(super) use attention::KeyValueHeadsOf;
 pub use names::NAMES;
 
 use crate::{
     backend::{Backend, Tape},
-    dims::{AtMost, Const, ConstDim, Dim, Divides, Even, MaybeSharded, Product, Quotient, axis},
+    dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, CacheUpdate, Heads, init, last},
-    ops::{
-        Activation, AttentionOptions, OpError, Real, Rotary, Silu, embed, grouped_query_attention, linear, mul,
-        residual, rms_norm, rotate_heads, select,
-    },
+    nn::{Autoregressive, Cache, CacheUpdate, init},
+    ops::{Activation, OpError, Real, Rotary, Silu, embed, linear, mul, residual, rms_norm, select},
     tokens::TokenIds,
 };
 use dfdx::{
@@ -78,63 +78,12 @@ pub trait LlamaConfig: 'static {
     const ROTARY: Rotary;
     /// Whether the logits use the embedding table as their weight.
     const TIED_LOGITS: bool;
+    /// Whether queries and keys are normalized, head by head, as in [Qwen3](super::qwen3).
+    const HEAD_NORMS: bool = false;
 
     /// The constants that saved parameters do not show, as names and values; files of weights store them.
     fn conventions() -> Vec<(&'static str, String)> {
         vec![("norm epsilon", Self::NORM_EPSILON.to_string()), ("rotary positions", format!("{:?}", Self::ROTARY))]
-    }
-}
-
-type HeadDim<Config> = <Config as LlamaConfig>::HeadDim;
-type NumKeyValueHeads<Config> = <Config as LlamaConfig>::NumKeyValueHeads;
-/// The number of query heads that share one head of the keys.
-type GroupSize<Config> = Quotient<<Config as LlamaConfig>::NumHeads, NumKeyValueHeads<Config>>;
-/// The columns of the queries.
-type QueryDim<Config> = Product<Product<NumKeyValueHeads<Config>, GroupSize<Config>>, HeadDim<Config>>;
-/// The columns of the keys, and those of the values.
-type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
-/// The heads whose keys and values a cache holds: fewer than those of the queries.
-pub(super) type KeyValueHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDim<Config>, HeadDim<Config>>;
-
-/// Causal self-attention with rotary positions, in which groups of heads share keys and values.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::llama::Attention, prelude::*};
-/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-/// let key: &Tensor<(Product<NumKeyValueHeads, EvenHeads>, EmbedDim), f32, Cpu> = &layer.key;
-/// ```
-#[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Attention<Config: LlamaConfig, E, D> {
-    /// To the queries of all heads.
-    #[param(|weight| init::normal(weight, 0.02))]
-    pub query: Tensor<(QueryDim<Config>, Config::EmbedDim), E, D>,
-    /// To the keys.
-    #[param(|weight| init::normal(weight, 0.02))]
-    pub key: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
-    /// To the values.
-    #[param(|weight| init::normal(weight, 0.02))]
-    pub value: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
-    /// Mixes the outputs of the heads.
-    #[param(|weight| init::normal(weight, 0.02))]
-    pub output: Tensor<(Config::EmbedDim, QueryDim<Config>), E, D>,
-}
-
-impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
-    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `update_cache` prepends
-    /// the cached keys and values.
-    pub(super) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
-        &self,
-        x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
-        start: usize,
-        mask: &AttentionMask<B, Q, K>,
-        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
-    ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let query = rotate_heads(linear(x.clone(), &self.query, None)?, start, Config::ROTARY)?;
-        let key = rotate_heads(linear(x.clone(), &self.key, None)?, start, Config::ROTARY)?;
-        let value = linear(x, &self.value, None)?;
-        let (key, value) = update_cache((key, value))?;
-        let attended = grouped_query_attention(query, key, value, mask, AttentionOptions::default())?;
-        linear(attended, &self.output, None)
     }
 }
 
@@ -249,11 +198,11 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
         self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
     }
 
-    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
+    fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        x: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
         let x = rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
         linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
     }
@@ -289,6 +238,6 @@ impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressiv
         let x = embed(&self.token_embedder, tokens, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let x = layers.try_fold(x, |x, (layer, kv)| layer.forward(x, start, &mask, |new| kv.update(new)))?;
-        select(self.logits(last(x)?)?, axis::<Const<1>>(), 0)
+        self.logits(select(x, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
     }
 }

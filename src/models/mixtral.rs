@@ -18,10 +18,10 @@ pub use names::NAMES;
 use super::llama::{Attention, FeedForward, KeyValueHeadsOf, LlamaCache, LlamaConfig};
 use crate::{
     backend::{Backend, Tape},
-    dims::{AtMost, Const, ConstDim, Dim, MaybeSharded, axis},
+    dims::{AtMost, ConstDim, DataShape, Dim, EndsIn, MaybeSharded, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, CacheUpdate, init, last},
+    nn::{Autoregressive, Cache, CacheUpdate, init},
     ops::{OpError, Real, embed, linear, residual, rms_norm, select},
     tokens::TokenIds,
 };
@@ -169,11 +169,11 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
         self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
     }
 
-    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
+    fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        x: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
         let x = rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
         linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
     }
@@ -198,6 +198,6 @@ impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregress
         let x = embed(&self.token_embedder, tokens, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let x = layers.try_fold(x, |x, (layer, cache)| layer.forward(x, start, &mask, |new| cache.update(new)))?;
-        select(self.logits(last(x)?)?, axis::<Const<1>>(), 0)
+        self.logits(select(x, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
     }
 }

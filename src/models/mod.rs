@@ -7,6 +7,8 @@
 //! | --- | --- | --- |
 //! | [`gpt2`] | [`Gpt2`](gpt2::Gpt2) | decoder: norms before, learned positions, biases, tied logits |
 //! | [`llama`] | [`Llama`](llama::Llama) | decoder: RMS norms before, rotary positions, groups of heads, SwiGLU |
+//! | [`qwen3`] | [`Qwen3`](qwen3::Qwen3) | a Llama that normalizes the queries and keys of each head |
+//! | [`gemma3`] | [`Gemma3`](gemma3::Gemma3) | decoder: RMS norms around each sublayer, windows of positions, GeGLU |
 //! | [`mixtral`] | [`Mixtral`](mixtral::Mixtral) | a Llama with a mixture of experts |
 //! | [`t5`] | [`T5`](t5::T5) | encoder-decoder: RMS norms before, learned relative positions, no biases |
 //! | [`bert`] | [`Bert`](bert::Bert) | encoder: norms after, token types, biases, a pooler |
@@ -68,6 +70,7 @@
 pub mod annotated_flax;
 pub mod another_annotated;
 pub mod bert;
+pub mod gemma3;
 pub mod gpt2;
 pub mod learning_the_transformer;
 pub mod llama;
@@ -75,6 +78,7 @@ pub mod mixtral;
 pub mod nano_gpt;
 mod pretrained;
 pub mod published;
+pub mod qwen3;
 pub mod t5;
 pub mod transformer_from_scratch;
 pub mod typed_transformer;

@@ -3,6 +3,7 @@
 
 use super::{
     bert::{self, Bert, BertConfig},
+    gemma3::{self, Gemma3, Gemma3Config},
     gpt2::{self, Gpt2, Gpt2Config},
     llama::{self, Llama, LlamaConfig},
     mixtral::{self, Mixtral, MixtralConfig},
@@ -44,10 +45,23 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>> Pretrained for Llama<Config, E,
     const NAMES: &'static str = llama::NAMES;
 
     fn config() -> Vec<ConfigField> {
-        let mut fields = llama_fields::<Config>(Config::NumHeads::SIZE, 10_000.0);
-        fields.push(ConfigField::text("model_type", &["llama"]));
+        let mut fields = match Config::HEAD_NORMS {
+            false => llama_fields::<Config>(Config::NumHeads::SIZE, 10_000.0, None),
+            true => llama_fields::<Config>(32, 10_000.0, Some(128)),
+        };
         fields.push(ConfigField::flag("attention_bias", false).or_absent());
-        fields.push(ConfigField::flag("mlp_bias", false).or_absent());
+        match Config::HEAD_NORMS {
+            false => {
+                fields.push(ConfigField::text("model_type", &["llama"]));
+                fields.push(ConfigField::flag("mlp_bias", false).or_absent());
+            }
+            true => {
+                fields.push(ConfigField::text("model_type", &["qwen3"]));
+                fields.push(ConfigField::flag("use_sliding_window", false).or_absent());
+                let types = vec!["full_attention"; Config::NumLayers::SIZE];
+                fields.push(ConfigField::list("layer_types", types).or_absent());
+            }
+        }
         fields
     }
 }
@@ -57,12 +71,19 @@ fn or_absent_if(is_default: bool, field: ConfigField) -> ConfigField {
     if is_default { field.or_absent() } else { field }
 }
 
-/// The fields that Llama and Mixtral have in common. `key_value_heads` and `rope_theta` are the defaults of
-/// `transformers` for missing fields.
-fn llama_fields<Config: LlamaConfig>(key_value_heads: usize, rope_theta: f64) -> Vec<ConfigField> {
+/// The fields that Llama, Qwen3 and Mixtral have in common. `key_value_heads`, `rope_theta` and `head_dim` are the
+/// defaults of `transformers` for missing fields; the heads divide the width if there is no other `head_dim`.
+fn llama_fields<Config: LlamaConfig>(
+    key_value_heads: usize,
+    rope_theta: f64,
+    head_dim: Option<usize>,
+) -> Vec<ConfigField> {
+    let is_head_dim = match head_dim {
+        Some(size) => Config::HeadDim::SIZE == size,
+        None => Config::NumHeads::SIZE * Config::HeadDim::SIZE == Config::EmbedDim::SIZE,
+    };
     let heads = ConfigField::dim::<Config::NumKeyValueHeads>("num_key_value_heads");
     let theta = ConfigField::number("rope_theta", Config::ROTARY.base).also_called("rope_parameters.rope_theta");
-    let head_dim = ConfigField::dim::<Config::HeadDim>("head_dim");
     let mut fields = vec![
         ConfigField::dim::<Config::VocabSize>("vocab_size"),
         ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings"),
@@ -71,7 +92,7 @@ fn llama_fields<Config: LlamaConfig>(key_value_heads: usize, rope_theta: f64) ->
         ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
         ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
         or_absent_if(Config::NumKeyValueHeads::SIZE == key_value_heads, heads),
-        or_absent_if(Config::NumHeads::SIZE * Config::HeadDim::SIZE == Config::EmbedDim::SIZE, head_dim),
+        or_absent_if(is_head_dim, ConfigField::dim::<Config::HeadDim>("head_dim")),
         ConfigField::number("rms_norm_eps", Config::NORM_EPSILON),
         ConfigField::text("hidden_act", &["silu"]),
         or_absent_if(Config::ROTARY.base == rope_theta, theta),
@@ -110,12 +131,53 @@ impl<Config: MixtralConfig, E: Real, D: Device<E>> Pretrained for Mixtral<Config
     const NAMES: &'static str = mixtral::NAMES;
 
     fn config() -> Vec<ConfigField> {
-        let mut fields = llama_fields::<Config>(8, 1_000_000.0);
+        let mut fields = llama_fields::<Config>(8, 1_000_000.0, None);
         fields.push(ConfigField::text("model_type", &["mixtral"]));
         fields.push(ConfigField::dim::<Config::NumExperts>("num_local_experts"));
         fields.push(ConfigField::dim::<Config::ExpertsPerToken>("num_experts_per_tok"));
         fields.push(ConfigField::absent("sliding_window"));
         fields
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Config: Gemma3Config, E: Real, D: Device<E>> Pretrained for Gemma3<Config, E, D> {
+    const NAMES: &'static str = gemma3::NAMES;
+
+    fn config() -> Vec<ConfigField> {
+        let layer_type = |layer| if Config::is_global(layer) { "full_attention" } else { "sliding_attention" };
+        let types = ConfigField::list("layer_types", (0..Config::NumLayers::SIZE).map(layer_type));
+        let global = ConfigField::number("rope_theta", Config::GLOBAL_ROTARY.base);
+        let local = ConfigField::number("rope_local_base_freq", Config::LOCAL_ROTARY.base);
+        let default = |name| ConfigField::text(name, &["default"]).or_absent();
+        vec![
+            ConfigField::text("model_type", &["gemma3_text"]),
+            ConfigField::dim::<Config::VocabSize>("vocab_size"),
+            ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings"),
+            ConfigField::dim::<Config::EmbedDim>("hidden_size"),
+            ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
+            ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
+            ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
+            ConfigField::dim::<Config::NumKeyValueHeads>("num_key_value_heads"),
+            ConfigField::dim::<Config::HeadDim>("head_dim"),
+            ConfigField::dim::<Config::WindowLen>("sliding_window"),
+            // Files until transformers 4.52 have no list.
+            or_absent_if(Config::LAYERS_PER_GLOBAL == 6, types),
+            ConfigField::number("sliding_window_pattern", Config::LAYERS_PER_GLOBAL as f64).or_absent(),
+            ConfigField::number("query_pre_attn_scalar", Config::QUERY_SIZE),
+            ConfigField::number("rms_norm_eps", Config::NORM_EPSILON),
+            ConfigField::text("hidden_activation", &["gelu_pytorch_tanh"]),
+            global.also_called("rope_parameters.full_attention.rope_theta"),
+            local.also_called("rope_parameters.sliding_attention.rope_theta"),
+            default("rope_parameters.full_attention.rope_type"),
+            default("rope_parameters.sliding_attention.rope_type"),
+            ConfigField::absent("rope_scaling"),
+            ConfigField::absent("attn_logit_softcapping"),
+            ConfigField::absent("final_logit_softcapping"),
+            ConfigField::flag("use_bidirectional_attention", false).or_absent(),
+            ConfigField::flag("attention_bias", false).or_absent(),
+            ConfigField::flag("tie_word_embeddings", true).or_absent(),
+        ]
     }
 }
 

@@ -11,6 +11,7 @@
 
 use super::{
     bert::{Bert, BertConfig},
+    gemma3::{Gemma3, Gemma3Config},
     gpt2::{Gpt2, Gpt2Config},
     llama::{Llama, LlamaConfig},
     mixtral::{Mixtral, MixtralConfig},
@@ -133,6 +134,77 @@ published! {
         const NORM_EPSILON: f64 = 1e-5;
         const ROTARY: Rotary = Rotary::halves(10_000.0);
         const TIED_LOGITS: bool = false;
+    }
+}
+
+published! {
+    /// Qwen3 of 0.6 billion parameters
+    /// ([`Qwen/Qwen3-0.6B`](https://huggingface.co/Qwen/Qwen3-0.6B)).
+    qwen3_0_6b: Llama, 596_049_920 parameters
+    LlamaConfig {
+        VocabSize = 151_936; MaxSeqLen = 40_960; EmbedDim = 1024; HiddenDim = 3072; NumLayers = 28; NumHeads = 16;
+        NumKeyValueHeads = 8; HeadDim = 128;
+    } {
+        const NORM_EPSILON: f64 = 1e-6;
+        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
+        const TIED_LOGITS: bool = true;
+        const HEAD_NORMS: bool = true;
+    }
+}
+
+published! {
+    /// Qwen3 of 1.7 billion parameters
+    /// ([`Qwen/Qwen3-1.7B`](https://huggingface.co/Qwen/Qwen3-1.7B)).
+    qwen3_1_7b: Llama, 1_720_574_976 parameters
+    LlamaConfig {
+        VocabSize = 151_936; MaxSeqLen = 40_960; EmbedDim = 2048; HiddenDim = 6144; NumLayers = 28; NumHeads = 16;
+        NumKeyValueHeads = 8; HeadDim = 128;
+    } {
+        const NORM_EPSILON: f64 = 1e-6;
+        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
+        const TIED_LOGITS: bool = true;
+        const HEAD_NORMS: bool = true;
+    }
+}
+
+published! {
+    /// Qwen3 of 8.2 billion parameters
+    /// ([`Qwen/Qwen3-8B`](https://huggingface.co/Qwen/Qwen3-8B)).
+    qwen3_8b: Llama, 8_190_735_360 parameters
+    LlamaConfig {
+        VocabSize = 151_936; MaxSeqLen = 40_960; EmbedDim = 4096; HiddenDim = 12_288; NumLayers = 36; NumHeads = 32;
+        NumKeyValueHeads = 8; HeadDim = 128;
+    } {
+        const NORM_EPSILON: f64 = 1e-6;
+        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
+        const TIED_LOGITS: bool = false;
+        const HEAD_NORMS: bool = true;
+    }
+}
+
+published! {
+    /// Gemma 3 of 268 million parameters
+    /// ([`google/gemma-3-270m`](https://huggingface.co/google/gemma-3-270m)).
+    gemma_3_270m: Gemma3, 268_098_176 parameters
+    Gemma3Config {
+        VocabSize = 262_144; MaxSeqLen = 32_768; EmbedDim = 640; HiddenDim = 2048; NumLayers = 18; NumHeads = 4;
+        NumKeyValueHeads = 1; HeadDim = 256; WindowLen = 512;
+    } {
+        const NORM_EPSILON: f64 = 1e-6;
+        const QUERY_SIZE: f64 = 256.0;
+    }
+}
+
+published! {
+    /// Gemma 3 of 1 billion parameters
+    /// ([`google/gemma-3-1b-pt`](https://huggingface.co/google/gemma-3-1b-pt)).
+    gemma_3_1b: Gemma3, 999_885_952 parameters
+    Gemma3Config {
+        VocabSize = 262_144; MaxSeqLen = 32_768; EmbedDim = 1152; HiddenDim = 6912; NumLayers = 26; NumHeads = 4;
+        NumKeyValueHeads = 1; HeadDim = 256; WindowLen = 512;
+    } {
+        const NORM_EPSILON: f64 = 1e-6;
+        const QUERY_SIZE: f64 = 256.0;
     }
 }
 

@@ -21,11 +21,11 @@ pub use names::NAMES;
 
 use crate::{
     backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded, Product},
+    dims::{ConstDim, DataShape, Dim, DimError, EndsIn, MaybeSharded, Product},
     mask::{AttentionMask, CausalMask, NoMask, PadSourceKeys, PaddingMask, mk_cross_mask, mk_mask},
     module,
     nn::{Heads, init},
-    ops::{OpError, Real, RelativeBuckets, dim_error, embed, linear, relative_position_bias, rms_norm, scale},
+    ops::{OpError, Real, RelativeBuckets, embed, linear, relative_position_bias, rms_norm, scale},
     tokens::TokenIds,
 };
 use dfdx::{shapes::ConstDim as _, tensor::Tensor};
@@ -187,11 +187,11 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
         relative_position_bias(&self.decoder_position_bias, buckets, start, lengths, tape)
     }
 
-    /// The logits of the decoder's last layer, scaled by `1 / √EmbedDim`: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    /// The logits of the decoder's last layer, scaled by `1 / √EmbedDim`: `(.., EmbedDim) -> (.., VocabSize)`.
+    fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        x: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
         let x = rms_norm(x, &self.decoder_norm, Config::NORM_EPSILON)?;
         linear(scale(x, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt())?, &self.token_embedder, None)
     }
@@ -201,7 +201,6 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
 fn source_mask<B: MaybeSharded, Q: Dim, Src: Dim>(
     next: (B, Q),
     source_padding: &PaddingMask<B, Src>,
-) -> Result<AttentionMask<B, Q, Src>, OpError> {
-    let mask = mk_cross_mask::<PadSourceKeys, _, _, _>(&PaddingMask::without_padding(next), source_padding);
-    mask.map_err(dim_error("cross-attention"))
+) -> Result<AttentionMask<B, Q, Src>, DimError> {
+    mk_cross_mask::<PadSourceKeys, _, _, _>(&PaddingMask::without_padding(next), source_padding)
 }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | Attention, `MultiHeadAttention` | [`attention`](crate::ops::attention), [`MHAttention`], scaled by [`AttentionScale::EmbedDim`] |
 //! | `PositionalEncoding` | [`sinusoidal_positions`](crate::ops::sinusoidal_positions), [`add_positions`](crate::ops::add_positions) |
-//! | Residual connections, layer normalization, feed forward | [`residual`](crate::ops::residual), [`Norm`](crate::nn::Norm), [`FeedForward`](crate::nn::FeedForward) |
+//! | Residual connections, layer normalization, feed forward | [`residual`], [`Norm`], [`FeedForward`](crate::nn::FeedForward) |
 //! | Masking | [`mask`](crate::mask) |
 //! | `EncoderBlock`, `Encoder` | [`EncoderLayer`](crate::nn::EncoderLayer), [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder) |
 //! | `DecoderBlock`, `Decoder` | [`DecoderLayer`](crate::nn::DecoderLayer), [`EmbeddingDecoder`](crate::nn::EmbeddingDecoder) and the `logit` of [`LM`] |
@@ -18,18 +18,17 @@
 //!   the plain sum of all values, later positions and padding included. [`attention`](crate::ops::attention) has
 //!   one `K` for both. [`forward_as_published`] repeats the mistake, so that the numbers can be compared.
 //! - The inner block adds the key to its attention in place of the query. This runs only if both sequences have
-//!   the same length. [`residual`](crate::ops::residual) takes two tensors of one length.
+//!   the same length. [`residual`] takes two tensors of one length.
 //! - The two masks are passed under each other's names. A mask has the dimensions of its own query and key.
 
 use crate::{
     backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, Dim, MaybeSharded, Product},
+    dims::{AtMost, ConstDim, Dim, MaybeSharded, NamedShape, Product},
     einsum,
     mask::{AttentionMask, PadSourceKeys},
-    nn::{Arch, Conventions, LM, MHAttention, Output, Seq2Seq, Sinusoidal, residual_norm},
+    nn::{Arch, Conventions, LM, MHAttention, Norm, Output, Seq2Seq, Sinusoidal},
     ops::{
-        AttentionOptions, AttentionScale, Gelu, OpError, Real, attention_weights, check_attention, merge_heads,
-        split_heads,
+        AttentionOptions, AttentionScale, Gelu, OpError, Real, attention_weights, merge_heads, residual, split_heads,
     },
     tokens::TokenIds,
 };
@@ -130,17 +129,19 @@ pub fn forward_as_published<
     let mut source = model.encoder.embedder.forward(encoder_ids, tape.clone())?;
     for layer in &model.encoder.encoder.layers {
         let sublayer = &layer.self_attention;
-        source = residual_norm(&sublayer.norm, source, |x| attend_as_published(&sublayer.attention, x.clone(), x))?;
+        let attended = attend_as_published(&sublayer.attention, source.clone(), source.clone())?;
+        source = post_norm(&sublayer.norm, residual(source, attended)?)?;
         source = layer.feed_forward.forward(source)?;
     }
 
     let mut target = model.decoder.embedder.forward(decoder_ids, tape)?;
     for layer in &model.decoder.decoder.layers {
         let sublayer = &layer.self_attention;
-        target = residual_norm(&sublayer.norm, target, |x| attend_as_published(&sublayer.attention, x.clone(), x))?;
+        let attended = attend_as_published(&sublayer.attention, target.clone(), target.clone())?;
+        target = post_norm(&sublayer.norm, residual(target, attended)?)?;
         let sublayer = &layer.cross_attention;
-        target =
-            residual_norm(&sublayer.norm, target, |x| attend_as_published(&sublayer.attention, x, source.clone()))?;
+        let attended = attend_as_published(&sublayer.attention, target.clone(), source.clone())?;
+        target = post_norm(&sublayer.norm, residual(target, attended)?)?;
         target = layer.feed_forward.forward(target)?;
     }
     Ok(Output {
@@ -148,6 +149,17 @@ pub fn forward_as_published<
         decoder_output: target.retaped(),
         logit_output: model.logits(target)?,
     })
+}
+
+/// The norm after a sublayer; [`FromScratch`] has one after each.
+fn post_norm<B: MaybeSharded, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    norm: &Option<Norm<M, A, E, D>>,
+    x: Tensor<(B, S, M), E, D, T>,
+) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    match norm {
+        Some(norm) => norm.forward(x),
+        None => Ok(x),
+    }
 }
 
 /// An attention of the published code, with its projections: `(B, Q, QDim), (B, K, KVDim) -> (B, Q, QDim)`.
@@ -218,8 +230,8 @@ pub fn unweighted_attention_as_published<
     mask: &AttentionMask<B, Q, K>,
     options: AttentionOptions<H, Q, K, E, D, T>,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
-    let ((batch, queries, _), (value_batch, value_keys, _)) = (*query.shape(), *value.shape());
-    check_attention((batch, queries), (value_batch, value_keys), mask)?;
+    let ((batch, _, _), (value_batch, value_keys, _)) = (*query.shape(), *value.shape());
+    (batch, mask.shape().2).check_same_sizes("the query", (value_batch, value_keys), "the value")?;
     let (query, key) = (split_heads(query)?, split_heads(key)?);
     let weights = attention_weights(query, key, mask, options)?;
     let values = split_heads::<_, _, H, VODim, _, _, _>(value)?;

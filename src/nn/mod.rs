@@ -35,8 +35,8 @@ pub use attention::{
     SelfAttention,
 };
 pub(crate) use attention::{cross_mask, self_mask};
-pub use cache::{Cache, CacheCapacity, CachedHeads, DecoderCache, Heads, KeyValueCache, Keys, Values};
-pub(crate) use cache::{CacheUpdate, KeysAndValues};
+pub(crate) use cache::KeysAndValues;
+pub use cache::{Cache, CacheCapacity, CacheUpdate, CachedHeads, DecoderCache, Heads, KeyValueCache, Keys, Values};
 pub(crate) use conventions::rotary;
 pub use conventions::{
     Arch, Conventions, HasPositionsFor, Learned, NoPositions, NormPlacement, PositionKind, PositionsFor,
@@ -48,9 +48,9 @@ pub use layers::{
 };
 pub(crate) use layers::{optional_norm, residual_norm, sublayer_input};
 pub use module::{Module, Summary, SummaryRow};
+pub(crate) use transformer::target_padding;
 pub use transformer::{
     AttentionWeights, Autoregressive, Block, BlockStack, Decoder, DecoderLayer, DecoderOnly, Embedder,
     EmbeddingDecoder, EmbeddingEncoder, EncodedLM, Encoder, EncoderLayer, EncoderOnly, LM, Output, Seq2Seq,
     SingleStack,
 };
-pub(crate) use transformer::{last, target_padding};

@@ -1,7 +1,7 @@
 mod checks;
 mod options;
 
-pub(crate) use checks::check_attention;
+pub(super) use checks::check_attention;
 pub(super) use checks::check_bias;
 use checks::check_values;
 pub use options::AttentionOptions;

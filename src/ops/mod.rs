@@ -92,7 +92,6 @@ pub use alibi::alibi;
 pub use argmax::argmax;
 pub(crate) use arithmetic::elementwise;
 pub use arithmetic::{add, div, maximum, minimum, mul, sub};
-pub(crate) use attention::check_attention;
 pub use attention::{AttentionOptions, attention, attention_weights};
 pub use broadcast::broadcast;
 pub use compare::{eq, ge, gt, le, lt, ne};
@@ -132,8 +131,8 @@ pub use padding::{PadsLogits, PadsStart, WithoutLastOf};
 pub use partial_cross_entropy::partial_cross_entropy;
 pub use patches::{PatchGrid, patches};
 pub use permute::permute;
-pub use positions::{add_positions, learned_positions, sinusoidal_positions};
-pub(crate) use positions::{learned_positions_from, sinusoidal_positions_from};
+pub(crate) use positions::sinusoidal_positions_from;
+pub use positions::{add_positions, learned_positions, learned_positions_from, sinusoidal_positions};
 #[doc(hidden)]
 pub use rearrange::Rearrangement;
 pub use reduce::{log_softmax_over, max_over, mean_over, softmax_over, sum_over};
@@ -148,6 +147,7 @@ pub use select::select;
 pub use slice::slice;
 pub use stack::stack;
 pub use top_k::top_k;
+pub use views::{NamedAxes, Sizes};
 pub use where_::{Mask, TensorOrNumber, where_};
 pub use windows::windows;
 

@@ -40,20 +40,33 @@ pub fn learned_positions<
     learned_positions_from(table, 0, len)
 }
 
-/// [`learned_positions`] from position `start` on. The caller checks that the table is long enough.
-pub(crate) fn learned_positions_from<
-    S: Dim,
-    MaxSeqLen: ConstDim,
-    M: ConstDim,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+/// [`learned_positions`] from position `start` on: `(MaxSeqLen, M) -> (S, M)`. A step of decoding reads those after the
+/// positions in its cache.
+///
+/// # Errors
+/// [`OpError::Range`] if the table has fewer rows; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::learned_positions_from, prelude::*};
+/// dims! { pub MaxSeqLen = 3; pub EmbedDim = 2; pub SeqLen; }
+/// let table: Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> =
+///     Cpu::default().tensor(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1]);
+/// let rows: Tensor<(SeqLen, EmbedDim), f32, Cpu> = learned_positions_from(&table, 1, SeqLen::new(2))?;
+/// assert_eq!(rows.as_vec(), [1.0, 1.1, 2.0, 2.1]);
+/// let error = learned_positions_from::<_, _, _, _, _, NoneTape>(&table, 2, SeqLen::new(2)).unwrap_err();
+/// assert_eq!(error.to_string(), "learned positions: SeqLen=2 from 2 on is not inside MaxSeqLen=3");
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn learned_positions_from<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     table: &Tensor<(MaxSeqLen, M), E, D>,
     start: usize,
     len: S,
 ) -> Result<Tensor<(S, M), E, D, T>, OpError> {
     const OP: &str = "learned positions";
+    if start.saturating_add(len.size()) > MaxSeqLen::SIZE {
+        let (part, whole) = (format!("{len:?}"), format!("{:?}", MaxSeqLen::default()));
+        return Err(OpError::Range { op: OP, part, start, whole });
+    }
     if D::HAS_KERNELS {
         return run_kernel(OP, (len, M::default()), T::default(), |tape| {
             Ok(gather_kernel(D::read_parameter(table, tape)?, vec![start * M::SIZE], len.size() * M::SIZE)?)

@@ -12,7 +12,13 @@ use dfdx::{
 };
 use std::{array, fmt::Debug, ops::Range};
 
-/// A shape of plain sizes: `[usize; 1]` to `[usize; 6]`.
+/// A shape of plain sizes: `[usize; 1]` to `[usize; 6]`. Generic code writes it as the bound of [`NamedAxes`].
+///
+/// ```
+/// use typed_transformer::ops::Sizes;
+/// fn is_of_sizes<Any: Sizes>() {}
+/// is_of_sizes::<[usize; 3]>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a tensor has more than 6 axes",
     label = "more than 6 axes, of an operand, of the result, or of the product of the first two operands"
@@ -22,6 +28,46 @@ pub trait Sizes: Shape<Concrete = Self> {}
 impl<Any: Shape<Concrete = Any>> Sizes for Any {}
 
 /// A shape of up to 6 dimensions, as `N` plain sizes. The shape without axes counts as one axis of one element.
+///
+/// It is the bound of a module for tensors of any number of axes that adds or multiplies:
+///
+/// ```
+/// use typed_transformer::{
+///     dims::{AxesAmong, DataShape, EndsIn},
+///     doctest::*,
+///     nn::Linear,
+///     ops::{Activation, NamedAxes, Silu, Sizes, mul},
+///     prelude::*,
+/// };
+///
+/// /// `silu(gate(x)) · hidden(x)`
+/// #[module(output = HiddenDim)]
+/// struct Gated<E, D> {
+///     gate: Linear<EmbedDim, HiddenDim, E, D>,
+///     hidden: Linear<EmbedDim, HiddenDim, E, D>,
+/// }
+///
+/// impl<E: Real, D: Backend<E>> Gated<E, D> {
+///     fn forward<Dims, Hidden, Order, const N: usize, T: Tape<E, D>>(
+///         &self,
+///         x: Tensor<Dims, E, D, T>,
+///     ) -> Result<Tensor<Hidden, E, D, T>, OpError>
+///     where
+///         Dims: EndsIn<EmbedDim, Before: DataShape, WithLast<HiddenDim> = Hidden>,
+///         Hidden: EndsIn<HiddenDim, Before: DataShape> + NamedAxes<N> + AxesAmong<Hidden, Order, Others: DataShape>,
+///         [usize; N]: Sizes,
+///     {
+///         mul(Silu::apply(self.gate.forward(x.clone())?)?, self.hidden.forward(x)?)
+///     }
+/// }
+///
+/// let layer = Gated::<f32, Cpu>::build(&Cpu::default());
+/// let vectors: Tensor<(Batch, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+/// let gated: Tensor<(Batch, HiddenDim), f32, Cpu> = layer.forward(vectors)?;
+/// let sequences: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+/// let gated: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = layer.forward(sequences)?;
+/// # Ok::<(), OpError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of up to 6 dimensions",
     label = "`{Self}` is not a shape of up to 6 dimensions"
@@ -31,13 +77,16 @@ where
     [usize; N]: Sizes,
 {
     /// The names of the axes.
+    #[doc(hidden)]
     fn names() -> Vec<String>;
     /// The same elements over plain sizes.
+    #[doc(hidden)]
     fn into_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
         op: &'static str,
         tensor: Tensor<Self, E, D, T>,
     ) -> Result<Tensor<[usize; N], E, D, T>, OpError>;
     /// The same elements over dimensions.
+    #[doc(hidden)]
     fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
         op: &'static str,
         tensor: Tensor<[usize; N], E, D, T>,

@@ -32,6 +32,7 @@ const TOLERANCE: f64 = 1e-6;
 ///     ConfigField::text("activation_function", &["gelu_new", "gelu_pytorch_tanh"]),
 ///     ConfigField::number("layer_norm_epsilon", 1e-5),
 ///     ConfigField::flag("scale_attn_by_inverse_layer_idx", false).or_absent(),
+///     ConfigField::list("layer_types", ["sliding_attention", "full_attention"]),
 ///     ConfigField::absent("rope_scaling"),
 /// ];
 /// ```
@@ -48,6 +49,7 @@ enum Expected {
     Size { size: usize, dim: String },
     Number(f64),
     Texts(&'static [&'static str]),
+    List(Vec<&'static str>),
     Flag(bool),
     Absent,
 }
@@ -69,6 +71,12 @@ impl ConfigField {
     #[must_use]
     pub fn text(name: &'static str, texts: &'static [&'static str]) -> Self {
         Self::new(name, Expected::Texts(texts))
+    }
+
+    /// The field is this list of texts, such as the kind of each layer.
+    #[must_use]
+    pub fn list(name: &'static str, texts: impl IntoIterator<Item = &'static str>) -> Self {
+        Self::new(name, Expected::List(texts.into_iter().collect()))
     }
 
     /// The field is true or false.
@@ -124,6 +132,9 @@ impl Expected {
                 value.as_f64().is_some_and(|found| (found - number).abs() <= TOLERANCE * number.abs())
             }
             Self::Texts(texts) => value.as_str().is_some_and(|found| texts.contains(&found)),
+            Self::List(texts) => value
+                .as_array()
+                .is_some_and(|found| found.iter().map(Value::as_str).eq(texts.iter().copied().map(Some))),
             Self::Flag(flag) => value.as_bool() == Some(*flag),
             Self::Absent => false,
         }
@@ -136,6 +147,7 @@ impl fmt::Display for Expected {
             Self::Size { dim, .. } => f.write_str(dim),
             Self::Number(number) => write!(f, "{number:?}"),
             Self::Texts(texts) => write!(f, "{}", texts.iter().map(|text| format!("{text:?}")).join(" or ")),
+            Self::List(texts) => write!(f, "[{}]", texts.iter().map(|text| format!("{text:?}")).join(",")),
             Self::Flag(flag) => write!(f, "{flag}"),
             Self::Absent => f.write_str("absent"),
         }

@@ -3,6 +3,7 @@
 mod coverage;
 mod macros;
 mod messages;
+mod models;
 mod mutants;
 #[path = "../support/profile.rs"]
 mod profile;

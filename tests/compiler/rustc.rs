@@ -14,7 +14,7 @@ use std::{
     collections::BTreeMap,
     env, fs,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Output},
     sync::LazyLock,
 };
 
@@ -62,6 +62,24 @@ pub fn first_errors(shared: &str, programs: &[String]) -> Vec<Option<String>> {
         unknown = checked_again;
     }
     first_errors
+}
+
+/// What rustc says about a crate of these files, the first of which is its root. Nothing is built.
+pub fn check_files(files: &[(PathBuf, String)]) -> Output {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    Command::new(&*RUSTC)
+        .args(["--edition=2024", "--crate-name=program", "--crate-type=lib", "--emit=metadata"])
+        .args(&*LIBRARIES)
+        .args(["-o", "metadata"])
+        .arg(&files[0].0)
+        .current_dir(folder.path())
+        .output()
+        .unwrap()
 }
 
 /// The first error of each program in a crate, if it has one. Nothing is built.
@@ -119,12 +137,18 @@ fn libraries() -> Vec<String> {
     assert!(output.status.success(), "cargo says: {}", String::from_utf8_lossy(&output.stderr));
     let stdout = String::from_utf8(output.stdout).unwrap();
     let messages: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let is_library = |message: &&Value| {
-        message["target"]["name"] == "typed_transformer" && message["target"]["kind"] == serde_json::json!(["lib"])
+    let file = |name: &str| {
+        let is_library = |message: &&Value| {
+            message["target"]["name"] == name && message["target"]["kind"] == serde_json::json!(["lib"])
+        };
+        let files = messages.iter().find(is_library).unwrap()["filenames"].as_array().unwrap();
+        files.iter().map(|file| file.as_str().unwrap()).max_by_key(|file| file.ends_with(".rmeta")).unwrap()
     };
-    let files = messages.iter().find(is_library).unwrap()["filenames"].as_array().unwrap();
-    let files = files.iter().map(|file| file.as_str().unwrap());
-    let file = files.max_by_key(|file| file.ends_with(".rmeta")).unwrap();
-    let folder = Path::new(file).parent().unwrap();
-    vec![format!("--extern=typed_transformer={file}"), format!("-Ldependency={}", folder.display())]
+    let (library, dfdx) = (file("typed_transformer"), file("dfdx"));
+    let folder = Path::new(library).parent().unwrap().display();
+    vec![
+        format!("--extern=typed_transformer={library}"),
+        format!("--extern=dfdx={dfdx}"),
+        format!("-Ldependency={folder}"),
+    ]
 }

@@ -75,7 +75,7 @@ fn faults(text: &str) -> Vec<String> {
 
 /// Headlines about another kind of type, not about dimensions. They do not name the type, because the compiler writes
 /// its path if it is imported by a glob.
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "]: expected a tensor, or a reference to one, as an operand",
     "]: expected a mask kind",
     "]: expected a padding rule",
@@ -84,6 +84,7 @@ const KINDS: [&str; 8] = [
     "]: a loss without a tape has no gradients",
     "]: the ranks cannot sum this value",
     "]: the weight has a tape that the input does not have",
+    "]: a tensor has more than 6 axes",
 ];
 
 /// The names missing in the first lines: the dimensions that do not fit, by their names in the program.

@@ -27,15 +27,15 @@ use typed_transformer::{
     weights::{self, Pretrained, SafetensorsDtype},
 };
 
-dims! { Batch; Read; }
+dims! { pub Batch; Read; }
 
 /// What the reference read, and what it computed from that.
-fn reference(model: &str) -> Fixture {
+pub fn reference(model: &str) -> Fixture {
     Fixture::read(&format!("hugging_face/{model}/io"))
 }
 
 /// The model of a folder.
-fn load<Model, E>(model: &str) -> Model
+pub fn load<Model, E>(model: &str) -> Model
 where
     Model: Pretrained + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
     E: SafetensorsDtype,
@@ -91,7 +91,7 @@ ignore grads.*.mlp.experts.{name}";
 }
 
 /// Compares a model that writes: its logits, the loss of predicting the next token, gradients, and its greedy text.
-fn compare_writer<Model, S: Dim, E>(
+pub fn compare_writer<Model, S: Dim, E>(
     model: &Model,
     logits: Tensor<(Batch, S, VocabSize), E, Cpu, Recording<Model, E, Cpu>>,
     inputs: &[usize],
@@ -134,7 +134,7 @@ fn compare_greedy<E: Real>(
     assert_eq!(text, expected);
 }
 
-fn ids<B: Dim, S: Dim>(ids: &[usize], shape: (B, S)) -> TokenIds<B, S, VocabSize> {
+pub fn ids<B: Dim, S: Dim>(ids: &[usize], shape: (B, S)) -> TokenIds<B, S, VocabSize> {
     TokenIds::from_ids(ids, None, shape).unwrap()
 }
 
@@ -154,6 +154,7 @@ macro_rules! compare_both {
         })*
     };
 }
+pub(crate) use compare_both;
 compare_both!(gpt2_agrees, llama_agrees, mixtral_agrees, bert_agrees, t5_agrees, vit_agrees);
 
 fn gpt2_agrees<E: SafetensorsDtype>()

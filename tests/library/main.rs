@@ -42,6 +42,7 @@ mod parity;
 mod plot;
 mod pretrained;
 mod published_folders;
+mod recent_decoders;
 mod sampling;
 #[cfg(feature = "tokenizers")]
 mod similar_sentences;

@@ -1,6 +1,7 @@
 //! The folders that `transformers` wrote load, each of their settings counts, and older files mean the same.
 
 use crate::{
+    recent_decoders::{small_gemma3, small_qwen3},
     small_models::{small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit},
     support::temp_dir,
 };
@@ -13,7 +14,7 @@ use std::{
 };
 use tempfile::TempDir;
 use typed_transformer::{
-    models::{bert::Bert, gpt2::Gpt2, llama::Llama, mixtral::Mixtral, t5::T5, vit::Vit},
+    models::{bert::Bert, gemma3::Gemma3, gpt2::Gpt2, llama::Llama, mixtral::Mixtral, qwen3::Qwen3, t5::T5, vit::Vit},
     prelude::*,
     weights::{LoadError, Pretrained, load_pretrained, save},
 };
@@ -110,6 +111,18 @@ fn each_setting_of_llama_counts() {
 #[test]
 fn each_setting_of_mixtral_counts() {
     check::<Mixtral<small_mixtral::Config, f32, Cpu>>("mixtral", &[]);
+}
+
+#[test]
+fn each_setting_of_qwen3_counts() {
+    // Of windows that it does not use.
+    check::<Qwen3<small_qwen3::Config, f32, Cpu>>("qwen3", &["max_window_layers", "sliding_window"]);
+}
+
+#[test]
+fn each_setting_of_gemma3_counts() {
+    // The list of the layers' types stands beside it.
+    check::<Gemma3<small_gemma3::Config, f32, Cpu>>("gemma3", &["_sliding_window_pattern"]);
 }
 
 #[test]

@@ -5,9 +5,7 @@ use crate::{
     dims::{Dim, MaybeSharded, Sum, along, axis},
     einsum, module,
     nn::init,
-    ops::{
-        OpError, Real, concat, device_error, linear, mul, one_hot, residual, select, softmax_over, take, top_k, zeros,
-    },
+    ops::{OpError, Real, concat, linear, mul, one_hot, residual, select, softmax_over, take, top_k, zeros},
     tokens::{Fin, Indices},
 };
 use dfdx::{
@@ -15,6 +13,7 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::ReshapeTo,
 };
+use std::fmt::Display;
 
 /// The best experts for each token, weighted by the softmax of the router's logits for them.
 ///
@@ -55,10 +54,9 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, 
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        const OP: &str = "mixture of experts";
         let shape @ (batch, len, width) = *x.shape();
         let tokens = Tokens::new(batch.size() * len.size());
-        let x = x.try_reshape_like(&(One, tokens, width)).map_err(device_error::<D::Err>(OP))?;
+        let x = x.try_reshape_like(&(One, tokens, width)).map_err(reshape_error)?;
         let logits = linear(x.clone(), &self.router, None)?; // (One, Tokens, NumExperts)
         let (logits, chosen) = top_k(logits, axis::<Config::NumExperts>(), ExpertsPerToken::<Config>::default())?;
         let chosen: Indices<(One, Tokens, ExpertsPerToken<Config>), Config::NumExperts> = chosen;
@@ -83,8 +81,13 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, 
                 output = residual(output, routed(expert, x.clone(), weight, tokens_of_expert)?)?;
             }
         }
-        output.try_reshape_like(&shape).map_err(device_error::<D::Err>(OP))
+        output.try_reshape_like(&shape).map_err(reshape_error)
     }
+}
+
+/// The error of a reshaping, which types do not check: `Tokens` has its size at run time.
+fn reshape_error(error: impl Display) -> OpError {
+    OpError::Device { op: "mixture of experts", message: error.to_string() }
 }
 
 /// The weighted output of an expert for the tokens `routed`, and 0 for all others:
@@ -98,8 +101,8 @@ fn routed<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>>(
     let ((_, tokens, width), count) = (*x.shape(), Routed::new(routed.len()));
     let mut place = vec![count.size(); tokens.size()]; // The last row is that of zeros.
     routed.iter().enumerate().for_each(|(row, &token)| place[token] = row);
-    let routed = Indices::unchecked(routed.into(), (count,), tokens);
-    let place = Indices::unchecked(place.into(), (tokens,), Sum::of(count, Zeros));
+    let routed = Indices::new(&routed, (count,), tokens)?;
+    let place = Indices::new(&place, (tokens,), Sum::of(count, Zeros))?;
 
     let x: Tensor<(One, Routed, Config::EmbedDim), E, D, T> = take(x, axis::<Tokens>(), &routed)?;
     let weight: Tensor<(One, Routed), E, D, T> = take(weight, axis::<Tokens>(), &routed)?;

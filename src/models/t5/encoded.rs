@@ -1,10 +1,10 @@
 use super::{KeyValueHeadsOf, T5, T5Config, source_mask};
 use crate::{
     backend::Backend,
-    dims::{Const, Dim, MaybeSharded, axis, check_same_size},
+    dims::{Dim, MaybeSharded, NamedShape, axis},
     mask::PaddingMask,
-    nn::{Autoregressive, Cache, DecoderCache, last},
-    ops::{OpError, Real, dim_error, embed, select},
+    nn::{Autoregressive, Cache, DecoderCache},
+    ops::{OpError, Real, embed, select},
     tokens::TokenIds,
 };
 use dfdx::{
@@ -81,7 +81,7 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autore
     type Cache = T5Cache<B, Src, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        check_same_size("the sources", self.output.shape().0, "the targets", batch).map_err(dim_error("cache"))?;
+        (self.output.shape().0,).check_same_sizes("the sources", (batch,), "the targets")?;
         let layers = self.model.decoder.iter();
         let source = layers.map(|layer| layer.cross_attention.keys_and_values(self.output.clone()));
         Ok(DecoderCache {
@@ -106,7 +106,7 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autore
             let update_cache = |new| target.update(new);
             x = layer.forward(x, update_cache, (position_bias.clone(), &mask), source.clone(), &source_mask)?;
         }
-        select(self.model.logits(last(x)?)?, axis::<Const<1>>(), 0)
+        self.model.logits(select(x, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
     }
 }
 

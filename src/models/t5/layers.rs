@@ -4,13 +4,17 @@ use crate::{
     dims::{Dim, MaybeSharded},
     mask::AttentionMask,
     module,
-    nn::{CacheUpdate, KeysAndValues, init},
+    nn::{CacheUpdate, Keys, Values, init},
     ops::{
         Activation, AttentionOptions, AttentionScale, OpError, Real, Relu, linear, multi_head_attention, residual,
         rms_norm,
     },
 };
 use dfdx::{shapes::ConstDim as _, tensor::Tensor};
+
+/// The keys and the values of `Len` positions.
+type KeysAndValues<B, Len, Config, E, D, T> =
+    (Keys<B, Len, KeyValueHeadsOf<Config>, E, D, T>, Values<B, Len, KeyValueHeadsOf<Config>, E, D, T>);
 
 /// Attention without a scale, with a norm of the queries' input before it and a residual around it.
 ///
@@ -43,7 +47,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
     pub(super) fn keys_and_values<B: MaybeSharded, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, K, Config::EmbedDim), E, D, T>,
-    ) -> Result<KeysAndValues<B, K, KeyValueHeadsOf<Config>, E, D, T>, OpError> {
+    ) -> Result<KeysAndValues<B, K, Config, E, D, T>, OpError> {
         Ok((linear(x.clone(), &self.key, None)?, linear(x, &self.value, None)?))
     }
 
@@ -55,7 +59,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         keys_and_values: impl FnOnce(
             Tensor<(B, Q, Config::EmbedDim), E, D, T>,
-        ) -> Result<KeysAndValues<B, K, KeyValueHeadsOf<Config>, E, D, T>, OpError>,
+        ) -> Result<KeysAndValues<B, K, Config, E, D, T>, OpError>,
         position_bias: Option<PositionBias<Q, K, Config, E, D, T>>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
@@ -155,7 +159,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> DecoderLayer<Config, E, D> {
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
         (position_bias, mask): (PositionBias<Q, K, Config, E, D, T>, &AttentionMask<B, Q, K>),
-        source: KeysAndValues<B, Src, KeyValueHeadsOf<Config>, E, D, T>,
+        source: KeysAndValues<B, Src, Config, E, D, T>,
         source_mask: &AttentionMask<B, Q, Src>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let attention = &self.self_attention;

@@ -26,10 +26,12 @@ use std::fmt;
 /// ```
 pub struct DecoderCache<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu>
 {
-    pub(crate) self_attention: Cache<B, MaxLen, A, E, D>,
-    /// One for each layer.
-    pub(crate) cross_attention: Vec<KeysAndValues<B, Src, A, E, D>>,
-    pub(crate) source_padding: PaddingMask<B, Src>,
+    /// The keys and values of the target so far.
+    pub self_attention: Cache<B, MaxLen, A, E, D>,
+    /// The keys and values of the source, for each layer.
+    pub cross_attention: Vec<KeysAndValues<B, Src, A, E, D>>,
+    /// The padding of the source.
+    pub source_padding: PaddingMask<B, Src>,
 }
 
 impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>

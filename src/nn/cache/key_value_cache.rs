@@ -53,8 +53,8 @@ pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: R
 /// assert_eq!(cache.len(), 4);
 /// # Ok::<(), OpError>(())
 /// ```
-pub type Keys<B, Len, A, E = f32, D = Cpu> =
-    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D>;
+pub type Keys<B, Len, A, E = f32, D = Cpu, T = NoneTape> =
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D, T>;
 
 /// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`.
 ///
@@ -65,22 +65,67 @@ pub type Keys<B, Len, A, E = f32, D = Cpu> =
 /// assert_eq!(values.shape().2, Product::<NumHeads, HeadDim>::default());
 /// # Ok::<(), OpError>(())
 /// ```
-pub type Values<B, Len, A, E = f32, D = Cpu> =
-    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D>;
+pub type Values<B, Len, A, E = f32, D = Cpu, T = NoneTape> =
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D, T>;
 
 /// The keys and the values of `Len` positions.
-pub(crate) type KeysAndValues<B, Len, A, E, D, T = NoneTape> = (
-    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D, T>,
-    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D, T>,
-);
+pub(crate) type KeysAndValues<B, Len, A, E, D, T = NoneTape> = (Keys<B, Len, A, E, D, T>, Values<B, Len, A, E, D, T>);
 
-/// The keys and values of `Q` new positions join a cache; all `K` positions come back, the cached ones first.
+/// What an attention does with the keys and values of `Q` new positions: they join a cache, and those of all `K`
+/// positions come back, the cached ones first.
 ///
-/// Training passes `Ok` itself, as it has no cache. Decoding passes [`KeyValueCache::update`].
-pub(crate) trait CacheUpdate<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
+/// Training passes `Ok`, as it has no cache. Decoding passes [`KeyValueCache::update`]. So one `forward` serves both:
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{CacheUpdate, KeyValueCache, Linear}, prelude::*};
+///
+/// type Columns = Product<NumHeads, HeadDim>;
+///
+/// #[module(output = EmbedDim)]
+/// struct Attention<E, D> {
+///     query: Linear<EmbedDim, Columns, E, D>,
+///     key: Linear<EmbedDim, Columns, E, D>,
+///     value: Linear<EmbedDim, Columns, E, D>,
+///     output: Linear<Columns, EmbedDim, E, D>,
+/// }
+///
+/// impl<E: Real, D: Backend<E>> Attention<E, D> {
+///     fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+///         &self,
+///         x: Tensor<(B, Q, EmbedDim), E, D, T>,
+///         mask: &AttentionMask<B, Q, K>,
+///         update_cache: impl CacheUpdate<B, Q, K, Model, E, D, T>,
+///     ) -> Result<Tensor<(B, Q, EmbedDim), E, D, T>, OpError> {
+///         let query = self.query.forward(x.clone())?;
+///         let (key, value) = update_cache((self.key.forward(x.clone())?, self.value.forward(x)?))?;
+///         self.output.forward(multi_head_attention(query, key, value, mask, AttentionOptions::default())?)
+///     }
+/// }
+///
+/// let device = Cpu::seed_from_u64(0);
+/// let layer = Attention::<f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.sample_normal();
+///
+/// let mask = mk_mask::<CausalMask, PadSourceKeys, _, _>(&PaddingMask::without_padding((Batch, SeqLen)));
+/// let whole = layer.forward(x.clone(), &mask, Ok)?;
+///
+/// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&device, Batch)?;
+/// // The mask comes before the update: afterwards the new positions would count as earlier ones.
+/// let mask = cache.mask(SeqLen);
+/// let cached = layer.forward(x, &mask, |new| cache.update(new))?;
+/// assert!(whole.as_vec().iter().zip(cached.as_vec()).all(|(x, y)| (x - y).abs() < 1e-5));
+/// # Ok::<(), OpError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the update of a cache does not lead from the keys and values of `{Q}` positions to those of `{K}`",
+    label = "this is not an update of a cache from `{Q}` to `{K}` positions",
+    note = "`Ok` keeps the `{Q}` new positions; `|new| cache.update(new)` returns all `CacheCapacity` positions of a cache"
+)]
+pub trait CacheUpdate<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
     FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
 {
 }
+#[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T, F> CacheUpdate<B, Q, K, A, E, D, T>
     for F
 where
@@ -220,8 +265,12 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         Ok(())
     }
 
-    /// Appends the keys and values of the next positions. Returns those of the whole cache, unused positions included.
-    pub(crate) fn update<S: Dim>(
+    /// Appends the keys and values of the next positions. Returns those of the whole cache, unused positions included:
+    /// a [`CacheUpdate`].
+    ///
+    /// # Errors
+    /// Those of [`append`](Self::append).
+    pub fn update<S: Dim>(
         &mut self,
         (keys, values): KeysAndValues<B, S, A, E, D>,
     ) -> Result<KeysAndValues<B, CacheCapacity<MaxLen>, A, E, D>, OpError> {

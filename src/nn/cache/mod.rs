@@ -9,8 +9,8 @@ mod key_value_cache;
 pub use capacity::CacheCapacity;
 pub use decoder_cache::DecoderCache;
 pub use heads::{CachedHeads, Heads};
-pub(crate) use key_value_cache::{CacheUpdate, KeysAndValues};
-pub use key_value_cache::{KeyValueCache, Keys, Values};
+pub(crate) use key_value_cache::KeysAndValues;
+pub use key_value_cache::{CacheUpdate, KeyValueCache, Keys, Values};
 
 use crate::{
     backend::Backend,
@@ -38,7 +38,8 @@ use std::fmt;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Cache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu> {
-    pub(crate) layers: Vec<KeyValueCache<B, MaxLen, A, E, D>>,
+    /// The keys and values of each layer.
+    pub layers: Vec<KeyValueCache<B, MaxLen, A, E, D>>,
     pub(crate) len: usize,
     pub(crate) batch: B,
 }
@@ -48,7 +49,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub(crate) fn new(device: &D, batch: B, layers: usize) -> Result<Self, OpError> {
+    pub fn new(device: &D, batch: B, layers: usize) -> Result<Self, OpError> {
         let layers = (0..layers).map(|_| KeyValueCache::new(device, batch));
         Ok(Self { layers: layers.collect::<Result<_, _>>()?, len: 0, batch })
     }
@@ -115,9 +116,27 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         Ok(())
     }
 
-    /// Reserves `next` positions. Returns the number of positions before them and their mask `(B, S, CacheCapacity<MaxLen>)`.
-    /// Each layer's cache is filled afterwards.
-    pub(crate) fn reserve<S: Dim>(
+    /// Reserves the `next` positions `(B, S)`, which each layer's [`update`](KeyValueCache::update) fills afterwards.
+    /// Returns the number of positions before them and their mask `(B, S, CacheCapacity<MaxLen>)`, which is that of layers
+    /// that keep all positions. Layers with [windows](KeyValueCache::slide) ask their caches for their masks.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size. The cache is
+    /// then unchanged.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Cache, prelude::*};
+    /// let device = Cpu::default();
+    /// let mut cache = Cache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&device, Batch, 2)?;
+    /// let (start, mask) = cache.reserve((Batch, SeqLen))?;
+    /// for layer in &mut cache.layers {
+    ///     let (keys, values) = layer.update::<SeqLen>((device.zeros(), device.zeros()))?;
+    ///     assert_eq!(keys.shape().1, mask.shape().2);
+    /// }
+    /// assert_eq!((start, cache.len()), (0, 4));
+    /// # Ok::<(), OpError>(())
+    /// ```
+    pub fn reserve<S: Dim>(
         &mut self,
         (batch, next): (B, S),
     ) -> Result<(usize, AttentionMask<B, S, CacheCapacity<MaxLen>>), OpError> {

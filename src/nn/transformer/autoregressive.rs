@@ -30,7 +30,7 @@ use std::fmt;
 ///     logits: Linear<EmbedDim, VocabSize, E, D>,
 /// }
 ///
-/// impl<B: Dim, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Writer<E, D> {
+/// impl<B: MaybeSharded, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Writer<E, D> {
 ///     type VocabSize = VocabSize;
 ///     type MaxSeqLen = MaxSeqLen;
 ///     type Cache = KeyValueCache<B, MaxSeqLen, Model, E, D>;
@@ -165,7 +165,7 @@ impl<B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoreg
 }
 
 /// The last position: `(B, S, M) -> (B, 1, M)`.
-pub(crate) fn last<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+fn last<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
     decoded: Tensor<(B, S, M), E, D>,
 ) -> Result<Tensor<(B, Const<1>, M), E, D>, OpError> {
     let len = decoded.shape().1.size();

@@ -9,7 +9,6 @@ mod embedding_decoder;
 mod embedding_encoder;
 mod lm;
 
-pub(crate) use autoregressive::last;
 pub use autoregressive::{Autoregressive, EncodedLM};
 pub use block::{Block, BlockStack, Encoder, EncoderLayer};
 pub(crate) use decoder::target_padding;

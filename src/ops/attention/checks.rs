@@ -40,7 +40,7 @@ pub(super) fn check_values<
 }
 
 /// Compares the run-time sizes of a query `(B, Q, …)`, of its keys `(B, K, …)` and of their mask.
-pub(crate) fn check_attention<B: MaybeSharded, Q: Dim, K: Dim>(
+pub(in crate::ops) fn check_attention<B: MaybeSharded, Q: Dim, K: Dim>(
     (batch, queries): (B, Q),
     (key_batch, keys): (B, K),
     mask: &AttentionMask<B, Q, K>,

@@ -4,6 +4,7 @@
 use typed_transformer::{
     models::{
         bert::{Bert, BertConfig},
+        gemma3::{Gemma3, Gemma3Config},
         gpt2::{Gpt2, Gpt2Config},
         llama::{Llama, LlamaConfig},
         mixtral::{Mixtral, MixtralConfig},
@@ -82,6 +83,26 @@ fn llama(model: &Llama<Small>, mixtral: &Mixtral<Small>) {
     let _key: &Tensor<(Product<KeyHeads, HeadDim>, EmbedDim), f32, Cpu> = &model.layers[0].attention.key;
     let _gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &model.layers[0].feed_forward.gate;
     let _router: &Tensor<(NumExperts, EmbedDim), f32, Cpu> = &mixtral.layers[0].mixture.router;
+}
+
+impl Gemma3Config for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen; // or another size
+    type EmbedDim = EmbedDim;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers; // or another size
+    type NumHeads = NumHeads;
+    type NumKeyValueHeads = KeyHeads;
+    type HeadDim = HeadDim;
+    type WindowLen = PatchWidth; // or another size
+    const NORM_EPSILON: f64 = 1e-6;
+    const QUERY_SIZE: f64 = 4.0;
+}
+fn gemma3(model: &Gemma3<Small>) {
+    let _token: &Tensor<(VocabSize, EmbedDim), f32, Cpu> = &model.token_embedder;
+    let _query: &Tensor<(QueryDim, EmbedDim), f32, Cpu> = &model.layers[0].attention.query;
+    let _key: &Tensor<(Product<KeyHeads, HeadDim>, EmbedDim), f32, Cpu> = &model.layers[0].attention.key;
+    let _gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &model.layers[0].feed_forward.gate;
 }
 
 impl T5Config for Small {

@@ -5,9 +5,11 @@ use typed_transformer::{
     doctest::Model,
     models::{
         bert::{self, BertConfig},
+        gemma3::{self, Gemma3Config},
         gpt2::{self, Gpt2Config},
         llama::{self, LlamaConfig},
         mixtral::{self, MixtralConfig},
+        qwen3::Qwen3,
         t5::{self, T5Config},
         vit::{self, VitConfig},
     },
@@ -211,6 +213,19 @@ fn llama<Small: LlamaConfig, Large: LlamaConfig>(
     new: (llama::Llama<Small>, llama::Layer<Small>, llama::LlamaCache<Batch, Small>),
     attention: llama::Attention<Small>,
     feed_forward: llama::FeedForward<Small>,
+) {
+    *old = new;
+    old.1.attention = attention;
+    old.1.feed_forward = feed_forward;
+}
+fn qwen3<Small: LlamaConfig, Large: LlamaConfig>(old: &mut Qwen3<Small>, new: Qwen3<Small>) {
+    *old = new;
+}
+fn gemma3<Small: Gemma3Config, Large: Gemma3Config>(
+    old: &mut (gemma3::Gemma3<Small>, gemma3::Layer<Small>, gemma3::Gemma3Cache<Batch, Small>),
+    new: (gemma3::Gemma3<Small>, gemma3::Layer<Small>, gemma3::Gemma3Cache<Batch, Small>),
+    attention: gemma3::Attention<Small>,
+    feed_forward: gemma3::FeedForward<Small>,
 ) {
     *old = new;
     old.1.attention = attention;

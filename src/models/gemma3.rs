@@ -1,0 +1,236 @@
+//! Gemma 3, its model of text ([Gemma Team, 2025](https://arxiv.org/abs/2503.19786)): most layers see a window of the
+//! last positions, and every sixth one sees all. Norms stand before and after each sublayer, and multiply by one more
+//! than their weight.
+//!
+//! | in the report, 2 | in `modeling_gemma3.py` | here |
+//! | --- | --- | --- |
+//! | grouped-query attention with QK-norm | `Gemma3Attention` | [`Attention`] |
+//! | post-norm and pre-norm with RMSNorm | `Gemma3RMSNorm`, `Gemma3DecoderLayer` | [`Layer`] |
+//! | 5:1 interleaving of local and global layers | `layer_types`, `sliding_window` | [`Gemma3Config::is_global`], [`SlidingWindow`] |
+//! | RoPE base frequency of 10k and 1M | `Gemma3RotaryEmbedding` | [`Gemma3Config::LOCAL_ROTARY`], [`Gemma3Config::GLOBAL_ROTARY`] |
+//! | Gemma, 2, GeGLU | `Gemma3MLP` | [`FeedForward`] |
+//! | Gemma, 2, shared embeddings | `Gemma3TextScaledWordEmbedding`, `Gemma3ForCausalLM` | [`Gemma3`] |
+//! | | `past_key_values` | [`Gemma3Cache`] |
+
+mod layers;
+mod names;
+
+pub use layers::{Attention, FeedForward, Layer};
+pub use names::NAMES;
+
+use crate::{
+    backend::{Backend, Tape},
+    dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis},
+    mask::{CausalMask, PadSourceKeys, SlidingWindow, mk_mask},
+    module,
+    nn::{Autoregressive, Cache, Heads, init},
+    ops::{OpError, Real, Rotary, embed, linear, offset, rms_norm, scale, select},
+    tokens::TokenIds,
+};
+use dfdx::{
+    shapes::ConstDim as _,
+    tensor::{Cpu, NoneTape, Tensor},
+};
+
+/// The dimensions and the constants of a [`Gemma3`]: `Gemma3TextConfig` of HuggingFace.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gemma3::{Gemma3, Gemma3Config}, ops::Rotary, prelude::*};
+/// pub struct Tiny;
+/// impl Gemma3Config for Tiny {
+///     type VocabSize = VocabSize;
+///     type MaxSeqLen = MaxSeqLen;
+///     type EmbedDim = EmbedDim;
+///     type HiddenDim = HiddenDim;
+///     type NumLayers = NumLayers;
+///     type NumHeads = EvenHeads;
+///     type NumKeyValueHeads = NumKeyValueHeads;
+///     type HeadDim = EvenHeads;
+///     type WindowLen = TgtLen;
+///     const LAYERS_PER_GLOBAL: usize = 2;
+///     const NORM_EPSILON: f64 = 1e-6;
+///     const QUERY_SIZE: f64 = 4.0;
+/// }
+/// let model = Gemma3::<Tiny, f32, Cpu>::build(&Cpu::default());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the configuration of a Gemma 3",
+    label = "`{Self}` does not implement `Gemma3Config`",
+    note = "implement `Gemma3Config` for an empty struct of your own, with one line per dimension"
+)]
+pub trait Gemma3Config: 'static {
+    /// The tokens that the model reads and writes.
+    type VocabSize: ConstDim;
+    /// The longest sequence.
+    type MaxSeqLen: ConstDim;
+    /// The width of the vector of a token.
+    type EmbedDim: ConstDim;
+    /// The width inside the feed-forward layer, of the gate too.
+    type HiddenDim: ConstDim;
+    /// The number of layers.
+    type NumLayers: ConstDim;
+    /// The heads of the queries.
+    type NumHeads: ConstDim;
+    /// The key and value heads. Each serves a group of query heads; all groups have one size.
+    type NumKeyValueHeads: Divides<Self::NumHeads>;
+    /// The size of a head. Rotary positions use its columns in pairs.
+    type HeadDim: Even;
+    /// The number of positions that a position sees in a local layer, itself included.
+    type WindowLen: ConstDim;
+    /// The last of so many layers is global.
+    const LAYERS_PER_GLOBAL: usize = 6;
+    /// The number that a norm adds to the mean square.
+    const NORM_EPSILON: f64;
+    /// Scores are divided by the square root of this number.
+    const QUERY_SIZE: f64;
+    /// The rotary positions of local layers.
+    const LOCAL_ROTARY: Rotary = Rotary::halves(10_000.0);
+    /// The rotary positions of global layers.
+    const GLOBAL_ROTARY: Rotary = Rotary::halves(1_000_000.0);
+
+    /// Whether the layer, counted from 0, sees all positions.
+    #[must_use]
+    fn is_global(layer: usize) -> bool {
+        (layer + 1).is_multiple_of(Self::LAYERS_PER_GLOBAL)
+    }
+
+    /// The constants that saved parameters do not show, as names and values; files of weights store them.
+    fn conventions() -> Vec<(&'static str, String)> {
+        vec![
+            ("norm epsilon", Self::NORM_EPSILON.to_string()),
+            ("query size", Self::QUERY_SIZE.to_string()),
+            ("window", Self::WindowLen::SIZE.to_string()),
+            ("layers per global one", Self::LAYERS_PER_GLOBAL.to_string()),
+            ("rotary positions of local layers", format!("{:?}", Self::LOCAL_ROTARY)),
+            ("rotary positions of global layers", format!("{:?}", Self::GLOBAL_ROTARY)),
+        ]
+    }
+}
+
+/// The rotary positions of a layer.
+fn rotary<Config: Gemma3Config>(layer: usize) -> Rotary {
+    if Config::is_global(layer) { Config::GLOBAL_ROTARY } else { Config::LOCAL_ROTARY }
+}
+
+/// The positions that a local layer sees.
+type Local<Config> = SlidingWindow<<Config as Gemma3Config>::WindowLen>;
+/// The heads whose keys and values a cache holds: fewer than those of the queries.
+type KeyValueHeadsOf<Config> = Heads<
+    <Config as Gemma3Config>::NumKeyValueHeads,
+    <Config as Gemma3Config>::HeadDim,
+    <Config as Gemma3Config>::HeadDim,
+>;
+
+/// `x / √(mean(x²) + ε) · (1 + weight)`: `(.., M), (M) -> (.., M)`.
+fn norm<Dims: EndsIn<M, Before: DataShape>, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<Dims, E, D, T>,
+    weight: &Tensor<(M,), E, D>,
+    epsilon: f64,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    rms_norm(x, &offset(weight.retaped::<T>(), 1.0)?, epsilon)
+}
+
+/// A Gemma 3: the logits of the next token at each position.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gemma3::Gemma3, prelude::*};
+/// let model = Gemma3::<Small, f32, Cpu>::build(&Cpu::default());
+/// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[module(conventions = Config, output = Config::VocabSize)]
+pub struct Gemma3<Config: Gemma3Config, E, D> {
+    /// A vector for each token; also the weight of the logits.
+    #[param(|table| init::normal(table, 0.02))]
+    pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    /// The layers.
+    #[layers(Config::NumLayers::SIZE)]
+    pub layers: Vec<Layer<Config, E, D>>,
+    /// The weight of the norm after the last layer.
+    #[param(init::zeros)]
+    pub norm: Tensor<(Config::EmbedDim,), E, D>,
+}
+
+impl<Config: Gemma3Config, E: Real, D: Backend<E>> Gemma3<Config, E, D> {
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
+    /// to padding.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        let padding = token_ids.padding_mask();
+        let local = mk_mask::<Local<Config>, PadSourceKeys, B, S>(&padding);
+        let global = mk_mask::<CausalMask, PadSourceKeys, B, S>(&padding);
+        let x = self.embed(token_ids, tape)?;
+        let x = self.layers.iter().enumerate().try_fold(x, |x, (i, layer)| {
+            let mask = if Config::is_global(i) { &global } else { &local };
+            layer.forward(x, (0, rotary::<Config>(i)), mask, Ok)
+        })?;
+        self.logits(x)
+    }
+
+    /// The vectors of the tokens, times the square root of their width.
+    fn embed<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        scale(embed(&self.token_embedder, token_ids, tape)?, (Config::EmbedDim::SIZE as f64).sqrt())
+    }
+
+    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        linear(norm(x, &self.norm, Config::NORM_EPSILON)?, &self.token_embedder, None)
+    }
+}
+
+/// The keys and values of the earlier positions of a [`Gemma3`], for each layer. Local layers drop those before their
+/// window.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gemma3::{Gemma3, Gemma3Cache}, nn::Autoregressive, prelude::*};
+/// let model = Gemma3::<Small, f32, Cpu>::build(&Cpu::default());
+/// let cache: Gemma3Cache<Batch, Small, f32, Cpu> = model.cache(Batch)?;
+/// # Ok::<(), OpError>(())
+/// ```
+pub type Gemma3Cache<B, Config, E = f32, D = Cpu> =
+    Cache<B, <Config as Gemma3Config>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
+
+#[diagnostic::do_not_recommend]
+impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Gemma3<Config, E, D> {
+    type VocabSize = Config::VocabSize;
+    type MaxSeqLen = Config::MaxSeqLen;
+    type Cache = Gemma3Cache<B, Config, E, D>;
+
+    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        Cache::new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+    }
+
+    fn next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
+        let ((start, _), len) = (cache.reserve(tokens.shape())?, tokens.shape().1);
+        let mut x = self.embed(tokens, NoneTape)?;
+        for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
+            let mask = if Config::is_global(i) {
+                cache.mask(len)
+            } else {
+                cache.slide::<Local<Config>>()?;
+                cache.mask_of_kind::<Local<Config>, S>(len)
+            };
+            x = layer.forward(x, (start, rotary::<Config>(i)), &mask, |new| cache.update(new))?;
+        }
+        let logits = self.logits(x)?;
+        select(logits, axis::<S>(), len.size().saturating_sub(1))
+    }
+}

@@ -1,0 +1,162 @@
+use super::{Gemma3Config, KeyValueHeadsOf, norm};
+use crate::{
+    backend::{Backend, Tape},
+    dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis},
+    mask::AttentionMask,
+    module,
+    nn::{CacheUpdate, init},
+    ops::{
+        Activation, AttentionOptions, AttentionScale, GeluTanh, OpError, Real, Rotary, grouped_query_attention, linear,
+        mul, residual, rotary_positions,
+    },
+    rearrange,
+};
+use dfdx::tensor::Tensor;
+
+type HeadDim<Config> = <Config as Gemma3Config>::HeadDim;
+type NumKeyValueHeads<Config> = <Config as Gemma3Config>::NumKeyValueHeads;
+/// The number of query heads that share one head of the keys.
+type GroupSize<Config> = Quotient<<Config as Gemma3Config>::NumHeads, NumKeyValueHeads<Config>>;
+/// The columns of the queries.
+type QueryDim<Config> = Product<Product<NumKeyValueHeads<Config>, GroupSize<Config>>, HeadDim<Config>>;
+/// The columns of the keys, and those of the values.
+type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
+
+/// Causal self-attention with rotary positions, in which groups of heads share keys and values. The queries and keys of
+/// each head are normalized.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gemma3::Attention, prelude::*};
+/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+/// let norm: &Tensor<(EvenHeads,), f32, Cpu> = &layer.key_norm;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Attention<Config: Gemma3Config, E, D> {
+    /// To the queries of all heads.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub query: Tensor<(QueryDim<Config>, Config::EmbedDim), E, D>,
+    /// To the keys.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub key: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
+    /// To the values.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub value: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
+    /// Mixes the outputs of the heads.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub output: Tensor<(Config::EmbedDim, QueryDim<Config>), E, D>,
+    /// The weight of the norm of each head's query.
+    #[param(init::zeros)]
+    pub query_norm: Tensor<(HeadDim<Config>,), E, D>,
+    /// The weight of the norm of each head's key.
+    #[param(init::zeros)]
+    pub key_norm: Tensor<(HeadDim<Config>,), E, D>,
+}
+
+impl<Config: Gemma3Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for rotary positions from a start on. `update_cache`
+    /// prepends the cached keys and values.
+    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
+        positions: (usize, Rotary),
+        mask: &AttentionMask<B, Q, K>,
+        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+    ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
+        let query = self.rotate(linear(x.clone(), &self.query, None)?, &self.query_norm, positions)?;
+        let key = self.rotate(linear(x.clone(), &self.key, None)?, &self.key_norm, positions)?;
+        let value = linear(x, &self.value, None)?;
+        let (key, value) = update_cache((key, value))?;
+        let scale = AttentionScale::Constant(1.0 / Config::QUERY_SIZE.sqrt());
+        let options = AttentionOptions { scale, ..AttentionOptions::default() };
+        linear(grouped_query_attention(query, key, value, mask, options)?, &self.output, None)
+    }
+
+    /// The norm of each head, rotated by its position: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
+    fn rotate<B: MaybeSharded, S: Dim, H: ConstDim, T: Tape<E, D>>(
+        &self,
+        heads: Tensor<(B, S, Product<H, HeadDim<Config>>), E, D, T>,
+        weight: &Tensor<(HeadDim<Config>,), E, D>,
+        (start, rotary): (usize, Rotary),
+    ) -> Result<Tensor<(B, S, Product<H, HeadDim<Config>>), E, D, T>, OpError> {
+        let heads = rearrange!(heads: (B, S, Product<H, HeadDim<Config>>) -> (B, S, H, HeadDim<Config>))?;
+        let heads = norm(heads, weight, Config::NORM_EPSILON)?;
+        let rotated = rotary_positions(heads, axis::<S>(), start, rotary)?;
+        rearrange!(rotated: (B, S, H, HeadDim<Config>) -> (B, S, Product<H, HeadDim<Config>>))
+    }
+}
+
+/// `output(gelu(gate(x)) · hidden(x))`: GeGLU, the GELU by its tanh approximation.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gemma3::FeedForward, prelude::*};
+/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+/// let gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.gate;
+/// ```
+#[module(output = Config::EmbedDim)]
+pub struct FeedForward<Config: Gemma3Config, E, D> {
+    /// From `EmbedDim` to `HiddenDim`, before the activation.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub gate: Tensor<(Config::HiddenDim, Config::EmbedDim), E, D>,
+    /// From `EmbedDim` to `HiddenDim`, without an activation.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub hidden: Tensor<(Config::HiddenDim, Config::EmbedDim), E, D>,
+    /// From `HiddenDim` back to `EmbedDim`.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub output: Tensor<(Config::EmbedDim, Config::HiddenDim), E, D>,
+}
+
+impl<Config: Gemma3Config, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
+    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let gate = GeluTanh::apply(linear(x.clone(), &self.gate, None)?)?;
+        linear(mul(gate, linear(x, &self.hidden, None)?)?, &self.output, None)
+    }
+}
+
+/// Attention and feed-forward layer, each with a norm before it, a norm after it, and a residual around all three.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gemma3::Layer, prelude::*};
+/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
+/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.attention_norm;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Layer<Config: Gemma3Config, E, D> {
+    /// The weight of the norm before the attention.
+    #[param(init::zeros)]
+    pub attention_norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// Each position attends to itself and to ones before it.
+    pub attention: Attention<Config, E, D>,
+    /// The weight of the norm after the attention.
+    #[param(init::zeros)]
+    pub attended_norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// The weight of the norm before the feed-forward layer.
+    #[param(init::zeros)]
+    pub feed_forward_norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: FeedForward<Config, E, D>,
+    /// The weight of the norm after the feed-forward layer.
+    #[param(init::zeros)]
+    pub transformed_norm: Tensor<(Config::EmbedDim,), E, D>,
+}
+
+impl<Config: Gemma3Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
+    /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
+    pub(super) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
+        positions: (usize, Rotary),
+        mask: &AttentionMask<B, Q, K>,
+        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+    ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
+        let normalized = norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
+        let attended = self.attention.forward(normalized, positions, mask, update_cache)?;
+        let x = residual(x, norm(attended, &self.attended_norm, Config::NORM_EPSILON)?)?;
+        let normalized = norm(x.clone(), &self.feed_forward_norm, Config::NORM_EPSILON)?;
+        let transformed = self.feed_forward.forward(normalized)?;
+        residual(x, norm(transformed, &self.transformed_norm, Config::NORM_EPSILON)?)
+    }
+}

@@ -1,0 +1,89 @@
+use super::LlamaConfig;
+use crate::{
+    backend::{Backend, Tape},
+    dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis},
+    mask::AttentionMask,
+    module,
+    nn::{CacheUpdate, Heads, init},
+    ops::{AttentionOptions, OpError, Real, grouped_query_attention, linear, rms_norm, rotary_positions},
+    rearrange,
+};
+use dfdx::tensor::Tensor;
+
+type HeadDim<Config> = <Config as LlamaConfig>::HeadDim;
+type NumKeyValueHeads<Config> = <Config as LlamaConfig>::NumKeyValueHeads;
+/// The number of query heads that share one head of the keys.
+type GroupSize<Config> = Quotient<<Config as LlamaConfig>::NumHeads, NumKeyValueHeads<Config>>;
+/// The columns of the queries.
+type QueryDim<Config> = Product<Product<NumKeyValueHeads<Config>, GroupSize<Config>>, HeadDim<Config>>;
+/// The columns of the keys, and those of the values.
+type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
+/// The heads whose keys and values a cache holds: fewer than those of the queries.
+pub(crate) type KeyValueHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDim<Config>, HeadDim<Config>>;
+
+/// Causal self-attention with rotary positions, in which groups of heads share keys and values.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::llama::Attention, prelude::*};
+/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+/// let key: &Tensor<(Product<NumKeyValueHeads, EvenHeads>, EmbedDim), f32, Cpu> = &layer.key;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Attention<Config: LlamaConfig, E, D> {
+    /// To the queries of all heads.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub query: Tensor<(QueryDim<Config>, Config::EmbedDim), E, D>,
+    /// To the keys.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub key: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
+    /// To the values.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub value: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
+    /// Mixes the outputs of the heads.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub output: Tensor<(Config::EmbedDim, QueryDim<Config>), E, D>,
+    /// The weight of the norm of each head's query, if the model has one.
+    #[some_if(Config::HEAD_NORMS)]
+    #[param(init::ones)]
+    pub query_norm: Option<Tensor<(HeadDim<Config>,), E, D>>,
+    /// The weight of the norm of each head's key, if the model has one.
+    #[some_if(Config::HEAD_NORMS)]
+    #[param(init::ones)]
+    pub key_norm: Option<Tensor<(HeadDim<Config>,), E, D>>,
+}
+
+impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `update_cache` prepends
+    /// the cached keys and values.
+    pub(crate) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
+        start: usize,
+        mask: &AttentionMask<B, Q, K>,
+        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+    ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
+        let query = self.rotate(linear(x.clone(), &self.query, None)?, start, &self.query_norm)?;
+        let key = self.rotate(linear(x.clone(), &self.key, None)?, start, &self.key_norm)?;
+        let value = linear(x, &self.value, None)?;
+        let (key, value) = update_cache((key, value))?;
+        let attended = grouped_query_attention(query, key, value, mask, AttentionOptions::default())?;
+        linear(attended, &self.output, None)
+    }
+
+    /// Each head, normalized if there is a norm, rotated by its position:
+    /// `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
+    fn rotate<B: MaybeSharded, S: Dim, H: ConstDim, T: Tape<E, D>>(
+        &self,
+        heads: Tensor<(B, S, Product<H, HeadDim<Config>>), E, D, T>,
+        start: usize,
+        norm: &Option<Tensor<(HeadDim<Config>,), E, D>>,
+    ) -> Result<Tensor<(B, S, Product<H, HeadDim<Config>>), E, D, T>, OpError> {
+        let heads = rearrange!(heads: (B, S, Product<H, HeadDim<Config>>) -> (B, S, H, HeadDim<Config>))?;
+        let heads = match norm {
+            Some(weight) => rms_norm(heads, weight, Config::NORM_EPSILON)?,
+            None => heads,
+        };
+        let rotated = rotary_positions(heads, axis::<S>(), start, Config::ROTARY)?;
+        rearrange!(rotated: (B, S, H, HeadDim<Config>) -> (B, S, Product<H, HeadDim<Config>>))
+    }
+}

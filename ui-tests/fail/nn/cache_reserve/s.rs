@@ -1,0 +1,19 @@
+//! A cache reserves the positions that its mask is for.
+//! Covers `S` of `nn::Cache::reserve`.
+//! Right with `Next` for `Prompt` in line 14.
+use typed_transformer::{
+    nn::{Cache, CacheCapacity},
+    prelude::*,
+};
+
+dims! { MaxLen = 16; Prompt; Next; Batch; }
+
+fn begin<A: Arch>(
+    cache: &mut Cache<Batch, MaxLen, A, f32, Cpu>,
+    batch: Batch,
+    next: Prompt,
+) -> Result<(usize, AttentionMask<Batch, Next, CacheCapacity<MaxLen>>), OpError> {
+    cache.reserve((batch, next))
+}
+
+fn main() {}

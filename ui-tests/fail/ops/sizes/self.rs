@@ -1,0 +1,10 @@
+//! A tensor has up to 6 axes.
+//! Covers `Self` of `ops::Sizes`.
+//! Right with `6` for `7` in line 8.
+use typed_transformer::ops::Sizes;
+
+fn plain<Any: Sizes>() {}
+
+fn apply() { plain::<[usize; 7]>() }
+
+fn main() {}
