@@ -4,6 +4,18 @@ use crate::{dims::DimError, ranks::RanksError, tokens::TokenError};
 use dfdx::{dtypes::Dtype, shapes::Shape};
 use std::fmt::Display;
 
+/// The `Debug` of an error is its sentence, because that is what `main` and `unwrap` print.
+macro_rules! debug_by_sentence {
+    ($error:ty) => {
+        impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+pub(crate) use debug_by_sentence;
+
 /// A floating-point element: `f32`, `f64`, and with the feature `f16` dfdx's mixed precision `AMP<f16>`.
 ///
 /// ```
@@ -33,7 +45,7 @@ pub(crate) fn cast<E: Real>(value: f64) -> E {
 ///     "dropout: the rate must be at least 0 and less than 1, but it is 1.5",
 /// );
 /// ```
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 pub enum OpError {
     /// A run-time dimension has one size in one operand and another size in the other.
     #[error("{op}: {source}")]
@@ -52,6 +64,18 @@ pub enum OpError {
         from: String,
         /// The shape that was asked for.
         to: String,
+    },
+    /// A tensor is made of another number of elements than its shape has.
+    #[error("{op}: {found} elements given, but {dims} has {expected}")]
+    Elements {
+        /// The operation.
+        op: &'static str,
+        /// The shape.
+        dims: String,
+        /// The number of elements that it has.
+        expected: usize,
+        /// The number of elements given.
+        found: usize,
     },
     /// The number of tensors is not the size of the axis along which they are stacked.
     #[error("{op}: {found} tensors for {expected}")]
@@ -214,6 +238,7 @@ pub enum OpError {
         message: String,
     },
 }
+debug_by_sentence!(OpError);
 
 /// So `?` hands on the error of a mask or of a length, which no operation makes.
 ///

@@ -103,9 +103,11 @@ pub mod weights;
 
 pub use nn::module::module;
 pub use ops::{einsum::einsum, rearrange::rearrange};
+/// The version of `rand` whose traits [`Step::rng`](train::Step::rng), the devices and the initializations use.
+pub use rand;
 
-/// The imports of a model file. `Tape` is another trait than `Tape` of dfdx's prelude: a file that imports both
-/// preludes and writes this name says which it means by `use typed_transformer::prelude::Tape`.
+/// The imports of a model file. `Tape`, `add` and `mul` are not those of dfdx's prelude: a file that imports both
+/// preludes and writes such a name says which it means, as by `use typed_transformer::prelude::Tape`.
 ///
 /// ```
 /// #[allow(unused_imports)]
@@ -135,13 +137,14 @@ pub mod prelude {
         nn::{
             Arch, CrossAttention, Decoder, DecoderLayer, DecoderOnly, Embedder, EmbeddingDecoder, EmbeddingEncoder,
             Encoder, EncoderLayer, EncoderOnly, FeedForward, GatedFeedForward, GroupedQuery, GroupedQueryAttention, LM,
-            MHAttention, Norm, Output, SelfAttention, Seq2Seq, SingleStack,
+            Linear, MHAttention, Norm, Output, SelfAttention, Seq2Seq, SingleStack,
         },
         ops::{
-            AttentionOptions, AttentionScale, MaskFill, OpError, Real, Reduction, add_positions, attention,
-            attention_weights, broadcast, concat, cross_entropy, embed, layer_norm, learned_positions, masked_mean,
-            max_over, mean_over, merge_heads, multi_head_attention, narrow, permute, reshape, residual, rms_norm,
-            sinusoidal_positions, softmax_over, split, split_heads, sum_over,
+            AttentionOptions, AttentionScale, DisplayTensor, MaskFill, OpError, Real, Reduction, add, add_positions,
+            argmax, attention, attention_weights, broadcast, concat, cross_entropy, embed, layer_norm,
+            learned_positions, log_softmax_over, masked_mean, max_over, mean_over, merge_heads, mul,
+            multi_head_attention, narrow, permute, reshape, residual, rms_norm, scale, sinusoidal_positions,
+            softmax_over, split, split_heads, sum_over, tensor,
         },
         rearrange,
         tokens::{Fin, Indices, TokenError, TokenIds},

@@ -1,14 +1,14 @@
 // The program of the guide (`docs/guide.md`), in one piece.
 
-use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::error::Error;
 use typed_transformer::{
-    weights,
-    nn::{Linear, Module},
-    ops::{Activation, Tanh, add},
+    nn::Module,
+    ops::{Activation, Tanh},
     prelude::*,
+    rand::{Rng, SeedableRng, rngs::StdRng},
     tokens::CharTokenizer,
     train::{Adam, Schedule, WarmupCosine, update},
+    weights,
 };
 
 dims! {
@@ -109,8 +109,8 @@ impl<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E: Real,
 
         // Padding gets the lowest score, so the softmax gives it weight 0.
         let score = |&is_real| if is_real { E::zero() } else { E::min_value() };
-        let unseen = padding.as_slice().iter().map(score).collect();
-        let unseen: Tensor<(B, S), E, D> = input.device().tensor((unseen, padding.shape()));
+        let unseen: Vec<E> = padding.as_slice().iter().map(score).collect();
+        let unseen: Tensor<(B, S), E, D> = tensor(input.device(), unseen, padding.shape())?;
         let weights = softmax_over(add(scores, &unseen)?, axis::<S>())?;
 
         einsum!(weights: (B, S, Questions), input: (B, S, Width) -> (B, Questions, Width))

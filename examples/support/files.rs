@@ -8,6 +8,7 @@ use super::{
 use clap::Args;
 use std::{
     collections::HashMap,
+    fs,
     path::{Path, PathBuf},
     process,
     sync::atomic::{AtomicBool, Ordering},
@@ -54,18 +55,37 @@ pub struct Checkpoints {
     pub path: PathBuf,
     /// The steps between checkpoints, with another one after the last step; 0 for none.
     pub interval: usize,
+    /// Whether the user asked for none, so that only a stopped training saves one, in the default file.
+    is_for_stop_alone: bool,
+}
+
+impl Checkpoints {
+    /// Removes what Ctrl-C saved of a training that is complete now: it would be in the way of the next one.
+    fn remove(&self) {
+        for suffix in ["", ".best", ".previous-1"] {
+            let mut path = self.path.clone().into_os_string();
+            path.push(suffix);
+            // There may be no such file.
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 impl Files {
-    /// Whether the user named a file for checkpoints.
-    pub fn names_checkpoint(&self) -> bool {
-        self.checkpoint.is_some() || self.resume.is_some()
+    /// Whether the user named another file for checkpoints than `default`.
+    pub fn names_checkpoint(&self, default: &str) -> bool {
+        let resumed = self.resume.as_ref().map(checkpoint_of);
+        self.checkpoint.is_some() || resumed.is_some_and(|resumed| resumed != Path::new(default))
     }
 
     /// Checkpoints in the file of `--checkpoint`, else in that of `--resume`, else in `default`.
     pub fn checkpoints(&self, default: &str, interval: usize) -> Checkpoints {
         let resumed = self.resume.as_ref().map(checkpoint_of);
-        Checkpoints { path: self.checkpoint.clone().or(resumed).unwrap_or_else(|| default.into()), interval }
+        Checkpoints {
+            path: self.checkpoint.clone().or(resumed).unwrap_or_else(|| default.into()),
+            interval,
+            is_for_stop_alone: interval == 0 && !self.names_checkpoint(default),
+        }
     }
 
     /// Prepares `trainer`, and returns the model to train: that of `--resume`, else a new one.
@@ -89,7 +109,7 @@ impl Files {
     pub(super) fn open<M: Trainable<D>, O: Optimizer<M, f32, D>, S: Schedule, D: Backend<f32>>(
         &self,
         trainer: &mut Trainer<O, S>,
-        Checkpoints { path: checkpoint, interval }: &Checkpoints,
+        Checkpoints { path: checkpoint, interval, .. }: &Checkpoints,
         device: &D,
         new: impl Fn() -> Result<M, D::Err>,
     ) -> Result<M, BoxError> {
@@ -199,6 +219,9 @@ impl Files {
         }
         // Its files are complete, and the lock of its checkpoints ends.
         drop(trainer);
+        if checkpoints.is_for_stop_alone {
+            checkpoints.remove();
+        }
         // Weights of an earlier training may be there, which are of more use.
         let saved = if is_diverged { Ok(()) } else { self.save(model, metadata) };
         Ok(all([finished.map_err(BoxError::from), saved]))

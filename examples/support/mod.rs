@@ -20,8 +20,10 @@ pub use progress::{Progress, log, print, stream};
 #[cfg(feature = "plot")]
 pub use report::Report;
 pub use signals::{EXIT_SIGINT, Interrupted, stop_on_signals};
+use values::percent;
 pub use values::{batch_size, count, learning_rate, parse};
 
+use clap::Args;
 use dfdx::nn::TensorCollection;
 use std::{error::Error, fmt::Display, path::Path, process::ExitCode};
 use typed_transformer::{backend::Backend, nn::Module};
@@ -71,10 +73,20 @@ pub fn all(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
     if errors.is_empty() { Ok(()) } else { Err(errors.join("; ").into()) }
 }
 
-/// Fails if the accuracy is below `min`. The error says `only 12.3 % {what}`.
-pub fn ensure_accuracy(accuracy: f64, min: f64, what: &str) -> Outcome {
-    match accuracy < min {
-        true => Err(format!("only {:.1} % {what}; try more --steps", 100.0 * accuracy).into()),
-        false => Ok(()),
+/// The accuracy that a program must reach.
+#[derive(Args)]
+pub struct Goal {
+    /// Fail if fewer percent are right at the end
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    goal: Option<f64>,
+}
+
+impl Goal {
+    /// Fails if there is a goal above the accuracy, a number from 0 to 1. The error says `only 12.3 % {what}`.
+    pub fn check(&self, accuracy: f64, what: &str) -> Outcome {
+        match self.goal.filter(|goal| 100.0 * accuracy < *goal) {
+            Some(goal) => Err(format!("only {:.1} % {what}, not {goal} %; try more --steps", 100.0 * accuracy).into()),
+            None => Ok(()),
+        }
     }
 }

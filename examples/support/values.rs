@@ -47,6 +47,15 @@ fn number(text: &str, max: usize) -> Result<usize, String> {
     }
 }
 
+/// Parses a number of percent.
+pub fn percent(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if (0.0..=100.0).contains(&number) => Ok(number),
+        Ok(_) => Err("it must be from 0 to 100".into()),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
 /// Parses a learning rate.
 pub fn learning_rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

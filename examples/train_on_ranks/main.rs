@@ -34,8 +34,6 @@ use typed_transformer::{
 
 /// The digits that are repeated.
 const PERIOD: usize = 3;
-/// The program fails below this accuracy.
-const MIN_ACCURACY: f64 = 0.99;
 /// The default checkpoint after Ctrl-C.
 const CHECKPOINT: &str = "train_on_ranks.checkpoint";
 
@@ -162,7 +160,7 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Outcome 
     #[cfg(feature = "plot")]
     let outcomes = outcomes.chain(report.map(|report| plots::write(report, cli, &model, &text)));
     all(outcomes)?;
-    support::ensure_accuracy(accuracy, MIN_ACCURACY, "of the repeated digits are right")
+    cli.goal.check(accuracy, "of the repeated digits are right")
 }
 
 fn main() -> ExitCode {

@@ -3,7 +3,7 @@
 use crate::{
     Word,
     stdin::args_or_stdin,
-    support::{BoxError, Checkpoints, DeviceName, Files, batch_size, count, learning_rate},
+    support::{BoxError, Checkpoints, DeviceName, Files, Goal, batch_size, count, learning_rate},
     words::parse_word,
 };
 use clap::Parser;
@@ -33,8 +33,10 @@ pub struct Cli {
     pub device: DeviceName,
     #[command(flatten)]
     pub files: Files,
+    #[command(flatten)]
+    pub goal: Goal,
     /// Steps between checkpoints, with another one after the last step; 0 for none [default: 100 with --checkpoint
-    /// or --resume, else 0]
+    /// or --resume of another file than rot13.checkpoint, else 0]
     #[arg(long, value_name = "STEPS", value_parser = count)]
     pub checkpoint_every: Option<usize>,
     /// Weights to decode with, instead of training
@@ -60,7 +62,7 @@ impl Cli {
     }
 
     pub fn checkpoints(&self) -> Checkpoints {
-        let default = if self.files.names_checkpoint() { CHECKPOINT_INTERVAL } else { 0 };
+        let default = if self.files.names_checkpoint(CHECKPOINT) { CHECKPOINT_INTERVAL } else { 0 };
         self.files.checkpoints(CHECKPOINT, self.checkpoint_every.unwrap_or(default))
     }
 }

@@ -24,8 +24,6 @@ use typed_transformer::{
 
 /// Fresh random words that the accuracy is measured on.
 const NUM_EVAL_WORDS: usize = 1_000;
-/// The program fails below this accuracy.
-const MIN_ACCURACY: f64 = 0.999;
 
 dims! {
     VocabSize = 28; // `a` to `z`, `<start>`, `<pad>`
@@ -158,7 +156,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Outcome {
     #[cfg(feature = "plot")]
     let outcomes = outcomes.chain(report.map(|report| plots::write(report, cli, &model, &text, &given)));
     all(outcomes)?;
-    support::ensure_accuracy(accuracy, MIN_ACCURACY, "of the words came out right")
+    cli.goal.check(accuracy, "of the words came out right")
 }
 
 fn main() -> ExitCode {

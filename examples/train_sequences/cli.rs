@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::support::{DeviceName, Files, batch_size, count, learning_rate};
+use crate::support::{DeviceName, Files, Goal, batch_size, count, learning_rate};
 use clap::Parser;
 
 /// Train the model of *The Typed Transformer* to continue sequences of integers, then evaluate it.
@@ -24,6 +24,8 @@ pub struct Cli {
     pub device: DeviceName,
     #[command(flatten)]
     pub files: Files,
+    #[command(flatten)]
+    pub goal: Goal,
     /// Steps between checkpoints, with another one after the last step; 0 for none
     #[arg(long, value_name = "STEPS", default_value_t = 0, value_parser = count)]
     pub checkpoint_every: usize,

@@ -35,8 +35,6 @@ use typed_transformer::{
 const NUM_EVAL_SEQUENCES: usize = 1_000;
 /// The number of printed sequences of each direction.
 const NUM_SHOWN: usize = 5;
-/// The program fails below this accuracy.
-const MIN_ACCURACY: f64 = 0.99;
 /// The default checkpoint after Ctrl-C.
 const CHECKPOINT: &str = "train_sequences.checkpoint";
 /// The last steps, whose mean loss is printed.
@@ -142,7 +140,7 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
     match evaluate(cli, &model, report) {
         Ok(accuracy) => {
             trained?;
-            support::ensure_accuracy(accuracy, MIN_ACCURACY, "were continued correctly")
+            cli.goal.check(accuracy, "were continued correctly")
         }
         Err(error) => support::all([trained, Err(error)]),
     }

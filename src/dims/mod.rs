@@ -90,7 +90,7 @@ pub(crate) use copied_and_compared;
 /// let Err(DimError::TooLong { dim, size, max, max_size }) = SrcLen::new(17) else { panic!() };
 /// assert_eq!((dim, size, max.as_str(), max_size), ("SrcLen", 17, "MaxSeqLen", 15));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DimError {
     /// A bounded dimension is longer than its bound.
     #[error("`{dim}` of {size} is longer than `{max}` of {max_size}")]
@@ -119,6 +119,7 @@ pub enum DimError {
         found: usize,
     },
 }
+crate::error::debug_by_sentence!(DimError);
 
 /// Checks that a dimension has the same size in two operands, which `left` and `right` describe.
 ///

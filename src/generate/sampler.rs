@@ -19,7 +19,7 @@ use rand::{
 /// assert_eq!(error, SamplingError::TopP(1.5));
 /// assert_eq!(error.to_string(), "top-p must be above 0 and at most 1, but it is 1.5");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, thiserror::Error)]
 pub enum SamplingError {
     /// The temperature is not positive or not finite.
     #[error("a temperature must be above 0 and finite, but it is {0}")]
@@ -31,6 +31,7 @@ pub enum SamplingError {
     #[error("top-p must be above 0 and at most 1, but it is {0}")]
     TopP(f64),
 }
+crate::error::debug_by_sentence!(SamplingError);
 
 /// Chooses a token of the vocabulary `V` from its logits: the most likely one, or a random one.
 ///

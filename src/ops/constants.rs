@@ -16,6 +16,37 @@ use dfdx::{
     tensor::Tensor,
 };
 
+/// A tensor of elements in row-major order: an array, a slice or a vector.
+///
+/// # Errors
+/// [`OpError::Elements`] if `shape` has another number of elements; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::tensor, prelude::*};
+/// dims! { pub Batch; pub EmbedDim = 2; }
+/// let device = Cpu::default();
+/// let shape = (Batch::new(2), EmbedDim);
+/// let x: Tensor<(Batch, EmbedDim), f32, Cpu> = tensor(&device, [1.0, 2.0, 3.0, 4.0], shape)?;
+/// assert_eq!(x.as_vec(), [1.0, 2.0, 3.0, 4.0]);
+///
+/// let error = tensor(&device, vec![1.0f32; 3], shape).unwrap_err();
+/// assert_eq!(error.to_string(), "tensor: 3 elements given, but (Batch=2, EmbedDim=2) has 4");
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn tensor<Dims: Shape, E: Real, D: Backend<E>>(
+    device: &D,
+    elements: impl Into<Vec<E>>,
+    shape: Dims,
+) -> Result<Tensor<Dims, E, D>, OpError> {
+    const OP: &str = "tensor";
+    let elements = elements.into();
+    let (expected, found) = (shape.num_elements(), elements.len());
+    if found != expected {
+        return Err(OpError::Elements { op: OP, dims: format!("{shape:?}"), expected, found });
+    }
+    device.try_tensor_from_vec(elements, shape).map_err(device_error(OP))
+}
+
 /// A tensor of the same number everywhere.
 ///
 /// # Errors

@@ -41,7 +41,7 @@ use std::{
 /// let error = plot.draw("loss.pdf".as_ref()).unwrap_err();
 /// assert_eq!(error.to_string(), "loss.pdf: the name of a plot must end in .svg or .png");
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum PlotError {
     /// The extension of the file is not that of a supported format.
     #[error("{path}: the name of a plot must end in .svg or .png")]
@@ -84,6 +84,7 @@ pub enum PlotError {
         message: String,
     },
 }
+crate::error::debug_by_sentence!(PlotError);
 
 /// Colours that the colour-blind can tell apart
 /// ([Okabe and Ito, 2002](https://jfly.uni-koeln.de/color/)), without black and yellow.

@@ -9,7 +9,7 @@ use std::fmt;
 /// let error = Ranks::<Tp>::single().unwrap_err();
 /// assert_eq!(error.to_string(), "`Tp` has 2 ranks, but 1 was started");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RanksError {
     /// Another number of ranks than the type says.
     #[error("`{axis}` has {expected} ranks, but {}", started(*found))]
@@ -123,6 +123,7 @@ pub enum RanksError {
     #[error("the ranks were started before: a process starts them once")]
     StartedBefore,
 }
+crate::error::debug_by_sentence!(RanksError);
 
 impl RanksError {
     /// Adds the name of the operation to a failure of the device.

@@ -18,7 +18,7 @@ use crate::{
 /// }
 /// # Ok::<(), typed_transformer::ranks::RanksError>(())
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum DistributedError {
     /// A collective operation or another rank failed.
     #[error(transparent)]
@@ -33,3 +33,4 @@ pub enum DistributedError {
     #[error(transparent)]
     Op(#[from] OpError),
 }
+crate::error::debug_by_sentence!(DistributedError);

@@ -8,7 +8,7 @@
 /// assert!(matches!(error, TokenError::RowTooLong { row: 0, len: 5, max: 4, .. }));
 /// assert_eq!(error.to_string(), "row 0 has 5 tokens, but `SrcLen` is 4");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// An id is not below the size of its vocabulary.
     #[error("{id} at position {index} is not a token of `{vocab}`, which has {vocab_size} tokens")]
@@ -83,3 +83,4 @@ pub enum TokenError {
         found: usize,
     },
 }
+crate::error::debug_by_sentence!(TokenError);

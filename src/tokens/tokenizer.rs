@@ -24,7 +24,7 @@ const PADDING: usize = 128;
 /// let error = Tokenizer::<VocabSize>::from_file("no-such-folder/tokenizer.json").unwrap_err().to_string();
 /// assert!(error.starts_with("cannot read no-such-folder/tokenizer.json"), "{error}");
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum TokenizerError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
@@ -77,6 +77,7 @@ pub enum TokenizerError {
         message: String,
     },
 }
+crate::error::debug_by_sentence!(TokenizerError);
 
 /// The tokenizer of a published model, as its `tokenizer.json` describes it: byte pairs, WordPiece or Unigram, by
 /// HuggingFace's crate [`tokenizers`] (feature `tokenizers`).

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// assert_eq!(error.to_string(), "the loss is NaN at step 0");
 /// # Ok::<(), OpError>(())
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum TrainError {
     /// The loss is NaN or infinite. The model is as it was before the step.
     #[error("the loss is {loss} at step {step}")]
@@ -73,6 +73,7 @@ pub enum TrainError {
         first_loss: f64,
     },
 }
+crate::error::debug_by_sentence!(TrainError);
 
 fn saved_elsewhere(path: Option<&Path>) -> String {
     path.map_or(String::new(), |path| format!("; the training is saved at {}", path.display()))
@@ -93,7 +94,7 @@ fn saved_elsewhere(path: Option<&Path>) -> String {
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum ResumeError {
     /// The file cannot be read, is damaged, or has other tensors than the training.
     #[error("{}", in_file(path, source))]
@@ -152,6 +153,7 @@ pub enum ResumeError {
         found: String,
     },
 }
+crate::error::debug_by_sentence!(ResumeError);
 
 impl ResumeError {
     /// Whether reading the file again may succeed.

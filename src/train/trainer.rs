@@ -168,9 +168,14 @@ impl<O, S> Trainer<O, S> {
         self.progress.record(loss)
     }
 
-    /// The next step; `None` after the last one, or if the training was stopped.
+    /// The next step; `None` after the last one, or if the training was stopped. A training that was stopped between
+    /// two steps makes one more if it has to save a checkpoint.
     pub fn next_step(&mut self) -> Option<Step> {
         let number = self.progress.steps_made;
+        // The ranks decide together, in `update_replicated`.
+        if self.checkpoints.is_none() && self.ranks == 1 {
+            self.stopped |= self.stop.load(Ordering::Relaxed);
+        }
         if number >= self.steps || self.stopped {
             return None;
         }

@@ -14,7 +14,7 @@ use std::{
 /// let model = weights::load::<Linear<EmbedDim, VocabSize, f32, Cpu>, _, _>("/no/such/file", &Cpu::default());
 /// assert!(matches!(model, Err(LoadError::Read { .. })));
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum LoadError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
@@ -159,6 +159,7 @@ pub enum LoadError {
         message: String,
     },
 }
+crate::error::debug_by_sentence!(LoadError);
 
 impl LoadError {
     /// Whether reading the file again may succeed.
@@ -189,7 +190,7 @@ fn others(found: &[String]) -> String {
 /// let error = weights::save(&model, "/no/such/folder/model.safetensors").unwrap_err();
 /// assert!(matches!(error, SaveError::Write { .. }));
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum SaveError {
     /// The file or its folder cannot be written.
     #[error("cannot write {}: {source}", path.display())]
@@ -262,6 +263,7 @@ pub enum SaveError {
         value: f64,
     },
 }
+crate::error::debug_by_sentence!(SaveError);
 
 fn same_file(path: &Path, other: &Path) -> String {
     match path == other {

@@ -15,8 +15,9 @@ fn the_model_learns_to_repeat() {
 }
 
 #[test]
-fn too_few_steps_are_an_error() {
-    let run = end(start(&built("train_on_ranks"), &temp_dir(), ["--steps", "3"]));
+fn a_missed_goal_is_an_error_and_a_short_training_is_none() {
+    end(start(&built("train_on_ranks"), &temp_dir(), ["--steps", "0"])).assert_ended_with(0);
+    let run = end(start(&built("train_on_ranks"), &temp_dir(), ["--steps", "3", "--goal", "99"]));
     run.assert_ended_with(1);
     assert!(run.stderr.contains("error: only ") && run.stderr.ends_with("try more --steps\n"), "{}", run.stderr);
     assert!(run.stdout.ends_with(" % of the repeated digits predicted\n"), "{}", run.stdout);

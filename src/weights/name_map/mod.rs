@@ -57,7 +57,7 @@ pub struct NameMap {
 /// let error: NameMapError = "norm = ln_f\nlogit.bias".parse::<NameMap>().unwrap_err();
 /// assert_eq!(error.to_string(), "line 2: `logit.bias` is neither `PATH = NAME` nor `ignore NAME`");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct NameMapError {
     /// The line, the first being 1.
@@ -65,6 +65,7 @@ pub struct NameMapError {
     /// A description of the fault.
     pub message: String,
 }
+crate::error::debug_by_sentence!(NameMapError);
 
 impl FromStr for NameMap {
     type Err = NameMapError;
