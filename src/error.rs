@@ -127,6 +127,12 @@ pub enum OpError {
         /// The shape.
         dims: String,
     },
+    /// A mean over the tokens of all ranks, of which each rank knows its own.
+    #[error(
+        "partial cross-entropy: a rank does not know the number of tokens of the others; `Reduction::Sum` adds up over \
+         the ranks, and so does their number"
+    )]
+    TokensOfRanks,
     /// A shard does not know the size of the whole dimension, because a shape was made from sizes alone.
     #[error("{op}: the whole size of {dim} is not known; `Ranks::shard` makes a shard that knows it")]
     Whole {

@@ -14,10 +14,40 @@
 //! }
 //! ```
 //!
+//! # Quick start
+//!
+//! A model, a training step and its loss. Dimensions are declared once, and a model is a type that names them.
+//!
+//! ```
+//! use typed_transformer::{prelude::*, train::{Adam, update}};
+//!
+//! dims! { VocabSize = 28; MaxLen = 16; EmbedDim = 32; NumHeads = 4; HeadDim = 8; HiddenDim = 64;
+//!         NumLayers = 2; Batch; SeqLen <= MaxLen; } // the last two are known at run time
+//!
+//! struct Small;
+//! impl Arch for Small { type NumHeads = NumHeads; type QKDim = HeadDim; type VODim = HeadDim;
+//!                       type HiddenDim = HiddenDim; type Conventions = TypedTransformer; }
+//! impl SingleStack for Small { type VocabSize = VocabSize; type MaxSeqLen = MaxLen;
+//!                              type EmbedDim = EmbedDim; type NumLayers = NumLayers; }
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let mut model = DecoderOnly::<Small>::build(&Cpu::seed_from_u64(0));
+//!     let ids = TokenIds::from_ids(&[7, 4, 11, 11, 14], None, (Batch::new(1), SeqLen::new(5)?))?;
+//!     let logits = model.forward(&ids.shifted_right(Fin::literal::<26>()), model.recording())?;
+//!     let loss = cross_entropy(logits, &ids, Reduction::MeanAll)?;
+//!     println!("loss {:.3}", loss.array());
+//!     update(&mut model, loss.backward()?, &mut Adam::default(), 1e-3, 1.0)?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Read on
+//!
 //! The crate is built on [dfdx 0.13](https://docs.rs/dfdx/0.13.0), whose tensors, tapes and devices can be used
 //! beside it.
 //!
 //! - [`guide`] leads from an empty file to a trained model of your own.
+//! - [`guide::training`] is a training run with all that it needs: epochs, validation, checkpoints, curves.
 //! - [`guide::llama`] leads from a paper to a module, with a block of Llama.
 //! - [`guide::pretrained`] loads models that exist, and says how to bring one that is not there.
 //! - [`guide::annotated`] reads the crate beside the post *The Typed Transformer*, section by section.
@@ -69,12 +99,25 @@
 //! | [`generate`] | decoding |
 //! | [`plot`] | plots of models and training runs (feature `plot`) |
 //!
+//! # Cargo features
+//!
+//! | feature | adds | needs |
+//! | --- | --- | --- |
+//! | `plot`, the default | [`plot`] | |
+//! | `tokenizers` | [`tokens::Tokenizer`]: text for the models of HuggingFace | |
+//! | `f16` | mixed precision, [`train::master_gradients`] | |
+//! | `mpi` | [`ranks`](mod@ranks) as processes | MPI and a C compiler |
+//! | `cuda` | dfdx's device `Cuda` | the CUDA toolkit |
+//! | `cudnn` | `cuda`, with cuDNN | cuDNN |
+//!
 //! # Errors
 //!
 //! A mistake that types can express does not compile. Every other mistake is an error value that names the dimension,
 //! the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`], [`ops::OpError`],
 //! [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`], [`train::TrainError`],
 //! [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` returns a `Result` with this value.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // The procedural macros write paths from the root of this crate.
 extern crate self as typed_transformer;

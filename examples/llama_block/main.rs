@@ -1,7 +1,7 @@
 //! The program of *From a paper to a module* (`docs/llama.md`): a Llama block, step by step and from the crate's
 //! modules. It prints the parameters of both and the shape of an output.
 //!
-//! `program.rs` is a file of its own because the doc tests of the page include it.
+//! `program.rs` is a file of its own because a test includes it.
 
 #[path = "../support/device.rs"]
 mod device;

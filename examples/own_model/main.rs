@@ -1,6 +1,6 @@
 //! The program of the guide (`docs/guide.md`), in one piece, on the device that `--device` names.
 //!
-//! `program.rs` is a file of its own because the doc tests of the guide include it.
+//! `program.rs` is a file of its own because the tests of the guide include it.
 
 #[path = "../support/device.rs"]
 mod device;

@@ -44,10 +44,10 @@ impl Progress {
         failures.iter().skip(logged).for_each(|failure| self.log(&format!("warning: {failure}")));
         let StepReport { steps_made, steps, .. } = report;
         if let Some(bar) = &self.bar {
-            bar.set_message(format_step(&report));
+            bar.set_message(report.to_string());
             bar.set_position(steps_made as u64);
         } else if steps_made.is_multiple_of(steps.div_ceil(10)) || steps_made == steps {
-            self.log(&format_step(&report));
+            self.log(&report.to_string());
         }
         Ok(report)
     }
@@ -66,15 +66,6 @@ impl Progress {
             bar.abandon();
         }
     }
-}
-
-fn format_step(report: &StepReport) -> String {
-    let StepReport { steps_made, steps, loss, learning_rate, tokens_per_second, time_left, .. } = *report;
-    let (minutes, seconds) = (time_left.as_secs() / 60, time_left.as_secs() % 60);
-    format!(
-        "step {steps_made}/{steps}  loss {loss:.4}  rate {learning_rate:.2e}  {tokens_per_second:.0} tokens/s  \
-         {minutes}:{seconds:02} left"
-    )
 }
 
 /// Writes a line to standard error. A closed standard error does not stop the program.

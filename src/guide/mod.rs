@@ -1,8 +1,19 @@
+// A page of `docs` links to files, so that it can be read on a code host. Here the first definition of a link wins: that
+// of `links.md`, which leads to the documentation of the item.
+#![doc = include_str!("links.md")]
 #![doc = include_str!("../../docs/guide.md")]
 
+// It shows a program part by part, and not every part parses by itself.
+#[allow(rustdoc::invalid_rust_codeblocks)]
+#[doc = include_str!("links.md")]
+#[doc = include_str!("../../docs/training.md")]
+pub mod training {}
+
+#[doc = include_str!("links.md")]
 #[doc = include_str!("../../docs/llama.md")]
 pub mod llama {}
 
+#[doc = include_str!("links.md")]
 #[doc = include_str!("../../docs/pretrained.md")]
 pub mod pretrained {}
 
@@ -17,14 +28,18 @@ pub mod annotated {}
 #[doc = include_str!("../../docs/messages.md")]
 pub mod messages {}
 
+#[doc = include_str!("links.md")]
 #[doc = include_str!("../../docs/comparison.md")]
 pub mod comparison {}
 
+#[doc = include_str!("links.md")]
 #[doc = include_str!("../../docs/cuda.md")]
 pub mod cuda {}
 
+#[doc = include_str!("links.md")]
 #[doc = include_str!("../../docs/ranks.md")]
 pub mod ranks {}
 
+#[doc = include_str!("links.md")]
 #[doc = include_str!("../../docs/reliability.md")]
 pub mod reliability {}

@@ -13,8 +13,12 @@ pub use kinds::{
 use typed_transformer_cpu::MaskRule;
 
 use crate::{
-    dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size},
-    tokens::TokenIds,
+    dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size, name},
+    tokens::{TokenError, TokenIds},
+};
+use dfdx::{
+    shapes::{HasShape, Shape},
+    tensor::{Storage, Tensor},
 };
 use std::{
     fmt,
@@ -64,6 +68,31 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
         Self { is_token: vec![true; shape.0.size() * shape.1.size()].into(), shape }
     }
 
+    /// The mask of sequences of these lengths, each padded at its end: audio, pixels, or prompts of different lengths.
+    ///
+    /// # Errors
+    /// [`TokenError::WrongCount`] if there are not `Batch` lengths; [`TokenError::RowTooLong`] if a length is more than
+    /// `SeqLen`.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*};
+    /// let mask = PaddingMask::from_lengths(&[2, 0], (Const::<2>, TgtLen))?;
+    /// assert_eq!(mask.as_slice(), [true, true, false, false, false, false]);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub fn from_lengths(lengths: &[usize], shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
+        let (batch, max) = (shape.0.size(), shape.1.size());
+        if lengths.len() != batch {
+            let dims = format!("{:?}", shape.0);
+            return Err(TokenError::WrongCount { what: "lengths", dims, expected: batch, found: lengths.len() });
+        }
+        if let Some((row, &len)) = lengths.iter().enumerate().find(|(_, len)| **len > max) {
+            return Err(TokenError::RowTooLong { row, len, dim: name::<SeqLen>(), max });
+        }
+        let is_token = lengths.iter().flat_map(|len| (0..max).map(move |position| position < *len));
+        Ok(Self { is_token: is_token.collect(), shape })
+    }
+
     /// The dimensions.
     pub fn shape(&self) -> (Batch, SeqLen) {
         self.shape
@@ -79,6 +108,25 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     /// Whether each position holds a token, in row-major order.
     pub fn as_slice(&self) -> &[bool] {
         &self.is_token
+    }
+}
+
+/// The mask of a boolean tensor: `true` for a token, `false` for padding.
+///
+/// ```
+/// use typed_transformer::{doctest::*, ops::ne, prelude::*};
+/// let pixels: Tensor<(Batch, TgtLen), f32, Cpu> = tensor(&Cpu::default(), [0.5, 0.0, 0.25], (Batch, TgtLen))?;
+/// let mask = PaddingMask::from(&ne(&pixels, 0.0)?);
+/// assert_eq!(mask.as_slice(), [true, false, true]);
+/// # Ok::<(), OpError>(())
+/// ```
+impl<Batch: MaybeSharded, SeqLen: Dim, D: Storage<bool>> From<&Tensor<(Batch, SeqLen), bool, D>>
+    for PaddingMask<Batch, SeqLen>
+where
+    (Batch, SeqLen): Shape,
+{
+    fn from(is_token: &Tensor<(Batch, SeqLen), bool, D>) -> Self {
+        Self { is_token: is_token.as_vec().into(), shape: *is_token.shape() }
     }
 }
 

@@ -1,11 +1,15 @@
 use super::{
-    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty,
-    unnamed::{Rows, choose},
+    FitsLogits, Labels, OpError, Real,
+    arithmetic::elementwise,
+    cast, device_error, dim_error, ensure_not_empty,
+    gather::gather_repeated,
+    log_softmax_over, scale,
+    unnamed::{Rows, choose, reshape_to},
     views::with_shape_type,
 };
 use crate::{
-    backend::{Backend, Tape, cross_entropy_kernel, run_kernel},
-    dims::Dim,
+    backend::{Arithmetic, Backend, Tape, cross_entropy_kernel, run_kernel},
+    dims::{Const, Dim, axis},
     tokens::{Fin, Indices},
 };
 use dfdx::{
@@ -30,6 +34,8 @@ const OP: &str = "cross-entropy";
 /// let loss = |reduction| cross_entropy(logits.clone(), &labels, reduction).unwrap().array();
 /// assert!((loss(Reduction::MeanAll) - 3f64.ln() / 2.0).abs() < 1e-12);
 /// assert!((loss(Reduction::MeanPerSequence) - 3f64.ln()).abs() < 1e-12);
+/// assert!((loss(Reduction::MeanTokens) - 3f64.ln()).abs() < 1e-12);
+/// assert!((loss(Reduction::Sum) - 3f64.ln()).abs() < 1e-12);
 /// # Ok::<(), TokenError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +43,14 @@ pub enum Reduction {
     /// The mean over every position, padding included (*Another annotated transformer*).
     MeanAll,
     /// The mean over the labels of each sequence that are not padding, then over the sequences (*The Typed
-    /// Transformer*). It ignores padding, as PyTorch's `ignore_index` does: logits there may even be NaN. A
-    /// sequence of padding alone has loss 0. Labels that have no padding give the loss of `MeanAll`.
+    /// Transformer*). It ignores padding: logits there may even be NaN. A sequence of padding alone has loss 0. Labels
+    /// that have no padding give the loss of `MeanAll`.
     MeanPerSequence,
+    /// The mean over all labels that are not padding, as with PyTorch's `ignore_index`: a long sequence counts for more
+    /// than a short one. Logits at padding may be NaN. Labels of padding alone have loss 0.
+    MeanTokens,
+    /// The sum over all labels that are not padding. Logits at padding may be NaN.
+    Sum,
 }
 
 /// `-log softmax(logits)[label]`, reduced to one number, in nats.
@@ -154,6 +165,54 @@ where
     weighted_cross_entropy::<Ids, _, _, _, _, _, _>(logits, ids, padding, weighting, smoothing)
 }
 
+/// `-log softmax(logits)[label]` of each position, in nats, and 0 where the label is padding: PyTorch's
+/// `reduction="none"`.
+///
+/// `(.., V), (..) indices of V -> (..)`, for logits of 1 to 6 axes. Losses that weigh positions differently are made of
+/// it: those of preferences, of policies, of weighted examples. Logits at padding may be NaN.
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no logits;
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::cross_entropy_by_position, prelude::*};
+/// dims! { pub VocabSize = 4; pub SeqLen = 2; pub Batch = 1; }
+/// let pad: Fin<VocabSize> = Fin::literal::<3>();
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().zeros();
+/// let labels = TokenIds::from_ids(&[2, 3], Some(pad), (Batch, SeqLen))?;
+/// let losses: Tensor<(Batch, SeqLen), f64, Cpu> = cross_entropy_by_position(logits, &labels)?;
+/// assert_eq!(losses.as_vec(), [4f64.ln(), 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn cross_entropy_by_position<Dims: Shape, Positions: Shape, V: Dim, Ids, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    logits: Tensor<Dims, E, D, T>,
+    labels: &Ids,
+) -> Result<Tensor<Positions, E, D, T>, OpError>
+where
+    Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
+{
+    let (ids, padding) = (labels.indices(), labels.padding());
+    Ids::check_sizes(*logits.shape(), ids).map_err(dim_error(OP))?;
+    ensure_not_empty(OP, logits.shape())?;
+    let weights: Vec<E> = position_weights(&is_token(ids, padding), 1, Reduction::Sum, 1);
+    let logits = counted_rows(Ids::rows(OP, logits)?, &weights, Reduction::Sum)?;
+    let (positions, _) = *logits.shape();
+    let weights = logits.device().try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
+    let weights = scale(weights, -1.0)?.retaped::<T>();
+    let log_probs = log_softmax_over::<_, V, Axis<1>, _, _, _>(logits, axis::<V>())?;
+    let of_labels =
+        gather_repeated::<_, V, Const<1>, Axis<1>, _, _, _>(OP, log_probs, ids.as_slice(), 1, (positions, Const::<1>))?;
+    let of_labels = reshape_to(OP, of_labels, (positions,))?;
+    reshape_to(OP, elementwise(OP, Arithmetic::Mul, of_labels, weights)?, ids.shape())
+}
+
+/// Whether each label is a token, and not padding.
+pub(super) fn is_token<Positions: Shape, V: Dim>(labels: &Indices<Positions, V>, padding: Option<Fin<V>>) -> Vec<bool> {
+    let padding = padding.map(Fin::value);
+    labels.as_slice().iter().map(|&label| Some(label) != padding).collect()
+}
+
 /// The part of the loss that these labels have in a batch of `whole_count` sequences of length `len`.
 pub(super) fn weighted_cross_entropy<
     Ids: FitsLogits<Dims, Positions, V>,
@@ -174,9 +233,7 @@ pub(super) fn weighted_cross_entropy<
         return Err(OpError::Smoothing { smoothing });
     }
     Ids::check_sizes(*logits.shape(), labels).map_err(dim_error(OP))?;
-    let is_token: Vec<bool> =
-        labels.as_slice().iter().map(|&label| Some(label) != padding.map(|padding| padding.value())).collect();
-    let position_weights: Vec<E> = position_weights(&is_token, len, reduction, whole_count);
+    let position_weights: Vec<E> = position_weights(&is_token(labels, padding), len, reduction, whole_count);
     if D::HAS_KERNELS {
         let position_weights = position_weights.iter().map(|weight| weight.to_f32().unwrap_or(f32::NAN)).collect();
         return run_kernel(OP, (), T::default(), |tape| {
@@ -225,6 +282,11 @@ pub(super) fn position_weights<E: Real>(
 ) -> Vec<E> {
     match reduction {
         Reduction::MeanAll => vec![cast(1.0 / (whole_count * len) as f64); is_token.len()],
+        Reduction::MeanTokens => {
+            let tokens = is_token.iter().filter(|is_token| **is_token).count().max(1);
+            is_token.iter().map(|&is_token| cast(f64::from(is_token) / tokens as f64)).collect()
+        }
+        Reduction::Sum => is_token.iter().map(|&is_token| cast(f64::from(is_token))).collect(),
         Reduction::MeanPerSequence => {
             let weights = is_token.chunks(len.max(1)).flat_map(|sequence| {
                 let tokens = sequence.iter().filter(|is_token| **is_token).count().max(1);

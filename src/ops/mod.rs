@@ -100,7 +100,7 @@ pub use compare::{eq, ge, gt, le, lt, ne};
 pub use concat_split::SplitPart;
 pub use concat_split::{concat, narrow, split};
 pub use constants::{full, iota, one_hot, ones, tensor, zeros};
-pub use cross_entropy::{Reduction, cross_entropy, cross_entropy_with_label_smoothing};
+pub use cross_entropy::{Reduction, cross_entropy, cross_entropy_by_position, cross_entropy_with_label_smoothing};
 pub use cumsum::cumsum;
 pub use display::DisplayTensor;
 pub(crate) use dropout::kept_elements;

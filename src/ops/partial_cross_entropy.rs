@@ -21,6 +21,7 @@ use dfdx::{
 /// on all ranks. Labels `(Shard<B, W>)` are sequences of one label each.
 ///
 /// # Errors
+/// [`OpError::TokensOfRanks`] with [`Reduction::MeanTokens`], because no rank knows how many tokens the others have;
 /// [`OpError::Whole`] if the labels' shard does not know the whole batch; [`OpError::Dim`] if two sizes of a run-time
 /// dimension differ; [`OpError::Device`] if the device fails.
 ///
@@ -58,6 +59,9 @@ pub fn partial_cross_entropy<
 where
     Ids: ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
 {
+    if reduction == Reduction::MeanTokens {
+        return Err(OpError::TokensOfRanks);
+    }
     let (ids, padding) = (labels.indices(), labels.padding());
     let whole_rows = labels
         .whole_rows()

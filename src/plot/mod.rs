@@ -26,7 +26,7 @@ use plotters::{
 };
 use std::{
     error::Error,
-    fs::File,
+    fs::{self, File},
     io::BufWriter,
     path::{Path, PathBuf},
     sync::OnceLock,
@@ -97,6 +97,10 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(86, 180, 233),
 ];
 
+/// Dark where its viewer is.
+const DARK_STYLE: &str =
+    "<style>@media (prefers-color-scheme: dark) { svg { filter: invert(.93) hue-rotate(180deg); } }</style>\n";
+
 const FONT: &str = "sans-serif";
 
 /// Formats a number with at most six decimals, without trailing zeros. Adding 0 turns -0 into 0.
@@ -126,12 +130,20 @@ trait Plot: Sized {
     fn write(&self, path: &Path) -> Result<(), PlotError> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         let result = match extension {
-            Some("svg") => render(self, SVGBackend::new(path, self.size())),
+            Some("svg") => write_svg(self, path),
             Some("png") => write_png(self, path),
             _ => return Err(PlotError::Format { path: path.into() }),
         };
         result.map_err(|error| PlotError::Write { path: path.into(), message: error.to_string() })
     }
+}
+
+fn write_svg(plot: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {
+    let mut svg = String::new();
+    render(plot, SVGBackend::with_string(&mut svg, plot.size()))?;
+    let head_end = svg.find(">\n").map_or(0, |end| end + 2);
+    svg.insert_str(head_end, DARK_STYLE);
+    Ok(fs::write(path, svg)?)
 }
 
 fn write_png(plot: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {

@@ -70,6 +70,37 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
         Ok(Self { ids: Indices::unchecked(ids.into(), shape, VocabSize::default()), pad: Some(pad) })
     }
 
+    /// A batch of rows without padding, each of `SeqLen` tokens.
+    ///
+    /// # Errors
+    /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` rows, or if a row
+    /// is shorter than `SeqLen`; [`TokenError::RowTooLong`] if one is longer.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*};
+    /// const A: Fin<VocabSize> = Fin::literal::<0>();
+    /// const B: Fin<VocabSize> = Fin::literal::<1>();
+    /// let ids = TokenIds::from_rows(&[[A, B, A]], (Batch, TgtLen))?;
+    /// assert_eq!((ids.as_slice(), ids.pad_token_id()), (&[0, 1, 0][..], None));
+    ///
+    /// let error = TokenIds::from_rows(&[[A, B]], (Batch, TgtLen)).unwrap_err();
+    /// assert_eq!(error.to_string(), "2 tokens given, but row 0 of (Batch=1, TgtLen=3) needs 3");
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub fn from_rows<Row: AsRef<[Fin<VocabSize>]>>(rows: &[Row], shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
+        let len = shape.1.size();
+        let short = rows.iter().map(|row| row.as_ref().len()).enumerate().find(|(_, found)| *found < len);
+        // Without short rows, no element is this one.
+        let padded = Self::padded(rows, Fin::unchecked(0), shape)?;
+        match short {
+            Some((row, found)) => {
+                let dims = format!("row {row} of {shape:?}");
+                Err(TokenError::WrongCount { what: "tokens", dims, expected: len, found })
+            }
+            None => Ok(padded.with_padding(None)),
+        }
+    }
+
     /// A batch of ids in row-major order. If `pad` is given, the ids equal to it are padding.
     ///
     /// # Errors

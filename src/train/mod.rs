@@ -8,15 +8,19 @@
 //! | losses | [`ops::cross_entropy`](crate::ops::cross_entropy()), [`ops::mean_squared_error`](crate::ops::mean_squared_error()) and others of [`ops`](crate::ops) |
 //! | optimizers | [`Sgd`], [`Adam`], [`AdamW`]; implement [`Optimizer`] for others |
 //! | schedules | [`Constant`], [`WarmupExponential`], [`WarmupCosine`], [`InverseSqrt`]; implement [`Schedule`] for others |
+//! | data | [`Batches`]: the examples of each step, shuffled in each epoch |
+//! | validation | [`Evaluation`]: loss, perplexity and accuracy |
 //! | large batches | [`accumulate_gradients`] |
 //! | mixed precision | [`master_gradients`] |
-//! | files | checkpoints by [`Trainer::checkpoint_every`] and [`Trainer::resume`], [`Metrics`] |
+//! | files | checkpoints by [`Trainer::checkpoint_every`] and [`Trainer::resume`], [`Metrics`], and [`plot::training_curves`](crate::plot::training_curves()) of them |
 
 mod accumulate;
 mod adam;
+mod batches;
 mod checkpoint;
 mod elementwise;
 mod error;
+mod evaluation;
 mod gradients;
 mod hyperparameters;
 mod metrics;
@@ -36,9 +40,11 @@ mod zero;
 
 pub use accumulate::accumulate_gradients;
 pub use adam::{Adam, AdamW};
+pub use batches::Batches;
 pub(crate) use checkpoint::parameter_infos;
 pub use checkpoint::{ResumeNote, checkpoint_of, ensure_not_of_checkpoint};
 pub use error::{ResumeError, TrainError};
+pub use evaluation::Evaluation;
 pub use gradients::GradientsOf;
 pub use metrics::Metrics;
 pub use mixed::master_gradients;

@@ -162,6 +162,19 @@ impl<O, S> Trainer<O, S> {
         self.progress.best_loss
     }
 
+    /// The number of steps since [`record_best`](Self::record_best) got the lowest loss, to end a training that no longer
+    /// improves. A resumed training goes on counting.
+    ///
+    /// ```
+    /// use typed_transformer::train::{Constant, Sgd, Trainer};
+    /// let mut trainer = Trainer::new(Sgd::<(), f32>::default(), Constant(0.1), 100, 0);
+    /// trainer.record_best(2.0);
+    /// assert_eq!(trainer.steps_since_best(), 0);
+    /// ```
+    pub fn steps_since_best(&self) -> usize {
+        self.progress.steps_made.saturating_sub(self.progress.best_after)
+    }
+
     /// Records a loss and returns whether it is the lowest so far. Checkpoints store the last and the lowest loss. Call
     /// it before [`update`](Self::update), so that the checkpoint of the step includes it.
     pub fn record_best(&mut self, loss: f64) -> bool {

@@ -127,7 +127,7 @@ fn page() -> String {
     let mistakes = mistakes();
     let mut page = introduction(&mistakes);
     for Mistake { rule, programs } in &mistakes {
-        write!(page, "\n# {rule}\n").unwrap();
+        write!(page, "\n## {rule}\n").unwrap();
         for (library, program) in LIBRARIES.iter().zip(programs) {
             write!(page, "\n{}", section(library, program)).unwrap();
         }
@@ -137,7 +137,9 @@ fn page() -> String {
 
 fn introduction(mistakes: &[Mistake]) -> String {
     let mut page = format!(
-        "The output for {all} mistakes: of this library, of plain dfdx {dfdx}, and of candle {candle}.
+        "# Error messages
+
+The output for {all} mistakes: of this library, of plain dfdx {dfdx}, and of candle {candle}.
 
 <!-- Made by `BLESS=1 cargo test --test compiler messages` from the files in ui-tests. -->
 

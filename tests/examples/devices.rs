@@ -10,7 +10,9 @@ fn every_example_reports_a_missing_cuda_build_in_one_line() {
         let path = entry.unwrap().path();
         path.file_stem().unwrap().to_str().unwrap().to_string()
     });
-    let mut names: Vec<_> = names.filter(|name| name != "support" && name != "README").collect();
+    // `training_run` has no options: it is read from top to bottom.
+    let mut names: Vec<_> =
+        names.filter(|name| !["support", "README", "training_run"].contains(&name.as_str())).collect();
     if !cfg!(feature = "tokenizers") {
         names.retain(|name| !["generate", "similar_sentences"].contains(&name.as_str()));
     }

@@ -24,3 +24,5 @@ mod train_on_ranks;
 mod train_rot13;
 mod train_sequences;
 mod train_shakespeare;
+#[cfg(feature = "plot")]
+mod training_run;

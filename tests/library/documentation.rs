@@ -71,19 +71,92 @@ fn counts_in_readme_are_those_of_the_messages() {
     ] {
         assert_eq!(count("README.md", in_readme), count("docs/messages.md", in_messages), "{in_readme}");
     }
-    let mistakes = read("docs/messages.md").lines().filter(|line| line.starts_with("# ")).count();
+    let mistakes = read("docs/messages.md").lines().filter(|line| line.starts_with("## ")).count();
     assert_eq!(mistakes, 12, "the README says 12");
+}
+
+/// The pages that people read: on a code host, and those of `docs` in rustdoc too.
+fn pages() -> Vec<String> {
+    let docs = fs::read_dir(path("docs")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let docs = docs.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}"));
+    let others = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md", "ui-tests/README.md"];
+    docs.chain(others.map(String::from)).collect()
+}
+
+/// The name and the target of a definition of a link, `[name]: target`.
+fn definition(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix('[')?.split_once("]: ")
 }
 
 #[test]
 fn links_lead_to_files() {
-    for page in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
-        let text = read(page);
-        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-        for target in targets.filter(|target| !target.starts_with("http")) {
-            assert!(path(target).exists(), "{page}: {target}");
+    for page in pages() {
+        let parts = split_at_fences(&page);
+        let text: String = parts.into_iter().step_by(2).collect();
+        let written = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        let defined = text.lines().filter_map(definition).map(|(_, target)| target);
+        for target in written.chain(defined).filter(|target| !target.starts_with("http")) {
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let file = if file.is_empty() { page.clone() } else { beside(&page, file) };
+            assert!(path(&file).exists(), "{page}: {target}");
+            assert!(anchor.is_empty() || anchors(&file).contains(&anchor.to_string()), "{page}: {target}");
         }
     }
+}
+
+/// The path of a file whose path is given relative to that of a page.
+fn beside(page: &str, file: &str) -> String {
+    Path::new(page).parent().unwrap().join(file).to_str().unwrap().into()
+}
+
+/// The anchors of the headings of a page, as code hosts make them.
+fn anchors(page: &str) -> Vec<String> {
+    let parts = split_at_fences(page);
+    let headings = parts.iter().step_by(2).flat_map(|text| text.lines()).filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let text = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = text.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    headings.map(anchor).collect()
+}
+
+/// A page shows the same in rustdoc and on a code host: no line is hidden, each block says its language, and a name of
+/// an item leads to its documentation in the one and to its source in the other.
+#[test]
+fn pages_read_alike_in_rustdoc_and_on_a_code_host() {
+    let items = read("src/guide/links.md");
+    let items: Vec<(&str, &str)> = items.lines().filter_map(definition).collect();
+    let mut used = Vec::new();
+    for page in pages().into_iter().filter(|page| page.starts_with("docs/")) {
+        let parts = split_at_fences(&page);
+        assert!(parts[0].starts_with("# "), "{page} has no title");
+        for block in parts.iter().skip(1).step_by(2) {
+            let (info, code) = info_and_code(block);
+            let language = info.split(',').next().unwrap_or_default();
+            assert!(["rust", "text", "toml"].contains(&language), "{page}: a block of `{info}`");
+            assert!(language != "rust" || !code.lines().any(is_hidden), "{page} hides lines:\n{code}");
+        }
+        let text: String = parts.into_iter().step_by(2).collect();
+        assert!(!text.contains("](crate::") && !text.contains("](macro@"), "{page} has links of rustdoc");
+        assert_eq!(text.lines().filter(|line| line.starts_with("# ")).count(), 1, "{page} has two titles");
+        for (name, target) in text.lines().filter_map(definition) {
+            let item = items.iter().find(|(item, _)| *item == name);
+            let (_, item) = item.unwrap_or_else(|| panic!("src/guide/links.md does not define [{name}] of {page}"));
+            used.push(name.to_string());
+            if !target.ends_with(".md") && !target.starts_with("http") {
+                let word = item.rsplit("::").next().unwrap().trim_matches(|c: char| !c.is_alphanumeric());
+                assert!(read(&beside(&page, target)).contains(word), "{page}: {target} has no `{word}`");
+            }
+        }
+    }
+    let unused = items.iter().filter(|(name, _)| !used.iter().any(|used| used == name));
+    assert_eq!(unused.count(), 0, "src/guide/links.md defines more than the pages use");
+}
+
+/// Whether rustdoc hides a line of Rust.
+fn is_hidden(line: &str) -> bool {
+    line.trim() == "#" || line.trim_start().starts_with("# ")
 }
 
 /// A page with the text of its fenced blocks of code in between: those at odd indices are blocks.
@@ -115,11 +188,6 @@ fn error_block(program: &Path, shown: &str) -> String {
     format!("text\n{}\n", lines.join("\n"))
 }
 
-/// The code of a line that rustdoc hides, without the `#`.
-fn hidden(line: &str) -> Option<&str> {
-    (line == "#").then_some("").or(line.strip_prefix("# "))
-}
-
 /// A program without the comment at its head, which ends at the first empty line.
 fn body(program: &str) -> &str {
     program.split_once("\n\n").unwrap().1.trim()
@@ -130,19 +198,32 @@ const CHAPTERS: [[&str; 3]; 2] = [
     ["docs/guide.md", "examples/own_model/program.rs", "guide"],
     ["docs/llama.md", "examples/llama_block/program.rs", "guide_llama"],
 ];
+/// What the chapters try out on the examples.
+const TRIES: &str = "tests/library/guide.rs";
+
+/// The indices of the blocks that are programs that must not compile: an error follows.
+fn mistakes_in(parts: &[String]) -> Vec<usize> {
+    let is_followed_by_error = |index: &usize| parts.get(index + 2).is_some_and(|next| next.starts_with("text\nerror"));
+    (1..parts.len()).step_by(2).filter(is_followed_by_error).collect()
+}
 
 #[test]
 fn guide_shows_the_whole_examples() {
-    for [page, example, _] in CHAPTERS {
+    let tries = unindented(&read(TRIES));
+    let chapters = CHAPTERS.map(|[page, example, _]| [page, example]);
+    for [page, example] in chapters.into_iter().chain([["docs/training.md", "examples/training_run.rs"]]) {
         let program = read(example);
         let mut rest = body(&program);
         let parts = split_at_fences(page);
-        let blocks = parts.iter().skip(1).step_by(2).map(|block| info_and_code(block));
-        for (_, code) in blocks.filter(|(info, _)| info.is_empty()) {
-            let shown: Vec<&str> = code.lines().filter(|line| hidden(line).is_none()).collect();
-            // The other blocks try out what was shown before.
-            if let Some(after) = rest.strip_prefix(&shown.join("\n")) {
-                rest = after.trim_start();
+        let mistakes = mistakes_in(&parts);
+        for index in (1..parts.len()).step_by(2).filter(|index| !mistakes.contains(index)) {
+            let (info, code) = info_and_code(&parts[index]);
+            if info != "rust,ignore" {
+                continue;
+            }
+            match rest.strip_prefix(code.trim()) {
+                Some(after) => rest = after.trim_start(),
+                None => assert!(tries.contains(&unindented(code)), "{TRIES} does not test, of {page}:\n{code}"),
             }
         }
         assert_eq!(rest, "", "{page} does not show this part");
@@ -154,29 +235,33 @@ fn mistakes_in_guide_are_refused_in_the_words_shown() {
     for [page, _, folder] in CHAPTERS {
         let mut programs = programs_below(&path(WRONG_PROGRAMS).join(folder));
         let mut parts = split_at_fences(page);
-        for mistake in (1..parts.len()).step_by(2) {
-            let (info, code) = info_and_code(&parts[mistake]);
-            let Some(error_code) = info.strip_prefix("compile_fail,") else {
-                continue;
-            };
-            let whole: Vec<_> = code.lines().map(|line| hidden(line).unwrap_or(line)).collect();
-            let whole = whole.join("\n");
+        for mistake in mistakes_in(&parts) {
+            let (_, code) = info_and_code(&parts[mistake]);
+            // A page leaves out what it has shown before.
             let is_shown = |file: &PathBuf| {
                 let program = fs::read_to_string(file).unwrap();
-                let code = program.lines().filter(|line| !line.starts_with("//!"));
-                code.collect::<Vec<_>>().join("\n").trim() == whole
+                let mut lines = program.lines();
+                code.lines().filter(|line| !line.is_empty()).all(|shown| lines.any(|line| line == shown))
             };
             let index = programs.iter().position(is_shown);
-            let program = programs.remove(index.unwrap_or_else(|| panic!("no wrong program has this code:\n{whole}")));
-            let (info, shown) = info_and_code(&parts[mistake + 2]);
-            assert_eq!(info, "text");
+            let program = programs.remove(index.unwrap_or_else(|| panic!("no wrong program has this code:\n{code}")));
+            let (_, shown) = info_and_code(&parts[mistake + 2]);
             assert!(shown.lines().count() >= 6, "{}", program.display());
-            let expected = error_block(&program, shown);
-            assert!(expected.starts_with(&format!("text\nerror[{error_code}]")), "{error_code}: {expected}");
-            parts[mistake + 2] = expected;
+            parts[mistake + 2] = error_block(&program, shown);
         }
         assert!(programs.is_empty(), "{page} does not show {programs:?}");
         assert_page(page, &parts);
+    }
+}
+
+#[test]
+fn errors_in_the_page_about_ranks_are_those_of_the_compiler() {
+    let errors = programs_below(&path(WRONG_PROGRAMS)).into_iter().map(|program| program.with_extension("stderr"));
+    let errors: Vec<String> = errors.filter_map(|error| fs::read_to_string(error).ok()).collect();
+    let parts = split_at_fences("docs/ranks.md");
+    for index in mistakes_in(&parts) {
+        let (_, shown) = info_and_code(&parts[index + 2]);
+        assert!(errors.iter().any(|error| error.starts_with(shown)), "no wrong program has this error:\n{shown}");
     }
 }
 

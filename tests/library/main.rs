@@ -19,11 +19,13 @@ mod checkpoints;
 mod conventions;
 mod decoding;
 mod documentation;
+mod ending;
 mod experts;
 mod files;
 mod fixture;
 mod fuzz;
 mod generation;
+mod guide;
 mod hostile;
 mod hostile_folders;
 #[cfg(feature = "tokenizers")]

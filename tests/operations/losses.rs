@@ -9,11 +9,12 @@ use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
 use typed_transformer::{
     ops::{
-        binary_cross_entropy, cross_entropy, cross_entropy_with_label_smoothing, ge, kl_divergence, mean_squared_error,
-        rename,
+        binary_cross_entropy, cross_entropy, cross_entropy_by_position, cross_entropy_with_label_smoothing, ge,
+        kl_divergence, mean, mean_squared_error, rename,
     },
     prelude::*,
     tokens::Indices,
+    train::Evaluation,
 };
 
 dims! { Batch; Len; Two = 2; Three = 3; VocabSize = 5; }
@@ -65,6 +66,41 @@ proptest! {
         });
         let mean = of_sequences.sum::<f64>() / batch as f64;
         prop_assert!((loss(Reduction::MeanPerSequence) - mean).abs() < 1e-12);
+        let of_tokens = of_position.iter().zip(padding.as_slice()).filter(|(_, is_token)| **is_token);
+        let (sum, tokens) = of_tokens.fold((0.0, 0), |(sum, tokens), (loss, _)| (sum + loss, tokens + 1));
+        prop_assert!((loss(Reduction::Sum) - sum).abs() < 1e-12);
+        prop_assert!((loss(Reduction::MeanTokens) - sum / f64::from(tokens.max(1))).abs() < 1e-12);
+    }
+
+    #[test]
+    fn losses_by_position_add_up(seed in 0usize..100, batch in 1usize..4, len in 1usize..4) {
+        let shape = (Batch::new(batch), Len::new(len));
+        let logits = numbers(seed, (shape.0, shape.1, VocabSize));
+        let ids: Vec<usize> = (0..batch * len).map(|i| (i + seed) % 5).collect();
+        let labels = TokenIds::from_ids(&ids, Some(Fin::<VocabSize>::literal::<2>()), shape).unwrap();
+        let expected = logits.as_vec().chunks(5).zip(&ids).map(|(logits, &id)| match id {
+            2 => 0.0,
+            id => -log_softmax(logits)[id],
+        }).collect::<Vec<f64>>();
+        let by_position: F64<(Batch, Len)> = cross_entropy_by_position(logits.clone(), &labels).unwrap();
+        let differences = by_position.as_vec().into_iter().zip(&expected).map(|(x, y)| (x - y).abs());
+        prop_assert!(differences.fold(0.0, f64::max) < 1e-12);
+
+        let sum: f64 = expected.iter().sum();
+        let tokens = ids.iter().filter(|id| **id != 2).count();
+        let loss = |reduction| cross_entropy(logits.clone(), &labels, reduction).unwrap().array();
+        prop_assert!((loss(Reduction::Sum) - sum).abs() < 1e-12);
+        prop_assert!((loss(Reduction::MeanTokens) - sum / tokens.max(1) as f64).abs() < 1e-12);
+
+        let mut evaluation = Evaluation::default();
+        evaluation.add(&logits, &labels).unwrap();
+        prop_assert_eq!(evaluation.tokens(), tokens);
+        if tokens > 0 {
+            prop_assert!((evaluation.loss() - sum / tokens as f64).abs() < 1e-12);
+            let predicted = argmax(&logits, axis::<VocabSize>()).unwrap();
+            let right = predicted.as_slice().iter().zip(&ids).filter(|(found, id)| found == id && **id != 2).count();
+            prop_assert_eq!(evaluation.accuracy(), right as f64 / tokens as f64);
+        }
     }
 }
 
@@ -74,11 +110,33 @@ fn gradients() {
     check(input.clone(), |x| mean_squared_error(x, &target).unwrap());
     check(input.clone(), |x| binary_cross_entropy(x, &target).unwrap());
     let (logits, target) = (random::<(Two, Three, VocabSize)>(3), random::<(Two, Three, VocabSize)>(4));
-    let ids = TokenIds::from_ids(&[0, 1, 2, 2, 2, 2], Some(Fin::<VocabSize>::literal::<2>()), (Two, Three));
-    let padding = ids.unwrap().padding_mask();
-    for reduction in [Reduction::MeanAll, Reduction::MeanPerSequence] {
+    let ids = TokenIds::from_ids(&[0, 1, 2, 2, 2, 2], Some(Fin::<VocabSize>::literal::<2>()), (Two, Three)).unwrap();
+    let padding = ids.padding_mask();
+    for reduction in [Reduction::MeanAll, Reduction::MeanPerSequence, Reduction::MeanTokens, Reduction::Sum] {
         check(logits.clone(), |x| kl_divergence(x, &target, &padding, reduction).unwrap());
+        check(logits.clone(), |x| cross_entropy(x, &ids, reduction).unwrap());
     }
+    // Each position has its own weight.
+    let weights = random::<(Two, Three)>(5);
+    check(logits, |x| mean(mul(cross_entropy_by_position(x, &ids).unwrap(), &weights).unwrap()).unwrap());
+}
+
+#[test]
+fn logits_at_padding_may_be_nan() {
+    let ids = TokenIds::from_ids(&[0, 2], Some(Fin::<VocabSize>::literal::<2>()), (Batch::new(1), Two)).unwrap();
+    let logits = [0.0, 0.0, 0.0, 0.0, 0.0, f64::NAN, 0.0, 0.0, 0.0, 0.0];
+    let logits: F64<(Batch, Two, VocabSize)> =
+        Cpu::default().tensor_from_vec(logits.into(), (Batch::new(1), Two, VocabSize));
+    let single = Cpu::default().tensor_from_vec(logits.as_vec().iter().map(|x| *x as f32).collect(), *logits.shape());
+    for reduction in [Reduction::MeanPerSequence, Reduction::MeanTokens, Reduction::Sum] {
+        assert!((cross_entropy(logits.clone(), &ids, reduction).unwrap().array() - 5f64.ln()).abs() < 1e-12);
+        assert!((cross_entropy(single.clone(), &ids, reduction).unwrap().array() - 5f32.ln()).abs() < 1e-6);
+    }
+    assert_eq!(cross_entropy_by_position(logits.clone(), &ids).unwrap().as_vec(), [5f64.ln(), 0.0]);
+    assert_eq!(cross_entropy_by_position(single, &ids).unwrap().as_vec(), [5f32.ln(), 0.0]);
+    let mut evaluation = Evaluation::default();
+    evaluation.add(&logits, &ids).unwrap();
+    assert_eq!((evaluation.tokens(), evaluation.accuracy()), (1, 1.0));
 }
 
 #[test]

@@ -15,16 +15,15 @@ const LONG: usize = 200;
 /// Trains on 1 to 4 ranks, and compares losses with those of one, and the files of two runs of the numbers of ranks in
 /// `repeated` bit by bit.
 #[track_caller]
-fn assert_trains_as_one(example: &str, args: &[&str], steps: usize, code: i32, repeated: &[usize]) {
+fn assert_trains_as_one(example: &str, args: &[&str], steps: usize, repeated: &[usize]) {
     let folder = temp_dir();
     let train = |ranks: usize, name: &str| {
         let (metrics, weights) = (format!("{name}.jsonl"), format!("{name}.safetensors"));
         let steps = steps.to_string();
         let mut all = vec!["--metrics", &metrics, "--save", &weights, "--steps", &steps];
         all.extend(args);
-        // The ranks end together, also if the model fails its own goal.
         let run = start_with_grace(0, example, ranks, &folder, &all).end();
-        assert_eq!(run.code, Some(code), "{}", run.stderr);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
         let (tensors, _) = tensors_of(&fs::read(folder.path().join(&weights)).unwrap());
         (losses(&folder, &metrics), tensors, run)
     };
@@ -48,38 +47,38 @@ fn assert_trains_as_one(example: &str, args: &[&str], steps: usize, code: i32, r
 
 #[test]
 fn digits_with_unequal_parts() {
-    assert_trains_as_one("train_on_ranks", &["--batch", "50"], LONG, 0, &[2, 3, 4]);
+    assert_trains_as_one("train_on_ranks", &["--batch", "50"], LONG, &[2, 3, 4]);
 }
 
 #[test]
 fn digits_with_a_rank_that_has_no_row() {
-    assert_trains_as_one("train_on_ranks", &["--batch", "3"], 30, 1, &[4]);
+    assert_trains_as_one("train_on_ranks", &["--batch", "3"], 30, &[4]);
 }
 
 #[test]
 fn sequences() {
-    assert_trains_as_one("train_sequences", &["--batch", "10"], 8, 1, &[2, 3, 4]);
+    assert_trains_as_one("train_sequences", &["--batch", "10"], 8, &[2, 3, 4]);
 }
 
 #[test]
 fn sequences_with_a_rank_that_has_no_row() {
-    assert_trains_as_one("train_sequences", &["--batch", "3"], 4, 1, &[4]);
+    assert_trains_as_one("train_sequences", &["--batch", "3"], 4, &[4]);
 }
 
 #[test]
 fn characters() {
     let args = &["--batch", "5", "--interval", "8", "--sample", "10", "--data", PLAYS];
-    assert_trains_as_one("train_shakespeare", args, 8, 0, &[3]);
+    assert_trains_as_one("train_shakespeare", args, 8, &[3]);
 }
 
 #[test]
 #[ignore = "takes many minutes"]
 fn two_hundred_steps_of_sequences() {
-    assert_trains_as_one("train_sequences", &["--batch", "10"], LONG, 1, &[]);
+    assert_trains_as_one("train_sequences", &["--batch", "10"], LONG, &[]);
 }
 
 #[test]
 #[ignore = "takes many minutes"]
 fn two_hundred_steps_of_characters() {
-    assert_trains_as_one("train_shakespeare", &["--batch", "5", "--interval", "0", "--sample", "10"], LONG, 0, &[]);
+    assert_trains_as_one("train_shakespeare", &["--batch", "5", "--interval", "0", "--sample", "10"], LONG, &[]);
 }

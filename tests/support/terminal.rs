@@ -15,10 +15,12 @@ const CHAR_WIDTH: f64 = 7.2;
 const LINE_HEIGHT: usize = 19;
 /// Distance of the text from the border, in pixels.
 const MARGIN: usize = 16;
+/// Longer lines are wrapped, so that the picture is legible on a phone, 390 pixels wide.
+const MAX_COLUMNS: usize = 50;
 
 /// A part of a line that has one colour.
-struct Span<'a> {
-    text: &'a str,
+struct Span {
+    text: String,
     colour: &'static str,
     is_bold: bool,
 }
@@ -26,13 +28,12 @@ struct Span<'a> {
 /// The prompt with `command`, and below it the lines of an error: its headline, its place, and the quoted
 /// lines with their marks.
 pub fn draw(command: &str, error: &[&str]) -> String {
-    let plain = |text| Span { text, colour: PLAIN, is_bold: false };
-    let mut lines = vec![vec![Span { text: "$ ", colour: DIM, is_bold: false }, plain(command)]];
-    lines.extend(error.iter().enumerate().map(|(number, line)| match number {
-        0 => headline(line),
-        _ => body_line(line),
+    let mut lines = vec![vec![span("$ ", DIM, false), span(command, PLAIN, false)]];
+    lines.extend(error.iter().enumerate().flat_map(|(number, line)| match number {
+        0 => wrapped(headline(line)),
+        _ => wrapped(body_line(line)),
     }));
-    let columns = error.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let columns = lines.iter().map(|spans| columns(spans)).max().unwrap_or(0);
     let width = (columns as f64 * CHAR_WIDTH).ceil() as usize + 2 * MARGIN;
     let height = lines.len() * LINE_HEIGHT + 2 * MARGIN;
 
@@ -70,19 +71,61 @@ pub fn draw(command: &str, error: &[&str]) -> String {
     svg + "</g>\n</svg>\n"
 }
 
+fn span(text: &str, colour: &'static str, is_bold: bool) -> Span {
+    Span { text: text.into(), colour, is_bold }
+}
+
+fn columns(spans: &[Span]) -> usize {
+    spans.iter().map(|span| span.text.chars().count()).sum()
+}
+
+/// The line, with the words of its last part on further lines where it is too long.
+fn wrapped(mut line: Vec<Span>) -> Vec<Vec<Span>> {
+    if columns(&line) <= MAX_COLUMNS {
+        return vec![line];
+    }
+    let Some(Span { text, colour, is_bold }) = line.pop() else {
+        return Vec::new();
+    };
+    let text_start = text.len() - text.trim_start().len();
+    let (start, gutter) = (columns(&line) + text_start, columns(&line[..1.min(line.len())]));
+    let mut lines = Vec::new();
+    let mut part = text[..text_start].to_string();
+    for word in text.split_whitespace() {
+        let is_full = columns(&line) + part.chars().count() + word.chars().count() > MAX_COLUMNS;
+        if is_full && !part.trim().is_empty() {
+            let gutter_again = line.first().map(|first| span(&first.text, first.colour, first.is_bold));
+            line.push(span(part.trim_end(), colour, is_bold));
+            lines.push(std::mem::take(&mut line));
+            line.extend(gutter_again);
+            // What follows a mark such as `^^^` continues below the words after it.
+            part = " ".repeat(start - gutter + 4);
+        }
+        part.push_str(word);
+        part.push(' ');
+    }
+    line.push(span(part.trim_end(), colour, is_bold));
+    lines.push(line);
+    lines
+}
+
 /// `error[E0308]: mismatched types`
-fn headline(line: &str) -> Vec<Span<'_>> {
+fn headline(line: &str) -> Vec<Span> {
     let (code, rest) = line.split_at(line.find(':').unwrap_or(line.len()));
-    vec![Span { text: code, colour: RED, is_bold: true }, Span { text: rest, colour: PLAIN, is_bold: true }]
+    vec![span(code, RED, true), span(rest, PLAIN, true)]
 }
 
 /// The place of the error, a quoted line, or the marks below one.
-fn body_line(line: &str) -> Vec<Span<'_>> {
+fn body_line(line: &str) -> Vec<Span> {
     let gutter_end = ["-->", "|"].iter().find_map(|end| Some(line.find(end)? + end.len()));
     let (gutter, rest) = line.split_at(gutter_end.unwrap_or(0));
-    let gutter = Span { text: gutter, colour: BLUE, is_bold: true };
+    let gutter = span(gutter, BLUE, true);
+    if gutter.text.trim() == "-->" {
+        let file = rest.rsplit('/').next().unwrap_or_default();
+        return vec![gutter, span(&format!(" {}", file.trim()), PLAIN, false)];
+    }
     if gutter.text.trim() != "|" {
-        return vec![gutter, Span { text: rest, colour: PLAIN, is_bold: false }];
+        return vec![gutter, span(rest, PLAIN, false)];
     }
     // Rustc marks the place of the error with `^` in red and related places with `-` in blue. A label
     // has the colour of the mark before it.
@@ -90,7 +133,7 @@ fn body_line(line: &str) -> Vec<Span<'_>> {
     let label_start = rest.find(|c| !is_mark(c)).unwrap_or(rest.len());
     let red_start = rest[..label_start].find('^').unwrap_or(rest.len());
     let (blue, red) = rest.split_at(red_start);
-    vec![gutter, Span { text: blue, colour: BLUE, is_bold: true }, Span { text: red, colour: RED, is_bold: true }]
+    vec![gutter, span(blue, BLUE, true), span(red, RED, true)]
 }
 
 fn escaped(text: &str) -> String {

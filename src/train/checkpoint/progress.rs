@@ -21,6 +21,9 @@ pub(in super::super) struct Progress {
     /// The lowest loss that the caller recorded.
     #[serde(with = "loss_text")]
     pub best_loss: f64,
+    /// The number of steps that had been made when the caller recorded it.
+    #[serde(default)]
+    pub best_after: usize,
     /// The last loss that the caller recorded; infinite before the first one.
     #[serde(with = "loss_text", default = "infinity")]
     pub recorded_loss: f64,
@@ -38,6 +41,7 @@ impl Progress {
         last_loss: f64::INFINITY,
         mean_loss: f64::INFINITY,
         best_loss: f64::INFINITY,
+        best_after: 0,
         recorded_loss: f64::INFINITY,
     };
 
@@ -47,7 +51,7 @@ impl Progress {
         self.recorded_loss = if loss.is_nan() { f64::INFINITY } else { loss };
         let is_best = loss < self.best_loss;
         if is_best {
-            self.best_loss = loss;
+            (self.best_loss, self.best_after) = (loss, self.steps_made);
         }
         is_best
     }

@@ -2,8 +2,8 @@
 
 use super::*;
 use typed_transformer::ops::{
-    RelativeBuckets, attention, attention_weights, binary_cross_entropy, kl_divergence, learned_positions, masked_mean,
-    mean, mean_squared_error, relative_position_bias, top_k,
+    RelativeBuckets, attention, attention_weights, binary_cross_entropy, cross_entropy_by_position, kl_divergence,
+    learned_positions, masked_mean, mean, mean_squared_error, relative_position_bias, top_k,
 };
 
 dims! { Batch; QLen <= MaxLen; KLen; MaxLen = 80; EmbedDim = 7; NumHeads = 3; NumBuckets = 8; Best = 2; }
@@ -21,6 +21,16 @@ fn padding(b: Batch, q: QLen) -> PaddingMask<Batch, QLen> {
     let ids: Vec<usize> = (0..b.size() * q.size()).map(id).collect();
     let ids: TokenIds<Batch, QLen, Best> = TokenIds::from_ids(&ids, Some(Fin::literal::<0>()), (b, q)).unwrap();
     ids.padding_mask()
+}
+
+#[test]
+fn the_cross_entropy_of_each_position_agrees() {
+    on_dims(|rng, b, q, _| {
+        let x = both(rng, (b, q, Best), 3.0);
+        let ids: Vec<usize> = padding(b, q).as_slice().iter().map(|&is_token| usize::from(is_token)).collect();
+        let labels = TokenIds::from_ids(&ids, Some(Fin::<Best>::literal::<0>()), (b, q)).unwrap();
+        compare_map!(x, |x| cross_entropy_by_position(x, &labels));
+    });
 }
 
 #[test]
@@ -65,7 +75,7 @@ fn the_mean_of_tokens_and_the_divergence_agree() {
         let (x, y) = (both(rng, (b, q, EmbedDim), 3.0), both(rng, (b, q, EmbedDim), 3.0));
         let padding = padding(b, q);
         compare_map!(x, |x| masked_mean(x, &padding));
-        for reduction in [Reduction::MeanAll, Reduction::MeanPerSequence] {
+        for reduction in [Reduction::MeanAll, Reduction::MeanPerSequence, Reduction::MeanTokens, Reduction::Sum] {
             compare!(
                 kl_divergence(x.single.recorded(), &y.single, &padding, reduction),
                 kl_divergence(x.double.recorded(), &y.double, &padding, reduction),

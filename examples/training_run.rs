@@ -1,0 +1,100 @@
+//! A real training run: a model of characters on plays by Shakespeare, with everything that a training needs beside its
+//! model. `docs/training.md` reads it part by part. Ctrl-C stops it; the same command goes on, to the same bits.
+
+use signal_hook::{consts::SIGINT, flag};
+use std::{error::Error, fs, path::Path};
+use typed_transformer::{
+    models::nano_gpt::NanoGpt,
+    plot::{HtmlReport, training_curves},
+    prelude::*,
+    tokens::CharTokenizer,
+    train::{AdamW, Batches, Evaluation, Metrics, Trainer, WarmupCosine},
+    weights,
+};
+
+const TEXT: &str = include_str!("train_shakespeare/shakespeare.txt");
+const STEPS: usize = 400;
+const BATCH_SIZE: usize = 12;
+/// Steps between evaluations, and between checkpoints.
+const INTERVAL: usize = 50;
+/// The training ends after so many steps without a better evaluation.
+const PATIENCE: usize = 200;
+
+dims! { VocabSize = 96; SeqLen = 64; Batch; EmbedDim = 64; NumHeads = 4; HeadDim = 16; HiddenDim = 256; NumLayers = 2; }
+
+struct CharModel;
+#[rustfmt::skip]
+impl Arch for CharModel { type NumHeads = NumHeads; type QKDim = HeadDim; type VODim = HeadDim;
+                          type HiddenDim = HiddenDim; type Conventions = NanoGpt; }
+#[rustfmt::skip]
+impl SingleStack for CharModel { type VocabSize = VocabSize; type MaxSeqLen = SeqLen;
+                                 type EmbedDim = EmbedDim; type NumLayers = NumLayers; }
+type Model = DecoderOnly<CharModel, f32, Cpu>;
+type Ids = TokenIds<Batch, SeqLen, VocabSize>;
+
+/// Windows of a text, and the token after each of their tokens.
+fn windows(text: &[Fin<VocabSize>], windows: &[usize]) -> Result<[Ids; 2], TokenError> {
+    let rows = |shift| windows.iter().map(move |window| &text[window * SeqLen::SIZE + shift..][..SeqLen::SIZE]);
+    let ids = |shift| TokenIds::from_rows(&rows(shift).collect::<Vec<_>>(), (Batch::new(windows.len()), SeqLen));
+    Ok([ids(0)?, ids(1)?])
+}
+
+fn evaluate(model: &Model, text: &[Fin<VocabSize>]) -> Result<Evaluation, Box<dyn Error>> {
+    let mut evaluation = Evaluation::default();
+    for first in (0..60).step_by(BATCH_SIZE) {
+        let [inputs, labels] = windows(text, &(first..first + BATCH_SIZE).collect::<Vec<_>>())?;
+        evaluation.add(&model.forward(&inputs, NoneTape)?, &labels)?;
+    }
+    Ok(evaluation)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let tokens = CharTokenizer::<VocabSize>::from_text(TEXT)?.encode(TEXT)?;
+    let (training, validation) = tokens[..120_000].split_at(108_000);
+    let (device, folder) = (Cpu::seed_from_u64(0), Path::new("training_run"));
+    fs::create_dir_all(folder)?;
+    let [checkpoint, metrics] = ["checkpoint", "metrics.jsonl"].map(|name| folder.join(name));
+    let schedule = WarmupCosine { peak_value: 1e-3, end_value: 1e-4, warmup_steps: 50, steps: STEPS };
+    let mut trainer = Trainer::new(AdamW::default(), schedule, STEPS, 0);
+    trainer.clip_norm = 1.0;
+    trainer.require_same("the batch", BATCH_SIZE);
+    flag::register(SIGINT, trainer.stop.clone())?;
+    let mut model: Model = match checkpoint.exists() {
+        true => trainer.resume(&checkpoint, &device)?,
+        false => Model::try_build(&device)?,
+    };
+    trainer.checkpoint_every(&checkpoint, INTERVAL)?;
+    trainer.metrics = Some(Metrics::open(&metrics, trainer.steps_made())?);
+
+    let mut batches = Batches::new((training.len() - 1) / SeqLen::SIZE, BATCH_SIZE, 0)?;
+    while let Some(step) = trainer.next_step() {
+        if step.number.is_multiple_of(INTERVAL) {
+            let evaluation = evaluate(&model, validation)?;
+            eprintln!("\r{evaluation}, epoch {}\x1b[K", step.number / batches.steps_per_epoch());
+            trainer.record_best(evaluation.loss());
+            if let Some(metrics) = &mut trainer.metrics {
+                metrics.log("validation_loss", evaluation.loss());
+            }
+        }
+        if trainer.steps_since_best() >= PATIENCE {
+            break;
+        }
+        let [inputs, labels] = windows(training, batches.of_step(step.number))?;
+        let loss = cross_entropy(model.forward(&inputs, model.recording())?, &labels, Reduction::MeanTokens)?;
+        let value = f64::from(loss.array());
+        let report = trainer.update(&mut model, loss.backward()?, value, inputs.as_slice().len())?;
+        eprint!("\r{report}\x1b[K");
+    }
+    trainer.finish()?;
+    eprintln!("\n{}", evaluate(&model, validation)?);
+    if !trainer.stopped() {
+        weights::save(&model, folder.join("model.safetensors"))?;
+    }
+    let mut report = HtmlReport::new("A training run");
+    for curves in training_curves(&metrics)? {
+        let file = folder.join(&curves.y).with_extension("svg");
+        curves.draw(&file)?;
+        report.picture(&fs::read_to_string(file)?, &curves.title);
+    }
+    Ok(report.write(&folder.join("index.html"))?)
+}
