@@ -47,17 +47,16 @@ fn tokens(word: &str) -> Result<Vec<Fin<VocabSize>>, TokenError> {
 }
 
 /// Words and the answers to them: the first and the last letter of each.
-struct Examples {
-    words: TokenIds<Batch, WordLen, VocabSize>,
-    ends: TokenIds<Batch, Ends, Letters>,
+struct Examples<B: MaybeSharded> {
+    words: TokenIds<B, WordLen, VocabSize>,
+    ends: TokenIds<B, Ends, Letters>,
 }
 
-fn examples(words: &[String]) -> Result<Examples, Box<dyn Error>> {
+fn examples<B: MaybeSharded>(batch: B, words: &[String]) -> Result<Examples<B>, Box<dyn Error>> {
     let rows = words.iter().map(|word| tokens(word));
     let rows: Vec<_> = rows.collect::<Result<_, _>>()?;
     let ends = rows.iter().flat_map(|row| [row.first(), row.last()]);
     let ends: Vec<usize> = ends.flatten().map(|letter| letter.value()).collect();
-    let batch = Batch::new(rows.len());
     let len = WordLen::new(rows.iter().map(Vec::len).max().unwrap_or(0))?;
     Ok(Examples {
         words: TokenIds::padded(&rows, PAD, (batch, len))?,
@@ -99,7 +98,7 @@ impl<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E: Real,
     Pool<Width, Narrow, Questions, E, D>
 {
     /// `(B, S, Width), padding (B, S) -> (B, Questions, Width)`
-    fn forward<B: Dim, S: CountsLetters, T: Tape<E, D>>(
+    fn forward<B: MaybeSharded, S: CountsLetters, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, Width), E, D, T>,
         padding: &PaddingMask<B, S>,
@@ -143,7 +142,7 @@ struct Reader<E, D> {
 
 impl<E: Real, D: Backend<E>> Reader<E, D> {
     /// `(B, S) ids of VocabSize -> (B, Ends, Letters)`
-    fn forward<B: Dim, S: AtMost<MaxLen> + CountsLetters, T: Tape<E, D>>(
+    fn forward<B: MaybeSharded, S: AtMost<MaxLen> + CountsLetters, T: Tape<E, D>>(
         &self,
         words: &TokenIds<B, S, VocabSize>,
         tape: T,
@@ -179,7 +178,8 @@ fn train<D: Backend<f32>>(model: &mut Model<D>, rng: &mut StdRng) -> Result<(), 
     };
     let mut adam = Adam::default();
     for step in 0..steps {
-        let Examples { words, ends } = examples(&random(32, rng))?;
+        let batch = Batch::new(32);
+        let Examples { words, ends } = examples(batch, &random(32, rng))?;
         let logits = model.forward(&words, model.recording())?;
         let loss = cross_entropy(logits, &ends, Reduction::MeanAll)?;
         let rate = schedule.learning_rate(step);
@@ -233,7 +233,7 @@ fn run<D: Backend<f32>>(device: &D) -> Result<(), Box<dyn Error>> {
     println!("{}", model.summary());
     train(&mut model, &mut rng)?;
 
-    let Examples { words, ends } = examples(&random(1_000, &mut rng))?;
+    let Examples { words, ends } = examples(Batch::new(1_000), &random(1_000, &mut rng))?;
     let answers = answer(&model, &words)?;
     let pairs = answers.as_slice().iter().zip(ends.as_slice());
     let right = pairs.filter(|(answer, end)| answer == end).count();

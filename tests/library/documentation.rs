@@ -134,7 +134,7 @@ fn pages_read_alike_in_rustdoc_and_on_a_code_host() {
         for block in parts.iter().skip(1).step_by(2) {
             let (info, code) = info_and_code(block);
             let language = info.split(',').next().unwrap_or_default();
-            assert!(["rust", "text", "toml"].contains(&language), "{page}: a block of `{info}`");
+            assert!(["rust", "text", "toml", "diff"].contains(&language), "{page}: a block of `{info}`");
             assert!(language != "rust" || !code.lines().any(is_hidden), "{page} hides lines:\n{code}");
         }
         let text: String = parts.into_iter().step_by(2).collect();

@@ -18,7 +18,7 @@ mod program {
     #[test]
     #[rustfmt::skip]
     fn tokens_of_words() {
-        let two = examples(&["dim".into(), "model".into()]).unwrap();
+        let two = examples(Batch::new(2), &["dim".into(), "model".into()]).unwrap();
         assert_eq!(
             format!("{:?}", two.words),
             "TokenIds (Batch=2, WordLen=5) of VocabSize=27 [[3, 8, 12, 26, 26], [12, 14, 3, 4, 11]]",
@@ -28,7 +28,7 @@ mod program {
             "TokenIds (Batch=2, Ends=2) of Letters=26 [[3, 12], [12, 11]]",
         );
 
-        let error = |word: &str| examples(&[word.into()]).err().unwrap().to_string();
+        let error = |word: &str| examples(Batch::new(1), &[word.into()]).err().unwrap().to_string();
         assert_eq!(error("dïm"), "'ï' at position 1 is not one of the 26 characters of the vocabulary");
         assert_eq!(error("dimensions"), "`WordLen` of 10 is longer than `MaxLen` of 8");
         assert_eq!(error(""), "a batch needs at least one row and one position, but it is (Batch=1, WordLen=0)");

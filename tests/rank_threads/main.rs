@@ -11,6 +11,7 @@ mod small_models;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod guide;
 mod published;
 mod ranks;
 mod ranks_gradients;
