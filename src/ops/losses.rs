@@ -5,7 +5,10 @@ use super::{
     Activation, OpError, Real, Softplus, arithmetic::elementwise, ensure_not_empty, full, mean, scale,
     where_::check_same_shape,
 };
-use crate::backend::{Arithmetic, Backend, Tape};
+use crate::{
+    backend::{Arithmetic, Backend, Tape},
+    dims::WholeShape,
+};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
     tensor::Tensor,
@@ -27,7 +30,7 @@ use dfdx::{
 /// assert_eq!(mean_squared_error(prediction, &target)?.array(), 4.5);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn mean_squared_error<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn mean_squared_error<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     prediction: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
@@ -55,7 +58,7 @@ pub fn mean_squared_error<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 /// assert_eq!(binary_cross_entropy(logits, &target)?.array(), 2f64.ln() / 2.0);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn binary_cross_entropy<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn binary_cross_entropy<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {

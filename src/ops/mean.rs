@@ -1,5 +1,8 @@
 use super::{OpError, Real, device_error, ensure_not_empty};
-use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, reduce_kernel, run_kernel};
+use crate::{
+    backend::{Backend, MiddleAxis, ReductionKind, Tape, reduce_kernel, run_kernel},
+    dims::WholeShape,
+};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
     tensor::Tensor,
@@ -18,7 +21,7 @@ use dfdx::{
 /// assert_eq!(mean(x)?.array(), 3.0);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn mean<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn mean<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     const OP: &str = "mean";
