@@ -1,4 +1,4 @@
-//! Times of operations, of two layers and of whole training steps, forward and backward together.
+//! Times of operations and of two layers, forward and backward together.
 //!
 //! The sizes are those of the rot13 model and of nanoGPT's configuration for a CPU. An operation runs its kernel in
 //! `f32` and its definition in `f64`: `cargo bench --bench kernels` prints both.
@@ -15,7 +15,6 @@ use typed_transformer::{
     prelude::*,
 };
 
-mod models;
 #[path = "../tests/support/recorded.rs"]
 mod recorded;
 
@@ -133,13 +132,5 @@ fn gpt(criterion: &mut Criterion) {
     layers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f64>(criterion, "gpt");
 }
 
-fn steps(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("training_step");
-    group.sample_size(20);
-    for (name, (_, mut step)) in [("rot13", models::rot13()), ("typed", models::typed()), ("gpt", models::gpt())] {
-        group.bench_function(name, |bencher| bencher.iter(&mut step));
-    }
-}
-
-criterion_group!(benches, rot13, gpt, steps);
+criterion_group!(benches, rot13, gpt);
 criterion_main!(benches);

@@ -26,6 +26,8 @@ and in PyTorch only:
   decode_smollm SmolLM-135M, a Llama: vocab 49,152, embed 576, 30 layers, 9 heads of 64, 3 of them for keys and values,
                 hidden 1,536; 128 tokens after a prompt of 16
   bert_forward  encoder: vocab 30,522, embed 384, 6 layers, 12 heads, 3 x 24
+  llama         SmolLM-135M of `transformers`: 1 x 128
+  qwen3         Qwen3 of `transformers` with 4 layers of the size of those of Qwen3-0.6B, and a vocabulary of 8,192: 1 x 128
   t5_128        T5-small of `transformers`: 4 sources and targets of 128 tokens; t5_512: 1 of 512
   scaling       the architecture of gpt with 2 layers: --batch, --length and --width choose its size
 """
@@ -42,13 +44,15 @@ CONFIGS = {
     "decode_gpt2": dict(vocab=50257, d=768, heads=12, head=64, hidden=3072, layers=12, batch=1, src=16, tgt=144, max_len=1024),
     "decode_smollm": dict(vocab=49152, d=576, heads=9, key_heads=3, head=64, hidden=1536, layers=30, batch=1, src=16, tgt=144, max_len=2048),
     "bert_forward": dict(vocab=30522, d=384, heads=12, head=32, hidden=1536, layers=6, batch=3, src=24, tgt=24, max_len=512),
+    "llama": dict(vocab=49152, d=576, heads=9, key_heads=3, head=64, hidden=1536, layers=30, batch=1, src=0, tgt=128, max_len=2048),
+    "qwen3": dict(vocab=8192, d=1024, heads=16, key_heads=8, head=128, hidden=3072, layers=4, batch=1, src=0, tgt=128, max_len=40960),
     "t5_128": dict(vocab=32128, batch=4, src=128, tgt=128),
     "t5_512": dict(vocab=32128, batch=1, src=512, tgt=512),
 }
 CONFIGS.update({f"{name}_forward": CONFIGS[name] for name in ("t5_128", "t5_512")})
 CONFIGS["scaling"] = dict(vocab=65, heads=4, layers=2, src=0)
 STEPS = {"scaling": 3, "rot13": 300, "typed": 15, "gpt": 40, "length_1024": 8, "length_4096": 5, "gpt2": 5, "decode_gpt": 10,
-         "decode_gpt2": 1, "decode_smollm": 1, "bert_forward": 40,
+         "decode_gpt2": 1, "decode_smollm": 1, "bert_forward": 40, "llama": 5, "qwen3": 10,
          "t5_128": 3, "t5_512": 3, "t5_128_forward": 5, "t5_512_forward": 5}
 
 
@@ -243,21 +247,30 @@ def run_torch(name, c, steps, threads):
 
 def run_transformers(name, c, steps, threads):
     import torch, transformers
-    from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, T5Config, T5ForConditionalGeneration
+    from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
+    from transformers import T5Config, T5ForConditionalGeneration
     global IDLE_MB
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     IDLE_MB = peak_mb()
-    if name.startswith("t5"):
-        # The defaults are the sizes of T5-small.
-        model = T5ForConditionalGeneration(T5Config(vocab_size=c["vocab"], dropout_rate=0.0, use_cache=False))
+    sizes = dict(vocab_size=c["vocab"], bos_token_id=None, eos_token_id=None)
+    if name in ("decode_smollm", "llama", "qwen3"):
+        sizes.update(hidden_size=c["d"], intermediate_size=c["hidden"], num_hidden_layers=c["layers"], num_attention_heads=c["heads"],
+                     num_key_value_heads=c["key_heads"], head_dim=c["head"], max_position_embeddings=c["max_len"], tie_word_embeddings=True)
+    if not name.startswith("decode"):
+        if name.startswith("t5"):
+            # The defaults are the sizes of T5-small.
+            model = T5ForConditionalGeneration(T5Config(vocab_size=c["vocab"], dropout_rate=0.0, use_cache=False))
+        else:
+            model = Qwen3ForCausalLM(Qwen3Config(use_cache=False, **sizes)) if name == "qwen3" else LlamaForCausalLM(LlamaConfig(use_cache=False, **sizes))
         x, y, t = (torch.randint(1, c["vocab"], (c["batch"], n)) for n in (c["src"], c["tgt"], c["tgt"]))
+        inputs = dict(input_ids=x, decoder_input_ids=y) if name.startswith("t5") else dict(input_ids=y)
         opt = torch.optim.AdamW(model.parameters(), 1e-3, betas=(0.9, 0.99), weight_decay=0.1, fused=True)
         times = []
         for _ in range(steps + min(steps, 5)):
             t0 = time.perf_counter()
             with torch.set_grad_enabled(not name.endswith("forward")):
-                output = model(input_ids=x, decoder_input_ids=y, labels=None if name.endswith("forward") else t)
+                output = model(**inputs, labels=None if name.endswith("forward") else t)
             if output.loss is not None:
                 opt.zero_grad()
                 output.loss.backward()
@@ -266,11 +279,8 @@ def run_transformers(name, c, steps, threads):
             times.append(time.perf_counter() - t0)
         params = sum(p.numel() for p in model.parameters())
         return report(name, "transformers " + transformers.__version__, params, times[min(steps, 5) :], c["batch"] * (c["src"] + c["tgt"]))
-    sizes = dict(vocab_size=c["vocab"], bos_token_id=None, eos_token_id=None)
     if name == "decode_smollm":
-        model = LlamaForCausalLM(LlamaConfig(
-            hidden_size=c["d"], intermediate_size=c["hidden"], num_hidden_layers=c["layers"], num_attention_heads=c["heads"],
-            num_key_value_heads=c["key_heads"], max_position_embeddings=c["max_len"], tie_word_embeddings=True, **sizes))
+        model = LlamaForCausalLM(LlamaConfig(**sizes))
     else:
         model = GPT2LMHeadModel(GPT2Config(
             n_embd=c["d"], n_layer=c["layers"], n_head=c["heads"], n_positions=c.get("max_len", c["tgt"]), **sizes))
@@ -387,8 +397,8 @@ if __name__ == "__main__":
     CONFIGS["scaling"].update(d=o.width, head=o.width // 4, hidden=4 * o.width, batch=o.batch, tgt=o.length)
     for name in o.configs:
         steps = o.steps or STEPS[name]
-        with_jax, with_transformers = name in ("rot13", "typed", "gpt"), name.startswith(("decode", "t5"))
-        runs = (("torch", run_torch, not name.startswith("t5")), ("transformers", run_transformers, with_transformers), ("jax", run_jax, with_jax))
+        with_jax, with_transformers = name in ("rot13", "typed", "gpt"), name.startswith(("decode", "t5", "llama", "qwen3"))
+        runs = (("torch", run_torch, not name.startswith(("t5", "llama", "qwen3"))), ("transformers", run_transformers, with_transformers), ("jax", run_jax, with_jax))
         for framework, run, has_model in runs:
             if o.only in (None, framework) and has_model:
                 run(name, CONFIGS[name], steps, o.threads)

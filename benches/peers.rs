@@ -12,6 +12,10 @@
 //!
 //! Every measurement is a process of its own. The frameworks take turns, so that other load on the machine
 //! affects all of them. `-- gpt gpt2 decode_gpt2` chooses models, `-- --rounds 5` the number of measurements.
+//! `RAYON_NUM_THREADS=1` is the number of threads of all.
+//!
+//! The row `lower bound` is the time that the necessary work takes at the rates of this machine, which are measured in
+//! turn with the frameworks: multiply-adds at the rate of a large matrix product, and bytes at that of memory.
 
 use clap::Parser;
 use serde::{Deserialize, Serialize};
@@ -29,10 +33,12 @@ mod large;
 #[path = "models/variants.rs"]
 mod variants;
 
+use models::work::{Rates, Work, threads};
+
 #[derive(Parser)]
 struct Arguments {
     /// Models to measure: rot13, typed, gpt, length_1024, length_4096, gpt2, decode_gpt, decode_gpt2,
-    /// decode_smollm, bert_forward, t5_128, t5_512, t5_128_forward or t5_512_forward; of this crate alone
+    /// decode_smollm, bert_forward, t5_128, t5_512, t5_128_forward, t5_512_forward, llama or qwen3; of this crate alone
     /// gpt_dropout and gpt_published, to be compared with gpt
     #[arg(default_values = ["rot13", "typed", "gpt"])]
     configs: Vec<String>,
@@ -59,6 +65,8 @@ struct Measurement {
     median_ms: f64,
     min_ms: f64,
     peak_mb: Option<f64>,
+    /// What a step cannot do without; of this crate only.
+    work: Option<Work>,
 }
 
 fn main() {
@@ -84,13 +92,14 @@ fn compare(config: &str, arguments: &Arguments) {
     let steps: Vec<String> =
         arguments.steps.iter().flat_map(|steps| ["--steps".to_string(), steps.to_string()]).collect();
     let mut found: BTreeMap<String, Vec<Measurement>> = BTreeMap::new();
+    let mut rates = Rates::measure();
     for _ in 0..arguments.rounds {
         let mut ours = Command::new(env::current_exe().unwrap());
         ours.arg("--ours").arg(config);
         let mut commands = vec![ours];
         for framework in ["torch", "transformers", "jax"] {
             let mut peer = Command::new(&python);
-            peer.args([peers, config, "--only", framework]);
+            peer.args([peers, config, "--only", framework, "--threads", &threads().to_string()]);
             commands.push(peer);
         }
         for mut command in commands {
@@ -103,6 +112,7 @@ fn compare(config: &str, arguments: &Arguments) {
                 }
             }
         }
+        rates = rates.or_faster(Rates::measure());
     }
     let step_ms = |runs: &[Measurement]| median(runs.iter().map(|m| m.median_ms).collect());
     let ours =
@@ -116,6 +126,11 @@ fn compare(config: &str, arguments: &Arguments) {
             step_ms(runs),
             ours.unwrap_or(f64::NAN) / step_ms(runs),
         );
+    }
+    if let Some(work) = found.values().flatten().find_map(|measurement| measurement.work) {
+        let bound_ms = rates.bound_ms(work);
+        let ratio = ours.unwrap_or(f64::NAN) / bound_ms;
+        println!("| {config} | lower bound: {rates} | | {bound_ms:.2} | | | {ratio:.2} |");
     }
 }
 
@@ -142,24 +157,27 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "t5_512" => (large::t5::<1, 512>(), 3),
         "t5_128_forward" => (large::t5_forward::<4, 128>(), 5),
         "t5_512_forward" => (large::t5_forward::<1, 512>(), 5),
+        "llama" => (large::llama(), 5),
+        "qwen3" => (large::qwen3(), 10),
         other => panic!("there is no model {other}"),
     };
     timed(config, step, steps.unwrap_or(default))
 }
 
 /// Times `steps` steps after at most 5 untimed ones.
-fn timed(config: &str, (params, mut step): models::Step, steps: usize) -> Measurement {
+fn timed(config: &str, mut step: models::Step, steps: usize) -> Measurement {
     let (mut times, untimed) = (Vec::new(), steps.min(5));
     for _ in 0..steps + untimed {
         let start = Instant::now();
-        step();
+        (step.run)();
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     let times = times.split_off(untimed);
     Measurement {
         config: config.into(),
         framework: concat!("typed-transformer ", env!("CARGO_PKG_VERSION")).into(),
-        params,
+        params: step.params,
+        work: Some(step.work),
         min_ms: times.iter().copied().fold(f64::INFINITY, f64::min),
         median_ms: median(times),
         peak_mb: peak_mb(),

@@ -4,24 +4,19 @@
 //! `scaling-memory.svg`. PyTorch is that of the Python that `PYTHON` names (by default `python3`); without it the
 //! pictures show this crate only. The model is nanoGPT's with 2 layers and 4 heads; where it does not say otherwise,
 //! its width is 128, its length 256 and its batch 1. Every measurement is a process of its own.
-//!
-//! `-- --floors` prints the rates that bound every step: multiply-adds of a matrix product, and bytes of memory.
 
 use clap::Parser;
 use dfdx::tensor::*;
 use serde::{Deserialize, Serialize};
 use std::{
     env, fs,
-    hint::black_box,
     marker::PhantomData,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    thread,
     time::Instant,
 };
 use typed_transformer::{
     models::nano_gpt::NanoGpt,
-    ops::linear,
     plot::{Line, LinePlot},
     prelude::*,
     train::{AdamW, update},
@@ -38,9 +33,6 @@ struct Arguments {
     /// Measure one size in this process, and print the numbers as JSON
     #[arg(long, num_args = 3, value_names = ["BATCH", "LENGTH", "WIDTH"])]
     ours: Option<Vec<usize>>,
-    /// Print the rates of matrix products and of memory
-    #[arg(long)]
-    floors: bool,
     /// `cargo bench` passes this to every bench
     #[arg(long, hide = true)]
     bench: bool,
@@ -72,9 +64,6 @@ fn sizes() -> Vec<Size> {
 
 fn main() {
     let arguments = Arguments::parse();
-    if arguments.floors {
-        return print_floors();
-    }
     if let Some(size) = &arguments.ours {
         let measurement = measure(size[0], size[1], size[2]);
         return println!("{}", serde_json::to_string(&measurement).unwrap());
@@ -196,36 +185,4 @@ fn memory_mb(name: &str) -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
-}
-
-fn print_floors() {
-    dims! { Rows = 2048; Inner = 1024; Outer = 1024; }
-    let device = Cpu::default();
-    let x: Tensor<(Const<1>, Rows, Inner), f32, Cpu> = device.sample_normal();
-    let weight: Tensor<(Outer, Inner), f32, Cpu> = device.sample_normal();
-    let macs = (Rows::SIZE * Inner::SIZE * Outer::SIZE) as f64;
-    let seconds = fastest_seconds(|| drop(black_box(linear(x.clone(), &weight, None).unwrap())));
-    println!("matrix product: {:.0} billion multiply-adds a second", macs / seconds / 1e9);
-
-    // Far more than the caches hold, in as many parts as there are threads.
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let mut arrays: Vec<[Vec<f32>; 2]> = (0..threads).map(|_| [vec![1.0; 1 << 25], vec![2.0; 1 << 25]]).collect();
-    let bytes = ((threads * 3 * 4) << 25) as f64;
-    let seconds = fastest_seconds(|| {
-        thread::scope(|scope| {
-            for [to, from] in &mut arrays {
-                scope.spawn(|| to.iter_mut().zip(from).for_each(|(to, from)| *to = 0.5 * *to + *from));
-            }
-        });
-    });
-    println!("memory: {:.1} GB read or written a second", bytes / seconds / 1e9);
-}
-
-fn fastest_seconds(mut run: impl FnMut()) -> f64 {
-    let seconds = (0..10).map(|_| {
-        let start = Instant::now();
-        run();
-        start.elapsed().as_secs_f64()
-    });
-    seconds.fold(f64::INFINITY, f64::min)
 }

@@ -1,15 +1,20 @@
 //! Larger models that are measured: long sequences, GPT-2 small, BERT and T5, with a closure that makes one training step,
 //! one forward pass, or the decoding of one text.
 
-use crate::models::{Step, decoder_step, ids};
+use crate::models::{
+    Step, decoder_step, ids, nano_gpt_optimizer,
+    work::{Forward, Work, causal},
+};
 use dfdx::nn::TensorCollection;
 use typed_transformer::{
     generate::{Sampler, generate_from_prompt},
     models::{
+        llama::{Llama, LlamaConfig},
         nano_gpt::NanoGpt,
-        published::{gpt2, smol_lm_135m, t5_small},
+        published::{gpt2, qwen3_0_6b, smol_lm_135m, t5_small},
     },
     nn::{Autoregressive, Module},
+    ops::Rotary,
     prelude::*,
     train::{AdamW, update},
 };
@@ -26,7 +31,8 @@ where
     let decode = move || {
         let _ = generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy()).unwrap();
     };
-    (Model::NUM_PARAMS, Box::new(decode))
+    let work = Work::decoding(Model::NUM_PARAMS, Len::SIZE - Prompt::SIZE);
+    Step { params: Model::NUM_PARAMS, work, run: Box::new(decode) }
 }
 
 /// nanoGPT's configuration for a CPU, decoding 240 tokens after a prompt of 16.
@@ -80,7 +86,9 @@ pub fn bert_forward() -> Step {
     let forward = move || {
         let _ = model.forward(&inputs, NoneTape).unwrap();
     };
-    (EncoderOnly::<Bert, f32, Cpu>::NUM_PARAMS, Box::new(forward))
+    let [rows, scores] = [Batch::SIZE * SeqLen::SIZE, Batch::SIZE * SeqLen::SIZE * SeqLen::SIZE];
+    let work = Forward::layer::<Bert, EmbedDim>(rows, scores).repeated(NumLayers::SIZE).alone();
+    Step { params: EncoderOnly::<Bert, f32, Cpu>::NUM_PARAMS, work, run: Box::new(forward) }
 }
 
 /// T5-small, with `LEN` tokens in each source and in each target.
@@ -93,7 +101,8 @@ pub fn t5<const BATCH: usize, const LEN: usize>() -> Step {
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         update(&mut model, loss.backward().unwrap(), &mut optimizer, 1e-3, 1.0).unwrap();
     };
-    (t5_small::Model::<f32, Cpu>::NUM_PARAMS, Box::new(step))
+    let params = t5_small::Model::<f32, Cpu>::NUM_PARAMS;
+    Step { params, work: t5_work(BATCH, LEN).training(params), run: Box::new(step) }
 }
 
 /// The forward pass of [`t5`].
@@ -103,5 +112,63 @@ pub fn t5_forward<const BATCH: usize, const LEN: usize>() -> Step {
     let forward = move || {
         let _ = model.forward(&source, &inputs, NoneTape).unwrap();
     };
-    (t5_small::Model::<f32, Cpu>::NUM_PARAMS, Box::new(forward))
+    Step { params: t5_small::Model::<f32, Cpu>::NUM_PARAMS, work: t5_work(BATCH, LEN).alone(), run: Box::new(forward) }
+}
+
+fn t5_work(batch: usize, len: usize) -> Forward {
+    use t5_small::*;
+    let (rows, width) = (batch * len, NumHeads::SIZE * HeadDim::SIZE);
+    let attention = |scores| Forward::linear(rows, EmbedDim::SIZE, 4 * width) + Forward::attention(scores, width);
+    let feed_forward = Forward::linear(rows, EmbedDim::SIZE, 2 * HiddenDim::SIZE);
+    let full = attention(rows * len);
+    (full + feed_forward).repeated(NumEncoderLayers::SIZE)
+        + (full + attention(causal(batch, len)) + feed_forward).repeated(NumDecoderLayers::SIZE)
+        + Forward::linear(rows, EmbedDim::SIZE, VocabSize::SIZE)
+}
+
+/// SmolLM-135M, one sequence of 128 tokens.
+pub fn llama() -> Step {
+    llama_step::<smol_lm_135m::Config>()
+}
+
+/// Four layers of the size of those of Qwen3-0.6B, one sequence of 128 tokens.
+pub fn qwen3() -> Step {
+    dims! { VocabSize = 8192; NumLayers = 4; }
+    struct Config;
+    impl LlamaConfig for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = qwen3_0_6b::MaxSeqLen;
+        type EmbedDim = qwen3_0_6b::EmbedDim;
+        type HiddenDim = qwen3_0_6b::HiddenDim;
+        type NumLayers = NumLayers;
+        type NumHeads = qwen3_0_6b::NumHeads;
+        type NumKeyValueHeads = qwen3_0_6b::NumKeyValueHeads;
+        type HeadDim = qwen3_0_6b::HeadDim;
+        const NORM_EPSILON: f64 = 1e-6;
+        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
+        const TIED_LOGITS: bool = true;
+        const HEAD_NORMS: bool = true;
+    }
+    llama_step::<Config>()
+}
+
+/// A training step with one sequence of 128 tokens, with nanoGPT's optimizer.
+fn llama_step<Config: LlamaConfig>() -> Step
+where
+    Const<128>: AtMost<Config::MaxSeqLen>,
+{
+    let mut model = Llama::<Config, f32, Cpu>::build(&Cpu::default());
+    let (inputs, labels) = (ids::<Const<1>, Const<128>, Config::VocabSize>(1), ids(2));
+    let mut adam = nano_gpt_optimizer();
+    let step = move || {
+        let logits = model.forward(&inputs, model.recording()).unwrap();
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+        update(&mut model, loss.backward().unwrap(), &mut adam, 1e-3, 1.0).unwrap();
+    };
+    let params = Llama::<Config, f32, Cpu>::NUM_PARAMS;
+    // The table of the tokens is the weight of the logits: each parameter multiplies each row once.
+    let forward = Forward::linear(128, params, 1)
+        + Forward::attention(causal(1, 128), Config::NumHeads::SIZE * Config::HeadDim::SIZE)
+            .repeated(Config::NumLayers::SIZE);
+    Step { params, work: forward.training(params), run: Box::new(step) }
 }

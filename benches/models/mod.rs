@@ -8,8 +8,18 @@ use typed_transformer::{
     train::{Adam, AdamW, Optimizer, Sgd, update},
 };
 
-/// The number of a model's parameters, and a closure that makes one step.
-pub type Step = (usize, Box<dyn FnMut()>);
+pub mod work;
+
+use work::{Forward, Work, causal};
+
+/// A step of a model.
+pub struct Step {
+    /// The number of the model's parameters.
+    pub params: usize,
+    /// What a step cannot do without.
+    pub work: Work,
+    pub run: Box<dyn FnMut()>,
+}
 
 /// Pseudo-random ids, without the last two of the vocabulary.
 pub fn ids<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(seed: usize) -> TokenIds<Batch, Len, Vocab> {
@@ -34,7 +44,18 @@ where
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll).unwrap();
         update(&mut model, loss.backward().unwrap(), &mut optimizer, rate, 1.0).unwrap();
     };
-    (LM::<M, f32, Cpu>::NUM_PARAMS, Box::new(step))
+    let [sources, targets] = [Batch::SIZE * Src::SIZE, Batch::SIZE * Tgt::SIZE];
+    let width = M::NumHeads::SIZE * M::QKDim::SIZE;
+    // Cross-attention: queries and outputs of the targets, keys and values of the sources.
+    let cross = Forward::linear(2 * (sources + targets), M::EmbedDim::SIZE, width)
+        + Forward::attention(Batch::SIZE * Src::SIZE * Tgt::SIZE, width);
+    let encoder = Forward::layer::<M, M::EmbedDim>(sources, Batch::SIZE * Src::SIZE * Src::SIZE);
+    let decoder = Forward::layer::<M, M::EmbedDim>(targets, causal(Batch::SIZE, Tgt::SIZE)) + cross;
+    let forward = encoder.repeated(M::NumEncoderLayers::SIZE)
+        + decoder.repeated(M::NumDecoderLayers::SIZE)
+        + Forward::linear(targets, M::EmbedDim::SIZE, M::TgtVocab::SIZE);
+    let params = LM::<M, f32, Cpu>::NUM_PARAMS;
+    Step { params, work: forward.training(params), run: Box::new(step) }
 }
 
 /// The encoder-decoder of *Another annotated transformer*.
@@ -104,7 +125,12 @@ where
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         update(&mut model, loss.backward().unwrap(), &mut adam, 1e-3, 1.0).unwrap();
     };
-    (DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS, Box::new(step))
+    let params = DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS;
+    let rows = Batch::SIZE * Len::SIZE;
+    let layer = Forward::layer::<Config, Config::EmbedDim>(rows, causal(Batch::SIZE, Len::SIZE));
+    let forward = layer.repeated(Config::NumLayers::SIZE)
+        + Forward::linear(rows, Config::EmbedDim::SIZE, Config::VocabSize::SIZE);
+    Step { params, work: forward.training(params), run: Box::new(step) }
 }
 
 pub fn nano_gpt_optimizer<Model>() -> AdamW<Model> {

@@ -1,6 +1,6 @@
 //! Two variants of nanoGPT's configuration for a CPU: with dropout, and as a published model.
 
-use crate::models::{Step, decoder_step, ids, nano_gpt_optimizer};
+use crate::models::{Step, decoder_step, gpt, ids, nano_gpt_optimizer};
 use typed_transformer::{
     models::{
         gpt2::{Gpt2, Gpt2Config},
@@ -41,5 +41,5 @@ pub fn gpt_published() -> Step {
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         update(&mut model, loss.backward().unwrap(), &mut optimizer, 1e-3, 1.0).unwrap();
     };
-    (Gpt2::<Config, f32, Cpu>::NUM_PARAMS, Box::new(step))
+    Step { params: Gpt2::<Config, f32, Cpu>::NUM_PARAMS, work: gpt().work, run: Box::new(step) }
 }

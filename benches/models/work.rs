@@ -1,0 +1,152 @@
+//! The work that a step cannot do without. With the rates of a machine it gives a lower bound of the time.
+
+use dfdx::tensor::*;
+use serde::{Deserialize, Serialize};
+use std::{env, hint::black_box, ops::Add, thread, time::Instant};
+use typed_transformer::{dims::ConstDim, ops::linear, prelude::*};
+
+/// The work of a forward pass.
+#[derive(Clone, Copy)]
+pub struct Forward {
+    /// Multiply-adds of linear layers.
+    pub linear: f64,
+    /// Multiply-adds of one product of attention, over the scores that the mask leaves. A forward pass has two.
+    pub attention: f64,
+}
+
+impl Forward {
+    /// A linear layer for `rows` vectors.
+    pub fn linear(rows: usize, inputs: usize, outputs: usize) -> Self {
+        Self { linear: (rows * inputs * outputs) as f64, attention: 0.0 }
+    }
+
+    /// Attention with `scores` scores in each head. `width` is the number of heads times the size of a head.
+    pub fn attention(scores: usize, width: usize) -> Self {
+        Self { linear: 0.0, attention: (scores * width) as f64 }
+    }
+
+    /// Layers as this one, `layers` in all.
+    pub fn repeated(self, layers: usize) -> Self {
+        Self { linear: self.linear * layers as f64, attention: self.attention * layers as f64 }
+    }
+
+    /// An attention layer and a feed-forward layer of the configuration `Config`, for `rows` vectors.
+    pub fn layer<Config: Arch, EmbedDim: ConstDim>(rows: usize, scores: usize) -> Self {
+        let width = Config::NumHeads::SIZE * Config::QKDim::SIZE;
+        Self::linear(rows, EmbedDim::SIZE, 4 * width + 2 * Config::HiddenDim::SIZE) + Self::attention(scores, width)
+    }
+
+    /// The work of this forward pass alone.
+    pub fn alone(self) -> Work {
+        Work { multiply_adds: self.linear + 2.0 * self.attention, bytes: 0.0 }
+    }
+
+    /// The work of a training step: backward, each linear layer has two products. Attention has four, and computes its
+    /// scores again. If the optimizer has two averages, it reads four numbers of a parameter and writes three.
+    pub fn training(self, params: usize) -> Work {
+        // 16 bytes a parameter that stay in a cache cost less than memory does.
+        let bytes = if 16 * params > CACHE_BYTES { (28 * params) as f64 } else { 0.0 };
+        Work { multiply_adds: 3.0 * self.linear + 7.0 * self.attention, bytes }
+    }
+}
+
+impl Add for Forward {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self { linear: self.linear + other.linear, attention: self.attention + other.attention }
+    }
+}
+
+/// More than the caches of a processor hold for two cores.
+const CACHE_BYTES: usize = 1 << 26;
+
+/// Scores of `batch` sequences of `len` positions, each of which attends to itself and the ones before it.
+pub fn causal(batch: usize, len: usize) -> usize {
+    batch * len * (len + 1) / 2
+}
+
+/// Multiply-adds, and bytes that come from memory or go there.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub struct Work {
+    pub multiply_adds: f64,
+    pub bytes: f64,
+}
+
+impl Work {
+    /// Decoding: each of `tokens` tokens multiplies by each parameter once.
+    pub fn decoding(params: usize, tokens: usize) -> Self {
+        let multiply_adds = (params * tokens) as f64;
+        match 4 * params > CACHE_BYTES {
+            true => Self { multiply_adds: 0.0, bytes: 4.0 * multiply_adds },
+            false => Self { multiply_adds, bytes: 0.0 },
+        }
+    }
+}
+
+/// What this machine does in a second on all threads.
+#[derive(Clone, Copy)]
+pub struct Rates {
+    multiply_adds: f64,
+    bytes: f64,
+}
+
+impl Rates {
+    /// Measures both rates: of a matrix product, and of memory.
+    pub fn measure() -> Self {
+        Self { multiply_adds: multiply_adds_a_second(), bytes: bytes_a_second() }
+    }
+
+    /// The faster rates of two measurements.
+    pub fn or_faster(self, other: Self) -> Self {
+        Self { multiply_adds: self.multiply_adds.max(other.multiply_adds), bytes: self.bytes.max(other.bytes) }
+    }
+
+    /// The time that the work takes at these rates.
+    pub fn bound_ms(&self, work: Work) -> f64 {
+        1e3 * (work.multiply_adds / self.multiply_adds + work.bytes / self.bytes)
+    }
+}
+
+impl std::fmt::Display for Rates {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let [multiply_adds, bytes] = [self.multiply_adds, self.bytes].map(|rate| rate / 1e9);
+        write!(f, "{multiply_adds:.0} billion multiply-adds and {bytes:.1} GB a second")
+    }
+}
+
+fn multiply_adds_a_second() -> f64 {
+    dims! { Rows = 2048; Inner = 1024; Outer = 1024; }
+    let device = Cpu::default();
+    let x: Tensor<(Const<1>, Rows, Inner), f32, Cpu> = device.sample_normal();
+    let weight: Tensor<(Outer, Inner), f32, Cpu> = device.sample_normal();
+    let seconds = fastest_seconds(|| drop(black_box(linear(x.clone(), &weight, None).unwrap())));
+    (Rows::SIZE * Inner::SIZE * Outer::SIZE) as f64 / seconds
+}
+
+/// Far more than the caches hold, in as many parts as there are threads: two numbers read and one written.
+fn bytes_a_second() -> f64 {
+    let mut arrays: Vec<[Vec<f32>; 2]> = (0..threads()).map(|_| [vec![1.0; 1 << 25], vec![2.0; 1 << 25]]).collect();
+    let seconds = fastest_seconds(|| {
+        thread::scope(|scope| {
+            for [to, from] in &mut arrays {
+                scope.spawn(|| to.iter_mut().zip(from).for_each(|(to, from)| *to = 0.5 * *to + *from));
+            }
+        });
+    });
+    ((threads() * 3 * 4) << 25) as f64 / seconds
+}
+
+/// The threads that the kernels use.
+pub fn threads() -> usize {
+    let asked = env::var("RAYON_NUM_THREADS").ok().and_then(|threads| threads.parse().ok());
+    asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+}
+
+fn fastest_seconds(mut run: impl FnMut()) -> f64 {
+    let seconds = (0..10).map(|_| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_secs_f64()
+    });
+    seconds.fold(f64::INFINITY, f64::min)
+}
