@@ -8,7 +8,7 @@ use dfdx::{
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Bernoulli, Distribution};
-use std::{cell::RefCell, marker::PhantomData, ops::Range};
+use std::{any::type_name, cell::RefCell, marker::PhantomData, ops::Range};
 
 /// The number of words of the generator that one decision takes.
 const WORDS_PER_DRAW: u128 = 2;
@@ -17,7 +17,21 @@ thread_local! {
     /// The random numbers of dropout on this thread, if they are not the device's.
     static DROPOUT_RNG: RefCell<Option<ChaCha8Rng>> = const { RefCell::new(None) };
     /// The rows of the batch that this thread has, if another rank has the others.
-    static ROWS: RefCell<Option<Range<usize>>> = const { RefCell::new(None) };
+    static ROWS: RefCell<Option<Rows>> = const { RefCell::new(None) };
+}
+
+/// A part of an axis, found by the type of the axis, whose name is known.
+struct Rows {
+    axis: &'static str,
+    range: Range<usize>,
+}
+
+impl Rows {
+    /// Whether they are the first axis of a shape with this type name.
+    fn are_first_of(&self, shape: &str) -> bool {
+        let rest = shape.strip_prefix('(').and_then(|shape| shape.strip_prefix(self.axis));
+        rest.is_some_and(|rest| rest.starts_with(','))
+    }
 }
 
 /// A guard: while it lives, [`dropout`] on this thread draws from a seed, so that a run can be repeated. The state of
@@ -37,7 +51,7 @@ thread_local! {
 #[must_use]
 pub struct DropoutSeed {
     previous: Option<ChaCha8Rng>,
-    previous_rows: Option<Range<usize>>,
+    previous_rows: Option<Rows>,
     // Not `Send`: the guard restores the state of its own thread.
     thread: PhantomData<*const ()>,
 }
@@ -58,9 +72,9 @@ impl DropoutSeed {
     }
 
     /// Restricts dropout on this thread to these rows of the batch: they get the random numbers that they have in the
-    /// whole batch. It applies to tensors whose first axis has as many elements as there are rows.
-    pub(crate) fn set_rows(&self, rows: Range<usize>) {
-        ROWS.set(Some(rows));
+    /// whole batch. It applies to tensors whose first axis is `Axis`.
+    pub(crate) fn set_rows<Axis>(&self, range: Range<usize>) {
+        ROWS.set(Some(Rows { axis: type_name::<Axis>(), range }));
     }
 }
 
@@ -104,7 +118,7 @@ pub fn dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         return Ok(input);
     }
     let sizes: Vec<usize> = input.shape().concrete().into();
-    let is_kept = kept_elements(rate, &sizes, input.device())?;
+    let is_kept = kept_elements::<Dims, E, D>(rate, &sizes, input.device())?;
     drop_others(input, is_kept, rate)
 }
 
@@ -112,8 +126,9 @@ pub(super) fn ensure_is_rate(rate: f64) -> Result<(), OpError> {
     if (0.0..1.0).contains(&rate) { Ok(()) } else { Err(OpError::DropoutRate { rate }) }
 }
 
-/// The random choice of the elements of a tensor of these sizes that dropout keeps, each with probability `1 - rate`.
-pub(crate) fn kept_elements<E: Real, D: Backend<E>>(
+/// The random choice of the elements of a tensor over `Dims`, of these sizes, that dropout keeps, each with probability
+/// `1 - rate`.
+pub(crate) fn kept_elements<Dims, E: Real, D: Backend<E>>(
     rate: f64,
     sizes: &[usize],
     device: &D,
@@ -125,8 +140,8 @@ pub(crate) fn kept_elements<E: Real, D: Backend<E>>(
     let numbers = ChaCha8Rng::seed_from_u64(seed.unwrap_or_else(|| device.random_u64()));
     let len: usize = sizes.iter().product();
     let first = ROWS.with_borrow(|rows| {
-        let rows = rows.as_ref().filter(|rows| sizes.first() == Some(&rows.len()));
-        rows.map_or(0, |rows| rows.start * (len / rows.len().max(1)))
+        let rows = rows.as_ref().filter(|rows| rows.are_first_of(type_name::<Dims>()));
+        rows.map_or(0, |rows| rows.range.start * (len / sizes[0].max(1)))
     });
     let chunk_len = len.div_ceil(rayon::current_num_threads()).max(MIN_DRAWS_PER_CHUNK);
     let chunks = (0..len).step_by(chunk_len).map(|start| start..len.min(start + chunk_len)).collect();

@@ -36,8 +36,7 @@ impl Step {
 
     /// This rank's rows of a batch. Draw the whole batch from [`rng`](Self::rng) and take the rows. From now on,
     /// dropout drops in these rows what it would drop in the whole batch, so the number of ranks does not change the
-    /// result. Dropout knows the rows by their number: it takes any tensor whose first axis has this size for a tensor
-    /// of these rows.
+    /// result. Dropout knows the rows by their type: they are the tensors whose first axis is `Shard<Batch, W>`.
     ///
     /// ```
     /// use rand::Rng;
@@ -56,7 +55,7 @@ impl Step {
     /// # Ok::<(), ranks::RanksError>(())
     /// ```
     pub fn assign_rows<Batch: Dim, W: RankAxis>(&self, ranks: &Ranks<W>, batch: Batch) -> Shard<Batch, W> {
-        self.dropout.set_rows(ranks.part_of(batch.size(), ranks.rank()));
+        self.dropout.set_rows::<Shard<Batch, W>>(ranks.part_of(batch.size(), ranks.rank()));
         ranks.shard(batch)
     }
 }

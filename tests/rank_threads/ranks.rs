@@ -342,3 +342,21 @@ fn trainers_that_differ_are_refused_on_all_ranks() {
         assert_eq!(compared, vec![Err(format!("{message} of `World`")); 3]);
     }
 }
+
+/// Three rows on each of two ranks, and another tensor of three rows, which both ranks have.
+#[test]
+fn dropout_knows_the_rows_of_the_batch_by_their_type() {
+    fn dropped<B: MaybeSharded>(rows: B) -> Vec<f64> {
+        let ones = Cpu::default().tensor_from_vec(vec![1.0; 3 * EmbedDim::SIZE], (rows, EmbedDim));
+        dropout(ones.put_tape(Recording::<(), f64, Cpu>::default()), 0.5).unwrap().as_vec()
+    }
+    let [first, second] = <[_; 2]>::try_from(Ranks::<World>::in_threads(2, |ranks| {
+        let mut trainer = Trainer::new(Adam::<Model, f64>::default(), Constant(0.01), 20, 7);
+        let step = trainer.next_step().unwrap();
+        let rows = step.assign_rows(ranks, Batch::new(6));
+        (dropped(rows), dropped(Const::<3>))
+    }))
+    .unwrap();
+    assert_ne!(first.0, second.0);
+    assert_eq!(first.1, second.1);
+}

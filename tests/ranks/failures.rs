@@ -1,10 +1,10 @@
 //! Whatever ends one rank ends all, in order, and the training goes on from its checkpoint.
 
 use crate::{
-    launch::{Job, losses, run, run_each, start, start_with_grace},
+    launch::{Job, losses, run, run_each, start, start_late, start_with_grace},
     support::{signal, temp_dir},
 };
-use std::{fs, thread};
+use std::{fs, thread, time::Duration};
 use tempfile::TempDir;
 
 const STEPS: &str = "100000";
@@ -179,4 +179,31 @@ fn ranks_that_differ_are_refused_before_the_first_step() {
     let line = "error: the checksum of the program is ";
     assert!(run.stderr.contains(line), "{}", run.stderr);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
+}
+
+#[test]
+fn a_rank_that_starts_late_is_waited_for() {
+    let run = start_late(5, "train_on_ranks", &temp_dir(), &["--batch", "7", "--steps", "20"]).end();
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("step 20/20"), "{}", run.stderr);
+}
+
+/// Suspended, for example by a batch system, and then continued.
+#[test]
+#[ignore = "takes 20 seconds"]
+fn a_rank_that_stops_for_twenty_seconds_is_waited_for() {
+    let folder = temp_dir();
+    let metrics = folder.path().join("metrics");
+    let mut job = start_training(3, &folder, &["--checkpoint", "ck"]);
+    job.wait_for_lines(&metrics, 5);
+    let stopped = job.ranks()[&1];
+    signal("STOP", stopped);
+    thread::sleep(Duration::from_secs(20));
+    let lines = losses(&folder, "metrics").len();
+    signal("CONT", stopped);
+    job.wait_for_lines(&metrics, lines + 20);
+    signal("INT", job.ranks()[&0]);
+    let run = job.end();
+    assert_eq!(run.code, Some(130), "{}", run.stderr);
+    assert_resumes(2, &folder, lines + 25);
 }

@@ -87,6 +87,14 @@ pub fn run_each(programs: &[(&str, &str)], folder: &TempDir) -> Run {
     Job::start(mpirun).end()
 }
 
+/// Starts an example on two ranks, of which the second begins some seconds after the first.
+pub fn start_late(seconds: u32, example: &str, folder: &TempDir, args: &[&str]) -> Job {
+    let (mut mpirun, program) = (mpirun(1), EXAMPLES.path().join(example));
+    mpirun.arg(&program).args(args).args([":", "-n", "1", "sh", "-c"]);
+    mpirun.arg(format!("sleep {seconds}; exec \"$0\" \"$@\"")).arg(program).args(args).current_dir(folder.path());
+    Job::start(mpirun)
+}
+
 fn mpirun(ranks: usize) -> Command {
     let mut mpirun = Command::new("mpirun");
     // More ranks than processors are allowed.
