@@ -27,6 +27,12 @@ impl WithSimd for FewRows<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { mut output, a, b, k } = self;
+        if let [output] = &mut output[..] {
+            for (output, b) in output.iter_mut().zip(b.chunks(k.max(1))) {
+                *output += dot(simd, a, b);
+            }
+            return;
+        }
         for (i, b) in b.chunks(TILE * k.max(1)).enumerate() {
             for (output, a) in output.chunks_mut(TILE).zip(a.chunks(TILE * k.max(1))) {
                 // Whole tiles have a constant number of rows. Other rows are multiplied one by one.
@@ -49,6 +55,25 @@ impl WithSimd for FewRows<'_> {
             }
         }
     }
+}
+
+/// `Σ a b`. A weight that comes from memory is read from its first byte to its last, because the processor foresees one
+/// sequence of addresses better than four: the rows of a tile, each of a few pages, come at three fifths of this rate.
+#[inline(always)]
+fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (S::as_simd_f32s(a), S::as_simd_f32s(b));
+    let ((a, a_vectors), (b, b_vectors)) = (a.as_chunks::<TILE>(), b.as_chunks::<TILE>());
+    let mut sums = [simd.splat_f32s(0.0); TILE];
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
+            *sum = simd.mul_add_e_f32s(a, b, *sum);
+        }
+    }
+    for ((sum, &a), &b) in sums.iter_mut().zip(a_vectors).zip(b_vectors) {
+        *sum = simd.mul_add_e_f32s(a, b, *sum);
+    }
+    let sum = sums.into_iter().reduce(|sum, other| simd.add_f32s(sum, other)).expect("a tile has rows");
+    simd.reduce_sum_f32s(sum) + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
 /// `output[i][column + j] += Σ a[i] b[j]`.
