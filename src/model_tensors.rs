@@ -291,6 +291,8 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Build<'_, E, D> {
         let Some(device) = self.device else {
             return Ok(None);
         };
+        // A parameter that is loaded is read again and again, by each token of a text.
+        typed_transformer_cpu::prefer_huge_pages(&elements);
         device.try_tensor_from_vec(elements, shape).map(Some).map_err(|error| {
             self.failure = Some((path, error.to_string()));
             Stopped

@@ -17,6 +17,7 @@ use typed_transformer::{
     ops::Rotary,
     prelude::*,
     train::{AdamW, update},
+    weights,
 };
 
 /// Greedy decoding of `Len` tokens in all after a prompt, with a cache of keys and values.
@@ -26,7 +27,12 @@ where
     Prompt: ConstDim + AtMost<Model::MaxSeqLen>,
     Len: ConstDim + AtMost<Model::MaxSeqLen>,
 {
-    let model = Model::build(&Cpu::default());
+    // As a user has it, from a file.
+    let (device, file) = (Cpu::default(), tempfile::NamedTempFile::new().unwrap());
+    weights::save(&Model::build(&device), &file).unwrap();
+    let model: Model = weights::load(&file, &device).unwrap();
+    // Linux: the peak memory is from now on.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
     let prompt = ids::<Const<1>, Prompt, Model::VocabSize>(1);
     let decode = move || {
         let _ = generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy()).unwrap();

@@ -11,13 +11,15 @@
 //! - `autograd`: operands, the tape, gradients, scratch memory and threads;
 //! - `matmul`: matrix products;
 //! - `kernels`: the kernels, one file for each operation;
-//! - `mask_rule`, `conventions`: what a kernel is told besides its operands.
+//! - `mask_rule`, `conventions`: what a kernel is told besides its operands;
+//! - `huge_pages`: advice to the system about large parameters.
 //!
 //! Kernels know sizes, not types of dimensions. So they are a crate of their own, which is compiled once and
 //! optimised whatever the models are.
 
 mod autograd;
 mod conventions;
+mod huge_pages;
 mod kernels;
 mod mask_rule;
 mod matmul;
@@ -28,6 +30,7 @@ pub use autograd::{
     UnnamedTensor, elements, elements_mut, gradient_hook, parallel_map, record_kernel, reshape, tensor_id, unnamed,
 };
 pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
+pub use huge_pages::prefer_huge_pages;
 pub use kernels::{
     AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, affine_kernel, arithmetic_kernel,
     attention::{AttentionConfig, AttentionDims, WeightDropout, attention_kernel},
