@@ -19,15 +19,13 @@ pub fn partition_rows(rows: usize, row_len: usize, macs_per_element: usize) -> P
 /// `to += from`.
 pub fn add_in_parallel(to: &mut [f32], from: &[f32]) {
     let partition = partition_elements(to.len(), 0);
-    let chunks = partition.chunks().zip(partition.split_mut(to, 1));
-    partition.map_chunks(chunks, |(elements, to)| add_assign(to, elements.slice(from, 1)));
+    partition.map_mut(to, 1, |elements, to| add_assign(to, elements.slice(from, 1)));
 }
 
 /// `to = from`.
 pub fn copy_in_parallel(to: &mut [f32], from: &[f32]) {
     let partition = partition_elements(to.len(), 0);
-    let chunks = partition.chunks().zip(partition.split_mut(to, 1));
-    partition.map_chunks(chunks, |(elements, to)| to.copy_from_slice(elements.slice(from, 1)));
+    partition.map_mut(to, 1, |elements, to| to.copy_from_slice(elements.slice(from, 1)));
 }
 
 /// A copy of some elements.

@@ -151,6 +151,16 @@ impl Partition {
         let values = self.map_threads(chunks, |chunks| chunks.into_iter().map(&run).collect::<Vec<_>>());
         values.into_iter().flatten().collect()
     }
+
+    /// [`map_chunks`](Self::map_chunks) with the part of a buffer that [`split_mut`](Self::split_mut) gives each chunk.
+    pub fn map_mut<T: Send, Value: Send>(
+        self,
+        buffer: &mut [T],
+        unit_len: usize,
+        run: impl Fn(Chunk, &mut [T]) -> Value + Sync,
+    ) -> Vec<Value> {
+        self.map_chunks(self.chunks().zip(self.split_mut(buffer, unit_len)), |(units, part)| run(units, part))
+    }
 }
 
 #[cfg(test)]
@@ -174,8 +184,7 @@ mod tests {
             let longest = parts.iter().map(Vec::len).max().unwrap();
             assert!(longest <= units.div_ceil(parts.len()) + partition.chunk_len());
             let mut written = vec![0; units * 2];
-            let chunks = partition.chunks().zip(partition.split_mut(&mut written, 2));
-            partition.map_chunks(chunks, |(units, chunk)| {
+            partition.map_mut(&mut written, 2, |units, chunk| {
                 assert_eq!(chunk.len(), 2 * units.len());
                 chunk.fill(1);
             });

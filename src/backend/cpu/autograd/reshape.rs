@@ -56,8 +56,7 @@ pub fn flat_view<Dims: Shape>(tensor: &Tensor<Dims, f32, Cpu>) -> Result<Option<
 fn copy_kernel(operand: StridedOperand) -> Result<KernelOutput, CpuError> {
     let (runs, partition) = (Runs::new(&operand), partition_elements(operand.len(), 0));
     let mut y = operand.alloc_output(operand.len())?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut y, 1));
-    partition.map_chunks(chunks, |(chunk, y)| {
+    partition.map_mut(&mut y, 1, |chunk, y| {
         let storage = operand.storage();
         runs.for_each(chunk.iter(), |elements, start| {
             let y = &mut y[elements.start - chunk.start()..elements.end - chunk.start()];

@@ -24,23 +24,14 @@ impl<Array> Unnamed<Array> {
 }
 
 /// The sizes of a shape, with dfdx's requirements of them.
-pub trait SizeArray:
-    'static
-    + Debug
-    + Copy
-    + Default
-    + Eq
-    + Index<usize, Output = usize>
-    + IndexMut<usize>
-    + Send
-    + Sync
-    + IntoIterator<Item = usize>
-    + Into<Vec<usize>>
-    + AsRef<[usize]>
-{
+macro_rules! size_array {
+    ($($requirements:tt)*) => {
+        pub trait SizeArray: $($requirements)* {}
+        impl<Array: $($requirements)*> SizeArray for Array {}
+    };
 }
-impl<Array> SizeArray for Array where
-    Array: 'static
+size_array!(
+    'static
         + Debug
         + Copy
         + Default
@@ -52,8 +43,7 @@ impl<Array> SizeArray for Array where
         + IntoIterator<Item = usize>
         + Into<Vec<usize>>
         + AsRef<[usize]>
-{
-}
+);
 
 impl<Array: SizeArray> Shape for Unnamed<Array> {
     const NUM_DIMS: usize = size_of::<Array>() / size_of::<usize>();

@@ -1,7 +1,7 @@
 use crate::{
     autograd::{KernelOutput, Operand, elementwise::partition_elements, with_backward},
     conventions::ActivationKind,
-    simd::{dispatch_simd, erf, exp},
+    simd::{erf, exp, vectorized},
 };
 use dfdx::tensor::CpuError;
 use std::f32::consts::FRAC_1_SQRT_2;
@@ -32,28 +32,22 @@ macro_rules! with_function {
 /// `y = f(x)`; the unused derivative is optimized away.
 macro_rules! write_values {
     ($f:ident, $y:ident, $x:ident) => {
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                for (y, x) in $y.iter_mut().zip($x) {
-                    *y = $f(*x).0;
-                }
-            },
-        )
+        vectorized!({
+            for (y, x) in $y.iter_mut().zip($x) {
+                *y = $f(*x).0;
+            }
+        })
     };
 }
 
 /// `dx = f'(x) dy`.
 macro_rules! write_gradients {
     ($f:ident, $dx:ident, $x:ident) => {
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                for (dx, x) in $dx.iter_mut().zip($x) {
-                    *dx *= $f(*x).1;
-                }
-            },
-        )
+        vectorized!({
+            for (dx, x) in $dx.iter_mut().zip($x) {
+                *dx *= $f(*x).1;
+            }
+        })
     };
 }
 
@@ -61,8 +55,7 @@ macro_rules! write_gradients {
 pub fn activation_kernel(input: Operand, activation: ActivationKind) -> Result<KernelOutput, CpuError> {
     let partition = partition_elements(input.len(), MACS_PER_FUNCTION);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut y, 1));
-    partition.map_chunks(chunks, |(elements, y)| {
+    partition.map_mut(&mut y, 1, |elements, y| {
         let x = elements.slice(input.elements(), 1);
         with_function!(activation, write_values!(y, x));
     });
@@ -70,8 +63,7 @@ pub fn activation_kernel(input: Operand, activation: ActivationKind) -> Result<K
 
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = dy;
-        let chunks = partition.chunks().zip(partition.split_mut(&mut dx, 1));
-        partition.map_chunks(chunks, |(elements, dx)| {
+        partition.map_mut(&mut dx, 1, |elements, dx| {
             let x = elements.slice(input.elements(), 1);
             with_function!(activation, write_gradients!(dx, x));
         });

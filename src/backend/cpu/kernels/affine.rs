@@ -1,6 +1,6 @@
 use crate::{
     autograd::{KernelOutput, Operand, elementwise::partition_elements, with_backward},
-    simd::dispatch_simd,
+    simd::vectorized,
 };
 use dfdx::tensor::CpuError;
 
@@ -8,13 +8,9 @@ use dfdx::tensor::CpuError;
 pub fn affine_kernel(input: Operand, factor: f32, addend: f32) -> Result<KernelOutput, CpuError> {
     let partition = partition_elements(input.len(), 0);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut y, 1));
-    partition.map_chunks(chunks, |(elements, y)| {
+    partition.map_mut(&mut y, 1, |elements, y| {
         let x = elements.slice(input.elements(), 1);
-        dispatch_simd(
-            #[inline(always)]
-            || y.iter_mut().zip(x).for_each(|(y, x)| *y = factor * x + addend),
-        );
+        vectorized!(y.iter_mut().zip(x).for_each(|(y, x)| *y = factor * x + addend));
     });
     let output = input.new_tensor(y)?;
 
@@ -22,10 +18,7 @@ pub fn affine_kernel(input: Operand, factor: f32, addend: f32) -> Result<KernelO
     Ok(with_backward(output, move |mut dy, gradients| {
         if factor != 1.0 {
             partition.map_chunks(partition.split_mut(&mut dy, 1), |dy| {
-                dispatch_simd(
-                    #[inline(always)]
-                    || dy.iter_mut().for_each(|d| *d *= factor),
-                );
+                vectorized!(dy.iter_mut().for_each(|d| *d *= factor));
             });
         }
         input.add(gradients, dy)

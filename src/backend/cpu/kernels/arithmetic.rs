@@ -1,7 +1,7 @@
 use crate::{
     autograd::{Buffer, KernelOutput, Operand, Runs, StridedOperand, elementwise::partition_elements, with_backward},
     conventions::Arithmetic,
-    simd::dispatch_simd,
+    simd::vectorized,
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
@@ -114,19 +114,15 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
     let runs = Runs::new(&y);
     let partition = partition_elements(x.len(), 0);
     let mut output = x.alloc_output(x.len())?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut output, 1));
-    partition.map_chunks(chunks, |(chunk, output)| {
+    partition.map_mut(&mut output, 1, |chunk, output| {
         let (all_x, all_y, stride) = (x.elements(), y.storage(), runs.stride);
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                runs.for_each(chunk.iter(), |elements, start| {
-                    let z = &mut output[elements.start - chunk.start()..elements.end - chunk.start()];
-                    let (x, y) = (&all_x[elements], &all_y[start..]);
-                    with_operation!(kind, write_values!(z, x, y, stride));
-                });
-            },
-        );
+        vectorized!({
+            runs.for_each(chunk.iter(), |elements, start| {
+                let z = &mut output[elements.start - chunk.start()..elements.end - chunk.start()];
+                let (x, y) = (&all_x[elements], &all_y[start..]);
+                with_operation!(kind, write_values!(z, x, y, stride));
+            });
+        });
     });
     let output = x.new_tensor(output)?;
 
@@ -145,26 +141,19 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
             let chunks = izip!(partition.chunks(), partition.split_mut(&mut d, 1), partition.split_mut(&mut d_y, 1));
             partition.map_chunks(chunks, |(chunk, d, d_y)| {
                 let [x, y] = [all_x, all_y].map(|all| chunk.slice(all, 1));
-                dispatch_simd(
-                    #[inline(always)]
-                    || with_operation!(kind, write_gradients!(d, d_y, x, y)),
-                );
+                vectorized!(with_operation!(kind, write_gradients!(d, d_y, x, y)));
             });
             y.add_gradient(gradients, d_y);
         } else {
-            let chunks = partition.chunks().zip(partition.split_mut(&mut d, 1));
-            let parts = partition.map_chunks(chunks, |(chunk, d)| {
+            let parts = partition.map_mut(&mut d, 1, |chunk, d| {
                 let mut d_y = Buffer::zeros(all_y.len());
-                dispatch_simd(
-                    #[inline(always)]
-                    || {
-                        runs.for_each(chunk.iter(), |elements, start| {
-                            let d = &mut d[elements.start - chunk.start()..elements.end - chunk.start()];
-                            let (d_y, x, y) = (&mut d_y[start..], &all_x[elements], &all_y[start..]);
-                            with_operation!(kind, add_gradients!(d, d_y, x, y, stride));
-                        });
-                    },
-                );
+                vectorized!({
+                    runs.for_each(chunk.iter(), |elements, start| {
+                        let d = &mut d[elements.start - chunk.start()..elements.end - chunk.start()];
+                        let (d_y, x, y) = (&mut d_y[start..], &all_x[elements], &all_y[start..]);
+                        with_operation!(kind, add_gradients!(d, d_y, x, y, stride));
+                    });
+                });
                 d_y
             });
             parts.into_iter().for_each(|part| y.add_gradient(gradients, part));

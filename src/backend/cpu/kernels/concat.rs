@@ -10,8 +10,7 @@ pub fn concat_kernel(parts: Vec<Operand>, outer: usize) -> Result<KernelOutput, 
     let block_len = lens.iter().sum();
     let partition = partition_rows(outer, block_len, 0);
     let mut y = parts[0].alloc_output(outer * block_len)?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut y, block_len));
-    partition.map_chunks(chunks, |(blocks, y)| {
+    partition.map_mut(&mut y, block_len, |blocks, y| {
         let mut start = 0;
         for (part, &len) in parts.iter().zip(&lens) {
             let x = blocks.slice(part.elements(), len);
@@ -28,8 +27,7 @@ pub fn concat_kernel(parts: Vec<Operand>, outer: usize) -> Result<KernelOutput, 
         let mut start = 0;
         for (part, &len) in parts.iter().zip(&lens) {
             let mut dx = Buffer::recycled(outer * len);
-            let chunks = partition.chunks().zip(partition.split_mut(&mut dx, len));
-            partition.map_chunks(chunks, |(blocks, dx)| {
+            partition.map_mut(&mut dx, len, |blocks, dx| {
                 let dy = blocks.slice(&dy, block_len);
                 for (dx, dy) in row_chunks_mut(dx, len).zip(row_chunks(dy, block_len)) {
                     dx.copy_from_slice(&dy[start..][..len]);

@@ -1,6 +1,6 @@
 use crate::{
     autograd::{Buffer, KernelOutput, Operand, elementwise::partition_rows, with_backward},
-    simd::{dispatch_simd, exp, max, row_chunks, row_chunks_mut, sum},
+    simd::{exp, max, row_chunks, row_chunks_mut, sum, vectorized},
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
@@ -94,30 +94,27 @@ impl Block {
     ) -> f64 {
         let exps = &mut exps[..logits.len()];
         let mut loss = 0.0;
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                let first = saved.len();
-                let rows = row_chunks_mut(exps, self.vocab_size).zip(row_chunks(logits, self.vocab_size));
-                for ((row, logits), &label, &weight) in izip!(rows, labels, position_weights) {
-                    let max_logit = max(logits);
-                    saved.push(RowSaved { max_logit, inv_sum_exp: 0.0 });
-                    subtract(row, logits, max_logit, weight);
-                    let mut target_logit = on_value * row[label];
-                    if off_value != 0.0 {
-                        target_logit += off_value * sum(row);
-                    }
-                    loss -= f64::from(weight) * f64::from(target_logit);
+        vectorized!({
+            let first = saved.len();
+            let rows = row_chunks_mut(exps, self.vocab_size).zip(row_chunks(logits, self.vocab_size));
+            for ((row, logits), &label, &weight) in izip!(rows, labels, position_weights) {
+                let max_logit = max(logits);
+                saved.push(RowSaved { max_logit, inv_sum_exp: 0.0 });
+                subtract(row, logits, max_logit, weight);
+                let mut target_logit = on_value * row[label];
+                if off_value != 0.0 {
+                    target_logit += off_value * sum(row);
                 }
-                exp_assign(exps);
-                let rows = row_chunks(exps, self.vocab_size).zip(&mut saved[first..]);
-                for ((row, saved), &weight) in rows.zip(position_weights) {
-                    let sum_exp = sum(row);
-                    saved.inv_sum_exp = 1.0 / sum_exp;
-                    loss += f64::from(weight) * f64::from(sum_exp.ln());
-                }
-            },
-        );
+                loss -= f64::from(weight) * f64::from(target_logit);
+            }
+            exp_assign(exps);
+            let rows = row_chunks(exps, self.vocab_size).zip(&mut saved[first..]);
+            for ((row, saved), &weight) in rows.zip(position_weights) {
+                let sum_exp = sum(row);
+                saved.inv_sum_exp = 1.0 / sum_exp;
+                loss += f64::from(weight) * f64::from(sum_exp.ln());
+            }
+        });
         loss
     }
 
@@ -132,23 +129,20 @@ impl Block {
         Smoothing { on_value, off_value }: Smoothing,
     ) {
         let exps = &mut exps[..logits.len()];
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                let all = row_chunks_mut(exps, self.vocab_size).zip(row_chunks(logits, self.vocab_size));
-                for ((row, logits), (_, scale, saved)) in all.zip(rows.clone()) {
-                    subtract(row, logits, saved.max_logit, scale);
+        vectorized!({
+            let all = row_chunks_mut(exps, self.vocab_size).zip(row_chunks(logits, self.vocab_size));
+            for ((row, logits), (_, scale, saved)) in all.zip(rows.clone()) {
+                subtract(row, logits, saved.max_logit, scale);
+            }
+            exp_assign(exps);
+            let all = row_chunks_mut(d_logits, self.vocab_size).zip(row_chunks(exps, self.vocab_size));
+            for ((d_row, row), (label, scale, saved)) in all.zip(rows.clone()) {
+                for (d_logit, exp) in d_row.iter_mut().zip(row) {
+                    *d_logit = scale * (exp * saved.inv_sum_exp - off_value);
                 }
-                exp_assign(exps);
-                let all = row_chunks_mut(d_logits, self.vocab_size).zip(row_chunks(exps, self.vocab_size));
-                for ((d_row, row), (label, scale, saved)) in all.zip(rows.clone()) {
-                    for (d_logit, exp) in d_row.iter_mut().zip(row) {
-                        *d_logit = scale * (exp * saved.inv_sum_exp - off_value);
-                    }
-                    d_row[label] -= scale * on_value;
-                }
-            },
-        );
+                d_row[label] -= scale * on_value;
+            }
+        });
     }
 }
 

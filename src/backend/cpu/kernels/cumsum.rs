@@ -1,7 +1,7 @@
 use super::MiddleAxis;
 use crate::{
     autograd::{KernelOutput, Operand, elementwise::partition_rows, with_backward},
-    simd::{dispatch_simd, row_chunks_mut},
+    simd::{row_chunks_mut, vectorized},
 };
 use dfdx::tensor::CpuError;
 
@@ -10,8 +10,7 @@ pub fn cumsum_kernel(input: Operand, axis: MiddleAxis) -> Result<KernelOutput, C
     let block_len = axis.block_len();
     let partition = partition_rows(axis.outer, block_len, 0);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut y, block_len));
-    partition.map_chunks(chunks, |(blocks, y)| {
+    partition.map_mut(&mut y, block_len, |blocks, y| {
         y.copy_from_slice(blocks.slice(input.elements(), block_len));
         row_chunks_mut(y, block_len).for_each(|block| sum_rows(block.chunks_mut(axis.inner), axis.inner));
     });
@@ -29,15 +28,12 @@ pub fn cumsum_kernel(input: Operand, axis: MiddleAxis) -> Result<KernelOutput, C
 /// Adds to each row all rows before it. The sums are `f64`, so that they do not round more as they grow.
 fn sum_rows<'a>(mut rows: impl Iterator<Item = &'a mut [f32]>, inner: usize) {
     let mut sums = vec![0.0; inner];
-    dispatch_simd(
-        #[inline(always)]
-        || {
-            for row in &mut rows {
-                for (x, sum) in row.iter_mut().zip(&mut sums) {
-                    *sum += f64::from(*x);
-                    *x = *sum as f32;
-                }
+    vectorized!({
+        for row in &mut rows {
+            for (x, sum) in row.iter_mut().zip(&mut sums) {
+                *sum += f64::from(*x);
+                *x = *sum as f32;
             }
-        },
-    );
+        }
+    });
 }

@@ -1,6 +1,6 @@
 use crate::{
     autograd::{KernelOutput, Operand, elementwise::partition_elements, with_backward},
-    simd::dispatch_simd,
+    simd::vectorized,
 };
 use dfdx::tensor::CpuError;
 
@@ -8,8 +8,7 @@ use dfdx::tensor::CpuError;
 pub fn dropout_kernel(input: Operand, is_kept: Vec<bool>, factor: f32) -> Result<KernelOutput, CpuError> {
     let partition = partition_elements(input.len(), 0);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut y, 1));
-    partition.map_chunks(chunks, |(elements, y)| {
+    partition.map_mut(&mut y, 1, |elements, y| {
         y.copy_from_slice(elements.slice(input.elements(), 1));
         drop_others(y, elements.slice(&is_kept, 1), factor);
     });
@@ -17,19 +16,15 @@ pub fn dropout_kernel(input: Operand, is_kept: Vec<bool>, factor: f32) -> Result
 
     let input = input.gradient;
     Ok(with_backward(output, move |mut dy, gradients| {
-        let chunks = partition.chunks().zip(partition.split_mut(&mut dy, 1));
-        partition.map_chunks(chunks, |(elements, dy)| drop_others(dy, elements.slice(&is_kept, 1), factor));
+        partition.map_mut(&mut dy, 1, |elements, dy| drop_others(dy, elements.slice(&is_kept, 1), factor));
         input.add(gradients, dy)
     }))
 }
 
 fn drop_others(x: &mut [f32], is_kept: &[bool], factor: f32) {
-    dispatch_simd(
-        #[inline(always)]
-        || {
-            for (x, is_kept) in x.iter_mut().zip(is_kept) {
-                *x *= if *is_kept { factor } else { 0.0 };
-            }
-        },
-    );
+    vectorized!({
+        for (x, is_kept) in x.iter_mut().zip(is_kept) {
+            *x *= if *is_kept { factor } else { 0.0 };
+        }
+    });
 }

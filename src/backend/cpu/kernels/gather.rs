@@ -1,6 +1,6 @@
 use crate::{
     autograd::{KernelOutput, Operand, elementwise::partition_rows, with_backward},
-    simd::{add_row, dispatch_simd, row_chunks, row_chunks_mut},
+    simd::{add_row, row_chunks, row_chunks_mut, vectorized},
 };
 use dfdx::tensor::CpuError;
 
@@ -8,8 +8,7 @@ use dfdx::tensor::CpuError;
 pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Result<KernelOutput, CpuError> {
     let mut y = input.alloc_output(starts.len() * row_len)?;
     let partition = partition_rows(starts.len(), row_len, 0);
-    let chunks = partition.chunks().zip(partition.split_mut(&mut y, row_len));
-    partition.map_chunks(chunks, |(rows, y)| {
+    partition.map_mut(&mut y, row_len, |rows, y| {
         for (row, start) in row_chunks_mut(y, row_len).zip(rows.slice(&starts, 1)) {
             row.copy_from_slice(&input.elements()[*start..][..row_len]);
         }
@@ -19,14 +18,11 @@ pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Resu
     let (input_len, input) = (input.len(), input.gradient);
     Ok(with_backward(output, move |dy, gradients| {
         input.add_with(gradients, input_len, |dx| {
-            dispatch_simd(
-                #[inline(always)]
-                || {
-                    for (row, start) in row_chunks(&dy, row_len).zip(&starts) {
-                        add_row(&mut dx[*start..][..row_len], row);
-                    }
-                },
-            );
+            vectorized!({
+                for (row, start) in row_chunks(&dy, row_len).zip(&starts) {
+                    add_row(&mut dx[*start..][..row_len], row);
+                }
+            });
         })
     }))
 }

@@ -1,7 +1,7 @@
 use crate::{
     autograd::{Buffer, KernelOutput, Operand, elementwise::partition_rows, with_backward},
     conventions::NormKind,
-    simd::{add_row, dispatch_simd, dot, row_chunks, row_chunks_mut, sum},
+    simd::{add_row, dot, row_chunks, row_chunks_mut, sum, vectorized},
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
@@ -42,28 +42,25 @@ impl Norm {
         let (width, weight, bias) = (self.width(), self.weight.elements(), self.bias.as_ref().map(Operand::elements));
         let (inv_width, epsilon) = (1.0 / width as f32, self.epsilon);
         let mut stats = vec![RowStats::default(); x.len() / width];
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                for (y, x, stats) in izip!(row_chunks_mut(y, width), row_chunks(x, width), &mut stats) {
-                    let mean = match self.kind {
-                        NormKind::LayerNorm => sum(x) * inv_width,
-                        NormKind::RmsNorm => 0.0,
-                    };
-                    for (y, x) in y.iter_mut().zip(x) {
-                        *y = x - mean;
-                    }
-                    let rstd = 1.0 / (dot(y, y) * inv_width + epsilon).sqrt();
-                    for (y, weight) in y.iter_mut().zip(weight) {
-                        *y = *y * rstd * weight;
-                    }
-                    if let Some(bias) = bias {
-                        add_row(y, bias);
-                    }
-                    *stats = RowStats { mean, rstd };
+        vectorized!({
+            for (y, x, stats) in izip!(row_chunks_mut(y, width), row_chunks(x, width), &mut stats) {
+                let mean = match self.kind {
+                    NormKind::LayerNorm => sum(x) * inv_width,
+                    NormKind::RmsNorm => 0.0,
+                };
+                for (y, x) in y.iter_mut().zip(x) {
+                    *y = x - mean;
                 }
-            },
-        );
+                let rstd = 1.0 / (dot(y, y) * inv_width + epsilon).sqrt();
+                for (y, weight) in y.iter_mut().zip(weight) {
+                    *y = *y * rstd * weight;
+                }
+                if let Some(bias) = bias {
+                    add_row(y, bias);
+                }
+                *stats = RowStats { mean, rstd };
+            }
+        });
         stats
     }
 
@@ -73,34 +70,31 @@ impl Norm {
         let (width, weight) = (self.width(), self.weight.elements());
         let inv_width = 1.0 / width as f32;
         let mut x_hat = Buffer::recycled(width);
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                let rows = izip!(row_chunks_mut(dx, width), row_chunks(dy, width), row_chunks(x, width), stats);
-                for (dx, dy, x, &RowStats { mean, rstd }) in rows {
-                    for (x_hat, x) in x_hat.iter_mut().zip(x) {
-                        *x_hat = (x - mean) * rstd;
-                    }
-                    for (dx, dy, weight) in izip!(dx.iter_mut(), dy, weight) {
-                        *dx = dy * weight;
-                    }
-                    let mean_dx = match self.kind {
-                        NormKind::LayerNorm => sum(dx) * inv_width,
-                        NormKind::RmsNorm => 0.0,
-                    };
-                    let mean_dx_x_hat = dot(dx, &x_hat) * inv_width;
-                    for (dx, x_hat) in dx.iter_mut().zip(x_hat.iter()) {
-                        *dx = rstd * (*dx - mean_dx - mean_dx_x_hat * x_hat);
-                    }
-                    for (d_weight, dy, x_hat) in izip!(gradient.weight.iter_mut(), dy, x_hat.iter()) {
-                        *d_weight += dy * x_hat;
-                    }
-                    if let Some(d_bias) = &mut gradient.bias {
-                        add_row(d_bias, dy);
-                    }
+        vectorized!({
+            let rows = izip!(row_chunks_mut(dx, width), row_chunks(dy, width), row_chunks(x, width), stats);
+            for (dx, dy, x, &RowStats { mean, rstd }) in rows {
+                for (x_hat, x) in x_hat.iter_mut().zip(x) {
+                    *x_hat = (x - mean) * rstd;
                 }
-            },
-        );
+                for (dx, dy, weight) in izip!(dx.iter_mut(), dy, weight) {
+                    *dx = dy * weight;
+                }
+                let mean_dx = match self.kind {
+                    NormKind::LayerNorm => sum(dx) * inv_width,
+                    NormKind::RmsNorm => 0.0,
+                };
+                let mean_dx_x_hat = dot(dx, &x_hat) * inv_width;
+                for (dx, x_hat) in dx.iter_mut().zip(x_hat.iter()) {
+                    *dx = rstd * (*dx - mean_dx - mean_dx_x_hat * x_hat);
+                }
+                for (d_weight, dy, x_hat) in izip!(gradient.weight.iter_mut(), dy, x_hat.iter()) {
+                    *d_weight += dy * x_hat;
+                }
+                if let Some(d_bias) = &mut gradient.bias {
+                    add_row(d_bias, dy);
+                }
+            }
+        });
     }
 
     /// Zeros for a thread's part of the gradients.
@@ -118,8 +112,7 @@ pub fn norm_kernel(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError>
     let width = norm.width();
     let partition = partition_rows(input.len() / width, width, 0);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut y, width));
-    let stats = partition.map_chunks(chunks, |(rows, y)| norm.forward(y, rows.slice(input.elements(), width)));
+    let stats = partition.map_mut(&mut y, width, |rows, y| norm.forward(y, rows.slice(input.elements(), width)));
     let output = input.new_tensor(y)?;
 
     Ok(with_backward(output, move |dy, gradients| {

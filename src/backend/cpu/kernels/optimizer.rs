@@ -1,7 +1,7 @@
 //! The loops of the optimizers, over elements that one thread has. They are generic, and their methods for `f32` are
 //! compiled here, with the kernels' optimisation.
 
-use crate::simd::dispatch_simd;
+use crate::simd::vectorized;
 use num_traits::Float;
 
 /// The hyperparameters of one step of Adam.
@@ -22,19 +22,16 @@ impl<E: Float> AdamStep<E> {
     /// `θ ← decay · θ - rate · m / (√v · correction + ε)`.
     pub fn update(&self, factor: E, values: &mut [E], gradient: &[E], [exp_avg, exp_avg_sq]: [&mut [E]; 2]) {
         let Self { corrected_rate, inv_sqrt_correction, beta1, beta2, epsilon, decay_factor } = *self;
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                let elements = values.iter_mut().zip(gradient);
-                let elements = elements.zip(exp_avg.iter_mut().zip(exp_avg_sq.iter_mut()));
-                for ((value, &gradient), (m, v)) in elements {
-                    let gradient = factor * gradient;
-                    *m = beta1 * *m + (E::one() - beta1) * gradient;
-                    *v = beta2 * *v + (E::one() - beta2) * gradient * gradient;
-                    *value = *value * decay_factor - corrected_rate * *m / (v.sqrt() * inv_sqrt_correction + epsilon);
-                }
-            },
-        );
+        vectorized!({
+            let elements = values.iter_mut().zip(gradient);
+            let elements = elements.zip(exp_avg.iter_mut().zip(exp_avg_sq.iter_mut()));
+            for ((value, &gradient), (m, v)) in elements {
+                let gradient = factor * gradient;
+                *m = beta1 * *m + (E::one() - beta1) * gradient;
+                *v = beta2 * *v + (E::one() - beta2) * gradient * gradient;
+                *value = *value * decay_factor - corrected_rate * *m / (v.sqrt() * inv_sqrt_correction + epsilon);
+            }
+        });
     }
 }
 
@@ -56,15 +53,12 @@ impl<E: Float> SgdStep<E> {
     /// `v ← momentum · v + factor · g`, `θ ← θ - rate · v`.
     pub fn update(&self, factor: E, values: &mut [E], gradient: &[E], velocity: &mut [E]) {
         let Self { rate, momentum } = *self;
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                for ((value, &gradient), velocity) in values.iter_mut().zip(gradient).zip(velocity.iter_mut()) {
-                    *velocity = momentum * *velocity + factor * gradient;
-                    *value = *value - rate * *velocity;
-                }
-            },
-        );
+        vectorized!({
+            for ((value, &gradient), velocity) in values.iter_mut().zip(gradient).zip(velocity.iter_mut()) {
+                *velocity = momentum * *velocity + factor * gradient;
+                *value = *value - rate * *velocity;
+            }
+        });
     }
 }
 
@@ -79,21 +73,18 @@ impl SgdStep<f32> {
 pub fn sum_of_squares<E: Float>(elements: &[E]) -> f64 {
     // Independent partial sums, which the compiler can keep in vector registers.
     const LANES: usize = 16;
-    dispatch_simd(
-        #[inline(always)]
-        || {
-            let widen = |x: E| x.to_f64().unwrap_or(f64::NAN);
-            let (chunks, rest) = elements.as_chunks::<LANES>();
-            let mut sums = [0.0; LANES];
-            for chunk in chunks {
-                for (sum, x) in sums.iter_mut().zip(chunk) {
-                    *sum += widen(*x) * widen(*x);
-                }
+    vectorized!({
+        let widen = |x: E| x.to_f64().unwrap_or(f64::NAN);
+        let (chunks, rest) = elements.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for chunk in chunks {
+            for (sum, x) in sums.iter_mut().zip(chunk) {
+                *sum += widen(*x) * widen(*x);
             }
-            let rest = rest.iter().map(|x| widen(*x) * widen(*x));
-            sums.into_iter().sum::<f64>() + rest.sum::<f64>()
-        },
-    )
+        }
+        let rest = rest.iter().map(|x| widen(*x) * widen(*x));
+        sums.into_iter().sum::<f64>() + rest.sum::<f64>()
+    })
 }
 
 /// [`sum_of_squares`], compiled here.

@@ -2,7 +2,7 @@ use super::MiddleAxis;
 use crate::{
     autograd::{Buffer, Chunk, KernelOutput, Operand, elementwise::partition_rows, with_backward},
     conventions::Reduction,
-    simd::{add_row, dispatch_simd, max, row_chunks, sum},
+    simd::{add_row, max, row_chunks, sum, vectorized},
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
@@ -28,22 +28,18 @@ pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Resul
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(input.len());
         let partition = partition_rows(axis.outer * axis.len, axis.inner, 0);
-        let chunks = partition.chunks().zip(partition.split_mut(&mut dx, axis.inner));
-        partition.map_chunks(chunks, |(rows, dx)| {
+        partition.map_mut(&mut dx, axis.inner, |rows, dx| {
             let x = rows.slice(input.elements(), axis.inner);
             let (all_y, all_dy, mut start) = (y.elements(), &dy, 0);
-            dispatch_simd(
-                #[inline(always)]
-                || {
-                    for (block, rows) in parts_of_blocks(rows, axis.len) {
-                        let len = rows.len() * axis.inner;
-                        let (dx, x) = (&mut dx[start..][..len], &x[start..][..len]);
-                        let [y, dy] = [all_y, all_dy].map(|all| &all[block * axis.inner..][..axis.inner]);
-                        start += len;
-                        write_gradients(dx, x, y, dy, factor, kind);
-                    }
-                },
-            );
+            vectorized!({
+                for (block, rows) in parts_of_blocks(rows, axis.len) {
+                    let len = rows.len() * axis.inner;
+                    let (dx, x) = (&mut dx[start..][..len], &x[start..][..len]);
+                    let [y, dy] = [all_y, all_dy].map(|all| &all[block * axis.inner..][..axis.inner]);
+                    start += len;
+                    write_gradients(dx, x, y, dy, factor, kind);
+                }
+            });
         });
         input.add_gradient(gradients, dx)
     }))
@@ -55,16 +51,13 @@ fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: Reduction) {
     let partition = partition_rows(y.len() * parts_per_row, len.min(ELEMENTS_PER_PARTIAL_RESULT), 0);
     let parts = partition.map_chunks(partition.chunks(), |parts| {
         let mut results = Vec::with_capacity(parts.len());
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                for part in parts.iter() {
-                    let (row, start) = (part / parts_per_row, part % parts_per_row * ELEMENTS_PER_PARTIAL_RESULT);
-                    let x = &x[row * len..][start..len.min(start + ELEMENTS_PER_PARTIAL_RESULT)];
-                    results.push(f64::from(if kind == Reduction::Max { max(x) } else { sum(x) }));
-                }
-            },
-        );
+        vectorized!({
+            for part in parts.iter() {
+                let (row, start) = (part / parts_per_row, part % parts_per_row * ELEMENTS_PER_PARTIAL_RESULT);
+                let x = &x[row * len..][start..len.min(start + ELEMENTS_PER_PARTIAL_RESULT)];
+                results.push(f64::from(if kind == Reduction::Max { max(x) } else { sum(x) }));
+            }
+        });
         results
     });
     for (y, parts) in y.iter_mut().zip(parts.concat().chunks(parts_per_row.max(1))) {
@@ -80,25 +73,22 @@ fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: Reduction) {
     let partition = partition_rows(y.len(), axis.len, 0);
     let chunks = partition.chunks().zip(partition.split_mut(y, 1));
     partition.map_chunks(chunks, |(columns, mut y)| {
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                for (block, columns) in parts_of_blocks(columns, axis.inner) {
-                    let (part, rest) = mem::take(&mut y).split_at_mut(columns.len());
-                    y = rest;
-                    part.fill(if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 });
-                    for row in row_chunks(&x[block * axis.block_len()..][..axis.block_len()], axis.inner) {
-                        let row = &row[columns.clone()];
-                        match kind {
-                            Reduction::Max => {
-                                part.iter_mut().zip(row).for_each(|(y, x)| *y = if *x > *y { *x } else { *y })
-                            }
-                            Reduction::Sum | Reduction::Mean => add_row(part, row),
+        vectorized!({
+            for (block, columns) in parts_of_blocks(columns, axis.inner) {
+                let (part, rest) = mem::take(&mut y).split_at_mut(columns.len());
+                y = rest;
+                part.fill(if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 });
+                for row in row_chunks(&x[block * axis.block_len()..][..axis.block_len()], axis.inner) {
+                    let row = &row[columns.clone()];
+                    match kind {
+                        Reduction::Max => {
+                            part.iter_mut().zip(row).for_each(|(y, x)| *y = if *x > *y { *x } else { *y })
                         }
+                        Reduction::Sum | Reduction::Mean => add_row(part, row),
                     }
                 }
-            },
-        );
+            }
+        });
     });
 }
 

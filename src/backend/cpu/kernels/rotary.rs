@@ -1,6 +1,6 @@
 use crate::{
     autograd::{Buffer, KernelOutput, Operand, elementwise::partition_rows, with_backward},
-    simd::{dispatch_simd, row_chunks, row_chunks_mut},
+    simd::{row_chunks, row_chunks_mut, vectorized},
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
@@ -34,24 +34,20 @@ impl Rotation {
         let sequence_len = self.vectors_per_position * self.cosines.len();
         let partition = partition_rows(x.len() / row_len, row_len, 0);
         let positions = sequence_len / row_len;
-        let chunks = partition.chunks().zip(partition.split_mut(y, row_len));
-        partition.map_chunks(chunks, |(rows, y)| {
+        partition.map_mut(y, row_len, |rows, y| {
             let x = rows.slice(x, row_len);
-            dispatch_simd(
-                #[inline(always)]
-                || {
-                    for (row, y, x) in izip!(rows.iter(), row_chunks_mut(y, row_len), row_chunks(x, row_len)) {
-                        let position = row % positions * width;
-                        let cosines = &self.cosines[position..][..width];
-                        let sines = &self.sines[position..][..width];
-                        for (y, x) in y.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
-                            for (y, cosine, sine, x_own, other) in izip!(y, cosines, sines, x, &*self.other_columns) {
-                                *y = x_own * cosine + x[*other] * sine;
-                            }
+            vectorized!({
+                for (row, y, x) in izip!(rows.iter(), row_chunks_mut(y, row_len), row_chunks(x, row_len)) {
+                    let position = row % positions * width;
+                    let cosines = &self.cosines[position..][..width];
+                    let sines = &self.sines[position..][..width];
+                    for (y, x) in y.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
+                        for (y, cosine, sine, x_own, other) in izip!(y, cosines, sines, x, &*self.other_columns) {
+                            *y = x_own * cosine + x[*other] * sine;
                         }
                     }
-                },
-            );
+                }
+            });
         });
     }
 }

@@ -1,7 +1,7 @@
 use super::MiddleAxis;
 use crate::{
     autograd::{Buffer, KernelOutput, Operand, elementwise::partition_rows, with_backward},
-    simd::{dispatch_simd, dot, exp, max, row_chunks, row_chunks_mut, sum},
+    simd::{dot, exp, max, row_chunks, row_chunks_mut, sum, vectorized},
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
@@ -13,42 +13,34 @@ const MACS_PER_EXP: usize = 32;
 pub fn softmax_kernel(input: Operand, axis: MiddleAxis, is_log: bool) -> Result<KernelOutput, CpuError> {
     let partition = partition_rows(axis.outer, axis.block_len(), MACS_PER_EXP);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut y, axis.block_len()));
-    partition.map_chunks(chunks, |(blocks, y)| {
+    partition.map_mut(&mut y, axis.block_len(), |blocks, y| {
         let mut columns = [(); 2].map(|()| Buffer::recycled(axis.inner));
         let x = blocks.slice(input.elements(), axis.block_len());
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                for (y, x) in row_chunks_mut(y, axis.block_len()).zip(row_chunks(x, axis.block_len())) {
-                    match axis.inner {
-                        1 => forward_row(y, x, is_log),
-                        _ => forward_block(y, x, &mut columns, is_log),
-                    }
+        vectorized!({
+            for (y, x) in row_chunks_mut(y, axis.block_len()).zip(row_chunks(x, axis.block_len())) {
+                match axis.inner {
+                    1 => forward_row(y, x, is_log),
+                    _ => forward_block(y, x, &mut columns, is_log),
                 }
-            },
-        );
+            }
+        });
     });
     let output = input.new_tensor(y)?;
     let y = Operand::without_gradient(&output);
 
     let input = input.gradient;
     Ok(with_backward(output, move |mut dy, gradients| {
-        let chunks = partition.chunks().zip(partition.split_mut(&mut dy, axis.block_len()));
-        partition.map_chunks(chunks, |(blocks, dy)| {
+        partition.map_mut(&mut dy, axis.block_len(), |blocks, dy| {
             let mut sums = Buffer::recycled(axis.inner);
             let y = blocks.slice(y.elements(), axis.block_len());
-            dispatch_simd(
-                #[inline(always)]
-                || {
-                    for (dy, y) in row_chunks_mut(dy, axis.block_len()).zip(row_chunks(y, axis.block_len())) {
-                        match axis.inner {
-                            1 => backward_row(dy, y, is_log),
-                            _ => backward_block(dy, y, &mut sums, is_log),
-                        }
+            vectorized!({
+                for (dy, y) in row_chunks_mut(dy, axis.block_len()).zip(row_chunks(y, axis.block_len())) {
+                    match axis.inner {
+                        1 => backward_row(dy, y, is_log),
+                        _ => backward_block(dy, y, &mut sums, is_log),
                     }
-                },
-            );
+                }
+            });
         });
         input.add(gradients, dy)
     }))

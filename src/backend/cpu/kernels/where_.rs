@@ -1,6 +1,6 @@
 use crate::{
     autograd::{Buffer, KernelOutput, Operand, elementwise::partition_elements, with_backward},
-    simd::dispatch_simd,
+    simd::vectorized,
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
@@ -9,14 +9,10 @@ use itertools::izip;
 pub fn where_kernel(mask: Vec<bool>, x: Operand, y: Operand) -> Result<KernelOutput, CpuError> {
     let partition = partition_elements(x.len(), 0);
     let mut z = x.alloc_output(x.len())?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut z, 1));
-    partition.map_chunks(chunks, |(elements, z)| {
+    partition.map_mut(&mut z, 1, |elements, z| {
         let [x, y] = [&x, &y].map(|operand| elements.slice(operand.elements(), 1));
         let mask = elements.slice(&mask, 1);
-        dispatch_simd(
-            #[inline(always)]
-            || izip!(z.iter_mut(), mask, x, y).for_each(|(z, is_x, x, y)| *z = if *is_x { *x } else { *y }),
-        );
+        vectorized!(izip!(z.iter_mut(), mask, x, y).for_each(|(z, is_x, x, y)| *z = if *is_x { *x } else { *y }));
     });
     let output = x.new_tensor(z)?;
 
@@ -26,14 +22,11 @@ pub fn where_kernel(mask: Vec<bool>, x: Operand, y: Operand) -> Result<KernelOut
         let chunks = partition.split_mut(&mut dx, 1).zip(partition.split_mut(&mut dy, 1));
         partition.map_chunks(partition.chunks().zip(chunks), |(elements, (dx, dy))| {
             let mask = elements.slice(&mask, 1);
-            dispatch_simd(
-                #[inline(always)]
-                || {
-                    for (dx, dy, is_x) in izip!(dx.iter_mut(), dy.iter_mut(), mask) {
-                        (*dx, *dy) = if *is_x { (*dx, 0.0) } else { (0.0, *dx) };
-                    }
-                },
-            );
+            vectorized!({
+                for (dx, dy, is_x) in izip!(dx.iter_mut(), dy.iter_mut(), mask) {
+                    (*dx, *dy) = if *is_x { (*dx, 0.0) } else { (0.0, *dx) };
+                }
+            });
         });
         x.add(gradients, dx)?;
         y.add(gradients, dy)

@@ -2,7 +2,7 @@
 
 use crate::{
     autograd::{Buffer, elementwise::partition_rows},
-    simd::{add_row, dispatch_simd, row_chunks, row_chunks_mut},
+    simd::{add_row, row_chunks, row_chunks_mut, vectorized},
 };
 
 /// Sets each row to the bias, or to 0.
@@ -19,18 +19,15 @@ pub fn add_column_sums(sums: &mut [f32], rows: &[f32]) {
     const ROWS_PER_PARTIAL_SUM: usize = 64;
     let width = sums.len().max(1);
     let mut partial = Buffer::recycled(sums.len());
-    dispatch_simd(
-        #[inline(always)]
-        || {
-            for rows in rows.chunks(ROWS_PER_PARTIAL_SUM * width) {
-                partial.fill(0.0);
-                for row in rows.chunks_exact(width) {
-                    add_row(&mut partial, row);
-                }
-                add_row(sums, &partial);
+    vectorized!({
+        for rows in rows.chunks(ROWS_PER_PARTIAL_SUM * width) {
+            partial.fill(0.0);
+            for row in rows.chunks_exact(width) {
+                add_row(&mut partial, row);
             }
-        },
-    );
+            add_row(sums, &partial);
+        }
+    });
 }
 
 /// `(Rows, Columns) -> (Columns, Rows)`.

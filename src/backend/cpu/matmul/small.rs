@@ -1,5 +1,5 @@
 use super::{Matrix, matrix::MatrixMut};
-use crate::simd::{dispatch_simd, dot};
+use crate::simd::{dot, vectorized};
 use std::ops::Range;
 
 /// The most multiply-adds of a product that takes less time here than gemm takes to pack its operands.
@@ -46,22 +46,16 @@ fn multiply_along_rows(mut output: MatrixMut, a: Matrix, b: Matrix, accumulate: 
 
 /// `output = a · b`, or `output += a · b` if `accumulate`.
 fn write_dot(output: &mut f32, a: &[f32], b: &[f32], accumulate: bool) {
-    let product = dispatch_simd(
-        #[inline(always)]
-        || dot(a, b),
-    );
+    let product = vectorized!(dot(a, b));
     *output = if accumulate { *output + product } else { product };
 }
 
 /// `output = factor b`, or `output += factor b` if `accumulate`.
 fn write_multiple(output: &mut [f32], factor: f32, b: &[f32], accumulate: bool) {
-    dispatch_simd(
-        #[inline(always)]
-        || match accumulate {
-            true => output.iter_mut().zip(b).for_each(|(output, b)| *output += factor * b),
-            false => output.iter_mut().zip(b).for_each(|(output, b)| *output = factor * b),
-        },
-    );
+    vectorized!(match accumulate {
+        true => output.iter_mut().zip(b).for_each(|(output, b)| *output += factor * b),
+        false => output.iter_mut().zip(b).for_each(|(output, b)| *output = factor * b),
+    });
 }
 
 /// Copies a few columns of `b` to rows of [`COLUMNS_PER_TILE`] lanes. Lanes without a column keep what they have;
@@ -92,22 +86,19 @@ fn write_columns(
             (_, false) => row.iter_mut().step_by(column_stride.max(1)).zip(sums).for_each(|(to, sum)| *to = *sum),
         }
     };
-    dispatch_simd(
-        #[inline(always)]
-        || {
-            for i in (0..rows).step_by(TILE_ROWS) {
-                match rows - i {
-                    rest if rest < TILE_ROWS => {
-                        (i..rows).for_each(|i| put(i, &multiply_rows::<1>(a, b, i)[0]));
-                    }
-                    _ => {
-                        let sums = multiply_rows::<TILE_ROWS>(a, b, i);
-                        sums.iter().enumerate().for_each(|(row, sums)| put(i + row, sums));
-                    }
+    vectorized!({
+        for i in (0..rows).step_by(TILE_ROWS) {
+            match rows - i {
+                rest if rest < TILE_ROWS => {
+                    (i..rows).for_each(|i| put(i, &multiply_rows::<1>(a, b, i)[0]));
+                }
+                _ => {
+                    let sums = multiply_rows::<TILE_ROWS>(a, b, i);
+                    sums.iter().enumerate().for_each(|(row, sums)| put(i + row, sums));
                 }
             }
-        },
-    );
+        }
+    });
 }
 
 /// The columns that are computed at once: a vector of AVX-512, or two of AVX2.

@@ -14,7 +14,18 @@ pub use reduce::{dot, max, padded_len, sum};
 use pulp::{Simd, WithSimd};
 use std::slice::{Chunks, ChunksMut};
 
-/// Runs a loop compiled for the vector registers of the [`level`]; `run` must be `#[inline(always)]`.
+/// Runs an expression, such as a loop, compiled for the vector registers of the [`level`].
+macro_rules! vectorized {
+    ($body:expr) => {
+        $crate::simd::dispatch_simd(
+            #[inline(always)]
+            || $body,
+        )
+    };
+}
+pub(crate) use vectorized;
+
+/// What [`vectorized`] expands to; `run` must be `#[inline(always)]`.
 pub fn dispatch_simd<Value>(run: impl FnMut() -> Value) -> Value {
     // Not pulp's `impl WithSimd for FnOnce`: it calls an `FnMut` through a shim that is compiled without
     // target features.
@@ -54,13 +65,10 @@ pub fn row_chunks_mut(all: &mut [f32], len: usize) -> ChunksMut<'_, f32> {
 
 /// `to += from`, elementwise.
 pub fn add_assign(to: &mut [f32], from: &[f32]) {
-    dispatch_simd(
-        #[inline(always)]
-        || add_row(to, from),
-    );
+    vectorized!(add_row(to, from));
 }
 
-/// [`add_assign`] for short rows, or inside a loop that [`dispatch_simd`] already runs.
+/// [`add_assign`] for short rows, or inside a [`vectorized`] loop.
 #[inline(always)]
 pub fn add_row(to: &mut [f32], from: &[f32]) {
     for (to, from) in to.iter_mut().zip(from) {

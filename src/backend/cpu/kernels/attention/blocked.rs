@@ -163,8 +163,7 @@ pub fn attention_kernel(
     };
     let attention = Attention { config, bias, mask, dropout, split };
     let mut out = query.alloc_output(batch * dims.out_len())?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut out, dims.out_len()));
-    let saved = partition.map_chunks(chunks, |(sequences, out)| {
+    let saved = partition.map_mut(&mut out, dims.out_len(), |sequences, out| {
         let mut softmax_stats = Buffer::recycled(sequences.len() * dims.softmax_stats_len());
         let q = sequences.slice(query.elements(), dims.q_len());
         let k = sequences.slice(key.elements(), dims.k_len());

@@ -109,8 +109,8 @@ impl WithSimd for BlockedBackward<'_> {
                         }
                         let [max_logit, inv_sum, weighted_mean] =
                             [max_logits, inv_sums, &*weighted_means].map(|of_query| c.splat(of_query[query]));
-                        let weight_vectors = VectorElements::<S>::elements_mut(&mut weights[..width]);
-                        let d_logit_vectors = VectorElements::<S>::elements_mut(&mut d_logits[..width]);
+                        let weight_vectors = S::as_mut_simd_f32s(&mut weights[..width]).0;
+                        let d_logit_vectors = S::as_mut_simd_f32s(&mut d_logits[..width]).0;
                         for (weight, d_logit) in weight_vectors.iter_mut().zip(d_logit_vectors) {
                             *weight = c.mul(exp_element(c, c.sub(*weight, max_logit)), inv_sum);
                             *d_logit = c.mul(*weight, c.sub(*d_logit, weighted_mean));

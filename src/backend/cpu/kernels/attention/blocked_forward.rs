@@ -153,9 +153,8 @@ fn online_softmax<S: Simd>(
     }
     let c = VectorElements(simd);
     let max_logits = c.splat(*max_logit);
-    let sum_exps = c.map_in_place_and_sum(VectorElements::<S>::elements_mut(row), |logits| {
-        exp_element(c, c.sub(logits, max_logits))
-    });
+    let sum_exps =
+        c.map_in_place_and_sum(S::as_mut_simd_f32s(row).0, |logits| exp_element(c, c.sub(logits, max_logits)));
     *sum_exp += simd.reduce_sum_f32s(sum_exps);
 }
 

@@ -4,7 +4,7 @@ use super::AttentionDims;
 use crate::{
     autograd::Buffer,
     matmul::{Extent, Matrix, SimdMatrix, multiply},
-    simd::{VectorElements, dispatch_simd},
+    simd::{VectorElements, vectorized},
 };
 use pulp::Simd;
 use std::ops::Range;
@@ -31,17 +31,14 @@ pub fn interleave(rows: &[f32], len: usize, lanes: usize, padding: &[f32]) -> Bu
 fn interleave_all<'a, const LANES: usize>(interleaved: &mut [f32], row: impl Fn(usize) -> &'a [f32]) {
     let rows: [&[f32]; LANES] = std::array::from_fn(row);
     let (vectors, _) = interleaved.as_chunks_mut::<LANES>();
-    dispatch_simd(
-        #[inline(always)]
-        || {
-            let rows = rows.map(|row| &row[..vectors.len()]);
-            for (position, vector) in vectors.iter_mut().enumerate() {
-                for (element, row) in vector.iter_mut().zip(rows) {
-                    *element = row[position];
-                }
+    vectorized!({
+        let rows = rows.map(|row| &row[..vectors.len()]);
+        for (position, vector) in vectors.iter_mut().enumerate() {
+            for (element, row) in vector.iter_mut().zip(rows) {
+                *element = row[position];
             }
-        },
-    );
+        }
+    });
 }
 
 /// `(Len, Lanes) -> (N, Len)`.

@@ -31,8 +31,7 @@ pub fn attention_kernel(
     let mask = mask.to_matrix();
     let partition = Partition::of_groups(batch, lanes, dims.macs(), lanes);
     let mut out = query.alloc_output(batch * dims.out_len())?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut out, dims.out_len()));
-    let saved = partition.map_chunks(chunks, |(sequences, out)| {
+    let saved = partition.map_mut(&mut out, dims.out_len(), |sequences, out| {
         let read = |operand: &Operand, len: usize| {
             let rows = sequences.slice(operand.elements(), len);
             // A lane without a sequence repeats the first one, so it gives neither NaN nor infinity.

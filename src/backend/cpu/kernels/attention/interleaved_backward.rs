@@ -99,11 +99,11 @@ impl WithSimd for InterleavedBackward<'_> {
 /// `(K,), (K,) -> (K,)`, in place: turns the gradient `dw` of one query's attention weights `w` into the
 /// gradient of its scores, `scale · w (dw - Σ w dw)`.
 #[inline(always)]
-fn softmax_backward<C: Context>(
-    c: C,
-    d_scores: &mut [C::Element],
-    weights: &[C::Element],
-    mask_values: Option<&[C::Element]>,
+fn softmax_backward<S: Simd>(
+    c: VectorElements<S>,
+    d_scores: &mut [S::f32s],
+    weights: &[S::f32s],
+    mask_values: Option<&[S::f32s]>,
     scale: f32,
 ) {
     let weights = &weights[..d_scores.len()];

@@ -73,10 +73,10 @@ impl WithSimd for InterleavedForward<'_> {
 
 /// `(K,), (K,) -> (K,)`: the masked logits of one query.
 #[inline(always)]
-fn scale_and_mask<C: Context>(
-    c: C,
-    scores: &mut [C::Element],
-    mask_values: Option<&[C::Element]>,
+fn scale_and_mask<S: Simd>(
+    c: VectorElements<S>,
+    scores: &mut [S::f32s],
+    mask_values: Option<&[S::f32s]>,
     config: AttentionConfig,
 ) {
     let scale = c.splat(config.scale);
@@ -101,10 +101,10 @@ fn scale_and_mask<C: Context>(
 
 /// `(K,) -> (K,)`: softmax, in place.
 #[inline(always)]
-fn softmax<C: Context>(c: C, logits: &mut [C::Element]) {
+fn softmax<S: Simd>(c: VectorElements<S>, logits: &mut [S::f32s]) {
     let max_logit = c.row_max(logits);
     let sum_exp = c.map_in_place_and_sum(logits, |logit| exp_element(c, c.sub(logit, max_logit)));
-    let inv_sum = c.div(c.splat(1.0), sum_exp);
+    let inv_sum = c.0.div_f32s(c.splat(1.0), sum_exp);
     for weight in logits {
         *weight = c.mul(*weight, inv_sum);
     }
