@@ -52,8 +52,8 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
     /// `ends` is `Some(end)`, `None`, or a list.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen);
-    /// [`OpError::Padding`] if one has padding; [`OpError::Device`] if the device fails.
+    /// [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Padding`]
+    /// if one has padding.
     pub fn new<Prompt: Dim>(
         model: &'a Model,
         prompts: &TokenIds<B, Prompt, Model::VocabSize>,

@@ -26,7 +26,7 @@ use crate::{
 /// It is [`generate`] with [`Sampler::greedy`].
 ///
 /// # Errors
-/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞; [`OpError::Device`] if the device fails.
+/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::greedy, prelude::*};
@@ -62,7 +62,7 @@ pub fn greedy<
 /// tokens; in the result, `end` is the padding token. The type of `len` keeps it within the model's maximum.
 ///
 /// # Errors
-/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞; [`OpError::Device`] if the device fails.
+/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::{Sampler, generate}, prelude::*};
@@ -105,7 +105,7 @@ pub fn generate<
 ///
 /// # Errors
 /// [`OpError::Range`] if the prompt is longer than `len`; [`OpError::Padding`] if a prompt has padding;
-/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞; [`OpError::Device`] if the device fails.
+/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, prelude::*};

@@ -81,12 +81,6 @@ type Columns<Config> = Product<
 >;
 
 /// `norm(token + type + position)`
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::bert::Embeddings, prelude::*};
-/// let layer = Embeddings::<Small, f32, Cpu>::build(&Cpu::default());
-/// let table: &Tensor<(TokenTypes, EmbedDim), f32, Cpu> = &layer.token_type;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Embeddings<Config: BertConfig, E, D> {
     /// A vector for each token.
@@ -118,12 +112,6 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
 }
 
 /// Self-attention in both directions, with biases.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::bert::Attention, prelude::*};
-/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-/// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
-/// ```
 #[module(output = Config::EmbedDim)]
 pub struct Attention<Config: BertConfig, E, D> {
     /// To the queries of all heads.
@@ -137,12 +125,6 @@ pub struct Attention<Config: BertConfig, E, D> {
 }
 
 /// `output(gelu(hidden(x)))`
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::bert::FeedForward, prelude::*};
-/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-/// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
-/// ```
 #[module(output = Config::EmbedDim)]
 pub struct FeedForward<Config: BertConfig, E, D> {
     /// From `EmbedDim` to `HiddenDim`.
@@ -152,12 +134,6 @@ pub struct FeedForward<Config: BertConfig, E, D> {
 }
 
 /// Attention and feed-forward layer, each with a residual around it and a norm after that.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::bert::Layer, nn::LayerNorm, prelude::*};
-/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-/// let norm: &LayerNorm<EmbedDim, f32, Cpu> = &layer.attention_norm;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: BertConfig, E, D> {
     /// Each position attends to all that are not padding.
@@ -217,7 +193,7 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Bert<Config, E, D> {
     /// records the operations for gradients. No position attends to padding.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
@@ -230,9 +206,6 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Bert<Config, E, D> {
     }
 
     /// The vector of each sequence, `tanh(pooler(x))` of its first token: `(B, S, EmbedDim) -> (B, EmbedDim)`.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn pooled<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         states: Tensor<(B, S, Config::EmbedDim), E, D, T>,

@@ -155,9 +155,6 @@ pub struct Gemma3<Config: Gemma3Config, E, D> {
 impl<Config: Gemma3Config, E: Real, D: Backend<E>> Gemma3<Config, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
     /// to padding.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,

@@ -83,12 +83,6 @@ type Columns<Config> = Product<<Config as Gpt2Config>::NumHeads, HeadDim<Config>
 type KeyValueHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>>;
 
 /// Causal self-attention, with biases.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::gpt2::Attention, prelude::*};
-/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-/// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
-/// ```
 #[module(output = Config::EmbedDim)]
 pub struct Attention<Config: Gpt2Config, E, D> {
     /// To the queries of all heads.
@@ -102,12 +96,6 @@ pub struct Attention<Config: Gpt2Config, E, D> {
 }
 
 /// `output(gelu(hidden(x)))`, the GELU by its tanh approximation.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::gpt2::FeedForward, prelude::*};
-/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-/// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
-/// ```
 #[module(output = Config::EmbedDim)]
 pub struct FeedForward<Config: Gpt2Config, E, D> {
     /// From `EmbedDim` to `HiddenDim`.
@@ -117,12 +105,6 @@ pub struct FeedForward<Config: Gpt2Config, E, D> {
 }
 
 /// Attention and feed-forward layer, each with a norm before it and a residual around it.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::gpt2::Layer, nn::LayerNorm, prelude::*};
-/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-/// let norm: &LayerNorm<EmbedDim, f32, Cpu> = &layer.attention_norm;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: Gpt2Config, E, D> {
     /// The norm before the attention.
@@ -184,9 +166,6 @@ pub struct Gpt2<Config: Gpt2Config, E, D> {
 impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
     /// to padding.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,

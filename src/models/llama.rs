@@ -88,12 +88,6 @@ pub trait LlamaConfig: 'static {
 }
 
 /// `output(silu(gate(x)) · hidden(x))`: SwiGLU.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::llama::FeedForward, prelude::*};
-/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-/// let gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.gate;
-/// ```
 #[module(output = Config::EmbedDim)]
 pub struct FeedForward<Config: LlamaConfig, E, D> {
     /// From `EmbedDim` to `HiddenDim`, before the activation.
@@ -120,12 +114,6 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
 }
 
 /// Attention and feed-forward layer, each with a norm before it and a residual around it.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::llama::Layer, prelude::*};
-/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.attention_norm;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: LlamaConfig, E, D> {
     /// The weight of the norm before the attention.
@@ -185,9 +173,6 @@ pub struct Llama<Config: LlamaConfig, E, D> {
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
     /// to padding.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,

@@ -91,12 +91,6 @@ impl<ExpertsPerToken: ConstDim + AtMost<NumExperts>, NumExperts: ConstDim> Chose
 }
 
 /// Attention and a mixture of experts, each with a norm before it and a residual around it.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::mixtral::Layer, prelude::*};
-/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.experts_norm;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: MixtralConfig, E, D> {
     /// The weight of the norm before the attention.
@@ -156,9 +150,6 @@ pub struct Mixtral<Config: MixtralConfig, E, D> {
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
     /// to padding.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,

@@ -136,7 +136,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     /// tokens counts as padding.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, Src: Dim, Tgt: Dim, T: Tape<E, D>>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
@@ -157,9 +157,6 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     }
 
     /// The output of the encoder: `(B, Src) ids of VocabSize -> (B, Src, EmbedDim)`. No position attends to padding.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn encoder<B: MaybeSharded, Src: Dim, T: Tape<E, D>>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,

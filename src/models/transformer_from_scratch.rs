@@ -88,7 +88,7 @@ impl Conventions for FromScratch {
 /// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if the two batches differ in size.
 ///
 /// ```
 /// use typed_transformer::models::transformer_from_scratch::{FromScratch, forward_as_published};
@@ -198,7 +198,7 @@ fn attend_as_published<
 /// -> (B, Q, Product<H, VODim>)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a dimension differ.
 ///
 /// ```
 /// use typed_transformer::{models::transformer_from_scratch::unweighted_attention_as_published, prelude::*};

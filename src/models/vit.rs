@@ -100,12 +100,6 @@ pub type Images<B, Config, E = f32, D = Cpu> =
     Tensor<(B, <Config as VitConfig>::Channels, <Config as VitConfig>::Height, <Config as VitConfig>::Width), E, D>;
 
 /// Self-attention of all positions, with biases.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::vit::Attention, prelude::*};
-/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-/// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
-/// ```
 #[module(output = Config::EmbedDim)]
 pub struct Attention<Config: VitConfig, E, D> {
     /// To the queries of all heads.
@@ -119,12 +113,6 @@ pub struct Attention<Config: VitConfig, E, D> {
 }
 
 /// `output(gelu(hidden(x)))`
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::vit::FeedForward, prelude::*};
-/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-/// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
-/// ```
 #[module(output = Config::EmbedDim)]
 pub struct FeedForward<Config: VitConfig, E, D> {
     /// From `EmbedDim` to `HiddenDim`.
@@ -134,12 +122,6 @@ pub struct FeedForward<Config: VitConfig, E, D> {
 }
 
 /// Attention and feed-forward layer, each with a norm before it and a residual around it.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::vit::Layer, prelude::*};
-/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.attention_norm.weight;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: VitConfig, E, D> {
     /// The norm before the attention.
@@ -199,9 +181,6 @@ pub struct Vit<Config: VitConfig, E, D> {
 impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {
     /// The normalized output of the last layer: `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`. The
     /// images carry the tape: `images.put_tape(model.recording())`.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<B: MaybeSharded, T: Tape<E, D>>(
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
@@ -213,9 +192,6 @@ impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {
 
     /// The vector of each image, `tanh(pooler(x))` of its class token:
     /// `(B, ClassAndPatches, EmbedDim) -> (B, EmbedDim)`.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn pooled<B: MaybeSharded, T: Tape<E, D>>(
         &self,
         states: Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>,

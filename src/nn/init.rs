@@ -14,9 +14,6 @@ use rand_distr::{Distribution, StandardNormal, Uniform};
 
 /// Fills a parameter with zeros.
 ///
-/// # Errors
-/// The errors of the device.
-///
 /// ```
 /// use typed_transformer::{nn::init, prelude::*};
 /// let mut bias: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([1.0, 2.0]);
@@ -29,9 +26,6 @@ pub fn zeros<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E,
 }
 
 /// Fills a parameter with ones.
-///
-/// # Errors
-/// The errors of the device.
 ///
 /// ```
 /// use typed_transformer::{nn::init, prelude::*};
@@ -46,9 +40,6 @@ pub fn ones<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, 
 
 /// Draws from the uniform distribution on `±1/√FanIn`, as PyTorch and Equinox do for the weight and the bias of a
 /// linear map from `FanIn` columns.
-///
-/// # Errors
-/// The errors of the device.
 ///
 /// ```
 /// use typed_transformer::{nn::init, prelude::*};
@@ -68,9 +59,6 @@ pub fn uniform<FanIn: ConstDim, Dims: Shape, E: Real, D: Device<E>>(
 /// Draws the weight of a linear map: normal with mean 0 and the standard deviation [`Conventions::WEIGHT_INIT_STD`],
 /// or [`uniform`] if that is `None`.
 ///
-/// # Errors
-/// The errors of the device.
-///
 /// ```
 /// use typed_transformer::{doctest::*, nn::init, prelude::*};
 /// let mut weight: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = Cpu::default().zeros();
@@ -89,9 +77,6 @@ pub fn weight<A: Arch, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>>
 
 /// Draws embeddings: normal with mean 0 and the standard deviation [`Conventions::EMBEDDING_INIT_STD`].
 ///
-/// # Errors
-/// The errors of the device.
-///
 /// ```
 /// use typed_transformer::{doctest::*, nn::init, prelude::*};
 /// let mut table: Tensor<(VocabSize, EmbedDim), f32, Cpu> = Cpu::default().zeros();
@@ -107,9 +92,6 @@ pub fn embedding<A: Arch, N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>
 }
 
 /// Draws from the normal distribution with mean 0 and standard deviation `std`.
-///
-/// # Errors
-/// The errors of the device.
 ///
 /// ```
 /// use typed_transformer::{nn::init, prelude::*};

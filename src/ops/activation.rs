@@ -35,9 +35,6 @@ use std::f64::consts::{PI, SQRT_2};
 pub trait Activation: 'static {
     /// Applies the function to every element.
     ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
-    ///
     /// ```
     /// use typed_transformer::{ops::{Activation, Relu}, prelude::*};
     /// let x: Tensor<(Const<3>,), f32, Cpu> = Cpu::default().tensor([-1.0, 0.0, 2.0]);

@@ -8,9 +8,6 @@ use dfdx::{
 
 /// `factor · x`, element by element.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::{ops::scale, prelude::*};
 /// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([1.0, 2.0]);
@@ -32,9 +29,6 @@ pub fn scale<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 }
 
 /// `x + addend`, element by element.
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::offset, prelude::*};

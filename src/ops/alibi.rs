@@ -14,9 +14,6 @@ use dfdx::tensor::Tensor;
 /// [`multi_head_attention`](super::multi_head_attention()), as [`models::t5`](crate::models::t5) does with its relative
 /// positions.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::{ops::alibi, prelude::*};
 /// dims! { pub NumHeads = 8; pub QLen = 1; pub KLen = 3; }

@@ -37,7 +37,7 @@ macro_rules! arithmetic {
         ///
         /// # Errors
         /// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if
-        /// there are no elements; [`OpError::Device`] if the device fails.
+        /// there are no elements.
         ///
         /// ```
         /// use typed_transformer::{ops, prelude::*};

@@ -30,8 +30,7 @@ use dfdx::{
 /// Training drops each weight by the probability in the [options](AttentionOptions), as in all forms of attention.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -142,8 +141,7 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D
 /// `(B, H, Q, QKDim), (B, H, K, QKDim), (B, H, K, VODim), mask (B, Q, K), bias (H, Q, K) -> (B, H, Q, VODim)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

@@ -10,8 +10,7 @@ use dfdx::{
 /// Repeats a tensor along the new axis `Name`: `(.., ..) -> (.., Name, ..)`.
 ///
 /// # Errors
-/// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

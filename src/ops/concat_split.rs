@@ -16,8 +16,7 @@ use dfdx::{
 /// agree.
 ///
 /// # Errors
-/// [`OpError::Shape`] if an axis that must agree has two sizes; [`OpError::Empty`] if there are no elements;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if an axis that must agree has two sizes; [`OpError::Empty`] if there are no elements.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -93,8 +92,7 @@ impl<Any: Dim> SplitPart for Any {}
 /// Total`.
 ///
 /// # Errors
-/// [`OpError::Range`] if the sizes do not add up; [`OpError::Empty`] if a part is 0; [`OpError::Device`] if the
-/// device fails.
+/// [`OpError::Range`] if the sizes do not add up; [`OpError::Empty`] if a part is 0.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -141,8 +139,7 @@ where
 /// `Part` by `Len`.
 ///
 /// # Errors
-/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0; [`OpError::Device`] if the
-/// device fails.
+/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::narrow, prelude::*};

@@ -19,7 +19,7 @@ use dfdx::{
 /// A tensor of elements in row-major order: an array, a slice or a vector.
 ///
 /// # Errors
-/// [`OpError::Elements`] if `shape` has another number of elements; [`OpError::Device`] if the device fails.
+/// [`OpError::Elements`] if `shape` has another number of elements.
 ///
 /// ```
 /// use typed_transformer::{ops::tensor, prelude::*};
@@ -49,9 +49,6 @@ pub fn tensor<Dims: Shape, E: Real, D: Backend<E>>(
 
 /// A tensor of the same number everywhere.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::{ops::full, prelude::*};
 /// dims! { pub EmbedDim = 2; pub SeqLen; }
@@ -70,9 +67,6 @@ pub fn full<Dims: Shape, E: Real, D: Backend<E>>(
 
 /// A tensor of zeros.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::{ops::zeros, prelude::*};
 /// dims! { pub EmbedDim = 2; }
@@ -86,9 +80,6 @@ pub fn zeros<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -> Re
 
 /// A tensor of ones.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::{ops::ones, prelude::*};
 /// dims! { pub EmbedDim = 2; }
@@ -101,9 +92,6 @@ pub fn ones<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -> Res
 }
 
 /// The numbers `0, 1, …, S - 1`: `-> (S)`.
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::iota, prelude::*};
@@ -120,9 +108,6 @@ pub fn iota<S: Dim, E: Real, D: Backend<E>>(device: &D, len: S) -> Result<Tensor
 /// 1 at each index and 0 elsewhere: `out[.., n, ..] = 1` where `indices[.., ..]` is `n`.
 ///
 /// `(.., ..) indices of Name -> (.., Name, ..)`. The type of the result says where the axis `Name` is.
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::one_hot, prelude::*, tokens::Indices};

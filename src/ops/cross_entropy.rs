@@ -59,8 +59,7 @@ pub enum Reduction {
 /// [`TokenIds`](crate::tokens::TokenIds), or [`Indices`] as for any other logits.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
-/// fails.
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -127,8 +126,8 @@ where
 /// in PyTorch.
 ///
 /// # Errors
-/// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a
-/// run-time dimension differ; [`OpError::Device`] if the device fails.
+/// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a run-time dimension
+/// differ.
 ///
 /// ```
 /// use typed_transformer::{ops::cross_entropy_with_label_smoothing, prelude::*};
@@ -172,8 +171,7 @@ where
 /// it: those of preferences, of policies, of weighted examples. Logits at padding may be NaN.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no logits;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no logits.
 ///
 /// ```
 /// use typed_transformer::{ops::cross_entropy_by_position, prelude::*};

@@ -11,7 +11,7 @@ use dfdx::{
 /// same.
 ///
 /// # Errors
-/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+/// [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::cumsum, prelude::*};

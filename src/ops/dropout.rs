@@ -92,7 +92,7 @@ impl Drop for DropoutSeed {
 /// come from the device or from a [`DropoutSeed`].
 ///
 /// # Errors
-/// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::Device`] if the device fails.
+/// [`OpError::DropoutRate`] unless `0 <= rate < 1`.
 ///
 /// ```
 /// use typed_transformer::{ops::dropout, prelude::*, train::Recording};

@@ -15,9 +15,6 @@ use dfdx::{
 ///
 /// `tape` is `model.recording()` to record the operations for gradients, or `NoneTape`.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub VocabSize = 3; pub EmbedDim = 2; pub SeqLen = 2; pub Batch = 1; }

@@ -27,7 +27,7 @@ use dfdx::{
 ///
 /// # Errors
 /// [`OpError::Shape`] if another axis has two sizes; [`OpError::Dim`] if the indices are those of an axis of another
-/// size; [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+/// size; [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
@@ -155,8 +155,7 @@ places_in!(5: A B C F G; );
 /// [`embed`](super::embed) takes a batch of token ids.
 ///
 /// # Errors
-/// [`OpError::Dim`] if the indices are those of an axis of another size; [`OpError::Empty`] if a dimension is 0;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if the indices are those of an axis of another size; [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::take, prelude::*, tokens::Indices};

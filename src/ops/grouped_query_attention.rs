@@ -15,8 +15,7 @@ use dfdx::tensor::Tensor;
 /// mask (B, Q, K) -> (B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
 ///
 /// ```
 /// use typed_transformer::{ops::grouped_query_attention, prelude::*};

@@ -12,9 +12,6 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 ///
 /// Nothing is checked at run time: only a dimension of type `Product<H, HeadDim>` is accepted.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub NumHeads = 2; pub HeadDim = 1; pub SeqLen = 2; pub Batch = 1; }
@@ -36,9 +33,6 @@ pub fn split_heads<B: MaybeSharded, S: Dim, H: ConstDim, HeadDim: ConstDim, E: R
 /// Merges the heads into one dimension: the inverse of [`split_heads`].
 ///
 /// `(B, H, S, HeadDim) -> (B, S, Product<H, HeadDim>)`
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

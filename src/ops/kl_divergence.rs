@@ -26,8 +26,7 @@ const OP: &str = "KL divergence";
 /// [`Padding`] counts as in [`cross_entropy`](super::cross_entropy). The target is a constant.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no logits;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no logits.
 ///
 /// ```
 /// use typed_transformer::{ops::kl_divergence, prelude::*};

@@ -16,9 +16,6 @@ use dfdx::{
 ///
 /// `(.., InDim), (OutDim, InDim), (OutDim) -> (.., OutDim)`, for tensors of 1 to 6 axes.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::{ops::linear, prelude::*};
 /// dims! { pub EmbedDim = 2; pub HiddenDim = 3; pub SeqLen = 1; pub Batch = 1; }

@@ -19,8 +19,7 @@ use dfdx::{
 /// The target is a constant.
 ///
 /// # Errors
-/// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements.
 ///
 /// ```
 /// use typed_transformer::{ops::mean_squared_error, prelude::*};
@@ -47,8 +46,7 @@ pub fn mean_squared_error<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D
 /// It is PyTorch's `binary_cross_entropy_with_logits`, and finite for all finite logits. The target is a constant.
 ///
 /// # Errors
-/// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements.
 ///
 /// ```
 /// use typed_transformer::{ops::binary_cross_entropy, prelude::*};

@@ -19,8 +19,7 @@ use dfdx::{
 /// tensor, such as `(B, S)` of `(B, S, M)`, and its last axis is the one of the positions.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements.
 ///
 /// ```
 /// use typed_transformer::{ops::masked_mean, prelude::*};

@@ -12,7 +12,7 @@ use dfdx::{
 /// The mean of all elements: `(..) -> ()`.
 ///
 /// # Errors
-/// [`OpError::Empty`] if there are no elements; [`OpError::Device`] if the device fails.
+/// [`OpError::Empty`] if there are no elements.
 ///
 /// ```
 /// use typed_transformer::{ops::mean, prelude::*};

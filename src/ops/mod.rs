@@ -15,7 +15,8 @@
 //! An operation consumes its tensors and their tape. A value that is used twice is cloned; the clone records to the
 //! same pass. A parameter is passed by reference.
 //!
-//! Every operation returns a `Result`, whose error is an [`OpError`]: a program says `?` where it calls one.
+//! Every operation returns a `Result`, whose error is an [`OpError`]: a program says `?` where it calls one. The sections
+//! *Errors* leave out [`OpError::Device`], which each of them returns if the device fails.
 //!
 //! Two macros make models that the crate does not have: [`einsum!`](crate::einsum!) contracts tensors by the names of
 //! their axes, and [`rearrange!`](crate::rearrange!) moves, splits and merges axes. Tensors have up to 6 axes.

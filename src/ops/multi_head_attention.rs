@@ -25,8 +25,7 @@ const OP: &str = "attention";
 /// bias (H, Q, K) -> (B, Q, Product<H, VODim>)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

@@ -23,7 +23,7 @@ use dfdx::{
 /// # Errors
 /// [`OpError::TokensOfRanks`] with [`Reduction::MeanTokens`], because no rank knows how many tokens the others have;
 /// [`OpError::Whole`] if the labels' shard does not know the whole batch; [`OpError::Dim`] if two sizes of a run-time
-/// dimension differ; [`OpError::Device`] if the device fails.
+/// dimension differ.
 ///
 /// ```
 /// use typed_transformer::{ops::partial_cross_entropy, prelude::*, ranks, ranks::Ranks};

@@ -14,9 +14,6 @@ use dfdx::{
 /// Product<PatchHeight, PatchWidth>>)`, for patches that divide the image by type. A linear map of the result is a
 /// convolution whose stride is the size of its kernel.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::{ops::{PatchGrid, patches}, prelude::*};
 /// dims! { pub Channels = 1; pub Height = 2; pub Width = 4; pub PatchHeight = 2; pub PatchWidth = 2; pub Batch = 1; }

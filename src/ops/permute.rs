@@ -11,9 +11,6 @@ use std::array;
 ///
 /// A tensor that has an axis twice is refused: which of the two is meant is not known.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub EmbedDim = 2; pub SeqLen = 3; }

@@ -13,9 +13,6 @@ use dfdx::{
 ///
 /// `(MaxSeqLen, M) -> (S, M)`, for an `S` that is at most `MaxSeqLen` by type.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub MaxSeqLen = 3; pub EmbedDim = 2; pub SeqLen <= MaxSeqLen; }
@@ -44,7 +41,7 @@ pub fn learned_positions<
 /// positions in its cache.
 ///
 /// # Errors
-/// [`OpError::Range`] if the table has fewer rows; [`OpError::Device`] if the device fails.
+/// [`OpError::Range`] if the table has fewer rows.
 ///
 /// ```
 /// use typed_transformer::{ops::learned_positions_from, prelude::*};
@@ -86,9 +83,6 @@ pub fn learned_positions_from<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real,
 ///
 /// `-> (S, M)`: row `i` holds `sin(i / 10000^(2j/M))` in column `2j` and the cosine of the same angle
 /// in column `2j + 1`, so `M` must be even.
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -133,7 +127,7 @@ pub(crate) fn sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Backend
 /// `(B, S, M), (S, M) -> (B, S, M)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of `S` differ; [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of `S` differ.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

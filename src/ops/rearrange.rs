@@ -32,8 +32,7 @@ use std::array;
 /// [einops](https://openreview.net/forum?id=oapKSVM2bcj).
 ///
 /// # Errors
-/// [`OpError::Empty`](crate::ops::OpError::Empty) if there are no elements;
-/// [`OpError::Device`](crate::ops::OpError::Device) if the device fails.
+/// [`OpError::Empty`](crate::ops::OpError::Empty) if there are no elements.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

@@ -21,7 +21,7 @@ macro_rules! reduction {
         #[doc = concat!("The ", $words, " the axis `Name`: `(.., Name, ..) -> (.., ..)`.")]
         ///
         /// # Errors
-        /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+        /// [`OpError::Empty`] if a dimension is 0.
         ///
         /// ```
         /// use typed_transformer::prelude::*;
@@ -68,7 +68,7 @@ reduction! {
 /// `exp(x) / Σ exp(x)` along the axis `Name`; the shape stays the same.
 ///
 /// # Errors
-/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+/// [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -93,7 +93,7 @@ where
 /// It is finite for all finite `x`, where the logarithm of a softmax is not.
 ///
 /// # Errors
-/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+/// [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::log_softmax_over, prelude::*};

@@ -61,9 +61,6 @@ impl RelativeBuckets {
 ///
 /// `tape` is `model.recording()` to record the operations for gradients, or `NoneTape`.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::{ops::{RelativeBuckets, relative_position_bias}, prelude::*};
 /// dims! { pub NumBuckets = 4; pub NumHeads = 1; pub QLen = 2; pub KLen = 3; }

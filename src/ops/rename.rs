@@ -8,7 +8,7 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 /// No other operation turns a named axis into another one of the same size.
 ///
 /// # Errors
-/// [`OpError::Shape`] if a run-time dimension has another size; [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if a run-time dimension has another size.
 ///
 /// ```
 /// use typed_transformer::{ops::rename, prelude::*};

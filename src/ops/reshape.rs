@@ -13,8 +13,7 @@ use dfdx::{
 /// axis.
 ///
 /// # Errors
-/// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

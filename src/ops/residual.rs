@@ -10,7 +10,7 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 /// `(..), (..) -> (..)`, for tensors of up to 6 axes.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ.
 ///
 /// ```
 /// use typed_transformer::{ops::residual, prelude::*};

@@ -17,9 +17,6 @@ use dfdx::{
 ///
 /// `(.., M), (M) -> (.., M)`, for tensors of 1 to 6 axes.
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub EmbedDim = 2; pub SeqLen = 1; pub Batch = 1; }

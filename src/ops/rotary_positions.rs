@@ -160,9 +160,6 @@ impl Default for Rotary {
 /// position `p` become `(a cos θ - b sin θ, a sin θ + b cos θ)` with `θ = p · base^(-2j / HeadDim)`, or slower by
 /// [`RotaryScaling`]. The positions are `start`, `start + 1`, …
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::{ops::{Rotary, rotary_positions}, prelude::*};
 /// dims! { pub NumHeads = 1; pub HeadDim = 2; pub SeqLen = 2; pub Batch = 1; }

@@ -19,8 +19,7 @@ use dfdx::{
 /// [`gather`](fn@super::gather) takes a different index for each element.
 ///
 /// # Errors
-/// [`OpError::Index`] if the index is not below the size of the axis; [`OpError::Empty`] if a dimension is 0;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Index`] if the index is not below the size of the axis; [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::select, prelude::*};

@@ -9,8 +9,7 @@ use dfdx::{shapes::Axes, tensor::Tensor};
 /// axis.
 ///
 /// # Errors
-/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0; [`OpError::Device`] if the
-/// device fails.
+/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::slice, prelude::*};

@@ -12,7 +12,7 @@ use dfdx::{
 ///
 /// # Errors
 /// [`OpError::Count`] if there are not `name` tensors; [`OpError::Shape`] if a run-time dimension has two sizes;
-/// [`OpError::Empty`] if there are no elements; [`OpError::Device`] if the device fails.
+/// [`OpError::Empty`] if there are no elements.
 ///
 /// ```
 /// use typed_transformer::{ops::stack, prelude::*};

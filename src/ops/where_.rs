@@ -23,7 +23,7 @@ const OP: &str = "where";
 ///
 /// # Errors
 /// [`OpError::Shape`] or [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if a
-/// dimension is 0; [`OpError::Device`] if the device fails.
+/// dimension is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::{gt, where_}, prelude::*};
@@ -90,8 +90,7 @@ pub trait Mask<Dims: Shape, E: Real, D: Backend<E>> {
     /// The mask as a tensor, for an operation of this name on a tensor of this shape.
     ///
     /// # Errors
-    /// [`OpError::Shape`] or [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the
-    /// device fails.
+    /// [`OpError::Shape`] or [`OpError::Dim`] if two sizes of a run-time dimension differ.
     fn to_tensor(&self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, bool, D>, OpError>;
 }
 
@@ -176,7 +175,7 @@ pub trait TensorOrNumber<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> {
     /// The operand as a tensor, for an operation of this name on a tensor of this shape.
     ///
     /// # Errors
-    /// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Shape`] if two sizes of a run-time dimension differ.
     fn into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D, T>, OpError>;
 }
 

@@ -17,8 +17,7 @@ use dfdx::{
 /// is. It is PyTorch's `unfold` with a step of 1.
 ///
 /// # Errors
-/// [`OpError::Range`] if the window is longer than a run-time axis; [`OpError::Empty`] if a dimension is 0;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Range`] if the window is longer than a run-time axis; [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
 /// use typed_transformer::{dims::Windows, ops::windows, prelude::*};

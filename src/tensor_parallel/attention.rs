@@ -20,8 +20,7 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 /// Under one [`DropoutSeed`](crate::ops::DropoutSeed) dropout drops the attention weights that it would drop on one rank.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::multi_head_attention};

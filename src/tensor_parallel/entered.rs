@@ -163,8 +163,7 @@ can_enter!(A C F S M);
 /// `(..) -> Entered<(..)>`
 ///
 /// # Errors
-/// [`OpError::Ranks`] if a collective operation failed in the backward pass before; [`OpError::Device`] if the device
-/// fails.
+/// [`OpError::Ranks`] if a collective operation failed in the backward pass before.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Entered, enter}};
@@ -189,7 +188,7 @@ pub fn enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: Rank
 /// `Partial<(..)> -> (..)`
 ///
 /// # Errors
-/// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+/// [`OpError::Ranks`] if a rank fails.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::all_reduce};
@@ -216,7 +215,7 @@ pub fn all_reduce<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: Ra
 /// `Partial<(..)> -> Entered<(..)>`
 ///
 /// # Errors
-/// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+/// [`OpError::Ranks`] if a rank fails.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::{Entered, all_reduce_entered}};

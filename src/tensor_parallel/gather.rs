@@ -97,7 +97,7 @@ where
 /// `(.., Shard<Name, Axis>, ..) -> Entered<(.., Name, ..)>`
 ///
 /// # Errors
-/// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+/// [`OpError::Ranks`] if a rank fails.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::{Entered, all_gather}};
@@ -129,7 +129,7 @@ where
 /// `Partial<(.., Name, ..)> -> (.., Shard<Name, Axis>, ..)`
 ///
 /// # Errors
-/// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+/// [`OpError::Ranks`] if a rank fails.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks, Shard}, tensor_parallel::reduce_scatter};
@@ -164,8 +164,7 @@ where
 /// `Entered<(.., Name, ..)> -> (.., Shard<Name, Axis>, ..)`
 ///
 /// # Errors
-/// [`OpError::Ranks`] if a collective operation failed in the backward pass before; [`OpError::Device`] if the device
-/// fails.
+/// [`OpError::Ranks`] if a collective operation failed in the backward pass before.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::{enter, shard}};

@@ -17,9 +17,6 @@ use dfdx::{
 /// `Entered<(B, S, M)>, (Columns, M), (Columns) -> (B, S, Columns)` for `Columns` that are
 /// [sharded](ShardedColumns), such as `Shard<HiddenDim, Tp>`
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::{enter, linear_column}};
 /// ranks! { pub Tp = 2; }
@@ -66,9 +63,6 @@ where
 ///
 /// `(B, S, Columns), (M, Columns) -> Partial<(B, S, M)>` for `Columns` that are [sharded](ShardedColumns), such as
 /// `Shard<HiddenDim, Tp>`
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks, Shard}, tensor_parallel::{all_reduce, linear_row}};

@@ -52,7 +52,7 @@ pub trait IsTermOver<Axis> {}
 /// `Partial<(..)>, Partial<(..)> -> Partial<(..)>`
 ///
 /// # Errors
-/// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if two sizes of a run-time dimension differ.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::{add, all_reduce}};
@@ -79,9 +79,6 @@ pub fn add<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, Axis>(
 /// A sum over the ranks times a number, term by term.
 ///
 /// `Partial<(..)> -> Partial<(..)>`
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::{all_reduce, scale}};

@@ -36,7 +36,7 @@ impl Evaluation {
     /// Adds the predictions of a batch: `(.., V), (..) indices of V`.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn add<Dims: Shape, Positions: Shape, V: Dim, Ids, E: Real, D: Backend<E>>(
         &mut self,
         logits: &Tensor<Dims, E, D>,

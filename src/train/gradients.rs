@@ -69,7 +69,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// The gradient of a parameter or of an input of the pass; zero if it does not affect the loss.
     ///
     /// # Errors
-    /// [`OpError::NoGradient`] for a tensor that an operation of the pass made; [`OpError::Device`] if the device fails.
+    /// [`OpError::NoGradient`] for a tensor that an operation of the pass made.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};

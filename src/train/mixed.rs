@@ -31,9 +31,6 @@ const OP: &str = "master gradients";
 ///
 /// `accumulated` starts as [`GradientsOf::zeros`].
 ///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
-///
 /// ```
 /// use dfdx::nn::ToDtype;
 /// use typed_transformer::{

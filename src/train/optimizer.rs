@@ -31,9 +31,8 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     /// Changes the parameters by their gradients.
     ///
     /// # Errors
-    /// [`OpError::Hyperparameter`] before the first change if a hyperparameter is out of its range;
-    /// [`OpError::Device`] if the device fails; [`OpError::Shape`] if the state is that of a model with other
-    /// run-time sizes.
+    /// [`OpError::Hyperparameter`] before the first change if a hyperparameter is out of its range; [`OpError::Shape`]
+    /// if the state is that of a model with other run-time sizes.
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError>;
 
     /// The algorithm and its hyperparameters in one line. Two optimizers with the same line must compute the same. A

@@ -199,17 +199,11 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     }
 
     /// The elements.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn values(&self) -> Result<Tensor<(usize,), E, D>, OpError> {
         self.tensor.flat().and_then(|values| elements_in(&self.range, values)).map_err(device_error(OP))
     }
 
     /// The derivative of the loss with respect to each element, after clipping.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn gradient(&mut self) -> Result<Tensor<(usize,), E, D>, OpError> {
         let gradient = self.tensor.flat_gradient(self.gradients);
         let gradient = gradient.and_then(|gradient| elements_in(&self.range, gradient)).map_err(device_error(OP))?;
@@ -222,7 +216,7 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     /// Replaces the elements.
     ///
     /// # Errors
-    /// [`OpError::Shape`] if `values` has another number of elements; [`OpError::Device`] if the device fails.
+    /// [`OpError::Shape`] if `values` has another number of elements.
     pub fn set_values(&mut self, values: Tensor<(usize,), E, D>) -> Result<(), OpError> {
         let (len, expected) = (values.shape().0, self.len());
         if len != expected {

@@ -94,8 +94,8 @@ impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E,
     /// of each slot.
     ///
     /// # Errors
-    /// The first error of `update`; [`OpError::Device`] if the device fails; [`OpError::Shape`] if a parameter has
-    /// another number of elements than in the step before.
+    /// The first error of `update`; [`OpError::Shape`] if a parameter has another number of elements than in the step
+    /// before.
     pub fn update(
         &mut self,
         mut parameters: Parameters<'_, Model, E, D>,

@@ -24,12 +24,6 @@ type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
 
 /// Causal self-attention with rotary positions, in which groups of heads share keys and values. The queries and keys of
 /// each head are normalized.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::gemma3::Attention, prelude::*};
-/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-/// let norm: &Tensor<(EvenHeads,), f32, Cpu> = &layer.key_norm;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Attention<Config: Gemma3Config, E, D> {
     /// To the queries of all heads.
@@ -86,12 +80,6 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
 }
 
 /// `output(gelu(gate(x)) · hidden(x))`: GeGLU, the GELU by its tanh approximation.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::gemma3::FeedForward, prelude::*};
-/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-/// let gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.gate;
-/// ```
 #[module(output = Config::EmbedDim)]
 pub struct FeedForward<Config: Gemma3Config, E, D> {
     /// From `EmbedDim` to `HiddenDim`, before the activation.
@@ -117,12 +105,6 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
 }
 
 /// Attention and feed-forward layer, each with a norm before it, a norm after it, and a residual around all three.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::gemma3::Layer, prelude::*};
-/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.attention_norm;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: Gemma3Config, E, D> {
     /// The weight of the norm before the attention.

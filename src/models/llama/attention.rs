@@ -22,12 +22,6 @@ type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
 pub(crate) type KeyValueHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDim<Config>, HeadDim<Config>>;
 
 /// Causal self-attention with rotary positions, in which groups of heads share keys and values.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::llama::Attention, prelude::*};
-/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-/// let key: &Tensor<(Product<NumKeyValueHeads, EvenHeads>, EmbedDim), f32, Cpu> = &layer.key;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Attention<Config: LlamaConfig, E, D> {
     /// To the queries of all heads.

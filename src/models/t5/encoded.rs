@@ -16,9 +16,6 @@ use std::fmt;
 impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     /// Encodes the sources `(B, Src)`. The result is [`Autoregressive`]: it generates a target for each.
     ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
-    ///
     /// ```
     /// use typed_transformer::{doctest::*, models::t5::T5, nn::Autoregressive, prelude::*};
     /// let model = T5::<Small, f32, Cpu>::build(&Cpu::default());

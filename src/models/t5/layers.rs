@@ -17,12 +17,6 @@ type KeysAndValues<B, Len, Config, E, D, T> =
     (Keys<B, Len, KeyValueHeadsOf<Config>, E, D, T>, Values<B, Len, KeyValueHeadsOf<Config>, E, D, T>);
 
 /// Attention without a scale, with a norm of the queries' input before it and a residual around it.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::t5::Attention, prelude::*};
-/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.norm;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Attention<Config: T5Config, E, D> {
     /// The weight of the norm.
@@ -74,12 +68,6 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
 }
 
 /// `x + output(relu(hidden(norm(x))))`
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::t5::FeedForward, prelude::*};
-/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-/// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct FeedForward<Config: T5Config, E, D> {
     /// The weight of the norm.
@@ -106,12 +94,6 @@ impl<Config: T5Config, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
 }
 
 /// Self-attention, then feed-forward layer.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::t5::EncoderLayer, prelude::*};
-/// let layer = EncoderLayer::<Small, f32, Cpu>::build(&Cpu::default());
-/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.self_attention.norm;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct EncoderLayer<Config: T5Config, E, D> {
     /// Each position attends to all that are not padding.
@@ -135,12 +117,6 @@ impl<Config: T5Config, E: Real, D: Backend<E>> EncoderLayer<Config, E, D> {
 }
 
 /// Self-attention, attention to the source, then feed-forward layer.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::t5::DecoderLayer, prelude::*};
-/// let layer = DecoderLayer::<Small, f32, Cpu>::build(&Cpu::default());
-/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.cross_attention.norm;
-/// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct DecoderLayer<Config: T5Config, E, D> {
     /// Each position attends to itself and the ones before it.

@@ -36,12 +36,6 @@ pub type NumPatches<Config> = PatchGrid<
 pub type ClassAndPatches<Config> = Sum<Const<1>, NumPatches<Config>>;
 
 /// The class token and a linear map of each patch, with a vector for each position added.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::vit::{ClassAndPatches, Embeddings}, prelude::*};
-/// let layer = Embeddings::<Small, f32, Cpu>::build(&Cpu::default());
-/// let positions: &Tensor<(ClassAndPatches<Small>, EmbedDim), f32, Cpu> = &layer.position;
-/// ```
 #[module(output = Config::EmbedDim)]
 pub struct Embeddings<Config: VitConfig, E, D> {
     /// The vector of the class token.

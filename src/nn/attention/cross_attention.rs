@@ -39,7 +39,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
@@ -55,7 +55,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
     /// (B, NumHeads, Q, K)`, by [`MHAttention::attention_weights`].
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,

@@ -182,7 +182,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
@@ -199,8 +199,8 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     /// without padding. The keys and values of the new positions join the cache.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a
-    /// run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a run-time
+    /// dimension differ.
     pub fn forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,

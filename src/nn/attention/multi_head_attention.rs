@@ -81,7 +81,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     /// `(B, Q, QDim), (B, K, KDim), (B, K, VDim), mask (B, Q, K) -> (B, Q, OutputDim)`
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
@@ -113,7 +113,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     /// [`forward`](Self::forward) does not store them.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::*, prelude::*};

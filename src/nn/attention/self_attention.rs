@@ -36,7 +36,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
@@ -50,7 +50,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     /// [`MHAttention::attention_weights`].
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn attention_weights<B: MaybeSharded, S: Dim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
@@ -72,8 +72,8 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     /// without padding. The keys and values of the new positions join the cache.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a
-    /// run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a run-time
+    /// dimension differ.
     pub fn forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,

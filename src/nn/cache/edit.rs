@@ -65,7 +65,7 @@ impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueC
     /// Row `i` of the batch becomes a copy of row `rows[i]`: beam search continues with the beams that it keeps.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if the rows are those of another batch; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if the rows are those of another batch.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::KeyValueCache, prelude::*};

@@ -135,9 +135,6 @@ where
 
 impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
     /// An empty cache.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn new(device: &D, batch: B) -> Result<Self, OpError> {
         let capacity = CacheCapacity::for_len(0);
         let allocate = || {
@@ -207,9 +204,6 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows between two steps.
     /// A later call with a wider window, or with [`CausalMask`], does not see what was dropped.
     ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
-    ///
     /// ```
     /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::KeyValueCache, prelude::*};
     /// dims! { pub Width = 2; }
@@ -237,8 +231,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// Appends the keys and values of the next positions.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the cache would have more than `MaxLen` positions; [`OpError::Dim`] if the
-    /// batches or the two lengths differ in size; [`OpError::Device`] if the device fails.
+    /// [`OpError::Range`] if the cache would have more than `MaxLen` positions; [`OpError::Dim`] if the batches or the
+    /// two lengths differ in size.
     pub fn append<S: Dim>(
         &mut self,
         keys: &Keys<B, S, A, E, D>,

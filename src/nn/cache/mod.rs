@@ -46,9 +46,6 @@ pub struct Cache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real = f3
 
 impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Cache<B, MaxLen, A, E, D> {
     /// An empty cache for this number of layers.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn new(device: &D, batch: B, layers: usize) -> Result<Self, OpError> {
         let layers = (0..layers).map(|_| KeyValueCache::new(device, batch));
         Ok(Self { layers: layers.collect::<Result<_, _>>()?, len: 0, batch })
@@ -92,8 +89,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// Row `i` of the batch becomes a copy of row `rows[i]`: beam search continues with the beams that it keeps.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if the rows are those of another batch; [`OpError::Device`] if the device fails. The cache is then
-    /// unchanged.
+    /// [`OpError::Dim`] if the rows are those of another batch. The cache is then unchanged.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Cache, prelude::*};

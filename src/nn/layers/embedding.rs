@@ -26,9 +26,6 @@ pub struct Embedding<N: ConstDim, EmbedDim: ConstDim, A: Arch, E, D> {
 
 impl<N: ConstDim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Embedding<N, EmbedDim, A, E, D> {
     /// `(B, S) ids of N -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         ids: &TokenIds<B, S, N>,
@@ -63,9 +60,6 @@ pub struct LmHead<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E, D> {
 
 impl<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E: Real, D: Backend<E>> LmHead<EmbedDim, VocabSize, A, E, D> {
     /// `(B, S, EmbedDim), table (VocabSize, EmbedDim) -> (B, S, VocabSize)`
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

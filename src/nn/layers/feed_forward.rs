@@ -36,9 +36,6 @@ pub struct FeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
 
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, A, E, D> {
     /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<Dims: EndsIn<EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
@@ -83,9 +80,6 @@ pub struct GatedFeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
 
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> GatedFeedForward<EmbedDim, A, E, D> {
     /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<Dims: EndsIn<EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,

@@ -31,9 +31,6 @@ pub struct Linear<InDim: ConstDim, OutDim: ConstDim, E, D> {
 
 impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, OutDim, E, D> {
     /// `(.., InDim) -> (.., OutDim)`, for tensors of 1 to 6 axes.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
@@ -117,9 +114,6 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backen
     Projection<InDim, OutDim, Rule, E, D>
 {
     /// `(.., InDim) -> (.., OutDim)`, for tensors of 1 to 6 axes.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
@@ -180,9 +174,6 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, 
     Lora<InDim, OutDim, Rank, E, D>
 {
     /// The output of the adapted map: `(B, S, InDim), (OutDim, InDim), (OutDim) -> (B, S, OutDim)`.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<B: MaybeSharded, S: MaybeSharded, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,
@@ -197,9 +188,6 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, 
 
     /// The weight of the adapted map, `W + (alpha / Rank) · B A`: `(OutDim, InDim) -> (OutDim, InDim)`. `tape` records
     /// the operations for gradients of the adapter.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, models::llama::Llama, module, nn::Lora, prelude::*};

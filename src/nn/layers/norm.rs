@@ -33,9 +33,6 @@ pub struct Norm<EmbedDim: ConstDim, A: Arch, E, D> {
 
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D> {
     /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<Dims: EndsIn<EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
@@ -123,9 +120,6 @@ pub struct LayerNorm<EmbedDim: ConstDim, E, D> {
 
 impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> LayerNorm<EmbedDim, E, D> {
     /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<Dims: EndsIn<EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,

@@ -73,15 +73,14 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// A cache without tokens.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if the model is bound to a batch of another size; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if the model is bound to a batch of another size.
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError>;
 
     /// Reads tokens that follow those in `cache`, and returns the logits of the token after them: `(B, S) ids of
     /// VocabSize -> (B, VocabSize)`. The tokens join the cache. After an error of the device the cache is not usable.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
-    /// [`OpError::Device`] if the device fails.
+    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size.
     fn next_logits<S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Self::VocabSize>,

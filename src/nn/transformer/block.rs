@@ -40,7 +40,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
@@ -150,7 +150,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         embeds: Tensor<(B, S, EmbedDim), E, D, T>,

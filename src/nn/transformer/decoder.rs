@@ -82,7 +82,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
@@ -184,7 +184,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,

@@ -92,9 +92,6 @@ pub struct DecoderOnly<Config: SingleStack, E, D> {
 
 impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
@@ -106,9 +103,6 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     }
 
     /// The attention weights of each layer: `(B, S) ids of VocabSize -> (B, NumHeads, S, S)` per layer.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn attention_weights<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
@@ -119,9 +113,6 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     }
 
     /// The logits of the decoder's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         decoder_output: Tensor<(B, S, Config::EmbedDim), E, D, T>,
@@ -130,9 +121,6 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     }
 
     /// An empty cache of `MaxSeqLen` positions for [`forward_cached`](Self::forward_cached).
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn cache<B: MaybeSharded>(&self, batch: B) -> Result<Cache<B, Config::MaxSeqLen, Config, E, D>, OpError> {
         let device = self.embedder.token_embedder.weight.device();
         Cache::new(device, batch, Config::NumLayers::SIZE)
@@ -145,8 +133,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     /// token counts as padding.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
-    /// [`OpError::Device`] if the device fails.
+    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size.
     pub fn forward_cached<B: MaybeSharded, S: Dim>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,

@@ -37,9 +37,6 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
     Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>
 {
     /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,

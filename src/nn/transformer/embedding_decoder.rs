@@ -54,7 +54,7 @@ impl<
     /// `(B, Q) ids of VocabSize, (B, K, KVDim), padding (B, K) -> (B, Q, QDim)`
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
         &self,
         decoder_ids: &TokenIds<B, Q, VocabSize>,
@@ -67,9 +67,6 @@ impl<
 
     /// A cache of `MaxSeqLen` target positions for [`forward_cached`](Self::forward_cached). It holds the
     /// projected source of each layer and no target positions.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn cache<B: MaybeSharded, K: Dim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
@@ -85,8 +82,7 @@ impl<
     /// token counts as padding.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
-    /// [`OpError::Device`] if the device fails.
+    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size.
     pub fn forward_cached<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         decoder_ids: &TokenIds<B, Q, VocabSize>,

@@ -47,9 +47,6 @@ impl<
 > EmbeddingEncoder<VocabSize, MaxSeqLen, EmbedDim, NumLayers, A, E, D>
 {
     /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn forward<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
@@ -63,9 +60,6 @@ impl<
     /// annotated transformer*, "Encoder-only").
     ///
     /// `(B, S) ids of VocabSize -> (B, EmbedDim)`; `tape` records the operations for gradients.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn pooled<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
@@ -76,9 +70,6 @@ impl<
     }
 
     /// The attention weights of each layer: `(B, S) ids of VocabSize -> (B, NumHeads, S, S)` per layer.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn attention_weights<B: MaybeSharded, S: AtMost<MaxSeqLen>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,

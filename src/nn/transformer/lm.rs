@@ -169,7 +169,7 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// encoder and decoder; `tape` records the operations for gradients.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if the two batches differ in size.
     pub fn forward<B: MaybeSharded, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
         &self,
         encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
@@ -194,7 +194,7 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// The layers run as in [`forward`](Self::forward), which does not keep the attention weights.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
+    /// [`OpError::Dim`] if the two batches differ in size.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, prelude::*};
@@ -238,9 +238,6 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// Encodes the sources, `(B, Src) ids of SrcVocab`. The result is [`Autoregressive`](crate::nn::Autoregressive): it
     /// generates a target for each.
     ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
-    ///
     /// ```
     /// # use typed_transformer::{doctest::*, generate::{Generation, Sampler}, prelude::*};
     /// const END: Fin<VocabSize> = Fin::literal::<27>();
@@ -263,9 +260,6 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     }
 
     /// The logits of the decoder's output: `(B, Tgt, EmbedDim) -> (B, Tgt, TgtVocab)`.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn logits<B: MaybeSharded, Tgt: Dim, T: Tape<E, D>>(
         &self,
         decoder_output: Tensor<(B, Tgt, Config::EmbedDim), E, D, T>,

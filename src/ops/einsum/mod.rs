@@ -39,8 +39,7 @@ pub use contract::{NumAxes, Over, repeated, summed};
 ///
 /// # Errors
 /// [`OpError::Dim`](crate::ops::OpError::Dim) if an axis has two sizes; it names the axis, both operands and both
-/// sizes. [`OpError::Empty`](crate::ops::OpError::Empty) if an operand has no elements;
-/// [`OpError::Device`](crate::ops::OpError::Device) if the device fails.
+/// sizes. [`OpError::Empty`](crate::ops::OpError::Empty) if an operand has no elements.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

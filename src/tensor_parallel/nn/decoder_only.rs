@@ -48,7 +48,7 @@ impl<Config: SingleStack, Axis: DividesLayersOf<Config>, E: Element, D: Backend<
     /// gradients.
     ///
     /// # Errors
-    /// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+    /// [`OpError::Ranks`] if a rank fails.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,

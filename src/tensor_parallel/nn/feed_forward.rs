@@ -41,7 +41,7 @@ impl<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backe
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
     ///
     /// # Errors
-    /// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+    /// [`OpError::Ranks`] if a rank fails.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

@@ -55,8 +55,7 @@ impl<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E: Element, D: Backend<E>> 
     /// encoder and decoder, the same on all ranks; `tape` records the operations for gradients.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if
-    /// the device fails.
+    /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Ranks`] if a rank fails.
     pub fn forward<B: MaybeSharded, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
         &self,
         encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,

@@ -16,9 +16,6 @@ where
     Tensor<Rank0, E, D, T>: Backpropagate<E, D, Tape = T>,
 {
     /// The gradients of this rank's part of the loss. Their sum over the ranks is the gradients of the loss.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     pub fn backward(self) -> Result<Partial<T::Gradients, W>, OpError>
     where
         T: GradientTape<E, D>,
@@ -38,9 +35,6 @@ impl<E: Real, D: Storage<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W> {
     }
 
     /// A zero loss, for a rank that has no rows of the batch. With it the rank takes part in the reductions.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::Partial};
