@@ -47,91 +47,44 @@ impl Seq2Seq for Model {
 /// A small configuration of the published models.
 pub struct Small;
 
-#[diagnostic::do_not_recommend]
-impl Gpt2Config for Small {
-    type VocabSize = VocabSize;
-    type MaxSeqLen = MaxSeqLen;
-    type EmbedDim = EmbedDim;
-    type NumHeads = EvenHeads;
-    type HiddenDim = HiddenDim;
-    type NumLayers = NumLayers;
-    const NORM_EPSILON: f64 = 1e-5;
+/// Implements traits of configurations for [`Small`]. A dimension is the one of its name, or the one after `as`.
+macro_rules! small {
+    ($($config:ident { $($dim:ident $(as $other:ident)?),* } { $($name:ident: $kind:ty = $value:expr;)* })*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl $config for Small {
+            $(type $dim = small!(@dim $dim $($other)?);)*
+            $(const $name: $kind = $value;)*
+        }
+    )*};
+    (@dim $dim:ident) => { $dim };
+    (@dim $dim:ident $other:ident) => { $other };
 }
 
-#[diagnostic::do_not_recommend]
-impl LlamaConfig for Small {
-    type VocabSize = VocabSize;
-    type MaxSeqLen = MaxSeqLen;
-    type EmbedDim = EmbedDim;
-    type HiddenDim = HiddenDim;
-    type NumLayers = NumLayers;
-    type NumHeads = EvenHeads;
-    type NumKeyValueHeads = NumKeyValueHeads;
-    type HeadDim = EvenHeads;
-    const NORM_EPSILON: f64 = 1e-5;
-    const ROTARY: Rotary = Rotary::halves(10_000.0);
-    const TIED_LOGITS: bool = true;
-}
+small! {
+    Gpt2Config { VocabSize, MaxSeqLen, EmbedDim, NumHeads as EvenHeads, HiddenDim, NumLayers }
+    { NORM_EPSILON: f64 = 1e-5; }
 
-#[diagnostic::do_not_recommend]
-impl Gemma3Config for Small {
-    type VocabSize = VocabSize;
-    type MaxSeqLen = MaxSeqLen;
-    type EmbedDim = EmbedDim;
-    type HiddenDim = HiddenDim;
-    type NumLayers = NumLayers;
-    type NumHeads = EvenHeads;
-    type NumKeyValueHeads = NumKeyValueHeads;
-    type HeadDim = EvenHeads;
-    type WindowLen = TgtLen;
-    const LAYERS_PER_GLOBAL: usize = 2;
-    const NORM_EPSILON: f64 = 1e-6;
-    const QUERY_SIZE: f64 = 4.0;
-}
+    LlamaConfig {
+        VocabSize, MaxSeqLen, EmbedDim, HiddenDim, NumLayers, NumHeads as EvenHeads, NumKeyValueHeads,
+        HeadDim as EvenHeads
+    } { NORM_EPSILON: f64 = 1e-5; ROTARY: Rotary = Rotary::halves(10_000.0); TIED_LOGITS: bool = true; }
 
-#[diagnostic::do_not_recommend]
-impl BertConfig for Small {
-    type VocabSize = VocabSize;
-    type TokenTypes = TokenTypes;
-    type MaxSeqLen = MaxSeqLen;
-    type EmbedDim = EmbedDim;
-    type NumHeads = EvenHeads;
-    type HiddenDim = HiddenDim;
-    type NumLayers = NumLayers;
-    const NORM_EPSILON: f64 = 1e-12;
-}
+    Gemma3Config {
+        VocabSize, MaxSeqLen, EmbedDim, HiddenDim, NumLayers, NumHeads as EvenHeads, NumKeyValueHeads,
+        HeadDim as EvenHeads, WindowLen as TgtLen
+    } { LAYERS_PER_GLOBAL: usize = 2; NORM_EPSILON: f64 = 1e-6; QUERY_SIZE: f64 = 4.0; }
 
-#[diagnostic::do_not_recommend]
-impl VitConfig for Small {
-    type Channels = Channels;
-    type Height = Height;
-    type Width = Width;
-    type PatchHeight = PatchHeight;
-    type PatchWidth = PatchWidth;
-    type EmbedDim = EmbedDim;
-    type NumHeads = EvenHeads;
-    type HiddenDim = HiddenDim;
-    type NumLayers = NumLayers;
-    const NORM_EPSILON: f64 = 1e-12;
-}
+    BertConfig { VocabSize, TokenTypes, MaxSeqLen, EmbedDim, NumHeads as EvenHeads, HiddenDim, NumLayers }
+    { NORM_EPSILON: f64 = 1e-12; }
 
-#[diagnostic::do_not_recommend]
-impl MixtralConfig for Small {
-    type NumExperts = NumExperts;
-    type ExpertsPerToken = ExpertsPerToken;
-}
+    VitConfig {
+        Channels, Height, Width, PatchHeight, PatchWidth, EmbedDim, NumHeads as EvenHeads, HiddenDim, NumLayers
+    } { NORM_EPSILON: f64 = 1e-12; }
 
-#[diagnostic::do_not_recommend]
-impl T5Config for Small {
-    type VocabSize = VocabSize;
-    type MaxTgtLen = MaxSeqLen;
-    type EmbedDim = EmbedDim;
-    type NumHeads = NumHeads;
-    type HeadDim = HeadDim;
-    type HiddenDim = HiddenDim;
-    type NumEncoderLayers = NumLayers;
-    type NumDecoderLayers = NumLayers;
-    type NumBuckets = NumBuckets;
-    const MAX_DISTANCE: usize = 16;
-    const NORM_EPSILON: f64 = 1e-6;
+    MixtralConfig { NumExperts, ExpertsPerToken } {}
+
+    T5Config {
+        VocabSize, MaxTgtLen as MaxSeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, NumEncoderLayers as NumLayers,
+        NumDecoderLayers as NumLayers, NumBuckets
+    } { MAX_DISTANCE: usize = 16; NORM_EPSILON: f64 = 1e-6; }
 }

@@ -24,14 +24,15 @@ use crate::{
 };
 use dfdx::tensor::Cpu;
 
-/// A module for a size: its dimensions, a type for each trait that configures it, and the number of its parameters.
+/// A module for each size: its dimensions, a type for each trait that configures it, and the number of its parameters.
 macro_rules! published {
-    (
+    ($(
         $(#[$meta:meta])*
-        $module:ident: $model:ident, $count:literal parameters
-        $($config:ident { $($dim:ident = $size:literal;)* } { $(const $name:ident: $kind:ty = $value:expr;)* })*
-    ) => {
+        $module:ident = $repository:literal: $model:ident, $count:literal parameters
+        $($config:ident { $($dim:ident = $size:literal;)* } { $($name:ident: $kind:ty = $value:expr;)* })*
+    );*;) => {$(
         $(#[$meta])*
+        #[doc = concat!(" Its repository is [`", $repository, "`](https://huggingface.co/", $repository, ").")]
         pub mod $module {
             use super::*;
 
@@ -57,7 +58,7 @@ macro_rules! published {
             pub type Model<E = f32, D = Cpu> = $model<Config, E, D>;
             const _: () = assert!(Model::<f32, Cpu>::NUM_PARAMS == $count);
         }
-    };
+    )*};
 }
 
 /// The rotary positions of Llama 3.2, for sequences 16 times as long as those of its first training run.
@@ -65,208 +66,126 @@ const LLAMA_3_2_SCALING: RotaryScaling =
     RotaryScaling { factor: 32.0, low_frequency_factor: 1.0, high_frequency_factor: 4.0, original_len: 8192 };
 
 published! {
-    /// GPT-2 of 124 million parameters ([`openai-community/gpt2`](https://huggingface.co/openai-community/gpt2)).
-    gpt2: Gpt2, 124_439_808 parameters
+    /// GPT-2 of 124 million parameters.
+    gpt2 = "openai-community/gpt2": Gpt2, 124_439_808 parameters
     Gpt2Config {
         VocabSize = 50_257; MaxSeqLen = 1024; EmbedDim = 768; NumHeads = 12; HiddenDim = 3072; NumLayers = 12;
-    } {
-        const NORM_EPSILON: f64 = 1e-5;
-    }
-}
+    } { NORM_EPSILON: f64 = 1e-5; };
 
-published! {
-    /// GPT-2 of 355 million parameters
-    /// ([`openai-community/gpt2-medium`](https://huggingface.co/openai-community/gpt2-medium)).
-    gpt2_medium: Gpt2, 354_823_168 parameters
+    /// GPT-2 of 355 million parameters.
+    gpt2_medium = "openai-community/gpt2-medium": Gpt2, 354_823_168 parameters
     Gpt2Config {
         VocabSize = 50_257; MaxSeqLen = 1024; EmbedDim = 1024; NumHeads = 16; HiddenDim = 4096; NumLayers = 24;
-    } {
-        const NORM_EPSILON: f64 = 1e-5;
-    }
-}
+    } { NORM_EPSILON: f64 = 1e-5; };
 
-published! {
-    /// GPT-2 of two columns, for tests ([`sshleifer/tiny-gpt2`](https://huggingface.co/sshleifer/tiny-gpt2)).
-    tiny_gpt2: Gpt2, 102_714 parameters
-    Gpt2Config {
-        VocabSize = 50_257; MaxSeqLen = 1024; EmbedDim = 2; NumHeads = 2; HiddenDim = 8; NumLayers = 2;
-    } {
-        const NORM_EPSILON: f64 = 1e-5;
-    }
-}
+    /// GPT-2 of two columns, for tests.
+    tiny_gpt2 = "sshleifer/tiny-gpt2": Gpt2, 102_714 parameters
+    Gpt2Config { VocabSize = 50_257; MaxSeqLen = 1024; EmbedDim = 2; NumHeads = 2; HiddenDim = 8; NumLayers = 2; }
+    { NORM_EPSILON: f64 = 1e-5; };
 
-published! {
-    /// SmolLM of 135 million parameters
-    /// ([`HuggingFaceTB/SmolLM-135M`](https://huggingface.co/HuggingFaceTB/SmolLM-135M)).
-    smol_lm_135m: Llama, 134_515_008 parameters
+    /// SmolLM of 135 million parameters.
+    smol_lm_135m = "HuggingFaceTB/SmolLM-135M": Llama, 134_515_008 parameters
     LlamaConfig {
         VocabSize = 49_152; MaxSeqLen = 2048; EmbedDim = 576; HiddenDim = 1536; NumLayers = 30; NumHeads = 9;
         NumKeyValueHeads = 3; HeadDim = 64;
-    } {
-        const NORM_EPSILON: f64 = 1e-5;
-        const ROTARY: Rotary = Rotary::halves(10_000.0);
-        const TIED_LOGITS: bool = true;
-    }
-}
+    } { NORM_EPSILON: f64 = 1e-5; ROTARY: Rotary = Rotary::halves(10_000.0); TIED_LOGITS: bool = true; };
 
-published! {
-    /// Llama 3.2 of 1.2 billion parameters
-    /// ([`meta-llama/Llama-3.2-1B`](https://huggingface.co/meta-llama/Llama-3.2-1B)).
-    llama_3_2_1b: Llama, 1_235_814_400 parameters
+    /// Llama 3.2 of 1.2 billion parameters.
+    llama_3_2_1b = "meta-llama/Llama-3.2-1B": Llama, 1_235_814_400 parameters
     LlamaConfig {
         VocabSize = 128_256; MaxSeqLen = 131_072; EmbedDim = 2048; HiddenDim = 8192; NumLayers = 16; NumHeads = 32;
         NumKeyValueHeads = 8; HeadDim = 64;
     } {
-        const NORM_EPSILON: f64 = 1e-5;
-        const ROTARY: Rotary = Rotary { scaling: Some(LLAMA_3_2_SCALING), ..Rotary::halves(500_000.0) };
-        const TIED_LOGITS: bool = true;
-    }
-}
+        NORM_EPSILON: f64 = 1e-5;
+        ROTARY: Rotary = Rotary { scaling: Some(LLAMA_3_2_SCALING), ..Rotary::halves(500_000.0) };
+        TIED_LOGITS: bool = true;
+    };
 
-published! {
-    /// TinyLlama of 1.1 billion parameters
-    /// ([`TinyLlama/TinyLlama-1.1B-Chat-v1.0`](https://huggingface.co/TinyLlama/TinyLlama-1.1B-Chat-v1.0)).
-    tiny_llama_1_1b: Llama, 1_100_048_384 parameters
+    /// TinyLlama of 1.1 billion parameters.
+    tiny_llama_1_1b = "TinyLlama/TinyLlama-1.1B-Chat-v1.0": Llama, 1_100_048_384 parameters
     LlamaConfig {
         VocabSize = 32_000; MaxSeqLen = 2048; EmbedDim = 2048; HiddenDim = 5632; NumLayers = 22; NumHeads = 32;
         NumKeyValueHeads = 4; HeadDim = 64;
-    } {
-        const NORM_EPSILON: f64 = 1e-5;
-        const ROTARY: Rotary = Rotary::halves(10_000.0);
-        const TIED_LOGITS: bool = false;
-    }
-}
+    } { NORM_EPSILON: f64 = 1e-5; ROTARY: Rotary = Rotary::halves(10_000.0); TIED_LOGITS: bool = false; };
 
-published! {
-    /// Qwen3 of 0.6 billion parameters
-    /// ([`Qwen/Qwen3-0.6B`](https://huggingface.co/Qwen/Qwen3-0.6B)).
-    qwen3_0_6b: Llama, 596_049_920 parameters
+    /// Qwen3 of 0.6 billion parameters.
+    qwen3_0_6b = "Qwen/Qwen3-0.6B": Llama, 596_049_920 parameters
     LlamaConfig {
         VocabSize = 151_936; MaxSeqLen = 40_960; EmbedDim = 1024; HiddenDim = 3072; NumLayers = 28; NumHeads = 16;
         NumKeyValueHeads = 8; HeadDim = 128;
     } {
-        const NORM_EPSILON: f64 = 1e-6;
-        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
-        const TIED_LOGITS: bool = true;
-        const HEAD_NORMS: bool = true;
-    }
-}
+        NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = true;
+        HEAD_NORMS: bool = true;
+    };
 
-published! {
-    /// Qwen3 of 1.7 billion parameters
-    /// ([`Qwen/Qwen3-1.7B`](https://huggingface.co/Qwen/Qwen3-1.7B)).
-    qwen3_1_7b: Llama, 1_720_574_976 parameters
+    /// Qwen3 of 1.7 billion parameters.
+    qwen3_1_7b = "Qwen/Qwen3-1.7B": Llama, 1_720_574_976 parameters
     LlamaConfig {
         VocabSize = 151_936; MaxSeqLen = 40_960; EmbedDim = 2048; HiddenDim = 6144; NumLayers = 28; NumHeads = 16;
         NumKeyValueHeads = 8; HeadDim = 128;
     } {
-        const NORM_EPSILON: f64 = 1e-6;
-        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
-        const TIED_LOGITS: bool = true;
-        const HEAD_NORMS: bool = true;
-    }
-}
+        NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = true;
+        HEAD_NORMS: bool = true;
+    };
 
-published! {
-    /// Qwen3 of 8.2 billion parameters
-    /// ([`Qwen/Qwen3-8B`](https://huggingface.co/Qwen/Qwen3-8B)).
-    qwen3_8b: Llama, 8_190_735_360 parameters
+    /// Qwen3 of 8.2 billion parameters.
+    qwen3_8b = "Qwen/Qwen3-8B": Llama, 8_190_735_360 parameters
     LlamaConfig {
         VocabSize = 151_936; MaxSeqLen = 40_960; EmbedDim = 4096; HiddenDim = 12_288; NumLayers = 36; NumHeads = 32;
         NumKeyValueHeads = 8; HeadDim = 128;
     } {
-        const NORM_EPSILON: f64 = 1e-6;
-        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
-        const TIED_LOGITS: bool = false;
-        const HEAD_NORMS: bool = true;
-    }
-}
+        NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = false;
+        HEAD_NORMS: bool = true;
+    };
 
-published! {
-    /// Gemma 3 of 268 million parameters
-    /// ([`google/gemma-3-270m`](https://huggingface.co/google/gemma-3-270m)).
-    gemma_3_270m: Gemma3, 268_098_176 parameters
+    /// Gemma 3 of 268 million parameters.
+    gemma_3_270m = "google/gemma-3-270m": Gemma3, 268_098_176 parameters
     Gemma3Config {
         VocabSize = 262_144; MaxSeqLen = 32_768; EmbedDim = 640; HiddenDim = 2048; NumLayers = 18; NumHeads = 4;
         NumKeyValueHeads = 1; HeadDim = 256; WindowLen = 512;
-    } {
-        const NORM_EPSILON: f64 = 1e-6;
-        const QUERY_SIZE: f64 = 256.0;
-    }
-}
+    } { NORM_EPSILON: f64 = 1e-6; QUERY_SIZE: f64 = 256.0; };
 
-published! {
-    /// Gemma 3 of 1 billion parameters
-    /// ([`google/gemma-3-1b-pt`](https://huggingface.co/google/gemma-3-1b-pt)).
-    gemma_3_1b: Gemma3, 999_885_952 parameters
+    /// Gemma 3 of 1 billion parameters.
+    gemma_3_1b = "google/gemma-3-1b-pt": Gemma3, 999_885_952 parameters
     Gemma3Config {
         VocabSize = 262_144; MaxSeqLen = 32_768; EmbedDim = 1152; HiddenDim = 6912; NumLayers = 26; NumHeads = 4;
         NumKeyValueHeads = 1; HeadDim = 256; WindowLen = 512;
-    } {
-        const NORM_EPSILON: f64 = 1e-6;
-        const QUERY_SIZE: f64 = 256.0;
-    }
-}
+    } { NORM_EPSILON: f64 = 1e-6; QUERY_SIZE: f64 = 256.0; };
 
-published! {
-    /// Mixtral of 8 experts, of which 2 compute a token
-    /// ([`mistralai/Mixtral-8x7B-v0.1`](https://huggingface.co/mistralai/Mixtral-8x7B-v0.1)).
-    mixtral_8x7b: Mixtral, 46_702_792_704 parameters
+    /// Mixtral of 8 experts, of which 2 compute a token.
+    mixtral_8x7b = "mistralai/Mixtral-8x7B-v0.1": Mixtral, 46_702_792_704 parameters
     LlamaConfig {
         VocabSize = 32_000; MaxSeqLen = 32_768; EmbedDim = 4096; HiddenDim = 14_336; NumLayers = 32; NumHeads = 32;
         NumKeyValueHeads = 8; HeadDim = 128;
-    } {
-        const NORM_EPSILON: f64 = 1e-5;
-        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
-        const TIED_LOGITS: bool = false;
-    }
-    MixtralConfig { NumExperts = 8; ExpertsPerToken = 2; } {}
-}
+    } { NORM_EPSILON: f64 = 1e-5; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = false; }
+    MixtralConfig { NumExperts = 8; ExpertsPerToken = 2; } {};
 
-published! {
-    /// BERT ([`google-bert/bert-base-uncased`](https://huggingface.co/google-bert/bert-base-uncased)).
-    bert_base_uncased: Bert, 109_482_240 parameters
+    /// BERT.
+    bert_base_uncased = "google-bert/bert-base-uncased": Bert, 109_482_240 parameters
     BertConfig {
         VocabSize = 30_522; TokenTypes = 2; MaxSeqLen = 512; EmbedDim = 768; NumHeads = 12; HiddenDim = 3072;
         NumLayers = 12;
-    } {
-        const NORM_EPSILON: f64 = 1e-12;
-    }
-}
+    } { NORM_EPSILON: f64 = 1e-12; };
 
-published! {
-    /// A sentence encoder
-    /// ([`sentence-transformers/all-MiniLM-L6-v2`](https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2)).
-    all_mini_lm_l6_v2: Bert, 22_713_216 parameters
+    /// A sentence encoder.
+    all_mini_lm_l6_v2 = "sentence-transformers/all-MiniLM-L6-v2": Bert, 22_713_216 parameters
     BertConfig {
         VocabSize = 30_522; TokenTypes = 2; MaxSeqLen = 512; EmbedDim = 384; NumHeads = 12; HiddenDim = 1536;
         NumLayers = 6;
-    } {
-        const NORM_EPSILON: f64 = 1e-12;
-    }
-}
+    } { NORM_EPSILON: f64 = 1e-12; };
 
-published! {
-    /// T5 of 61 million parameters ([`google-t5/t5-small`](https://huggingface.co/google-t5/t5-small)).
-    t5_small: T5, 60_506_624 parameters
+    /// T5 of 61 million parameters.
+    t5_small = "google-t5/t5-small": T5, 60_506_624 parameters
     T5Config {
         VocabSize = 32_128; MaxTgtLen = 512; EmbedDim = 512; NumHeads = 8; HeadDim = 64; HiddenDim = 2048;
         NumEncoderLayers = 6; NumDecoderLayers = 6; NumBuckets = 32;
-    } {
-        const MAX_DISTANCE: usize = 128;
-        const NORM_EPSILON: f64 = 1e-6;
-    }
-}
+    } { MAX_DISTANCE: usize = 128; NORM_EPSILON: f64 = 1e-6; };
 
-published! {
-    /// A Vision Transformer for images of 224 by 224 pixels
-    /// ([`google/vit-base-patch16-224-in21k`](https://huggingface.co/google/vit-base-patch16-224-in21k)).
-    /// Files with a classifier, such as `google/vit-base-patch16-224`, have no pooler and do not load.
-    vit_base_patch16_224: Vit, 86_389_248 parameters
+    /// A Vision Transformer for images of 224 by 224 pixels. Files with a classifier, such as
+    /// `google/vit-base-patch16-224`, have no pooler and do not load.
+    vit_base_patch16_224 = "google/vit-base-patch16-224-in21k": Vit, 86_389_248 parameters
     VitConfig {
         Channels = 3; Height = 224; Width = 224; PatchHeight = 16; PatchWidth = 16; EmbedDim = 768; NumHeads = 12;
         HiddenDim = 3072; NumLayers = 12;
-    } {
-        const NORM_EPSILON: f64 = 1e-12;
-    }
+    } { NORM_EPSILON: f64 = 1e-12; };
 }
