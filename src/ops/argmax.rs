@@ -32,13 +32,10 @@ use dfdx::{
 /// assert_eq!(error.to_string(), "argmax: every element is NaN or -inf");
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn argmax<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T>(
+pub fn argmax<Dims: HasAxis<Name, WhichAxis>, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T>(
     input: &Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
-) -> Result<Indices<Dims::Remaining, Name>, OpError>
-where
-    Dims: HasAxis<Name, WhichAxis>,
-{
+) -> Result<Indices<Dims::Remaining, Name>, OpError> {
     const OP: &str = "argmax";
     let shape = *input.shape();
     ensure_not_empty(OP, &shape)?;

@@ -7,12 +7,7 @@ use crate::{
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 
 /// The elements of all tensors of a model.
-pub fn read_elements<Model, E, D>(model: &Model) -> Result<Vec<E>, D::Err>
-where
-    Model: TensorCollection<E, D>,
-    E: Real,
-    D: Device<E>,
-{
+pub fn read_elements<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(model: &Model) -> Result<Vec<E>, D::Err> {
     let mut elements = Vec::new();
     visit_tensors::<_, E, D, _>(model, "", |visited| {
         elements.extend(visited.tensor.to_vec());

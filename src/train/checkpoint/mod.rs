@@ -96,17 +96,12 @@ where
 }
 
 /// Writes the new content of a checkpoint.
-pub(super) fn write<Model, E, D>(
+pub(super) fn write<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Device<E>>(
     path: &Path,
     model: &Model,
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
     Training { progress, settings, ranks, .. }: Training,
-) -> Result<PartialFile, SaveError>
-where
-    Model: Module + TensorCollection<E, D>,
-    E: SafetensorsDtype,
-    D: Device<E>,
-{
+) -> Result<PartialFile, SaveError> {
     let parameters = parameter_infos::<Model, E, D>();
     let mut tensors = weights::collect(model, "model");
     let in_parts = |found: usize, expected: usize, tensor: &str| {
@@ -152,17 +147,12 @@ where
 }
 
 /// Loads the model and the progress. Changes `state` only if everything fits.
-pub(super) fn load<Model, E, D>(
+pub(super) fn load<Model: Module + TensorCollection<E, D, To<E, D> = Model>, E: SafetensorsDtype, D: Device<E>>(
     path: &Path,
     device: &D,
     state: &mut OptimizerState<Model, E, [Slot<E, D>]>,
     training: &Training,
-) -> Result<Resumed<Model>, ResumeError>
-where
-    Model: Module + TensorCollection<E, D, To<E, D> = Model>,
-    E: SafetensorsDtype,
-    D: Device<E>,
-{
+) -> Result<Resumed<Model>, ResumeError> {
     let load_error = |source| ResumeError::Load { path: path.to_path_buf(), source };
     let mut file = TensorFile::open(path).map_err(load_error)?;
     let header = read_header(&file)?;

@@ -74,7 +74,7 @@ impl<O, S: Schedule> Trainer<O, S> {
 
     /// Saves the training in a folder of temporary files that only its user can read: that of `before`, or a new
     /// one.
-    fn save_elsewhere<Model, E, D>(
+    fn save_elsewhere<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Backend<E>>(
         &self,
         model: &Model,
         refused: &Path,
@@ -82,9 +82,6 @@ impl<O, S: Schedule> Trainer<O, S> {
     ) -> Result<PathBuf, SaveError>
     where
         O: Optimizer<Model, E, D>,
-        Model: Module + TensorCollection<E, D>,
-        E: SafetensorsDtype,
-        D: Backend<E>,
     {
         if let Some(path) = before {
             return self.save(model, &path).map(|()| path);
