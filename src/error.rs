@@ -180,10 +180,10 @@ pub enum OpError {
     #[error("backward: the backward pass of this recording has run; a new pass needs `model.recording()` again")]
     Backward,
     /// Two passes that add to gradients of their own became one, by
-    /// [`accumulate_gradients`](crate::train::accumulate_gradients).
+    /// [`GradientsOf::into_recording`](crate::train::GradientsOf::into_recording).
     #[error(
-        "backward: two recordings that add to gradients meet; one of them is to be that of `accumulate_gradients`, and \
-         the other a clone of it or `model.recording()`"
+        "backward: two recordings that add to gradients meet; one of them is to be that of `gradients.into_recording()`, \
+         and the other a clone of it or `model.recording()`"
     )]
     TwoSums,
     /// A pass keeps the gradients of parameters and inputs alone.

@@ -23,12 +23,12 @@ use support::{
     ranks::{World, finish, on_first, prepare, progress, run_on_ranks},
 };
 use typed_transformer::{
-    generate::greedy,
+    generate::{Sampler, generate},
     nn::Module,
     ops::partial_cross_entropy,
     prelude::*,
     ranks::{Partial, Ranks, Shard},
-    train::{Adam, Constant, Recording, Trainer},
+    train::{Adam, Recording, Trainer},
 };
 
 /// Fresh random sequences that the accuracy is measured on.
@@ -95,7 +95,7 @@ fn loss<D: Backend<f32>>(
 }
 
 fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
-    let mut trainer = Trainer::new(Adam::default(), Constant(cli.learning_rate), cli.steps, cli.seed);
+    let mut trainer = Trainer::new(Adam::default(), cli.learning_rate, cli.steps, cli.seed);
     trainer.require_same("the batch", cli.batch);
     let checkpoints = cli.files.checkpoints(CHECKPOINT, cli.checkpoint_every);
     let new = || Model::try_build(device);
@@ -126,7 +126,7 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
 /// Greedy decoding: the model reads the given numbers and its own output so far.
 fn decode<D: Backend<f32>>(model: &Model<D>, sequences: &[Sequence]) -> Result<Vec<Numbers>, BoxError> {
     let next: TokenIds<Batch, TgtLen, _> =
-        greedy(model, &sources(sequences, Batch::new(sequences.len()))?, BEGIN, PAD, TgtLen)?;
+        generate(model, &sources(sequences, Batch::new(sequences.len()))?, BEGIN, PAD, TgtLen, &mut Sampler::greedy())?;
     Ok((0..sequences.len()).filter_map(|row| next.row(row)).collect())
 }
 

@@ -2,8 +2,8 @@
 //!
 //! [`Generation`] generates texts token by token with any [`Autoregressive`] model, and hands out each token at once.
 //! The functions return whole texts: [`generate_from_prompt`] continues a prompt; [`generate`] generates the targets of
-//! an encoder-decoder, and [`greedy`] does so with the most likely tokens. A model reads each token once, because its
-//! cache keeps the keys and values of earlier positions.
+//! an encoder-decoder. A [`Sampler`] chooses the tokens. A model reads each token once, because its cache keeps the keys
+//! and values of earlier positions.
 
 mod generation;
 mod sampler;
@@ -18,41 +18,6 @@ use crate::{
     ops::{OpError, Real},
     tokens::{Fin, TokenIds},
 };
-
-/// Decodes a target for each source with the most likely token at each position.
-///
-/// `(B, Src) ids of SrcVocab -> (B, Tgt) ids of TgtVocab`
-///
-/// It is [`generate`] with [`Sampler::greedy`].
-///
-/// # Errors
-/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
-///
-/// ```
-/// # use typed_transformer::{doctest::*, generate::greedy, prelude::*};
-/// const START: Fin<VocabSize> = Fin::literal::<26>();
-/// const END: Fin<VocabSize> = Fin::literal::<27>();
-/// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
-/// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(END), (Batch, SrcLen))?;
-/// let target: TokenIds<Batch, TgtLen, VocabSize> = greedy(&model, &source, START, END, TgtLen)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn greedy<
-    B: MaybeSharded,
-    Src: AtMost<Config::MaxSrcLen>,
-    Tgt: AtMost<Config::MaxTgtLen>,
-    Config: Seq2Seq,
-    E: Real,
-    D: Backend<E>,
->(
-    model: &LM<Config, E, D>,
-    source: &TokenIds<B, Src, Config::SrcVocab>,
-    start: Fin<Config::TgtVocab>,
-    end: Fin<Config::TgtVocab>,
-    len: Tgt,
-) -> Result<TokenIds<B, Tgt, Config::TgtVocab>, OpError> {
-    generate(model, source, start, end, len, &mut Sampler::greedy())
-}
 
 /// Decodes a target for each source with tokens that `sampler` chooses.
 ///

@@ -2,7 +2,7 @@
 //!
 //! | section of the post | here |
 //! | --- | --- |
-//! | The Input: `get_next_multiple_of_64` | [`get_next_multiple_of_64`] |
+//! | The Input: `get_next_multiple_of_64` | [`usize::next_multiple_of`], as below |
 //! | The Input: `get_positional_encoding` | [`sinusoidal_positions`](crate::ops::sinusoidal_positions) |
 //! | `MultiHeadAttention` | [`MHAttention`](crate::nn::MHAttention) |
 //! | Insertion: Masking | [`CausalMask`](crate::mask::CausalMask) |
@@ -26,11 +26,9 @@ use crate::{
 /// The model at the size that the post trains, with the recommended vocabulary and three blocks:
 ///
 /// ```
-/// use typed_transformer::{
-///     models::learning_the_transformer::{Learning, get_next_multiple_of_64}, nn::Module, prelude::*,
-/// };
+/// use typed_transformer::{models::learning_the_transformer::Learning, nn::Module, prelude::*};
 /// dims! {
-///     pub VocabSize = get_next_multiple_of_64(65); pub MaxT = 8; pub NumEmbed = 32;
+///     pub VocabSize = 65_usize.next_multiple_of(64); pub MaxT = 8; pub NumEmbed = 32;
 ///     pub NumHeads = 4; pub Width = 32; pub NumBlocks = 3;
 /// }
 ///
@@ -65,21 +63,4 @@ impl Conventions for Learning {
     const LOGIT_BIAS: bool = false;
     const EMBEDDING_NORM: bool = false;
     const NORM_EPSILON: f64 = 1e-6;
-}
-
-/// `number`, rounded up to a multiple of 64. The post needs an even vocabulary size; multiples of 64 also
-/// suit the hardware.
-///
-/// It is a `const fn`, so it can give the size of a dimension. The added tokens appear in no text. Every
-/// token of the original vocabulary is a token of the padded one, but not the other way round.
-///
-/// ```
-/// use typed_transformer::{models::learning_the_transformer::get_next_multiple_of_64, prelude::*};
-/// dims! { pub Gpt2Vocab = 50_257; pub VocabSize = get_next_multiple_of_64(Gpt2Vocab::SIZE); }
-/// const _: () = assert!(VocabSize::SIZE == 50_304);
-/// fn fits<Vocab: AtMost<VocabSize>>() {}
-/// fits::<Gpt2Vocab>();
-/// ```
-pub const fn get_next_multiple_of_64(number: usize) -> usize {
-    number.next_multiple_of(64)
 }

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 /// The error of [`Trainer::update`](super::Trainer::update) and [`Trainer::finish`](super::Trainer::finish).
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Constant, GradientsOf, Sgd, Trainer}};
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Sgd, Trainer}};
 /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
-/// let mut trainer = Trainer::new(Sgd::default(), Constant(0.1), 10, 0);
+/// let mut trainer = Trainer::new(Sgd::default(), 0.1, 10, 0);
 /// let gradients = GradientsOf::zeros(&model).allow_unused(&model);
 /// let error = trainer.update(&mut model, gradients, f64::NAN, 4).unwrap_err();
 /// assert_eq!(error.to_string(), "the loss is NaN at step 0");
@@ -82,12 +82,12 @@ fn saved_elsewhere(path: Option<&Path>) -> String {
 /// The error of [`Trainer::resume`](super::Trainer::resume).
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Constant, ResumeError, Sgd, Trainer}, weights};
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{ResumeError, Sgd, Trainer}, weights};
 /// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
 /// let device = Cpu::default();
 /// let path = std::env::temp_dir().join(format!("no-checkpoint-{}.safetensors", std::process::id()));
 /// weights::save(&Layer::build(&device), &path)?;
-/// let mut trainer = Trainer::new(Sgd::default(), Constant(0.1), 10, 0);
+/// let mut trainer = Trainer::new(Sgd::default(), 0.1, 10, 0);
 /// let resumed: Result<Layer, ResumeError> = trainer.resume(&path, &device);
 /// let error = resumed.err().unwrap().to_string();
 /// assert!(error.contains("is not a training checkpoint"), "{error}");

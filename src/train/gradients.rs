@@ -40,9 +40,9 @@ pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
 }
 
 impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
-    /// Zeros for all parameters of a model, to which [`accumulate_gradients`](super::accumulate_gradients)
-    /// and [`master_gradients`](super::master_gradients) add. They hold the model's parameters only, so a
-    /// backward pass keeps no other gradients.
+    /// Zeros for all parameters of a model, to which [`into_recording`](Self::into_recording) and
+    /// [`master_gradients`](super::master_gradients) add. They hold the model's parameters only, so a backward pass
+    /// keeps no other gradients.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::GradientsOf};
@@ -125,8 +125,29 @@ impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
         Self { gradients, taken, used: Some(reached), model }
     }
 
-    /// A tape whose backward pass adds to these gradients.
-    pub(super) fn into_recording(self) -> Recording<Model, E, D> {
+    /// A tape whose backward pass adds to these gradients. So a batch that does not fit into memory can be processed in
+    /// parts, with one update for all of them.
+    ///
+    /// The first part starts from [`zeros`](Self::zeros). Scale the loss of each part by its share of the batch. A pass
+    /// adds to one sum: if tensors of two such tapes meet, the backward pass is an [`OpError::TwoSums`].
+    ///
+    /// ```
+    /// use typed_transformer::{nn::Linear, ops::scale, prelude::*, train::{Adam, GradientsOf, update}};
+    /// dims! { pub EmbedDim = 2; pub VocabSize = 3; pub SeqLen = 1; pub PartBatch = 1; }
+    /// let device = Cpu::default();
+    /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
+    /// let mut gradients = GradientsOf::zeros(&model);
+    /// for (input, label) in [([1.0, 0.0], 0), ([0.0, 1.0], 2)] {
+    ///     let input: Tensor<(PartBatch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(input.to_vec());
+    ///     let labels = TokenIds::from_ids(&[label], None, (PartBatch, SeqLen))?;
+    ///     let logits = model.forward(input.put_tape(gradients.into_recording()))?;
+    ///     let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;
+    ///     gradients = scale(loss, 1.0 / 2.0)?.backward()?;
+    /// }
+    /// update(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn into_recording(self) -> Recording<Model, E, D> {
         Recording { tape: SharedTape::adding_to(self.gradients, self.used.unwrap_or_default()), model: self.model }
     }
 }

@@ -7,14 +7,13 @@
 //! | --- | --- |
 //! | losses | [`ops::cross_entropy`](crate::ops::cross_entropy()), [`ops::mean_squared_error`](crate::ops::mean_squared_error()) and others of [`ops`](crate::ops) |
 //! | optimizers | [`Sgd`], [`Adam`], [`AdamW`]; implement [`Optimizer`] for others |
-//! | schedules | [`Constant`], [`WarmupExponential`], [`WarmupCosine`], [`InverseSqrt`]; implement [`Schedule`] for others |
+//! | schedules | a number, [`WarmupExponential`], [`WarmupCosine`], [`InverseSqrt`]; implement [`Schedule`] for others |
 //! | data | [`Batches`]: the examples of each step, shuffled in each epoch |
 //! | validation | [`Evaluation`]: loss, perplexity and accuracy |
-//! | large batches | [`accumulate_gradients`] |
+//! | large batches | [`GradientsOf::into_recording`] adds up gradients |
 //! | mixed precision | [`master_gradients`] |
 //! | files | checkpoints by [`Trainer::checkpoint_every`] and [`Trainer::resume`], [`Metrics`], and [`plot::training_curves`](crate::plot::training_curves()) of them |
 
-mod accumulate;
 mod adam;
 mod batches;
 mod checkpoint;
@@ -38,7 +37,6 @@ mod trainer;
 mod update;
 mod zero;
 
-pub use accumulate::accumulate_gradients;
 pub use adam::{Adam, AdamW};
 pub use batches::Batches;
 pub(crate) use checkpoint::parameter_infos;
@@ -52,7 +50,7 @@ pub use optimizer::Optimizer;
 pub use parallel::update_replicated;
 pub use parameters::{Parameter, ParameterMut, Parameters};
 pub use recording::{Backpropagate, GradientTape, Record, Recording};
-pub use schedule::{Constant, InverseSqrt, Schedule, WarmupCosine, WarmupExponential};
+pub use schedule::{InverseSqrt, Schedule, WarmupCosine, WarmupExponential};
 pub use sgd::Sgd;
 pub use state::{OptimizerState, Slot};
 pub use step::{Step, StepReport};

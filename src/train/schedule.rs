@@ -16,6 +16,7 @@ use std::fmt::Debug;
 ///     }
 /// }
 /// assert_eq!(LinearDecay { init_value: 0.1, steps: 100 }.learning_rate(50), 0.05);
+/// assert_eq!(0.1.learning_rate(1_000), 0.1);
 /// ```
 pub trait Schedule: Debug {
     /// The learning rate of a step, the first being 0.
@@ -59,18 +60,10 @@ impl Schedule for WarmupCosine {
     }
 }
 
-/// The same learning rate at every step.
-///
-/// ```
-/// use typed_transformer::train::{Constant, Schedule};
-/// assert_eq!(Constant(0.1).learning_rate(1_000), 0.1);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Constant(pub f64);
-
-impl Schedule for Constant {
+/// A number is the same learning rate at every step.
+impl Schedule for f64 {
     fn learning_rate(&self, _: usize) -> f64 {
-        self.0
+        *self
     }
 }
 

@@ -14,8 +14,8 @@ use std::{
 /// its random numbers.
 ///
 /// ```
-/// use typed_transformer::train::{Constant, Sgd, Trainer};
-/// let mut trainer = Trainer::new(Sgd::<(), f32>::default(), Constant(0.1), 3, 0);
+/// use typed_transformer::train::{Sgd, Trainer};
+/// let mut trainer = Trainer::new(Sgd::<(), f32>::default(), 0.1, 3, 0);
 /// let step = trainer.next_step().unwrap();
 /// assert_eq!(step.number, 0);
 /// ```
@@ -40,11 +40,11 @@ impl Step {
     ///
     /// ```
     /// use rand::Rng;
-    /// use typed_transformer::{prelude::*, ranks, ranks::Ranks, train::{Constant, Sgd, Trainer}};
+    /// use typed_transformer::{prelude::*, ranks, ranks::Ranks, train::{Sgd, Trainer}};
     /// ranks! { pub World; }
     /// dims! { pub Batch; }
     /// let parts = Ranks::<World>::in_threads(2, |ranks| {
-    ///     let mut trainer = Trainer::new(Sgd::<(), f32>::default(), Constant(0.1), 1, 0);
+    ///     let mut trainer = Trainer::new(Sgd::<(), f32>::default(), 0.1, 1, 0);
     ///     let mut step = trainer.next_step().unwrap();
     ///     let batch: Vec<u8> = (0..5).map(|_| step.rng.r#gen()).collect();
     ///     let rows = step.assign_rows(ranks, Batch::new(5));
@@ -63,9 +63,9 @@ impl Step {
 /// The result of a step.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Constant, GradientsOf, Sgd, Trainer}};
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Sgd, Trainer}};
 /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
-/// let mut trainer = Trainer::new(Sgd::default(), Constant(0.1), 10, 0);
+/// let mut trainer = Trainer::new(Sgd::default(), 0.1, 10, 0);
 /// let gradients = GradientsOf::zeros(&model).allow_unused(&model);
 /// let report = trainer.update(&mut model, gradients, 3.3, 4)?;
 /// assert_eq!((report.steps_made, report.steps, report.learning_rate), (1, 10, 0.1));

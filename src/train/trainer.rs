@@ -27,12 +27,12 @@ use std::{
 /// ```
 /// # use dfdx::tensor::OnesTensor;
 /// use rand::Rng;
-/// use typed_transformer::{nn::Linear, prelude::*, train::{AdamW, Constant, Trainer}};
+/// use typed_transformer::{nn::Linear, prelude::*, train::{AdamW, Trainer}};
 /// dims! { pub InDim = 3; pub VocabSize = 5; pub SeqLen = 1; pub Batch = 2; }
 ///
 /// let device = Cpu::seed_from_u64(0);
 /// let mut model = Linear::<InDim, VocabSize, f32, Cpu>::build(&device);
-/// let mut trainer = Trainer::new(AdamW::default(), Constant(1e-3), 100, 0);
+/// let mut trainer = Trainer::new(AdamW::default(), 1e-3, 100, 0);
 /// trainer.clip_norm = 1.0;
 /// while let Some(mut step) = trainer.next_step() {
 ///     let ids = [0; 2].map(|_| step.rng.gen_range(0..5));
@@ -166,8 +166,8 @@ impl<O, S> Trainer<O, S> {
     /// improves. A resumed training goes on counting.
     ///
     /// ```
-    /// use typed_transformer::train::{Constant, Sgd, Trainer};
-    /// let mut trainer = Trainer::new(Sgd::<(), f32>::default(), Constant(0.1), 100, 0);
+    /// use typed_transformer::train::{Sgd, Trainer};
+    /// let mut trainer = Trainer::new(Sgd::<(), f32>::default(), 0.1, 100, 0);
     /// trainer.record_best(2.0);
     /// assert_eq!(trainer.steps_since_best(), 0);
     /// ```

@@ -14,7 +14,7 @@ use std::{
 use tempfile::TempDir;
 use typed_transformer::{
     prelude::*,
-    train::{Adam, Constant, ResumeNote, TrainError, Trainer},
+    train::{Adam, ResumeNote, TrainError, Trainer},
     weights::{
         self,
         disk::{self, Fault},
@@ -28,7 +28,7 @@ const FILES: [&str; 3] = ["ck", "ck.best", "ck.previous-1"];
 
 /// Resumes the training run at `path`, if there is one, and makes its steps up to this number. The failures of the run.
 fn train(path: &Path, steps: usize) -> Result<Vec<TrainError>, Box<dyn std::error::Error>> {
-    let mut trainer: Training = Trainer::new(Adam::default(), Constant(0.01), steps, 0);
+    let mut trainer: Training = Trainer::new(Adam::default(), 0.01, steps, 0);
     let mut model = match path.exists() {
         true => trainer.resume(path, &Cpu::default())?,
         false => Tiny::build(&Cpu::seed_from_u64(1)),
@@ -202,7 +202,7 @@ fn what_is_set_aside_is_said() {
     let at = |name: &str| folder.path().join(name);
     fs::remove_file(at("ck.best")).unwrap(); // It has the name of the newest, too.
     fs::write(at("ck.best"), "of great value").unwrap();
-    let mut trainer: Training = Trainer::new(Adam::default(), Constant(0.01), 6, 0);
+    let mut trainer: Training = Trainer::new(Adam::default(), 0.01, 6, 0);
     let _: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
     trainer.checkpoint_every(&path, 1).unwrap();
     let [note @ ResumeNote::SetAside { .. }] = trainer.resume_notes() else { panic!("{:?}", trainer.resume_notes()) };
@@ -214,7 +214,7 @@ fn what_is_set_aside_is_said() {
     // The newest keeps its name until the next save, so that there is always one.
     fs::remove_file(&path).unwrap(); // It has the name of the best, too.
     fs::write(&path, "of great value").unwrap();
-    let mut trainer: Training = Trainer::new(Adam::default(), Constant(0.01), 6, 0);
+    let mut trainer: Training = Trainer::new(Adam::default(), 0.01, 6, 0);
     let mut model: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
     trainer.checkpoint_every(&path, 1).unwrap();
     let [ResumeNote::OlderCheckpoint { .. }, note @ ResumeNote::SetAside { .. }] = trainer.resume_notes() else {
@@ -232,7 +232,7 @@ fn an_error_names_the_file_that_it_is_about() {
     let (folder, path) = folder_with_checkpoint();
     let at = |name: &str| folder.path().join(name);
     let open = |path: &Path| {
-        let mut trainer: Training = Trainer::new(Adam::default(), Constant(0.01), 6, 0);
+        let mut trainer: Training = Trainer::new(Adam::default(), 0.01, 6, 0);
         trainer.checkpoint_every(path, 1).unwrap_err().to_string()
     };
     fs::create_dir(at("x.best")).unwrap();
@@ -245,7 +245,7 @@ fn an_error_names_the_file_that_it_is_about() {
     assert_eq!(open(&at("u")), format!("{} is not a checkpoint; it is not overwritten", best.display()));
 
     // The best alone cannot be written.
-    let mut trainer: Training = Trainer::new(Adam::default(), Constant(0.01), 6, 0);
+    let mut trainer: Training = Trainer::new(Adam::default(), 0.01, 6, 0);
     let mut model: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
     trainer.checkpoint_every(&path, 1).unwrap();
     fs::remove_file(at("ck.best")).unwrap();

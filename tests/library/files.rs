@@ -28,7 +28,7 @@ use typed_transformer::{
     nn::{Conventions, Learned, Linear, Module, NormKind, NormPlacement, Sinusoidal, WidthScale},
     ops,
     prelude::*,
-    train::{Adam, Constant, Trainer},
+    train::{Adam, Trainer},
     weights::{self, LoadError, SafetensorsDtype, SaveError},
 };
 
@@ -820,8 +820,8 @@ fn changed(whole: &[u8], (changes, size, end): &Mutation) -> Vec<u8> {
 }
 
 /// A training run of the smallest model after two steps.
-fn training() -> (Trainer<Adam<Tiny, f32>, Constant>, Tiny) {
-    let mut trainer = Trainer::new(Adam::default(), Constant(0.01), usize::MAX, 0);
+fn training() -> (Trainer<Adam<Tiny, f32>, f64>, Tiny) {
+    let mut trainer = Trainer::new(Adam::default(), 0.01, usize::MAX, 0);
     let mut model = build::<Tiny>();
     step(&mut trainer, &mut model);
     step(&mut trainer, &mut model);
@@ -829,7 +829,7 @@ fn training() -> (Trainer<Adam<Tiny, f32>, Constant>, Tiny) {
 }
 
 /// One step, if the training is not over and its numbers are finite.
-fn step(trainer: &mut Trainer<Adam<Tiny, f32>, Constant>, model: &mut Tiny) -> Option<()> {
+fn step(trainer: &mut Trainer<Adam<Tiny, f32>, f64>, model: &mut Tiny) -> Option<()> {
     let _step = trainer.next_step()?;
     let labels = TokenIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
     let input: Tensor<(Const<1>, Const<1>, InDim), f32, Cpu> = Cpu::default().ones();

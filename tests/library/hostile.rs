@@ -139,7 +139,7 @@ fn texts_from_a_file_are_escaped() {
     let quoted = serde_json::to_string(NAME).unwrap();
     for (from, to) in [
         ("\"OutDim=3\"", quoted.clone()),
-        ("\"Constant(0.01)\"", quoted.clone()),
+        ("\"0.01\"", quoted.clone()),
         ("\"settings\":[", format!("\"settings\":[[{quoted},\"\"],")),
     ] {
         let mut metadata = metadata.clone();

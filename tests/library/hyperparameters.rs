@@ -4,7 +4,7 @@ use crate::tiny_training::Tiny;
 use dfdx::tensor_ops::SumTo;
 use typed_transformer::{
     prelude::*,
-    train::{Adam, AdamW, Constant, GradientsOf, Optimizer, Schedule, Sgd, TrainError, Trainer, update},
+    train::{Adam, AdamW, GradientsOf, Optimizer, Schedule, Sgd, TrainError, Trainer, update},
 };
 
 const NAN: f64 = f64::NAN;
@@ -79,7 +79,7 @@ fn a_trainer_names_the_hyperparameter_and_makes_no_step() {
         error.to_string()
     }
     let rate = "update: the learning rate must be finite and at least 0, but it is";
-    assert_eq!(error_of(Constant(NAN), 1.0), format!("{rate} NaN"));
-    assert_eq!(error_of(Constant(-1.0), 1.0), format!("{rate} -1"));
-    assert_eq!(error_of(Constant(0.1), NAN), "update: clip_norm must be above 0, but it is NaN");
+    assert_eq!(error_of(NAN, 1.0), format!("{rate} NaN"));
+    assert_eq!(error_of(-1.0, 1.0), format!("{rate} -1"));
+    assert_eq!(error_of(0.1, NAN), "update: clip_norm must be above 0, but it is NaN");
 }

@@ -135,7 +135,7 @@ fn a_diverged_training_keeps_its_best_checkpoint() {
 
     // It goes on from there, with another schedule if that is allowed.
     let mut slower = crate::tiny_training::trainer();
-    slower.schedule.0 = 0.001;
+    slower.schedule = 0.001;
     let refused: Result<Tiny, _> = slower.resume(&best, &Cpu::default());
     assert!(matches!(refused.unwrap_err(), ResumeError::Setting { setting, .. } if setting == "the schedule"));
     slower.allow_other_schedule = true;

@@ -10,7 +10,7 @@ use typed_transformer::{
     prelude::*,
     ranks,
     ranks::Ranks,
-    train::{Adam, Constant, Metrics, ResumeNote, ShardedState, TrainError, Trainer, ensure_not_of_checkpoint},
+    train::{Adam, Metrics, ResumeNote, ShardedState, TrainError, Trainer, ensure_not_of_checkpoint},
     weights::{self, SaveError, disk},
 };
 
@@ -104,8 +104,7 @@ fn a_part_of_the_state_is_not_saved_as_the_whole() {
     let path = folder.path().join("ck");
     Ranks::<World>::in_threads(2, |ranks| {
         let optimizer = ShardedState::new(Adam::default(), ranks);
-        let mut trainer: Trainer<ShardedState<Adam<Model, f32>, World>, _> =
-            Trainer::new(optimizer, Constant(0.1), 4, 0);
+        let mut trainer: Trainer<ShardedState<Adam<Model, f32>, World>, _> = Trainer::new(optimizer, 0.1, 4, 0);
         let mut model = Model::build(&Cpu::seed_from_u64(1));
         if ranks.is_first() {
             // Without a step there is nothing to gather.

@@ -6,17 +6,17 @@ use tempfile::TempDir;
 use typed_transformer::{
     nn::Linear,
     prelude::*,
-    train::{Adam, Constant, Trainer},
+    train::{Adam, Trainer},
 };
 
 dims! { pub InDim = 2; pub OutDim = 3; }
 
 /// The smallest model.
 pub type Tiny = Linear<InDim, OutDim, f32, Cpu>;
-pub type Training = Trainer<Adam<Tiny, f32>, Constant>;
+pub type Training = Trainer<Adam<Tiny, f32>, f64>;
 
 pub fn trainer() -> Training {
-    Trainer::new(Adam::default(), Constant(0.01), usize::MAX, 0)
+    Trainer::new(Adam::default(), 0.01, usize::MAX, 0)
 }
 
 /// One step, with `loss` in place of the loss.

@@ -9,10 +9,7 @@ use typed_transformer::{
     nn::Linear,
     ops::{Activation, Relu, cross_entropy_with_label_smoothing, scale},
     prelude::*,
-    train::{
-        Adam, AdamW, Constant, GradientsOf, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine, WarmupExponential,
-        accumulate_gradients, update,
-    },
+    train::{Adam, AdamW, GradientsOf, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine, WarmupExponential, update},
 };
 
 dims! { Batch = 4; SeqLen = 2; InDim = 3; HiddenDim = 5; VocabSize = 7; }
@@ -145,14 +142,14 @@ fn with<T: Default>(set: impl FnOnce(&mut T)) -> T {
 
 #[test]
 fn sgd_matches_pytorch() {
-    agrees!("sgd", Sgd::default(), Constant(0.1), NO_CLIPPING);
-    agrees!("momentum", with(|it: &mut Sgd<_, _>| it.momentum = 0.9), Constant(0.1), NO_CLIPPING);
+    agrees!("sgd", Sgd::default(), 0.1, NO_CLIPPING);
+    agrees!("momentum", with(|it: &mut Sgd<_, _>| it.momentum = 0.9), 0.1, NO_CLIPPING);
 }
 
 #[test]
 fn adam_matches_pytorch_and_optax() {
-    agrees!("adam", with(|it: &mut Adam<_, _>| it.beta2 = 0.99), Constant(0.03), NO_CLIPPING);
-    agrees!("adam_of_optax", Adam::default(), Constant(0.03), NO_CLIPPING);
+    agrees!("adam", with(|it: &mut Adam<_, _>| it.beta2 = 0.99), 0.03, NO_CLIPPING);
+    agrees!("adam_of_optax", Adam::default(), 0.03, NO_CLIPPING);
 }
 
 #[test]
@@ -163,7 +160,7 @@ fn adamw_matches_pytorch_and_decays_only_selected_parameters() {
             it.weight_decay = 0.1;
             it.adam.beta2 = 0.99;
         }),
-        Constant(0.03),
+        0.03,
         NO_CLIPPING
     );
     agrees!(
@@ -172,7 +169,7 @@ fn adamw_matches_pytorch_and_decays_only_selected_parameters() {
             it.weight_decay = 0.1;
             it.weight_decay_filter = |parameter| parameter.path.starts_with("logit");
         }),
-        Constant(0.03),
+        0.03,
         NO_CLIPPING
     );
 }
@@ -253,8 +250,8 @@ fn label_smoothing_matches_pytorch() {
     for (case, loss) in
         [("smoothing", (Reduction::MeanAll, 0.1)), ("smoothing_of_real_labels", (Reduction::MeanPerSequence, 0.3))]
     {
-        check::<f64>(case, 1e-11, Sgd::default(), Constant(0.1), NO_CLIPPING, loss);
-        check::<f32>(case, 1e-4, Sgd::default(), Constant(0.1), NO_CLIPPING, loss);
+        check::<f64>(case, 1e-11, Sgd::default(), 0.1, NO_CLIPPING, loss);
+        check::<f32>(case, 1e-4, Sgd::default(), 0.1, NO_CLIPPING, loss);
     }
 }
 
@@ -345,7 +342,7 @@ fn accumulated_gradients_match_pytorch() {
             for (input, labels) in &parts {
                 let input: Tensor<(Part, SeqLen, InDim), E, Cpu> = device.tensor(input.to_vec());
                 let labels = TokenIds::from_ids(labels, None, (Part, SeqLen)).unwrap();
-                let tape = accumulate_gradients(gradients);
+                let tape = gradients.into_recording();
                 let hidden = model.hidden.forward(input.put_tape(tape)).unwrap();
                 let logits = model.logit.forward(Relu::apply(hidden).unwrap()).unwrap();
                 let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
@@ -380,7 +377,7 @@ fn gradients_of_another_model_of_the_same_type_are_refused() {
          gradient",
     );
     let zeros = GradientsOf::zeros(&model);
-    let tape = accumulate_gradients(zeros);
+    let tape = zeros.into_recording();
     let part = cross_entropy(logits(&model, tape), &labels(), Reduction::MeanAll).unwrap().backward().unwrap();
     assert!(update(&mut other, part, &mut sgd, 0.1, NO_CLIPPING).is_err());
     // A model may be moved, and gradients may be zero.

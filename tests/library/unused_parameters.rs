@@ -5,7 +5,7 @@ use typed_transformer::{
     nn::{Linear, init},
     ops::{add, offset},
     prelude::*,
-    train::{Adam, GradientsOf, Sgd, accumulate_gradients, update},
+    train::{Adam, GradientsOf, Sgd, update},
 };
 
 dims! { Batch = 2; SeqLen = 3; Width = 4; Rank = 2; Classes = 5; }
@@ -82,7 +82,7 @@ where
     assert!(matches!(update(&mut model, zeros, &mut Sgd::default(), 0.1, 1.0), Err(OpError::Unused { .. })));
     let mut sum = GradientsOf::zeros(&model);
     for _ in 0..2 {
-        let x = input().put_tape(accumulate_gradients(sum));
+        let x = input().put_tape(sum.into_recording());
         sum = model.loss(x, Encoded::Recorded).unwrap().backward().unwrap();
     }
     update(&mut model, sum, &mut Sgd::default(), 0.1, 1.0).unwrap();

@@ -16,7 +16,7 @@ use typed_transformer::{
     ops::{self, Activation, GeluTanh, Real, linear, residual},
     prelude::{Backend, BuildModule, OpError, Record, Reduction, cross_entropy},
     tokens::Indices,
-    train::{Backpropagate, GradientsOf, accumulate_gradients},
+    train::{Backpropagate, GradientsOf},
 };
 
 dims! { EmbedDim = 7; Rows = 7; Columns = 7; }
@@ -253,14 +253,14 @@ fn a_pass_that_meets_an_accumulating_one_adds_to_its_gradients() {
         let expected: Vec<f64> =
             alone(&x).into_iter().zip(alone(&y)).zip(alone(&x)).map(|((a, b), c)| a + b + c).collect();
         for accumulating_is_first in [true, false] {
-            let accumulating = model.forward(x.clone().put_tape(accumulate_gradients(first()))).unwrap();
+            let accumulating = model.forward(x.clone().put_tape(first().into_recording())).unwrap();
             let plain = model.forward(y.clone().put_tape(model.recording())).unwrap();
             let [accumulating, plain] = [accumulating, plain].map(|output| output.square().sum::<(), _>());
             let loss = if accumulating_is_first { accumulating + plain } else { plain + accumulating };
             assert_close("accumulated", &[weight_gradient(loss.backward().unwrap())], std::slice::from_ref(&expected));
         }
         // Neither sum can be the other's start.
-        let [one, other] = [&x, &y].map(|x| model.forward(x.clone().put_tape(accumulate_gradients(first()))).unwrap());
+        let [one, other] = [&x, &y].map(|x| model.forward(x.clone().put_tape(first().into_recording())).unwrap());
         let loss: Tensor<(), E, Cpu, _> = residual(one, other).unwrap().square().sum();
         assert_eq!(loss.backward().err(), Some(OpError::TwoSums));
     }

@@ -8,7 +8,7 @@ use typed_transformer::{
     prelude::*,
     ranks,
     ranks::{Partial, Ranks, Replicated, Shard},
-    train::{Adam, Constant, GradientsOf, Recording, Step, TrainError, Trainer},
+    train::{Adam, GradientsOf, Recording, Step, TrainError, Trainer},
 };
 
 ranks! { World; Data; Tp = 2; }
@@ -157,7 +157,7 @@ fn train(count: usize, batch: usize, reduction: Reduction) -> Vec<(Vec<f64>, Vec
         let model: Model = Model::build(&Cpu::seed_from_u64(ranks.rank() as u64));
         // The initial parameters are those of rank 0, whatever its seed.
         let mut model = ranks.replicate(model).unwrap();
-        let mut trainer = Trainer::new(Adam::default(), Constant(0.01), 20, 7);
+        let mut trainer = Trainer::new(Adam::default(), 0.01, 20, 7);
         let (mut losses, mut parameters) = (Vec::new(), Vec::new());
         while let Some(mut step) = trainer.next_step() {
             let rows: Vec<Row> = (0..batch).map(|_| random_row(&mut step)).collect();
@@ -219,10 +219,10 @@ fn the_loss_does_not_depend_on_the_number_of_ranks() {
 }
 
 /// Runs steps in which rank 1's loss is that of `spoil`. Returns each rank's error and steps.
-fn spoiled(spoil: impl Fn(usize, &mut Trainer<Adam<Model, f64>, Constant>) -> f64 + Sync) -> Vec<(String, usize)> {
+fn spoiled(spoil: impl Fn(usize, &mut Trainer<Adam<Model, f64>, f64>) -> f64 + Sync) -> Vec<(String, usize)> {
     Ranks::<World>::in_threads(3, |ranks| {
         let mut model = ranks.replicate(Model::build(&Cpu::seed_from_u64(0))).unwrap();
-        let mut trainer = Trainer::new(Adam::default(), Constant(0.01), 10, 7);
+        let mut trainer = Trainer::new(Adam::default(), 0.01, 10, 7);
         while let Some(step) = trainer.next_step() {
             let gradients = Partial::term(GradientsOf::zeros(&*model).allow_unused(&*model));
             let gradients: Replicated<GradientsOf<Model, f64, Cpu>, World> =
@@ -269,7 +269,7 @@ fn all_ranks_go_on_from_rank_0s_checkpoint() {
     let path = folder.path().join("checkpoint");
     let run = |count: usize, until: usize, resume: bool| {
         Ranks::<World>::in_threads(count, |ranks| {
-            let mut trainer = Trainer::new(Adam::default(), Constant(0.01), 20, 7);
+            let mut trainer = Trainer::new(Adam::default(), 0.01, 20, 7);
             let model = match resume && ranks.is_first() {
                 true => trainer.resume(&path, &Cpu::default()).unwrap(),
                 false => Model::build(&Cpu::seed_from_u64(ranks.rank() as u64)),
@@ -313,13 +313,10 @@ fn all_ranks_go_on_from_rank_0s_checkpoint() {
 /// Each setting that the trainer knows, and one of the caller's.
 #[test]
 fn trainers_that_differ_are_refused_on_all_ranks() {
-    type Change = fn(&mut Trainer<Adam<Model, f64>, Constant>);
+    type Change = fn(&mut Trainer<Adam<Model, f64>, f64>);
     let changes: [(Change, &str); 5] = [
         (|trainer| trainer.clip_norm = 2.0, "the clip norm is inf on rank 0, but 2 on rank 2"),
-        (
-            |trainer| trainer.schedule = Constant(0.5),
-            "the schedule is Constant(0.01) on rank 0, but Constant(0.5) on rank 2",
-        ),
+        (|trainer| trainer.schedule = 0.5, "the schedule is 0.01 on rank 0, but 0.5 on rank 2"),
         (
             |trainer| trainer.optimizer.beta1 = 0.5,
             "the optimizer is Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 } on rank 0, but \
@@ -327,13 +324,13 @@ fn trainers_that_differ_are_refused_on_all_ranks() {
         ),
         (|trainer| trainer.require_same("the text", "a"), "the text is absent on rank 0, but a on rank 2"),
         (
-            |trainer| *trainer = Trainer::new(Adam::default(), Constant(0.01), 30, 7),
+            |trainer| *trainer = Trainer::new(Adam::default(), 0.01, 30, 7),
             "the number of steps is 20 on rank 0, but 30 on rank 2",
         ),
     ];
     for (change, message) in changes {
         let compared = Ranks::<World>::in_threads(3, |ranks| {
-            let mut trainer = Trainer::new(Adam::default(), Constant(0.01), 20, 7);
+            let mut trainer = Trainer::new(Adam::default(), 0.01, 20, 7);
             if ranks.rank() == 2 {
                 change(&mut trainer);
             }

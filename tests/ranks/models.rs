@@ -18,7 +18,7 @@ use typed_transformer::{
     tensor_parallel::{
         Distributed, DividesLayersOf, Sharded, ShardedDecoderOnly, ShardedLM, update_sharded_replicated,
     },
-    train::{Adam, Constant, Optimizer, Recording, Sgd, ShardedState, Step, Trainer, update},
+    train::{Adam, Optimizer, Recording, Sgd, ShardedState, Step, Trainer, update},
     weights,
 };
 
@@ -144,7 +144,7 @@ fn assert_close(found: &[f32], expected: &[f32], tolerance: f32, what: &str) {
 
 /// A step of a training run. Dropout draws the same in each.
 fn step() -> Step {
-    Trainer::new(Sgd::<(), f32>::default(), Constant(1.0), 1, 7).next_step().unwrap()
+    Trainer::new(Sgd::<(), f32>::default(), 1.0, 1, 7).next_step().unwrap()
 }
 
 const SEED: u64 = 3;

@@ -10,7 +10,7 @@ use typed_transformer::{
     prelude::*,
     ranks,
     ranks::{Partial, Ranks},
-    train::{AdamW, Constant, Optimizer, ShardedState, TrainError, Trainer},
+    train::{AdamW, Optimizer, ShardedState, TrainError, Trainer},
 };
 
 ranks! { World; }
@@ -32,7 +32,7 @@ fn train<O: Optimizer<Model, f32>>(
     bad_rank: Option<usize>,
 ) -> Result<(Vec<f64>, O), TrainError> {
     let device = Cpu::seed_from_u64(2);
-    let mut trainer = Trainer::new(optimizer, Constant(0.05), STEPS, 9);
+    let mut trainer = Trainer::new(optimizer, 0.05, STEPS, 9);
     let mut model = Model::build(&device);
     if ranks.is_first() {
         if path.exists() {
@@ -115,7 +115,7 @@ fn a_loss_that_is_no_number_on_one_rank_ends_all_after_the_same_step() {
             let ended = train(&ranks, AdamW::default(), &path, until, Some(ranks.size() - 1)).map(|_| ());
             assert!(matches!(ended, Err(TrainError::Loss { step, .. }) if step == until), "{ended:?}");
             // The next number of ranks goes on from here.
-            let mut trainer = Trainer::new(AdamW::default(), Constant(0.05), STEPS, 9);
+            let mut trainer = Trainer::new(AdamW::default(), 0.05, STEPS, 9);
             let _: Model = trainer.resume(&path, &Cpu::default()).unwrap();
             assert_eq!(trainer.steps_made(), until - 1);
         },

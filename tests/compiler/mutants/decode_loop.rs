@@ -1,8 +1,8 @@
 //! A decode loop: encodes the source once, caches the keys and values of each layer, and writes the target
-//! token by token like `greedy`.
+//! token by token like `generate`.
 
 use typed_transformer::{
-    generate::greedy,
+    generate::{Sampler, generate},
     nn::LmHead,
     ops::{Activation, GeluTanh, argmax, select},
     prelude::*,
@@ -171,6 +171,7 @@ pub fn main() {
 
     let len = TgtLen::new(7).unwrap();
     let spoken: TokenIds<Batch, TgtLen, Sounds> = speak(&model, &words, len);
-    let expected: TokenIds<Batch, TgtLen, Sounds> = greedy(&model, &words, START, END, len).unwrap();
+    let expected: TokenIds<Batch, TgtLen, Sounds> =
+        generate(&model, &words, START, END, len, &mut Sampler::greedy()).unwrap();
     assert_eq!(spoken.as_slice(), expected.as_slice());
 }

@@ -9,7 +9,7 @@ type LmHead = Linear<EmbedDim, Letters, f32, Cpu>;
 type Term = Partial<f64, World>;
 
 fn learn(
-    trainer: &mut Trainer<Adam<LmHead, f32>, Constant>,
+    trainer: &mut Trainer<Adam<LmHead, f32>, f64>,
     model: &mut LmHead,
     gradients: GradientsOf<LmHead, f32, Cpu>,
     loss: Term,

@@ -7,7 +7,7 @@ use typed_transformer::{
     prelude::*,
     ranks,
     ranks::{Ranks, RanksError},
-    train::{Adam, Constant, Trainer},
+    train::{Adam, Trainer},
 };
 
 ranks! { World; Data; }
@@ -16,7 +16,7 @@ dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 
 fn resume(
-    trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, Constant>,
+    trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, f64>,
     ranks: &Ranks<Data>,
 ) -> Result<(), RanksError> {
     trainer.replicate::<LmHead<Letters>, f32, Cpu, World>(ranks, &Cpu::default())

@@ -8,7 +8,7 @@ dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 
 fn store(
-    trainer: &Trainer<Adam<LmHead<Letters>, f32>, Constant>,
+    trainer: &Trainer<Adam<LmHead<Letters>, f32>, f64>,
     model: &LmHead<Sounds>,
 ) -> Result<(), SaveError> {
     trainer.save(model, "letters.safetensors")

@@ -8,7 +8,7 @@ dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 
 fn learn(
-    trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, Constant>,
+    trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, f64>,
     model: &mut LmHead<Sounds>,
     gradients: GradientsOf<LmHead<Letters>, f32, Cpu>,
 ) -> Result<StepReport, TrainError> {

@@ -7,7 +7,7 @@ use typed_transformer::{
     prelude::*,
     ranks,
     ranks::{Partial, Ranks, Replicated},
-    train::{Adam, Constant, GradientsOf, StepReport, TrainError, Trainer},
+    train::{Adam, GradientsOf, StepReport, TrainError, Trainer},
 };
 
 ranks! { World; Data; }
@@ -16,7 +16,7 @@ dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 
 fn learn(
-    trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, Constant>,
+    trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, f64>,
     world: &Ranks<World>,
     model: &mut Replicated<LmHead<Sounds>, World>,
     gradients: Replicated<GradientsOf<LmHead<Letters>, f32, Cpu>, World>,
