@@ -348,7 +348,7 @@ fn dropout_knows_the_rows_of_the_batch_by_their_type() {
         dropout(ones.put_tape(Recording::<(), f64, Cpu>::default()), 0.5).unwrap().as_vec()
     }
     let [first, second] = <[_; 2]>::try_from(Ranks::<World>::in_threads(2, |ranks| {
-        let mut trainer = Trainer::new(Adam::<Model, f64>::default(), Constant(0.01), 20, 7);
+        let mut trainer = Trainer::new(Adam::<Model, f64>::default(), 0.01, 20, 7);
         let step = trainer.next_step().unwrap();
         let rows = step.assign_rows(ranks, Batch::new(6));
         (dropped(rows), dropped(Const::<3>))
