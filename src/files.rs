@@ -1,8 +1,6 @@
-use std::{
-    fs::{self, File},
-    io::{self, Read},
-    path::Path,
-};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
 
 /// Reads a file of at most this length.
 pub(crate) fn read_bounded(path: &Path, max_len_bytes: u64) -> io::Result<Vec<u8>> {

@@ -4,19 +4,15 @@
 //! tensors of a model, for those of a model that changes, and for those that the type of a model describes. What
 //! happens at a tensor is a trait object.
 
-use crate::{
-    backend::{Backend, elements_of, tensor_id},
-    dims::unnamed,
-    error::Real,
+use crate::backend::{Backend, elements_of, tensor_id};
+use crate::dims::unnamed;
+use crate::error::Real;
+use dfdx::nn::{
+    RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName, ViewTensorRef,
 };
-use dfdx::{
-    nn::{
-        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName, ViewTensorRef,
-    },
-    shapes::{HasShape, Shape},
-    tensor::{Gradients, OwnedTape, Storage, Tensor, Trace, UniqueId},
-    tensor_ops::{Device, ReshapeTo},
-};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{Gradients, OwnedTape, Storage, Tensor, Trace, UniqueId};
+use dfdx::tensor_ops::{Device, ReshapeTo};
 use std::{any::type_name, fmt::Debug};
 
 /// A tensor over any dimensions.

@@ -1,15 +1,11 @@
 //! The definition of [`Backend::assign_positions`].
 
 use super::Backend;
-use crate::{
-    dims::{ConstDim, Dim, MaybeSharded},
-    error::{OpError, Real, device_error},
-};
-use dfdx::{
-    shapes::{Axis, HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::{ReshapeTo, TryConcatAlong},
-};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::error::{OpError, Real, device_error};
+use dfdx::shapes::{Axis, HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{ReshapeTo, TryConcatAlong};
 
 /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
 pub fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(

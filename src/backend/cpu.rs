@@ -3,10 +3,8 @@
 use super::{Backend, KernelError, KernelOutput, Operand, StridedOperand, Tape, put_gradient_by_backward_pass};
 #[cfg(feature = "f16")]
 use dfdx::dtypes::{AMP, f16};
-use dfdx::{
-    shapes::Shape,
-    tensor::{Cpu, CpuError, Gradients, Storage, Tensor},
-};
+use dfdx::shapes::Shape;
+use dfdx::tensor::{Cpu, CpuError, Gradients, Storage, Tensor};
 use typed_transformer_cpu::{AdamStep, SgdStep, elements, record_kernel, reshape, sum_of_squares_f32};
 
 /// The methods of a [`Backend`] whose elements lie in the memory of this process.

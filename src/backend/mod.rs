@@ -30,19 +30,15 @@ pub(crate) use typed_transformer_cpu::{
 pub use weight::WeightTape;
 pub(crate) use weight::{note_parameter, read_weight, weight_on_tape};
 
-use crate::{
-    dims::{ConstDim, Dim, MaybeSharded, unnamed},
-    error::{OpError, Real, device_error},
-};
+use crate::dims::{ConstDim, Dim, MaybeSharded, unnamed};
+use crate::error::{OpError, Real, device_error};
 #[cfg(all(feature = "cuda", feature = "f16"))]
 use dfdx::dtypes::{AMP, f16};
+use dfdx::shapes::{HasShape, Rank0, Shape, Unit};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
-use dfdx::{
-    shapes::{HasShape, Rank0, Shape, Unit},
-    tensor::{Cache, Gradients, Storage, Tensor},
-    tensor_ops::{Device, ReshapeTo, SumTo},
-};
+use dfdx::tensor::{Cache, Gradients, Storage, Tensor};
+use dfdx::tensor_ops::{Device, ReshapeTo, SumTo};
 
 /// A device that runs modules. By default it has no kernels.
 ///

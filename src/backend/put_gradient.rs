@@ -1,11 +1,9 @@
 //! The gradient of a parameter, written by a backward pass: nothing else writes dfdx's gradients.
 
 use crate::{dims::unnamed, error::Real};
-use dfdx::{
-    shapes::{HasShape, Rank0, Shape},
-    tensor::{Gradients, OwnedTape, Tensor, Trace},
-    tensor_ops::{Backward, Device, ReshapeTo, SumTo, TryMul},
-};
+use dfdx::shapes::{HasShape, Rank0, Shape};
+use dfdx::tensor::{Gradients, OwnedTape, Tensor, Trace};
+use dfdx::tensor_ops::{Backward, Device, ReshapeTo, SumTo, TryMul};
 
 /// Adds to the gradient of `parameter` by the backward pass of `Σ gradient · parameter`.
 pub(crate) fn add_gradient_by_backward_pass<E: Real, D: Device<E>>(

@@ -1,19 +1,13 @@
 //! Measures the run-time cost of typed dimensions. It is a unit test, not a bench, because it calls private functions.
 
-use crate::{
-    dims,
-    ops::{Activation, GeluTanh, linear, residual},
-    train::{Backpropagate, Recording},
-};
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Cpu, Merge, PutTape, SampleTensor, SplitTape, Tensor, TensorFromVec},
-    tensor_ops::SumTo,
-};
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use crate::dims;
+use crate::ops::{Activation, GeluTanh, linear, residual};
+use crate::train::{Backpropagate, Recording};
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{Cpu, Merge, PutTape, SampleTensor, SplitTape, Tensor, TensorFromVec};
+use dfdx::tensor_ops::SumTo;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
 use typed_transformer_cpu::{
     ActivationKind, Arithmetic, FlatTensor, KernelOutput, Linear, Operand, SharedTape, StridedOperand,
     activation_kernel, arithmetic_kernel, linear_kernel, record_kernel,

@@ -1,9 +1,7 @@
 use super::{Backend, KernelError, Operand, Tape, tensor_id};
 use crate::error::Real;
-use dfdx::{
-    shapes::Shape,
-    tensor::{Merge, NoneTape, PutTape, SplitTape, Storage, Tensor, UniqueId},
-};
+use dfdx::shapes::Shape;
+use dfdx::tensor::{Merge, NoneTape, PutTape, SplitTape, Storage, Tensor, UniqueId};
 
 /// The tape of a weight of an operation whose input has the tape `T`.
 ///

@@ -1,15 +1,11 @@
 use super::Sampler;
-use crate::{
-    backend::Backend,
-    dims::{Const, Dim, MaybeSharded},
-    nn::Autoregressive,
-    ops::{OpError, Real},
-    tokens::{Fin, TokenIds},
-};
-use dfdx::{
-    shapes::{ConstDim as _, HasShape},
-    tensor::{Cpu, Tensor},
-};
+use crate::backend::Backend;
+use crate::dims::{Const, Dim, MaybeSharded};
+use crate::nn::Autoregressive;
+use crate::ops::{OpError, Real};
+use crate::tokens::{Fin, TokenIds};
+use dfdx::shapes::{ConstDim as _, HasShape};
+use dfdx::tensor::{Cpu, Tensor};
 use std::fmt;
 
 /// Texts that are being generated: an iterator over their next tokens, one for each of the `B` texts.

@@ -11,13 +11,11 @@ mod sampler;
 pub use generation::Generation;
 pub use sampler::{Sampler, SamplingError};
 
-use crate::{
-    backend::Backend,
-    dims::{AtMost, Const, Dim, MaybeSharded},
-    nn::{Autoregressive, LM, Seq2Seq},
-    ops::{OpError, Real},
-    tokens::{Fin, TokenIds},
-};
+use crate::backend::Backend;
+use crate::dims::{AtMost, Const, Dim, MaybeSharded};
+use crate::nn::{Autoregressive, LM, Seq2Seq};
+use crate::ops::{OpError, Real};
+use crate::tokens::{Fin, TokenIds};
 
 /// Decodes a target for each source with tokens that `sampler` chooses.
 ///

@@ -1,15 +1,11 @@
-use crate::{
-    backend::elements_of,
-    dims::{ConstDim, MaybeSharded},
-    ops::{OpError, Real},
-    tokens::Fin,
-};
+use crate::backend::elements_of;
+use crate::dims::{ConstDim, MaybeSharded};
+use crate::ops::{OpError, Real};
+use crate::tokens::Fin;
 use dfdx::{shapes::HasShape, tensor::Tensor, tensor_ops::Device};
-use rand::{
-    SeedableRng,
-    distributions::{Distribution, WeightedIndex},
-    rngs::StdRng,
-};
+use rand::SeedableRng;
+use rand::distributions::{Distribution, WeightedIndex};
+use rand::rngs::StdRng;
 
 /// The error of an invalid [`Sampler`] setting.
 ///

@@ -12,18 +12,12 @@ pub use kinds::{
 
 use typed_transformer_cpu::MaskRule;
 
-use crate::{
-    dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size, name},
-    tokens::{TokenError, TokenIds},
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{Storage, Tensor},
-};
-use std::{
-    fmt,
-    sync::{Arc, OnceLock},
-};
+use crate::dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size, name};
+use crate::tokens::{TokenError, TokenIds};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{Storage, Tensor};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 /// A mask of `(Batch, SeqLen)`: `true` for a token, `false` for padding.
 ///

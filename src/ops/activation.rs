@@ -1,13 +1,9 @@
 use super::{OpError, Real, cast, unnamed::map};
-use crate::{
-    backend::{ActivationKind, Backend, Tape, activation_kernel, run_kernel},
-    dims::UnnamedTensor,
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{NoneTape, Tensor},
-    tensor_ops::{TryAdd, TryMul, TrySub},
-};
+use crate::backend::{ActivationKind, Backend, Tape, activation_kernel, run_kernel};
+use crate::dims::UnnamedTensor;
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{NoneTape, Tensor};
+use dfdx::tensor_ops::{TryAdd, TryMul, TrySub};
 use std::f64::consts::{PI, SQRT_2};
 
 /// The activation of a feed-forward layer, chosen by type.

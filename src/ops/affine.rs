@@ -1,10 +1,8 @@
 use super::{OpError, Real, cast, unnamed::map};
 use crate::backend::{Backend, Tape, affine_kernel, run_kernel};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::{TryAdd, TryMul},
-};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{TryAdd, TryMul};
 
 /// `factor · x`, element by element.
 ///

@@ -1,13 +1,9 @@
 use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, select::remaining};
-use crate::{
-    backend::Backend,
-    dims::{AxisOf, Dim, HasAxis},
-    tokens::Indices,
-};
-use dfdx::{
-    shapes::{Axes, HasShape},
-    tensor::Tensor,
-};
+use crate::backend::Backend;
+use crate::dims::{AxisOf, Dim, HasAxis};
+use crate::tokens::Indices;
+use dfdx::shapes::{Axes, HasShape};
+use dfdx::tensor::Tensor;
 
 /// The index of the highest element along the axis `Name`; the first of several such indices.
 ///

@@ -6,21 +6,15 @@ pub(super) use checks::check_bias;
 use checks::check_values;
 pub use options::AttentionOptions;
 
-use super::{
-    AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, elementwise,
-    unnamed::{choose, matmul, matmul_transposed, softmax},
-    where_::bool_tensor,
-};
-use crate::{
-    backend::{Arithmetic, Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
-    mask::AttentionMask,
-};
-use dfdx::{
-    shapes::{Axis, HasShape},
-    tensor::Tensor,
-    tensor_ops::BroadcastTo,
-};
+use super::unnamed::{choose, matmul, matmul_transposed, softmax};
+use super::where_::bool_tensor;
+use super::{AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, elementwise};
+use crate::backend::{Arithmetic, Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded, check_same_size};
+use crate::mask::AttentionMask;
+use dfdx::shapes::{Axis, HasShape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::BroadcastTo;
 
 /// `softmax(scale · q kᵀ + bias)` over the visible keys: how much each query attends to each key (the post's
 /// `dot_product_attention_weights`, appendix).

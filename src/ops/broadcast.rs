@@ -1,11 +1,9 @@
 use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AxisOf, BroadcastFrom, MaybeSharded};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::BroadcastTo,
-};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::BroadcastTo;
 
 /// Repeats a tensor along the new axis `Name`: `(.., ..) -> (.., Name, ..)`.
 ///

@@ -2,11 +2,9 @@
 
 use super::{OpError, Real, TensorOrNumber, device_error};
 use crate::backend::Backend;
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{NoneTape, Tensor},
-    tensor_ops::{TryEq, TryGe, TryGt, TryLe, TryLt, TryNe},
-};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{NoneTape, Tensor};
+use dfdx::tensor_ops::{TryEq, TryGe, TryGt, TryLe, TryLt, TryNe};
 
 /// Declares operations of one signature, each from the method of dfdx, its words, its sign and the result of the example.
 macro_rules! comparison {

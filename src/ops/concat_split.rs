@@ -3,11 +3,9 @@
 use super::{OpError, Real, device_error, ensure_not_empty, scale};
 use crate::backend::{Backend, Tape, concat_kernel, gather_kernel, run_kernel};
 use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
-use dfdx::{
-    shapes::{Axis, HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::{ReshapeTo, TryConcatAlong},
-};
+use dfdx::shapes::{Axis, HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{ReshapeTo, TryConcatAlong};
 
 /// Concatenates two tensors along an axis: `(.., One, ..), (.., Other, ..) -> (.., Total, ..)` with
 /// `One + Other = Total`.

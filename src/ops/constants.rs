@@ -1,20 +1,13 @@
 //! Tensors that do not depend on an input.
 
-use super::{
-    OpError, Real, cast,
-    concat_split::{outer_len_inner, sizes},
-    device_error,
-    select::shape_of_sizes,
-};
-use crate::{
-    backend::Backend,
-    dims::{BroadcastFrom, Dim},
-    tokens::Indices,
-};
-use dfdx::{
-    shapes::{Axes, Shape},
-    tensor::Tensor,
-};
+use super::concat_split::{outer_len_inner, sizes};
+use super::select::shape_of_sizes;
+use super::{OpError, Real, cast, device_error};
+use crate::backend::Backend;
+use crate::dims::{BroadcastFrom, Dim};
+use crate::tokens::Indices;
+use dfdx::shapes::{Axes, Shape};
+use dfdx::tensor::Tensor;
 
 /// A tensor of elements in row-major order: an array, a slice or a vector.
 ///

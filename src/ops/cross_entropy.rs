@@ -1,22 +1,16 @@
+use super::arithmetic::elementwise;
+use super::gather::gather_repeated;
+use super::unnamed::{Rows, choose, reshape_to};
+use super::views::with_shape_type;
 use super::{
-    FitsLogits, Labels, OpError, Real,
-    arithmetic::elementwise,
-    cast, device_error, dim_error, ensure_not_empty,
-    gather::gather_repeated,
-    log_softmax_over, scale,
-    unnamed::{Rows, choose, reshape_to},
-    views::with_shape_type,
+    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty, log_softmax_over, scale,
 };
-use crate::{
-    backend::{Arithmetic, Backend, Tape, cross_entropy_kernel, run_kernel},
-    dims::{Const, Dim, axis},
-    tokens::{Fin, Indices},
-};
-use dfdx::{
-    shapes::{Axis, HasShape, Rank0, Shape},
-    tensor::{PutTape, SplitTape, Tensor},
-    tensor_ops::{BroadcastTo, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
-};
+use crate::backend::{Arithmetic, Backend, Tape, cross_entropy_kernel, run_kernel};
+use crate::dims::{Const, Dim, axis};
+use crate::tokens::{Fin, Indices};
+use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
+use dfdx::tensor::{PutTape, SplitTape, Tensor};
+use dfdx::tensor_ops::{BroadcastTo, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul};
 
 const OP: &str = "cross-entropy";
 

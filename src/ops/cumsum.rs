@@ -1,11 +1,9 @@
 use super::{OpError, Real, concat_split::outer_len_inner, device_error, ensure_not_empty};
 use crate::backend::{Backend, MiddleAxis, Tape, cumsum_kernel, run_kernel};
 use crate::dims::{AxisOf, Dim, HasAxis};
-use dfdx::{
-    shapes::{Axes, Axis, HasShape},
-    tensor::Tensor,
-    tensor_ops::{ReshapeTo, TryAdd, TryConcatAlong, TryMul},
-};
+use dfdx::shapes::{Axes, Axis, HasShape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{ReshapeTo, TryAdd, TryConcatAlong, TryMul};
 
 /// The cumulative sums along the axis `Name`: `out[.., n, ..] = Σ input[.., i, ..]` over `i <= n`. The shape stays the
 /// same.

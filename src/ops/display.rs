@@ -2,10 +2,8 @@
 
 use super::Real;
 use crate::{backend::Backend, dims::name};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
 use std::fmt::{self, Debug, Display, Formatter};
 
 /// A longer tensor is abridged, as NumPy does it.

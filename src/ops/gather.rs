@@ -1,21 +1,14 @@
 //! Elements at computed indices: [`gather`] and [`take`].
 
-use super::{
-    OpError, Real,
-    concat_split::{outer_len_inner, sizes},
-    device_error, dim_error, ensure_not_empty,
-    unnamed::reshape_to,
-};
-use crate::{
-    backend::{Backend, Tape, gather_kernel, run_kernel},
-    dims::{AnyDim, AxisOf, Dim, HasAxis, check_same_size},
-    tokens::Indices,
-};
-use dfdx::{
-    shapes::{Axes, Axis, HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::GatherTo,
-};
+use super::concat_split::{outer_len_inner, sizes};
+use super::unnamed::reshape_to;
+use super::{OpError, Real, device_error, dim_error, ensure_not_empty};
+use crate::backend::{Backend, Tape, gather_kernel, run_kernel};
+use crate::dims::{AnyDim, AxisOf, Dim, HasAxis, check_same_size};
+use crate::tokens::Indices;
+use dfdx::shapes::{Axes, Axis, HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::GatherTo;
 
 /// The parts of a tensor at indices of the axis `Name`, which may differ along the axes before it:
 /// `out[.., k, ..] = input[.., indices[.., k], ..]`.

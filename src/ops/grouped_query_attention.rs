@@ -1,9 +1,7 @@
 use super::{AttentionOptions, OpError, Real, multi_head_attention::attend};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded, Product},
-    mask::AttentionMask,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
+use crate::mask::AttentionMask;
 use dfdx::tensor::Tensor;
 
 /// [`multi_head_attention`](super::multi_head_attention) in which each head of the key and of the value serves a group

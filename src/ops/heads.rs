@@ -1,7 +1,5 @@
-use super::{
-    OpError, Real,
-    unnamed::{reshape_to, swap_middle},
-};
+use super::unnamed::{reshape_to, swap_middle};
+use super::{OpError, Real};
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
 use dfdx::{shapes::HasShape, tensor::Tensor};

@@ -1,19 +1,16 @@
+use super::arithmetic::elementwise;
+use super::cross_entropy::{counted_rows, len_and_count, position_weights};
+use super::mean::reduce_all_by_kernel;
+use super::unnamed::rows;
 use super::{
-    OpError, Padding, PadsLogits, Real, Reduction,
-    arithmetic::elementwise,
-    cross_entropy::{counted_rows, len_and_count, position_weights},
-    device_error, dim_error, ensure_not_empty, log_softmax_over,
-    mean::reduce_all_by_kernel,
+    OpError, Padding, PadsLogits, Real, Reduction, device_error, dim_error, ensure_not_empty, log_softmax_over,
     softmax_over,
-    unnamed::rows,
 };
 use crate::backend::{Arithmetic, Backend, ReductionKind, Tape};
 use crate::dims::{Dim, EndsIn, WholeShape, axis};
-use dfdx::{
-    shapes::{Axis, HasShape, Rank0, Shape},
-    tensor::Tensor,
-    tensor_ops::{BroadcastTo, SumTo},
-};
+use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{BroadcastTo, SumTo};
 
 const OP: &str = "KL divergence";
 

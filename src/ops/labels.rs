@@ -1,15 +1,11 @@
 //! What a loss compares its logits with.
 
-use super::{
-    OpError, Real,
-    unnamed::{Rows, rows},
-};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AnyDim, ConstDim, Dim, DimError, WholeShape, check_same_size},
-    ranks::{RankAxis, Shard},
-    tokens::{Fin, Indices, TokenIds},
-};
+use super::unnamed::{Rows, rows};
+use super::{OpError, Real};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AnyDim, ConstDim, Dim, DimError, WholeShape, check_same_size};
+use crate::ranks::{RankAxis, Shard};
+use crate::tokens::{Fin, Indices, TokenIds};
 use dfdx::{shapes::Shape, tensor::Tensor};
 
 /// The right classes of logits, over `Positions`: an index of `Classes` at each position. They are [`TokenIds`], some of

@@ -1,16 +1,10 @@
-use super::{
-    NormKind, OpError, Real, device_error,
-    unnamed::{on_sizes, reshape_to, rows, zip},
-};
-use crate::{
-    backend::{Backend, Norm, Tape, WeightTape, norm_kernel, read_weight, run_kernel, weight_on_tape},
-    dims::{ConstDim, DataShape, EndsIn},
-};
-use dfdx::{
-    shapes::{Axis, HasShape},
-    tensor::Tensor,
-    tensor_ops::{BroadcastTo, TryAdd, TryMul},
-};
+use super::unnamed::{on_sizes, reshape_to, rows, zip};
+use super::{NormKind, OpError, Real, device_error};
+use crate::backend::{Backend, Norm, Tape, WeightTape, norm_kernel, read_weight, run_kernel, weight_on_tape};
+use crate::dims::{ConstDim, DataShape, EndsIn};
+use dfdx::shapes::{Axis, HasShape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{BroadcastTo, TryAdd, TryMul};
 
 /// `(x - mean(x)) / √(var(x) + ε) · weight + bias`, mean and variance over the last dimension
 /// ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)).

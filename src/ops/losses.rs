@@ -1,18 +1,13 @@
 //! Losses of tensors of any shape. [`cross_entropy`](super::cross_entropy) and
 //! [`kl_divergence`](super::kl_divergence) are about sequences of tokens.
 
-use super::{
-    Activation, OpError, Real, Softplus, arithmetic::elementwise, ensure_not_empty, full, mean, scale,
-    where_::check_same_shape,
-};
-use crate::{
-    backend::{Arithmetic, Backend, Tape},
-    dims::WholeShape,
-};
-use dfdx::{
-    shapes::{HasShape, Rank0, Shape},
-    tensor::Tensor,
-};
+use super::arithmetic::elementwise;
+use super::where_::check_same_shape;
+use super::{Activation, OpError, Real, Softplus, ensure_not_empty, full, mean, scale};
+use crate::backend::{Arithmetic, Backend, Tape};
+use crate::dims::WholeShape;
+use dfdx::shapes::{HasShape, Rank0, Shape};
+use dfdx::tensor::Tensor;
 
 /// The mean of `(prediction - target)²` over all elements: `(..), (..) -> ()`.
 ///

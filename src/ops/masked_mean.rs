@@ -1,16 +1,11 @@
-use super::{
-    OpError, Padding, PadsStart, Real, WithoutLastOf, cast,
-    contraction::{Labelled, contract},
-    cross_entropy::len_and_count,
-    device_error, dim_error, ensure_not_empty,
-    unnamed::reshape_to,
-};
+use super::contraction::{Labelled, contract};
+use super::cross_entropy::len_and_count;
+use super::unnamed::reshape_to;
+use super::{OpError, Padding, PadsStart, Real, WithoutLastOf, cast, device_error, dim_error, ensure_not_empty};
 use crate::backend::{Backend, Tape};
 use crate::dims::Dim;
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
 
 /// The mean of each sequence's vectors over the positions that are not padding. A sequence of padding alone gives
 /// zeros.

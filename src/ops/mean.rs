@@ -1,13 +1,9 @@
 use super::{OpError, Real, device_error, ensure_not_empty};
-use crate::{
-    backend::{Backend, MiddleAxis, ReductionKind, Tape, reduce_kernel, run_kernel},
-    dims::WholeShape,
-};
-use dfdx::{
-    shapes::{HasShape, Rank0, Shape},
-    tensor::Tensor,
-    tensor_ops::MeanTo,
-};
+use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, reduce_kernel, run_kernel};
+use crate::dims::WholeShape;
+use dfdx::shapes::{HasShape, Rank0, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::MeanTo;
 
 /// The mean of all elements: `(..) -> ()`.
 ///

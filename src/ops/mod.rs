@@ -154,8 +154,6 @@ pub use views::{NamedAxes, Sizes};
 pub use where_::{Mask, TensorOrNumber, where_};
 pub use windows::windows;
 
+pub use crate::backend::{AttentionScale, MaskFill, NormKind};
+pub use crate::error::{OpError, Real};
 pub(crate) use crate::error::{cast, device_error, dim_error, ensure_not_empty};
-pub use crate::{
-    backend::{AttentionScale, MaskFill, NormKind},
-    error::{OpError, Real},
-};

@@ -1,11 +1,9 @@
 use super::{OpError, Real, scale};
 use crate::backend::{Backend, Tape, note_parameter, tensor_id};
 use crate::ranks::Partial;
-use dfdx::{
-    optim::UnusedTensors,
-    shapes::{Shape, Unit},
-    tensor::{Merge, NoneTape, SplitTape, Storage, Tensor, UniqueId},
-};
+use dfdx::optim::UnusedTensors;
+use dfdx::shapes::{Shape, Unit};
+use dfdx::tensor::{Merge, NoneTape, SplitTape, Storage, Tensor, UniqueId};
 
 /// A tensor over `Dims`, or a reference to a tensor without a tape, such as a parameter of a model.
 ///

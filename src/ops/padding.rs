@@ -1,13 +1,9 @@
 //! The positions that a mean or a loss leaves out.
 
-use crate::{
-    dims::{AnyDim, Dim, DimError, MaybeSharded, NamedShape},
-    mask::PaddingMask,
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{Storage, Tensor},
-};
+use crate::dims::{AnyDim, Dim, DimError, MaybeSharded, NamedShape};
+use crate::mask::PaddingMask;
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{Storage, Tensor};
 
 /// Which of `Positions` hold a token, and which are padding: a [`PaddingMask`] of `(Batch, SeqLen)`, or a tensor of
 /// booleans over up to 6 axes, which is `true` at a token.

@@ -1,13 +1,9 @@
 use super::{FitsLogits, OpError, Real, Reduction, ShardedLabels, cross_entropy::weighted_cross_entropy};
-use crate::{
-    backend::{Backend, Tape},
-    dims::Dim,
-    ranks::{Partial, RankAxis},
-};
-use dfdx::{
-    shapes::{Rank0, Shape},
-    tensor::Tensor,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::Dim;
+use crate::ranks::{Partial, RankAxis};
+use dfdx::shapes::{Rank0, Shape};
+use dfdx::tensor::Tensor;
 
 /// This rank's term of the [`cross_entropy`](fn@crate::ops::cross_entropy) of the whole batch, in nats. The sum over
 /// the ranks is the loss.

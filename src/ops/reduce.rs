@@ -3,11 +3,9 @@
 use super::{OpError, Real, concat_split::outer_len_inner, device_error, ensure_not_empty, unnamed::reshape_to};
 use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, reduce_kernel, run_kernel, softmax_kernel};
 use crate::dims::{AxisOf, Dim, HasAxis};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::{MaxTo, MeanTo, SumTo},
-};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{MaxTo, MeanTo, SumTo};
 
 /// Declares operations of one signature, each from the kernel, the method of dfdx, its words and the result of the
 /// example.

@@ -1,9 +1,7 @@
 use super::{OpError, Real, embed, permute, unnamed::reshape_to};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim},
-    tokens::{Indices, TokenIds},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim};
+use crate::tokens::{Indices, TokenIds};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// The buckets of relative positions ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1).

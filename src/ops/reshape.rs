@@ -1,10 +1,8 @@
 use super::{OpError, Real, unnamed::reshape_to};
 use crate::backend::{Backend, Tape};
 use crate::dims::SameFactors;
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
 
 /// The same elements in the same order, with axes merged to a [`Product`](crate::dims::Product) or split from one.
 ///

@@ -1,8 +1,6 @@
 use super::{OpError, Real, dim_error, elementwise};
-use crate::{
-    backend::{Arithmetic, Backend, Tape},
-    dims::NamedShape,
-};
+use crate::backend::{Arithmetic, Backend, Tape};
+use crate::dims::NamedShape;
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// `x + f(x)`: adds the output of a sublayer to its input.

@@ -1,16 +1,10 @@
-use super::{
-    NormKind, OpError, Real, cast, device_error,
-    unnamed::{on_sizes, reshape_to, rows, zip},
-};
-use crate::{
-    backend::{Backend, Norm, Tape, WeightTape, norm_kernel, read_weight, run_kernel, weight_on_tape},
-    dims::{ConstDim, DataShape, EndsIn},
-};
-use dfdx::{
-    shapes::{Axis, HasShape},
-    tensor::Tensor,
-    tensor_ops::{BroadcastTo, MeanTo, TryAdd, TryDiv, TryMul},
-};
+use super::unnamed::{on_sizes, reshape_to, rows, zip};
+use super::{NormKind, OpError, Real, cast, device_error};
+use crate::backend::{Backend, Norm, Tape, WeightTape, norm_kernel, read_weight, run_kernel, weight_on_tape};
+use crate::dims::{ConstDim, DataShape, EndsIn};
+use dfdx::shapes::{Axis, HasShape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{BroadcastTo, MeanTo, TryAdd, TryDiv, TryMul};
 
 /// `x / √(mean(x²) + ε) · weight`, the mean over the last dimension ([Zhang and Sennrich,
 /// 2019](https://arxiv.org/abs/1910.07467); *Learning the Transformer*, "The Rest").

@@ -1,19 +1,12 @@
-use super::{
-    OpError, Real, cast,
-    concat_split::outer_len_inner,
-    device_error, take,
-    unnamed::{reshape_to, zip},
-};
-use crate::{
-    backend::{Backend, Rotation, Tape, rotary_kernel, run_kernel},
-    dims::{AxisOf, ConstDim, Dim, EndsIn, Even, HasAxis, MaybeSharded, Product, Unchecked, axis},
-    tokens::{Fin, Indices},
-};
-use dfdx::{
-    shapes::{Axes, Axes2, HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::{BroadcastTo, TryAdd, TryMul},
-};
+use super::concat_split::outer_len_inner;
+use super::unnamed::{reshape_to, zip};
+use super::{OpError, Real, cast, device_error, take};
+use crate::backend::{Backend, Rotation, Tape, rotary_kernel, run_kernel};
+use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, HasAxis, MaybeSharded, Product, Unchecked, axis};
+use crate::tokens::{Fin, Indices};
+use dfdx::shapes::{Axes, Axes2, HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{BroadcastTo, TryAdd, TryMul};
 use std::{f64::consts::PI, fmt};
 
 const OP: &str = "rotary positions";

@@ -1,17 +1,11 @@
-use super::{
-    OpError, Real,
-    concat_split::{sizes, slice_axis},
-    unnamed::reshape_to,
-};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AxisOf, Const, Dim, HasAxis, name},
-    tokens::IndexOf,
-};
-use dfdx::{
-    shapes::{Axes, HasShape, Shape},
-    tensor::Tensor,
-};
+use super::concat_split::{sizes, slice_axis};
+use super::unnamed::reshape_to;
+use super::{OpError, Real};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AxisOf, Const, Dim, HasAxis, name};
+use crate::tokens::IndexOf;
+use dfdx::shapes::{Axes, HasShape, Shape};
+use dfdx::tensor::Tensor;
 
 /// One index of the axis `Name`, which is removed: `(.., Name, ..) -> (.., ..)`.
 ///

@@ -1,11 +1,9 @@
 use super::{OpError, Real, device_error, ensure_not_empty, operand::distinct_from, unnamed::reshape_to};
 use crate::backend::{Backend, Tape, concat_kernel, run_kernel};
 use crate::dims::{BroadcastFrom, Dim};
-use dfdx::{
-    shapes::{Axes3, HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::{PermuteTo, ReshapeTo, TryStack},
-};
+use dfdx::shapes::{Axes3, HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{PermuteTo, ReshapeTo, TryStack};
 
 /// Stacks tensors along the new axis `name`: `Name` tensors `(.., ..) -> (.., Name, ..)`. The result's type says where
 /// the axis is.

@@ -1,13 +1,9 @@
 use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, gather::gather_repeated};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, AxisOf, Dim, HasAxis},
-    tokens::Indices,
-};
-use dfdx::{
-    shapes::{Axes, HasShape},
-    tensor::Tensor,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, AxisOf, Dim, HasAxis};
+use crate::tokens::Indices;
+use dfdx::shapes::{Axes, HasShape};
+use dfdx::tensor::Tensor;
 
 /// The `K` highest elements along the axis `Name`, highest first, and their indices; of equal elements, the first
 /// ones.

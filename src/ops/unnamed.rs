@@ -3,23 +3,16 @@
 //! The compiler makes code for each shape that an operation of dfdx is called with. These functions have the types of
 //! dfdx's operations, and call them with sizes alone.
 
-use super::{
-    OpError, Real,
-    contraction::{Labelled, contract},
-    device_error,
-    operand::distinct_from,
-    views::with_shape_type,
-};
-use crate::{
-    backend::{Backend, MiddleAxis, Tape, run_kernel, softmax_kernel, where_kernel},
-    dims,
-    dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed},
-};
-use dfdx::{
-    shapes::{Axes2, Axes4, Axis, Dim, HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::{ChooseFrom, Device, PermuteTo, TryMatMul},
-};
+use super::contraction::{Labelled, contract};
+use super::operand::distinct_from;
+use super::views::with_shape_type;
+use super::{OpError, Real, device_error};
+use crate::backend::{Backend, MiddleAxis, Tape, run_kernel, softmax_kernel, where_kernel};
+use crate::dims;
+use crate::dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed};
+use dfdx::shapes::{Axes2, Axes4, Axis, Dim, HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{ChooseFrom, Device, PermuteTo, TryMatMul};
 
 /// `compute` of each element by itself.
 pub fn map<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(

@@ -1,14 +1,10 @@
 use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::choose};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded},
-    mask::{AttentionMask, PaddingMask},
-};
-use dfdx::{
-    shapes::{Axis, HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::{BroadcastTo, TryGt},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::mask::{AttentionMask, PaddingMask};
+use dfdx::shapes::{Axis, HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{BroadcastTo, TryGt};
 
 const OP: &str = "where";
 

@@ -1,15 +1,11 @@
-use super::{
-    OpError, Real,
-    concat_split::{outer_len_inner, sizes},
-    gather::gather_offsets,
-    select::shape_of_sizes,
-};
+use super::concat_split::{outer_len_inner, sizes};
+use super::gather::gather_offsets;
+use super::select::shape_of_sizes;
+use super::{OpError, Real};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AxisOf, BroadcastFrom, Dim, HasAxis, WindowOf, Windows};
-use dfdx::{
-    shapes::{Axes, HasShape},
-    tensor::Tensor,
-};
+use dfdx::shapes::{Axes, HasShape};
+use dfdx::tensor::Tensor;
 
 /// The windows of `Window` neighbours along the axis `Len`: `out[.., n, .., w, ..] = input[.., n + w, ..]`.
 ///

@@ -1,14 +1,10 @@
 use super::{COLOURS, FONT, Plot, PlotError, format_short, min_max, to_f64};
 use crate::{backend::Backend, dims::Dim, ops::Real};
 use dfdx::{shapes::HasShape, tensor::Tensor};
-use plotters::{
-    coord::Shift,
-    prelude::{ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement, TextStyle, WHITE},
-    style::{
-        BLACK, ShapeStyle,
-        text_anchor::{HPos, Pos, VPos},
-    },
-};
+use plotters::coord::Shift;
+use plotters::prelude::{ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement, TextStyle, WHITE};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{BLACK, ShapeStyle};
 use std::{error::Error, ops::Range, path::Path};
 
 /// A line of a [`LinePlot`].

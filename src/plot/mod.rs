@@ -19,18 +19,14 @@ pub use scatter_plot::ScatterPlot;
 pub use training_curves::training_curves;
 
 use crate::ops::Real;
-use plotters::{
-    coord::Shift,
-    prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend},
-    style::{FontStyle, RGBColor, register_font},
-};
-use std::{
-    error::Error,
-    fs::{self, File},
-    io::BufWriter,
-    path::{Path, PathBuf},
-    sync::OnceLock,
-};
+use plotters::coord::Shift;
+use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend};
+use plotters::style::{FontStyle, RGBColor, register_font};
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The error of drawing a plot.
 ///

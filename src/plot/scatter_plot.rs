@@ -1,10 +1,8 @@
 use super::{COLOURS, FONT, Plot, PlotError, eigen::symmetric_eigen, format_short, min_max, to_f64};
 use crate::{backend::Backend, dims::Dim, ops::Real};
 use dfdx::{shapes::HasShape, tensor::Tensor};
-use plotters::{
-    coord::Shift,
-    prelude::{BLACK, ChartBuilder, Circle, Color, DrawingArea, DrawingBackend, EmptyElement, Text, WHITE},
-};
+use plotters::coord::Shift;
+use plotters::prelude::{BLACK, ChartBuilder, Circle, Color, DrawingArea, DrawingBackend, EmptyElement, Text, WHITE};
 use std::{error::Error, ops::Range, path::Path};
 
 /// Labelled points. Both axes have the same scale, so distances are true.

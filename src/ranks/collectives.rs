@@ -1,13 +1,10 @@
 //! The collective operations on slices.
 
-use super::{
-    Element, Pending, RankAxis, Ranks, RanksError,
-    communicator::{Communicator, EngineResult},
-    handle::part_of,
-    rounds,
-    rounds::MAX_MESSAGE_LEN_BYTES,
-    worker::Counts,
-};
+use super::communicator::{Communicator, EngineResult};
+use super::handle::part_of;
+use super::rounds::MAX_MESSAGE_LEN_BYTES;
+use super::worker::Counts;
+use super::{Element, Pending, RankAxis, Ranks, RanksError, rounds};
 use bytemuck::{cast_slice, cast_slice_mut};
 use std::sync::{Arc, atomic::Ordering};
 

@@ -1,9 +1,7 @@
 //! All elements of a model, in the order of its fields.
 
-use crate::{
-    error::Real,
-    model_tensors::{visit_tensors, visit_tensors_mut},
-};
+use crate::error::Real;
+use crate::model_tensors::{visit_tensors, visit_tensors_mut};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 
 /// The elements of all tensors of a model.

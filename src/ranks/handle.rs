@@ -1,21 +1,14 @@
-use super::{
-    ConstRankAxis, RankAxis, RanksError, Shard,
-    communicator::{Communicator, SingleProcess},
-    pending::Pending,
-    threads::Thread,
-    worker::Worker,
-};
-use std::{
-    env, fmt,
-    marker::PhantomData,
-    ops::Range,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    thread,
-    time::Duration,
-};
+use super::communicator::{Communicator, SingleProcess};
+use super::pending::Pending;
+use super::threads::Thread;
+use super::worker::Worker;
+use super::{ConstRankAxis, RankAxis, RanksError, Shard};
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use std::{env, fmt, thread};
 
 /// The variables by which launchers of MPI programs say how many processes they started.
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];

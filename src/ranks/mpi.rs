@@ -1,23 +1,17 @@
 //! The engine on MPI: a thread of its own makes all calls, so that messages move while the caller computes.
 
-use super::{
-    RanksError,
-    communicator::{Communicator, EngineResult},
-    worker::{Job, WAITING, Worker},
-};
+use super::RanksError;
+use super::communicator::{Communicator, EngineResult};
+use super::worker::{Job, WAITING, Worker};
 use ferrompi::{Mpi, Request, Result as MpiResult, Scope, ThreadLevel};
-use std::{
-    io::Write,
-    mem::ManuallyDrop,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, Receiver, Sender},
-    },
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::Write;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// An operation that takes longer is given up: a rank hangs, or is out of reach.
 const TIMEOUT: Duration = Duration::from_secs(1800);

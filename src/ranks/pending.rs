@@ -1,7 +1,5 @@
-use super::{
-    RanksError,
-    worker::{Counts, WAITING, add},
-};
+use super::RanksError;
+use super::worker::{Counts, WAITING, add};
 use std::{
     sync::{Arc, atomic::Ordering, mpsc::Receiver},
     time::Instant,

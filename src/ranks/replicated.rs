@@ -1,7 +1,5 @@
-use super::{
-    Element, RankAxis, Ranks, RanksError,
-    elements::{read_elements, write_elements},
-};
+use super::elements::{read_elements, write_elements};
+use super::{Element, RankAxis, Ranks, RanksError};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use std::{fmt, marker::PhantomData, ops::Deref};
 

@@ -1,9 +1,7 @@
 //! Parts that are too long for one message move in several rounds.
 
-use super::{
-    Element,
-    communicator::{Communicator, EngineResult},
-};
+use super::Element;
+use super::communicator::{Communicator, EngineResult};
 use bytemuck::{cast_slice, cast_slice_mut};
 use std::ops::Range;
 

@@ -1,13 +1,11 @@
 use super::{ConstRankAxis, RankAxis, RanksError};
 use crate::dims::{AnyDim, ConstDim, CountFactor, Dim, Divides, Factor, MaybeSharded};
 use dfdx::shapes;
-use std::{
-    any::type_name,
-    fmt,
-    hash::{Hash, Hasher},
-    marker::PhantomData,
-    ops::Range,
-};
+use std::any::type_name;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::ops::Range;
 use typenum::U1;
 
 /// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.

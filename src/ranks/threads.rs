@@ -1,10 +1,8 @@
 //! Ranks that are threads of one process: an engine for tests, which needs no launcher.
 
 use super::communicator::{Communicator, EngineResult};
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The state that the threads of a group share.
 struct GroupState {

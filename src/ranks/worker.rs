@@ -1,19 +1,13 @@
 //! Collective operations run at once, or on a thread of their own while the caller computes.
 
-use super::{
-    RanksError,
-    communicator::{Communicator, EngineResult},
-    pending::Pending,
-};
-use std::{
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-        mpsc::{self, Sender},
-    },
-    thread::JoinHandle,
-    time::Instant,
-};
+use super::RanksError;
+use super::communicator::{Communicator, EngineResult};
+use super::pending::Pending;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
 
 /// A collective operation, with everything it needs.
 pub type Job = Box<dyn FnOnce() + Send>;

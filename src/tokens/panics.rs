@@ -1,10 +1,8 @@
 //! A panic of the crate `tokenizers` is an error.
 
-use std::{
-    cell::Cell,
-    panic::{self, AssertUnwindSafe},
-    sync::Once,
-};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
 
 thread_local! {
     /// Whether a panic of this thread becomes an error.

@@ -1,18 +1,12 @@
-use super::{
-    Fin,
-    panics::catch_panic,
-    tokenizer_file::{TokenizerFile, max_len_bytes},
-};
-use crate::{
-    dims::{ConstDim, name},
-    escape::escape,
-    files::read_bounded,
-};
-use std::{
-    fmt, io,
-    marker::PhantomData,
-    path::{Path, PathBuf},
-};
+use super::Fin;
+use super::panics::catch_panic;
+use super::tokenizer_file::{TokenizerFile, max_len_bytes};
+use crate::dims::{ConstDim, name};
+use crate::escape::escape;
+use crate::files::read_bounded;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// Some models have more rows in their table than their tokenizer has tokens, up to a multiple of this number.
 const PADDING: usize = 128;

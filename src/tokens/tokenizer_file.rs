@@ -1,10 +1,8 @@
 //! Checks of a `tokenizer.json` before it is parsed and used, so that time and memory are bounded by the model and by
 //! the text.
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{Error, MapAccess, SeqAccess, Visitor},
-};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::fmt;
 

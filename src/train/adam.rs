@@ -1,16 +1,10 @@
-use super::{
-    Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot,
-    hyperparameters::{ensure, ensure_decay_rate, ensure_non_negative},
-};
-use crate::{
-    backend::{AdamStep, Backend},
-    ops::{OpError, Real, cast, device_error},
-};
-use dfdx::{
-    nn::TensorCollection,
-    tensor::{Cpu, Tensor},
-    tensor_ops::{TryAdd, TryDiv, TryMul, TrySub},
-};
+use super::hyperparameters::{ensure, ensure_decay_rate, ensure_non_negative};
+use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot};
+use crate::backend::{AdamStep, Backend};
+use crate::ops::{OpError, Real, cast, device_error};
+use dfdx::nn::TensorCollection;
+use dfdx::tensor::{Cpu, Tensor};
+use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 
 /// Adam ([Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980), algorithm 1).
 ///
@@ -190,10 +184,8 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dfdx::{
-        shapes::Rank2,
-        tensor::{Gradients, SampleTensor, TensorFromVec},
-    };
+    use dfdx::shapes::Rank2;
+    use dfdx::tensor::{Gradients, SampleTensor, TensorFromVec};
 
     /// Values, averages and averages of squares after three steps.
     fn train<E: Real>(is_in_place: bool) -> [Vec<E>; 3]

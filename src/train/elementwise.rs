@@ -1,9 +1,7 @@
 //! Loops over the elements of a parameter, divided among threads.
 
-use crate::{
-    backend::{Backend, parallel_map},
-    ops::Real,
-};
+use crate::backend::{Backend, parallel_map};
+use crate::ops::Real;
 use rayon::current_num_threads;
 
 /// Below this many elements, one thread is faster.

@@ -1,9 +1,7 @@
-use crate::{
-    escape::escape,
-    ops::OpError,
-    ranks::RanksError,
-    weights::{LoadError, SaveError},
-};
+use crate::escape::escape;
+use crate::ops::OpError;
+use crate::ranks::RanksError;
+use crate::weights::{LoadError, SaveError};
 use std::path::{Path, PathBuf};
 
 /// The error of [`Trainer::update`](super::Trainer::update) and [`Trainer::finish`](super::Trainer::finish).

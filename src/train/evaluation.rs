@@ -1,8 +1,6 @@
-use crate::{
-    backend::Backend,
-    dims::Dim,
-    ops::{FitsLogits, Labels, OpError, Real, Reduction, cross_entropy},
-};
+use crate::backend::Backend;
+use crate::dims::Dim;
+use crate::ops::{FitsLogits, Labels, OpError, Real, Reduction, cross_entropy};
 use dfdx::{shapes::Shape, tensor::Tensor};
 use std::fmt::{self, Display, Formatter};
 

@@ -1,15 +1,11 @@
 use super::{Recording, recording::Address};
-use crate::{
-    backend::{Leaves, SharedTape, tensor_id},
-    model_tensors::visit_tensors,
-    ops::{OpError, Real, device_error},
-};
-use dfdx::{
-    nn::TensorCollection,
-    shapes::{HasShape, Shape},
-    tensor::{Cpu, Gradients, Storage, Tensor, UniqueId},
-    tensor_ops::Device,
-};
+use crate::backend::{Leaves, SharedTape, tensor_id};
+use crate::model_tensors::visit_tensors;
+use crate::ops::{OpError, Real, device_error};
+use dfdx::nn::TensorCollection;
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{Cpu, Gradients, Storage, Tensor, UniqueId};
+use dfdx::tensor_ops::Device;
 use std::{collections::HashSet, convert::Infallible, fmt, ptr};
 
 /// The gradients of the parameters of a `Model`: what [`update`](super::update) takes.

@@ -1,10 +1,8 @@
 use crate::weights::atomic::with_suffix;
 use serde_json::Value;
-use std::{
-    fs::{self, File, OpenOptions, TryLockError},
-    io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write},
-    path::{Path, PathBuf},
-};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 /// A longer line is not one of metrics.
 const MAX_LINE_LEN_BYTES: u64 = 1 << 20;

@@ -1,15 +1,11 @@
 use super::GradientsOf;
-use crate::{
-    backend::{Backend, add_gradient_by_backward_pass},
-    model_tensors::visit_tensors,
-    ops::{OpError, Real, device_error},
-};
-use dfdx::{
-    nn::TensorCollection,
-    shapes::HasShape,
-    tensor::{Gradients, Storage, Tensor},
-    tensor_ops::TryDiv,
-};
+use crate::backend::{Backend, add_gradient_by_backward_pass};
+use crate::model_tensors::visit_tensors;
+use crate::ops::{OpError, Real, device_error};
+use dfdx::nn::TensorCollection;
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{Gradients, Storage, Tensor};
+use dfdx::tensor_ops::TryDiv;
 use std::mem;
 
 const OP: &str = "master gradients";

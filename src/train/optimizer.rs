@@ -1,9 +1,7 @@
 use super::{OptimizerState, Parameters, Slot};
-use crate::{
-    backend::Backend,
-    ops::{OpError, Real},
-    ranks::RanksError,
-};
+use crate::backend::Backend;
+use crate::ops::{OpError, Real};
+use crate::ranks::RanksError;
 use dfdx::tensor::Cpu;
 
 /// A rule that turns the gradients of a `Model` into new parameters: [`Sgd`](super::Sgd),

@@ -1,22 +1,14 @@
-use super::{
-    elementwise::{sum_of_squares, update_elements},
-    parts::{elements_in, range_in},
-};
-use crate::{
-    backend::Backend,
-    model_tensors::{AnyTensor, visit_tensors, visit_tensors_mut},
-    ops::{OpError, Real, device_error},
-};
-use dfdx::{
-    nn::TensorCollection,
-    shapes::HasShape,
-    tensor::{Cpu, Gradients, Tensor, UniqueId},
-    tensor_ops::TryMul,
-};
-use std::{
-    fmt, mem,
-    ops::{Deref, Range},
-};
+use super::elementwise::{sum_of_squares, update_elements};
+use super::parts::{elements_in, range_in};
+use crate::backend::Backend;
+use crate::model_tensors::{AnyTensor, visit_tensors, visit_tensors_mut};
+use crate::ops::{OpError, Real, device_error};
+use dfdx::nn::TensorCollection;
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{Cpu, Gradients, Tensor, UniqueId};
+use dfdx::tensor_ops::TryMul;
+use std::ops::{Deref, Range};
+use std::{fmt, mem};
 
 const OP: &str = "update";
 

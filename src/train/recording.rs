@@ -1,15 +1,11 @@
 use super::GradientsOf;
-use crate::{
-    backend::{BackwardError, SharedTape, Tape, gradient_hook},
-    ops::{OpError, Real, device_error},
-    ranks::failure,
-};
-use dfdx::{
-    nn::TensorCollection,
-    shapes::Rank0,
-    tensor::{Cpu, Gradients, Merge, NoneTape, SplitTape, Storage, Tensor},
-    tensor_ops::Device,
-};
+use crate::backend::{BackwardError, SharedTape, Tape, gradient_hook};
+use crate::ops::{OpError, Real, device_error};
+use crate::ranks::failure;
+use dfdx::nn::TensorCollection;
+use dfdx::shapes::Rank0;
+use dfdx::tensor::{Cpu, Gradients, Merge, NoneTape, SplitTape, Storage, Tensor};
+use dfdx::tensor_ops::Device;
 use std::{fmt, marker::PhantomData, ptr};
 
 const OP: &str = "backward";

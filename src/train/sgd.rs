@@ -1,13 +1,9 @@
 use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot, hyperparameters::ensure};
-use crate::{
-    backend::{Backend, SgdStep},
-    ops::{OpError, Real, cast, device_error},
-};
-use dfdx::{
-    nn::TensorCollection,
-    tensor::{Cpu, Tensor},
-    tensor_ops::{TryAdd, TryMul, TrySub},
-};
+use crate::backend::{Backend, SgdStep};
+use crate::ops::{OpError, Real, cast, device_error};
+use dfdx::nn::TensorCollection;
+use dfdx::tensor::{Cpu, Tensor};
+use dfdx::tensor_ops::{TryAdd, TryMul, TrySub};
 
 /// Stochastic gradient descent with momentum
 /// ([Sutskever et al., 2013](https://proceedings.mlr.press/v28/sutskever13.html), as in PyTorch).

@@ -1,14 +1,10 @@
 use super::{ParameterMut, Parameters};
-use crate::{
-    backend::Backend,
-    dims::name,
-    ops::{OpError, Real},
-};
-use dfdx::{
-    nn::TensorCollection,
-    shapes::{HasShape, Unit},
-    tensor::{Cpu, Storage, Tensor},
-};
+use crate::backend::Backend;
+use crate::dims::name;
+use crate::ops::{OpError, Real};
+use dfdx::nn::TensorCollection;
+use dfdx::shapes::{HasShape, Unit};
+use dfdx::tensor::{Cpu, Storage, Tensor};
 use std::{fmt, marker::PhantomData};
 
 /// The state of an [`Optimizer`](super::Optimizer) of a `Model`: the number of steps, and slots. Each slot

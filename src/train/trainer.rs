@@ -2,22 +2,15 @@ mod due_checkpoints;
 mod files;
 mod replicated;
 
-use super::{
-    GradientsOf, Metrics, Optimizer, ResumeNote, Schedule, Step, StepReport, TrainError,
-    checkpoint::{Origin, Progress, Series},
-    step::Throughput,
-    update,
-};
+use super::checkpoint::{Origin, Progress, Series};
+use super::step::Throughput;
+use super::{GradientsOf, Metrics, Optimizer, ResumeNote, Schedule, Step, StepReport, TrainError, update};
 use crate::{backend::Backend, nn::Module, ops::OpError, weights::SafetensorsDtype};
 use dfdx::nn::TensorCollection;
-use std::{
-    fmt::Display,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::fmt::Display;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The state of a training run besides its model: optimizer, schedule, steps made, seed, best loss. A checkpoint
 /// holds it together with the model. The total number of steps is not stored.

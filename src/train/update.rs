@@ -1,14 +1,10 @@
-use super::{
-    GradientsOf, Optimizer, Parameters,
-    hyperparameters::{ensure, ensure_non_negative},
-    parameters::SumOfSquares,
-};
-use crate::{
-    backend::Backend,
-    dims::{name, without_paths},
-    ops::{OpError, Real, cast},
-    ranks::{failure, is_sharded},
-};
+use super::hyperparameters::{ensure, ensure_non_negative};
+use super::parameters::SumOfSquares;
+use super::{GradientsOf, Optimizer, Parameters};
+use crate::backend::Backend;
+use crate::dims::{name, without_paths};
+use crate::ops::{OpError, Real, cast};
+use crate::ranks::{failure, is_sharded};
 use dfdx::{nn::TensorCollection, tensor::UniqueId};
 use std::collections::HashSet;
 

@@ -1,9 +1,7 @@
 use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot, parts::range_in};
-use crate::{
-    backend::Backend,
-    ops::{OpError, device_error},
-    ranks::{Element, RankAxis, Ranks, RanksError},
-};
+use crate::backend::Backend;
+use crate::ops::{OpError, device_error};
+use crate::ranks::{Element, RankAxis, Ranks, RanksError};
 use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
 use std::{fmt, ops::Range};
 

@@ -31,9 +31,9 @@ pub use autograd::{
 };
 pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
 pub use huge_pages::prefer_huge_pages;
+pub use kernels::attention::{AttentionConfig, AttentionDims, WeightDropout, attention_kernel};
 pub use kernels::{
     AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, affine_kernel, arithmetic_kernel,
-    attention::{AttentionConfig, AttentionDims, WeightDropout, attention_kernel},
     concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel,
     linear_kernel, norm_kernel, reduce_kernel, rotary_kernel, softmax_kernel, sum_of_squares, sum_of_squares_f32,
     where_kernel,

@@ -1,11 +1,9 @@
 //! Comparisons of the run-time sizes of what attention takes.
 
-use crate::{
-    backend::Backend,
-    dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size},
-    mask::AttentionMask,
-    ops::{OpError, Real, dim_error},
-};
+use crate::backend::Backend;
+use crate::dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size};
+use crate::mask::AttentionMask;
+use crate::ops::{OpError, Real, dim_error};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// Checks that the bias has a number for each head, query and key.

@@ -1,8 +1,6 @@
 use super::{AttentionScale, MaskFill};
-use crate::{
-    dims::{AnyDim, Dim},
-    error::Real,
-};
+use crate::dims::{AnyDim, Dim};
+use crate::error::Real;
 use dfdx::tensor::{Cpu, NoneTape, Storage, Tensor};
 
 /// The scale, the mask's fill, dropout and bias of attention: `softmax(scale · q kᵀ + bias) v`.

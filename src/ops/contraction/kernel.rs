@@ -1,8 +1,7 @@
 use super::{Label, Labelled, position};
-use crate::{
-    backend::{Backend, ContractionAxis, Tape, contraction_kernel, run_kernel},
-    ops::{OpError, Real, views::Sizes},
-};
+use crate::backend::{Backend, ContractionAxis, Tape, contraction_kernel, run_kernel};
+use crate::ops::views::Sizes;
+use crate::ops::{OpError, Real};
 use dfdx::tensor::{SplitTape, Tensor};
 
 /// The contraction by the device's kernel, which reads both operands in place.

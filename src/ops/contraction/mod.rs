@@ -5,19 +5,13 @@ mod sum;
 
 pub(super) use sum::sum_to;
 
-use super::{
-    OpError, Real, device_error, elementwise,
-    views::{Sizes, permuted, with_leading_axes},
-};
-use crate::{
-    backend::{Arithmetic, Backend, Linear, Tape, linear_kernel, run_kernel},
-    dims,
-};
-use dfdx::{
-    shapes::{Axes2, HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::{PermuteTo, RealizeTo, ReshapeTo, TryMatMul},
-};
+use super::views::{Sizes, permuted, with_leading_axes};
+use super::{OpError, Real, device_error, elementwise};
+use crate::backend::{Arithmetic, Backend, Linear, Tape, linear_kernel, run_kernel};
+use crate::dims;
+use dfdx::shapes::{Axes2, HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{PermuteTo, RealizeTo, ReshapeTo, TryMatMul};
 use kernel::contract_by_kernel;
 use std::array;
 

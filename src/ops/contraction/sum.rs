@@ -1,16 +1,10 @@
 use super::{Label, Labelled, broadcast, kernel::contract_by_kernel, label_array, position};
-use crate::{
-    backend::{Backend, Tape},
-    ops::{
-        OpError, Real, device_error,
-        views::{Sizes, permuted},
-    },
-};
-use dfdx::{
-    shapes::Axis,
-    tensor::Tensor,
-    tensor_ops::{ReshapeTo, SumTo},
-};
+use crate::backend::{Backend, Tape};
+use crate::ops::views::{Sizes, permuted};
+use crate::ops::{OpError, Real, device_error};
+use dfdx::shapes::Axis;
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{ReshapeTo, SumTo};
 use std::array;
 
 /// The sum of `x` over the axes that are not in `to`; the result has the axes `to`.

@@ -1,18 +1,12 @@
-use super::{
-    super::{FONT, Plot, format_short},
-    HeatMap, HeatMapGrid,
-    layout::{GAP, PanelLayout, SCALE_HEIGHT, TITLE_HEIGHT},
+use super::super::{FONT, Plot, format_short};
+use super::layout::{GAP, PanelLayout, SCALE_HEIGHT, TITLE_HEIGHT};
+use super::{HeatMap, HeatMapGrid};
+use plotters::coord::Shift;
+use plotters::prelude::{
+    BLACK, Color, DrawingArea, DrawingBackend, IntoFont, PathElement, RGBColor, Rectangle, Text, TextStyle, WHITE,
 };
-use plotters::{
-    coord::Shift,
-    prelude::{
-        BLACK, Color, DrawingArea, DrawingBackend, IntoFont, PathElement, RGBColor, Rectangle, Text, TextStyle, WHITE,
-    },
-    style::{
-        FontTransform,
-        text_anchor::{HPos, Pos, VPos},
-    },
-};
+use plotters::style::FontTransform;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::{error::Error, ops::Range};
 
 /// The minimum distance between two labels, in pixels.

@@ -2,10 +2,8 @@
 
 use super::{super::ResumeError, parameter_info::ParameterInfo};
 use crate::weights::LoadError;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Stands for a dimension or setting that only one side has.
 const ABSENT: &str = "absent";

@@ -10,21 +10,18 @@ mod resume_note;
 mod series;
 
 use super::{OptimizerState, ResumeError, Slot};
-use crate::{
-    dims::name,
-    nn::Module,
-    weights::{
-        self, Dims, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, SaveError, TRAINING, TensorFile,
-        atomic::PartialFile, disk::retried,
-    },
+use crate::dims::name;
+use crate::nn::Module;
+use crate::weights::atomic::PartialFile;
+use crate::weights::disk::retried;
+use crate::weights::{
+    self, Dims, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, SaveError, TRAINING, TensorFile,
 };
 use compare::{compare_dimensions, compare_settings};
-use dfdx::{
-    nn::TensorCollection,
-    shapes::HasShape,
-    tensor::{Cpu, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::nn::TensorCollection;
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{Cpu, Tensor};
+use dfdx::tensor_ops::Device;
 pub use names::{checkpoint_of, ensure_not_of_checkpoint};
 use parameter_info::ParameterInfo;
 pub(crate) use parameter_info::parameter_infos;

@@ -1,10 +1,8 @@
 //! The names of the files of a checkpoint: the newest, those before it, the best, and those that are set aside.
 
 use crate::weights::{LOCK_SUFFIX, SaveError, atomic::with_suffix, file_id_of, target_of};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The end of the name of the best checkpoint.
 pub(super) const BEST: &str = ".best";

@@ -4,24 +4,14 @@
 //! from this one. A best one is given its name before that, and the one before gets a second name. So whatever ends the
 //! process, each name is that of a whole checkpoint, and none that was better was ever replaced.
 
-use super::{
-    Progress, ResumeNote,
-    names::{BEST, MAX_PREVIOUS, checkpoint_of, damaged_name, older, owner, previous},
-    read_progress,
-};
-use crate::{
-    files::ensure_regular_file,
-    weights::{
-        FileKind, FileLock, SaveError,
-        atomic::{self, PartialFile, with_suffix},
-        ensure_creatable, file_id_of, file_kind,
-    },
-};
-use std::{
-    collections::BTreeSet,
-    fs, io,
-    path::{Path, PathBuf},
-};
+use super::names::{BEST, MAX_PREVIOUS, checkpoint_of, damaged_name, older, owner, previous};
+use super::{Progress, ResumeNote, read_progress};
+use crate::files::ensure_regular_file;
+use crate::weights::atomic::{self, PartialFile, with_suffix};
+use crate::weights::{FileKind, FileLock, SaveError, ensure_creatable, file_id_of, file_kind};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// The checkpoint that a training run was resumed from, or that it saved last.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,8 @@
 //! Gradients are summed over the ranks in buckets, while the backward pass goes on ([Li et al.,
 //! 2020](https://arxiv.org/abs/2006.15704), 3.2.3).
 
-use crate::{
-    backend::gradient_hook::GradientHook,
-    ranks::{Element, Pending, RankAxis, Ranks, RanksError},
-};
+use crate::backend::gradient_hook::GradientHook;
+use crate::ranks::{Element, Pending, RankAxis, Ranks, RanksError};
 use bytemuck::{cast_slice, try_cast_slice};
 use std::{cell::RefCell, collections::HashMap, mem};
 

@@ -1,20 +1,14 @@
 //! The sum of the ranks' gradients.
 
 use super::buckets::Buckets;
-use crate::{
-    backend::{
-        Backend,
-        gradient_hook::{register_parameters, with_hook},
-    },
-    model_tensors::{AnyTensor, visit_tensors},
-    ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver},
-    train::{Backpropagate, GradientsOf, Recording},
-};
-use dfdx::{
-    nn::TensorCollection,
-    shapes::Rank0,
-    tensor::{Gradients, Tensor},
-};
+use crate::backend::Backend;
+use crate::backend::gradient_hook::{register_parameters, with_hook};
+use crate::model_tensors::{AnyTensor, visit_tensors};
+use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver};
+use crate::train::{Backpropagate, GradientsOf, Recording};
+use dfdx::nn::TensorCollection;
+use dfdx::shapes::Rank0;
+use dfdx::tensor::{Gradients, Tensor};
 use std::{convert::Infallible, mem, rc::Rc};
 
 const OP: &str = "all-reduce of gradients";

@@ -1,15 +1,11 @@
 //! The backward pass of a loss that is summed over ranks.
 
-use crate::{
-    ops::{OpError, Real, device_error},
-    ranks::Partial,
-    train::{Backpropagate, GradientTape},
-};
-use dfdx::{
-    shapes::Rank0,
-    tensor::{PutTape, Storage, Tensor},
-    tensor_ops::Device,
-};
+use crate::ops::{OpError, Real, device_error};
+use crate::ranks::Partial;
+use crate::train::{Backpropagate, GradientTape};
+use dfdx::shapes::Rank0;
+use dfdx::tensor::{PutTape, Storage, Tensor};
+use dfdx::tensor_ops::Device;
 
 impl<E: Real, D: Device<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W>
 where

@@ -1,15 +1,11 @@
 //! Checkpoints that are due, and the space for them.
 
 use super::Trainer;
-use crate::{
-    backend::Backend,
-    nn::Module,
-    train::{
-        Optimizer, Schedule, TrainError,
-        checkpoint::{self, Origin, Series},
-    },
-    weights::{self, SafetensorsDtype, SaveError},
-};
+use crate::backend::Backend;
+use crate::nn::Module;
+use crate::train::checkpoint::{self, Origin, Series};
+use crate::train::{Optimizer, Schedule, TrainError};
+use crate::weights::{self, SafetensorsDtype, SaveError};
 use dfdx::nn::TensorCollection;
 use std::path::{Path, PathBuf};
 

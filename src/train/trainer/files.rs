@@ -1,22 +1,17 @@
 //! The files of a training run.
 
 use super::Trainer;
-use crate::{
-    backend::Backend,
-    nn::Module,
-    ops::Real,
-    train::{
-        Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError,
-        checkpoint::{self, Origin, Progress, Series, Training, ensure_not_of_checkpoint},
-    },
-    weights::{self, FileKind, FileLock, SafetensorsDtype, SaveError, atomic, disk::retried},
-};
+use crate::backend::Backend;
+use crate::nn::Module;
+use crate::ops::Real;
+use crate::train::checkpoint::{self, Origin, Progress, Series, Training, ensure_not_of_checkpoint};
+use crate::train::{Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
+use crate::weights::disk::retried;
+use crate::weights::{self, FileKind, FileLock, SafetensorsDtype, SaveError, atomic};
 use dfdx::nn::TensorCollection;
 use rayon::current_num_threads;
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// The name of the setting that [`Trainer::allow_other_schedule`] is about.
 const SCHEDULE: &str = "the schedule";

@@ -5,11 +5,9 @@
 //! parameter. Kernels register their parameters here. dfdx's operations do not, so a gradient may still change after
 //! the call, and the hook's owner checks that at the end.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::HashSet,
-    rc::Rc,
-};
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::rc::Rc;
 
 /// A receiver of complete gradients.
 pub trait GradientHook {

@@ -5,16 +5,12 @@
 //! operations.
 
 use super::{Buffer, elementwise::add_in_parallel, operand::FlatTensor};
-use dfdx::{
-    optim::UnusedTensors,
-    shapes::{Shape, Unit},
-    tensor::{Cpu, CpuError, HasErr, Storage, Tensor, UniqueId},
-};
-use std::{
-    collections::{HashMap, HashSet},
-    mem,
-    sync::Arc,
-};
+use dfdx::optim::UnusedTensors;
+use dfdx::shapes::{Shape, Unit};
+use dfdx::tensor::{Cpu, CpuError, HasErr, Storage, Tensor, UniqueId};
+use std::collections::{HashMap, HashSet};
+use std::mem;
+use std::sync::Arc;
 
 /// The key of a tensor's gradient. Views of a tensor share it.
 pub fn tensor_id<Dims: Shape, E: Unit, D: Storage<E>>(tensor: &Tensor<Dims, E, D>) -> UniqueId {
@@ -148,11 +144,9 @@ impl Gradients<f32, Cpu> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dfdx::{
-        shapes::{Axes2, Rank1, Rank2},
-        tensor::ZerosTensor,
-        tensor_ops::{PermuteTo, ReshapeTo},
-    };
+    use dfdx::shapes::{Axes2, Rank1, Rank2};
+    use dfdx::tensor::ZerosTensor;
+    use dfdx::tensor_ops::{PermuteTo, ReshapeTo};
 
     #[test]
     fn views_of_a_tensor_have_its_id_and_other_tensors_have_others() {

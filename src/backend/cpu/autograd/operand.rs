@@ -1,18 +1,12 @@
-use super::{
-    Buffer,
-    elementwise::add_in_parallel,
-    gradient_hook,
-    gradients::{Gradients, KernelSlot},
-    reshape::{contiguous, flat_view},
-    shared_tape::{SharedTape, Tape},
-    storage,
-    unnamed::{Unnamed, named, unnamed},
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{Cpu, CpuError, PutTape, SplitTape, Storage, Tensor, TensorFromVec},
-    tensor_ops::ReshapeTo,
-};
+use super::elementwise::add_in_parallel;
+use super::gradients::{Gradients, KernelSlot};
+use super::reshape::{contiguous, flat_view};
+use super::shared_tape::{SharedTape, Tape};
+use super::unnamed::{Unnamed, named, unnamed};
+use super::{Buffer, gradient_hook, storage};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{Cpu, CpuError, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
+use dfdx::tensor_ops::ReshapeTo;
 use std::{fmt, mem};
 
 /// A tensor without its dimensions: kernels are compiled once, not for every model.
@@ -220,11 +214,9 @@ impl fmt::Display for KernelError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dfdx::{
-        shapes::{Axes2, Axis, Rank1, Rank2},
-        tensor::{NoneTape, SampleTensor, ZerosTensor},
-        tensor_ops::{BroadcastTo, PermuteTo},
-    };
+    use dfdx::shapes::{Axes2, Axis, Rank1, Rank2};
+    use dfdx::tensor::{NoneTape, SampleTensor, ZerosTensor};
+    use dfdx::tensor_ops::{BroadcastTo, PermuteTo};
 
     fn read<S: Shape>(tensor: &Tensor<S, f32, Cpu>) -> Operand {
         Operand::read(tensor.clone(), &mut NoneTape).unwrap()

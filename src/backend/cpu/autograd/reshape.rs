@@ -1,18 +1,13 @@
 //! The elements of a tensor in row-major order, over another shape.
 
-use super::{
-    Runs, StridedOperand,
-    elementwise::partition_elements,
-    gradients::tensor_id,
-    operand::{FlatTensor, KernelOutput, record_kernel, with_backward},
-    shared_tape::Tape,
-    storage, unnamed,
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{Cpu, CpuError, PutTape, SplitTape, Tensor},
-    tensor_ops::ReshapeTo,
-};
+use super::elementwise::partition_elements;
+use super::gradients::tensor_id;
+use super::operand::{FlatTensor, KernelOutput, record_kernel, with_backward};
+use super::shared_tape::Tape;
+use super::{Runs, StridedOperand, storage, unnamed};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{Cpu, CpuError, PutTape, SplitTape, Tensor};
+use dfdx::tensor_ops::ReshapeTo;
 
 /// The same elements over a shape of as many elements. This shares the storage of a contiguous tensor, and copies any
 /// other.

@@ -1,17 +1,13 @@
 use super::gradients::{Gradients, Leaves, tensor_id};
-use dfdx::{
-    dtypes::Dtype,
-    shapes::Rank0,
-    tensor::{Merge, NoneTape, Storage, Tape as DfdxTape, Tensor, UniqueId},
-    tensor_ops::Device,
-};
-use std::{
-    cell::RefCell,
-    collections::HashSet,
-    mem,
-    rc::Rc,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use dfdx::dtypes::Dtype;
+use dfdx::shapes::Rank0;
+use dfdx::tensor::{Merge, NoneTape, Storage, Tape as DfdxTape, Tensor, UniqueId};
+use dfdx::tensor_ops::Device;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::mem;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A tape records the operations on a tensor. It is dfdx's `Tape`, and can be cloned.
 ///

@@ -1,9 +1,7 @@
 //! A tensor's elements as a slice, without a copy.
 
-use dfdx::{
-    shapes::{HasShape, Shape, Unit},
-    tensor::{Cpu, Tensor},
-};
+use dfdx::shapes::{HasShape, Shape, Unit};
+use dfdx::tensor::{Cpu, Tensor};
 use std::slice;
 
 /// The elements of a tensor in row-major order; `None` if the storage has another order.
@@ -70,11 +68,9 @@ fn contiguous_len<Dims: Shape, E: Unit>(tensor: &Tensor<Dims, E, Cpu>) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dfdx::{
-        shapes::{Axes2, Axis, Rank0, Rank1, Rank2, Rank3},
-        tensor::{SampleTensor, ZerosTensor},
-        tensor_ops::{BroadcastTo, PermuteTo},
-    };
+    use dfdx::shapes::{Axes2, Axis, Rank0, Rank1, Rank2, Rank3};
+    use dfdx::tensor::{SampleTensor, ZerosTensor};
+    use dfdx::tensor_ops::{BroadcastTo, PermuteTo};
 
     #[test]
     fn elements_are_those_of_the_tensor() {

@@ -1,15 +1,10 @@
-use super::{
-    Buffer, Partition,
-    elementwise::{copied, partition_elements},
-    gradients::KernelSlot,
-    operand::{FlatTensor, KernelGradients, alloc_output},
-    unnamed,
-};
+use super::elementwise::{copied, partition_elements};
+use super::gradients::KernelSlot;
+use super::operand::{FlatTensor, KernelGradients, alloc_output};
+use super::{Buffer, Partition, unnamed};
 use crate::simd::add_assign;
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{Cpu, CpuError, Tensor, TensorFromVec},
-};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{Cpu, CpuError, Tensor, TensorFromVec};
 use std::{ops::Range, slice};
 
 /// A tensor that a kernel reads in place, whatever its strides are.
@@ -204,11 +199,9 @@ impl Runs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dfdx::{
-        shapes::{Axes2, Axes4, Rank2},
-        tensor::SampleTensor,
-        tensor_ops::{BroadcastTo, PermuteTo, RealizeTo, ReshapeTo},
-    };
+    use dfdx::shapes::{Axes2, Axes4, Rank2};
+    use dfdx::tensor::SampleTensor;
+    use dfdx::tensor_ops::{BroadcastTo, PermuteTo, RealizeTo, ReshapeTo};
 
     #[test]
     fn a_tensor_of_any_strides_is_read_in_place() {

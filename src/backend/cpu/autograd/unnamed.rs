@@ -3,15 +3,11 @@
 //! The compiler makes code for each shape that an operation of dfdx is called with. Code that drops the types of the
 //! dimensions first is made once for each number of axes.
 
-use dfdx::{
-    shapes::{Axis, HasAxes, ReduceShape, ReduceShapeTo, Shape},
-    tensor::{Storage, Tape, Tensor},
-    tensor_ops::RealizeTo,
-};
-use std::{
-    fmt::Debug,
-    ops::{Index, IndexMut},
-};
+use dfdx::shapes::{Axis, HasAxes, ReduceShape, ReduceShapeTo, Shape};
+use dfdx::tensor::{Storage, Tape, Tensor};
+use dfdx::tensor_ops::RealizeTo;
+use std::fmt::Debug;
+use std::ops::{Index, IndexMut};
 
 /// A shape of sizes alone, for operations that treat all elements alike. `Array` is `[usize; N]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

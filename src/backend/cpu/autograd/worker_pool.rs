@@ -1,13 +1,9 @@
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::{
-    cell::Cell,
-    hint,
-    sync::{
-        OnceLock,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::cell::Cell;
+use std::hint;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// The time for which a thread spins for work before it sleeps.
 const SPIN_TIME: Duration = Duration::from_micros(100);

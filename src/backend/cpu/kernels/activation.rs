@@ -1,8 +1,7 @@
-use crate::{
-    autograd::{KernelOutput, Operand, elementwise::partition_elements, with_backward},
-    conventions::ActivationKind,
-    simd::{erf, exp, vectorized},
-};
+use crate::autograd::elementwise::partition_elements;
+use crate::autograd::{KernelOutput, Operand, with_backward};
+use crate::conventions::ActivationKind;
+use crate::simd::{erf, exp, vectorized};
 use dfdx::tensor::CpuError;
 use std::f32::consts::FRAC_1_SQRT_2;
 

@@ -1,7 +1,6 @@
-use crate::{
-    autograd::{KernelOutput, Operand, elementwise::partition_elements, with_backward},
-    simd::vectorized,
-};
+use crate::autograd::elementwise::partition_elements;
+use crate::autograd::{KernelOutput, Operand, with_backward};
+use crate::simd::vectorized;
 use dfdx::tensor::CpuError;
 
 /// `factor · x + addend`. An addend of -0 changes no `x`.

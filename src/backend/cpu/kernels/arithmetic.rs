@@ -1,8 +1,7 @@
-use crate::{
-    autograd::{Buffer, KernelOutput, Operand, Runs, StridedOperand, elementwise::partition_elements, with_backward},
-    conventions::Arithmetic,
-    simd::vectorized,
-};
+use crate::autograd::elementwise::partition_elements;
+use crate::autograd::{Buffer, KernelOutput, Operand, Runs, StridedOperand, with_backward};
+use crate::conventions::Arithmetic;
+use crate::simd::vectorized;
 use dfdx::tensor::CpuError;
 use itertools::izip;
 

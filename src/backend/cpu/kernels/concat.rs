@@ -1,7 +1,6 @@
-use crate::{
-    autograd::{Buffer, KernelOutput, Operand, OperandGradient, elementwise::partition_rows, with_backward},
-    simd::{row_chunks, row_chunks_mut},
-};
+use crate::autograd::elementwise::partition_rows;
+use crate::autograd::{Buffer, KernelOutput, Operand, OperandGradient, with_backward};
+use crate::simd::{row_chunks, row_chunks_mut};
 use dfdx::tensor::CpuError;
 
 /// At least one tensor, one after the other along an axis. There are `outer` blocks before the axis.

@@ -1,8 +1,6 @@
-use crate::{
-    autograd::{Buffer, KernelOutput, StridedOperand, with_backward},
-    conventions::ContractionAxis,
-    matmul::{StridedAxis, contract},
-};
+use crate::autograd::{Buffer, KernelOutput, StridedOperand, with_backward};
+use crate::conventions::ContractionAxis;
+use crate::matmul::{StridedAxis, contract};
 use dfdx::tensor::CpuError;
 
 /// `Σ left · right` over the axes that the output does not have. The output has its axes in their order.

@@ -1,8 +1,7 @@
 use super::MiddleAxis;
-use crate::{
-    autograd::{KernelOutput, Operand, elementwise::partition_rows, with_backward},
-    simd::{row_chunks_mut, vectorized},
-};
+use crate::autograd::elementwise::partition_rows;
+use crate::autograd::{KernelOutput, Operand, with_backward};
+use crate::simd::{row_chunks_mut, vectorized};
 use dfdx::tensor::CpuError;
 
 /// The cumulative sums along an axis. The gradient is the cumulative sum from the other end.

@@ -1,7 +1,6 @@
-use crate::{
-    autograd::{KernelOutput, Operand, elementwise::partition_elements, with_backward},
-    simd::vectorized,
-};
+use crate::autograd::elementwise::partition_elements;
+use crate::autograd::{KernelOutput, Operand, with_backward};
+use crate::simd::vectorized;
 use dfdx::tensor::CpuError;
 
 /// The kept elements times `factor`; the others become 0.

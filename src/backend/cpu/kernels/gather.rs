@@ -1,7 +1,6 @@
-use crate::{
-    autograd::{KernelOutput, Operand, elementwise::partition_rows, with_backward},
-    simd::{add_row, row_chunks, row_chunks_mut, vectorized},
-};
+use crate::autograd::elementwise::partition_rows;
+use crate::autograd::{KernelOutput, Operand, with_backward};
+use crate::simd::{add_row, row_chunks, row_chunks_mut, vectorized};
 use dfdx::tensor::CpuError;
 
 /// Rows of `row_len` elements, which begin at these places of the input. A row may be read more than once.

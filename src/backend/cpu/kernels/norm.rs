@@ -1,8 +1,7 @@
-use crate::{
-    autograd::{Buffer, KernelOutput, Operand, elementwise::partition_rows, with_backward},
-    conventions::NormKind,
-    simd::{add_row, dot, row_chunks, row_chunks_mut, sum, vectorized},
-};
+use crate::autograd::elementwise::partition_rows;
+use crate::autograd::{Buffer, KernelOutput, Operand, with_backward};
+use crate::conventions::NormKind;
+use crate::simd::{add_row, dot, row_chunks, row_chunks_mut, sum, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
 

@@ -1,9 +1,8 @@
 use super::MiddleAxis;
-use crate::{
-    autograd::{Buffer, Chunk, KernelOutput, Operand, elementwise::partition_rows, with_backward},
-    conventions::Reduction,
-    simd::{add_row, max, row_chunks, sum, vectorized},
-};
+use crate::autograd::elementwise::partition_rows;
+use crate::autograd::{Buffer, Chunk, KernelOutput, Operand, with_backward};
+use crate::conventions::Reduction;
+use crate::simd::{add_row, max, row_chunks, sum, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
 use std::{iter, mem, ops::Range};

@@ -1,7 +1,6 @@
-use crate::{
-    autograd::{Buffer, KernelOutput, Operand, elementwise::partition_rows, with_backward},
-    simd::{row_chunks, row_chunks_mut, vectorized},
-};
+use crate::autograd::elementwise::partition_rows;
+use crate::autograd::{Buffer, KernelOutput, Operand, with_backward};
+use crate::simd::{row_chunks, row_chunks_mut, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
 use std::sync::Arc;

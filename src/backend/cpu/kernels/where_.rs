@@ -1,7 +1,6 @@
-use crate::{
-    autograd::{Buffer, KernelOutput, Operand, elementwise::partition_elements, with_backward},
-    simd::vectorized,
-};
+use crate::autograd::elementwise::partition_elements;
+use crate::autograd::{Buffer, KernelOutput, Operand, with_backward};
+use crate::simd::vectorized;
 use dfdx::tensor::CpuError;
 use itertools::izip;
 

@@ -65,10 +65,8 @@ pub fn erf(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::{VectorElements, level},
-        FRAC_2_SQRT_PI, erf, exp, exp_element,
-    };
+    use super::super::{VectorElements, level};
+    use super::{FRAC_2_SQRT_PI, erf, exp, exp_element};
     use pulp::{Scalar, Simd, WithSimd};
 
     #[test]

@@ -2,13 +2,11 @@
 //! and the mask of a sequence.
 
 use super::AttentionConfig;
-use crate::{
-    autograd::Buffer,
-    conventions::MaskFill,
-    mask_rule::MaskRule,
-    matmul::{Extent, Matrix, SimdMatrix, multiply},
-    simd::{ScalarElements, VectorElements, padded_len},
-};
+use crate::autograd::Buffer;
+use crate::conventions::MaskFill;
+use crate::mask_rule::MaskRule;
+use crate::matmul::{Extent, Matrix, SimdMatrix, multiply};
+use crate::simd::{ScalarElements, VectorElements, padded_len};
 use pulp::Simd;
 use std::ops::Range;
 

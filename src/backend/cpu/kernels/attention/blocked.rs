@@ -1,14 +1,10 @@
-use super::{
-    AttentionConfig, WeightDropout,
-    block::{SequenceDropout, SequenceMask},
-    blocked_backward::BlockedBackward,
-    blocked_forward::BlockedForward,
-};
-use crate::{
-    autograd::{Buffer, KernelOutput, Operand, Partition, Split, with_backward},
-    mask_rule::MaskRule,
-    simd::{level, row_chunks, row_chunks_mut},
-};
+use super::block::{SequenceDropout, SequenceMask};
+use super::blocked_backward::BlockedBackward;
+use super::blocked_forward::BlockedForward;
+use super::{AttentionConfig, WeightDropout};
+use crate::autograd::{Buffer, KernelOutput, Operand, Partition, Split, with_backward};
+use crate::mask_rule::MaskRule;
+use crate::simd::{level, row_chunks, row_chunks_mut};
 use dfdx::tensor::CpuError;
 use itertools::izip;
 

@@ -1,15 +1,11 @@
-use super::{
-    AttentionConfig,
-    block::{
-        KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, blocks, multiply_block, pack_rows,
-        pack_transposed,
-    },
+use super::AttentionConfig;
+use super::block::{
+    KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, blocks, multiply_block, pack_rows,
+    pack_transposed,
 };
-use crate::{
-    autograd::{Buffer, Chunk},
-    matmul::Matrix,
-    simd::{Context, VectorElements, add_assign, add_row, dot, exp_element, padded_len},
-};
+use crate::autograd::{Buffer, Chunk};
+use crate::matmul::Matrix;
+use crate::simd::{Context, VectorElements, add_assign, add_row, dot, exp_element, padded_len};
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 

@@ -1,11 +1,9 @@
 //! Sequences side by side: a vector holds one element of each.
 
 use super::AttentionDims;
-use crate::{
-    autograd::Buffer,
-    matmul::{Extent, Matrix, SimdMatrix, multiply},
-    simd::{VectorElements, vectorized},
-};
+use crate::autograd::Buffer;
+use crate::matmul::{Extent, Matrix, SimdMatrix, multiply};
+use crate::simd::{VectorElements, vectorized};
 use pulp::Simd;
 use std::ops::Range;
 

@@ -1,14 +1,10 @@
-use super::{
-    AttentionConfig,
-    interleave::{deinterleave, interleave},
-    interleaved_backward::InterleavedBackward,
-    interleaved_forward::InterleavedForward,
-};
-use crate::{
-    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
-    mask_rule::MaskRule,
-    simd::level,
-};
+use super::AttentionConfig;
+use super::interleave::{deinterleave, interleave};
+use super::interleaved_backward::InterleavedBackward;
+use super::interleaved_forward::InterleavedForward;
+use crate::autograd::{Buffer, KernelOutput, Operand, Partition, with_backward};
+use crate::mask_rule::MaskRule;
+use crate::simd::level;
 use dfdx::tensor::CpuError;
 use itertools::izip;
 

@@ -1,14 +1,10 @@
-use super::{
-    AttentionConfig,
-    interleave::{head_view, multiply_lanes},
-    interleaved_mask::{VisibleBounds, mask_values},
-};
-use crate::{
-    autograd::Buffer,
-    conventions::MaskFill,
-    matmul::{Extent, Matrix},
-    simd::{Context, VectorElements, row_chunks, row_chunks_mut},
-};
+use super::AttentionConfig;
+use super::interleave::{head_view, multiply_lanes};
+use super::interleaved_mask::{VisibleBounds, mask_values};
+use crate::autograd::Buffer;
+use crate::conventions::MaskFill;
+use crate::matmul::{Extent, Matrix};
+use crate::simd::{Context, VectorElements, row_chunks, row_chunks_mut};
 use itertools::izip;
 use pulp::{Simd, WithSimd};
 

@@ -1,13 +1,9 @@
-use super::{
-    AttentionConfig,
-    interleave::{head_view, multiply_lanes},
-    interleaved_mask::{VisibleBounds, mask_values},
-};
-use crate::{
-    conventions::MaskFill,
-    matmul::{Extent, Matrix},
-    simd::{Context, VectorElements, exp_element, row_chunks, row_chunks_mut},
-};
+use super::AttentionConfig;
+use super::interleave::{head_view, multiply_lanes};
+use super::interleaved_mask::{VisibleBounds, mask_values};
+use crate::conventions::MaskFill;
+use crate::matmul::{Extent, Matrix};
+use crate::simd::{Context, VectorElements, exp_element, row_chunks, row_chunks_mut};
 use itertools::izip;
 use pulp::{Simd, WithSimd};
 

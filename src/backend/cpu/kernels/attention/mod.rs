@@ -20,11 +20,9 @@ mod tests;
 
 pub use dims::{AttentionConfig, AttentionDims};
 
-use crate::{
-    autograd::{KernelOutput, Operand},
-    mask_rule::MaskRule,
-    simd::simd_width,
-};
+use crate::autograd::{KernelOutput, Operand};
+use crate::mask_rule::MaskRule;
+use crate::simd::simd_width;
 use dfdx::tensor::CpuError;
 
 /// The maximum number of key and value elements in a head for interleaved attention. More elements would not

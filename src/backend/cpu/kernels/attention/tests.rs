@@ -1,10 +1,8 @@
 use super::{
     AttentionConfig, AttentionDims, interleaved_backward::InterleavedBackward, interleaved_forward::InterleavedForward,
 };
-use crate::{
-    conventions::MaskFill,
-    simd::{level, simd_width},
-};
+use crate::conventions::MaskFill;
+use crate::simd::{level, simd_width};
 use pulp::{Scalar, WithSimd};
 
 /// The elements of one lane.
