@@ -46,87 +46,32 @@ pub(crate) fn cast<E: Real>(value: f64) -> E {
 /// );
 /// ```
 #[derive(Clone, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
 pub enum OpError {
     /// A run-time dimension has one size in one operand and another size in the other.
     #[error("{op}: {source}")]
-    Dim {
-        /// The operation.
-        op: &'static str,
-        /// The dimension and both sizes.
-        source: DimError,
-    },
+    Dim { op: &'static str, source: DimError },
     /// A run-time dimension has one size in one shape and another size in the other.
     #[error("{op}: shape {from} is not compatible with {to}")]
-    Shape {
-        /// The operation.
-        op: &'static str,
-        /// The shape of the input.
-        from: String,
-        /// The shape that was asked for.
-        to: String,
-    },
+    Shape { op: &'static str, from: String, to: String },
     /// A tensor is made of another number of elements than its shape has.
     #[error("{op}: {found} elements given, but {dims} has {expected}")]
-    Elements {
-        /// The operation.
-        op: &'static str,
-        /// The shape.
-        dims: String,
-        /// The number of elements that it has.
-        expected: usize,
-        /// The number of elements given.
-        found: usize,
-    },
+    Elements { op: &'static str, dims: String, expected: usize, found: usize },
     /// The number of tensors is not the size of the axis along which they are stacked.
     #[error("{op}: {found} tensors for {expected}")]
-    Count {
-        /// The operation.
-        op: &'static str,
-        /// The axis, with its size.
-        expected: String,
-        /// The number of tensors.
-        found: usize,
-    },
+    Count { op: &'static str, expected: String, found: usize },
     /// A part of an axis reaches beyond the axis.
     #[error("{op}: {part} from {start} on is not inside {whole}")]
-    Range {
-        /// The operation.
-        op: &'static str,
-        /// The part, with its size.
-        part: String,
-        /// The index of its first element.
-        start: usize,
-        /// The axis, with its size.
-        whole: String,
-    },
-    /// A prompt has padding, which its continuation would attend to.
+    Range { op: &'static str, part: String, start: usize, whole: String },
+    /// A prompt has padding, which its continuation would attend to. Row and position count from 0.
     #[error("{op}: prompt {row} has padding at position {position}")]
-    Padding {
-        /// The operation.
-        op: &'static str,
-        /// The row of the prompt, from 0.
-        row: usize,
-        /// The position of the first padding token, from 0.
-        position: usize,
-    },
+    Padding { op: &'static str, row: usize, position: usize },
     /// An index is not below the size of its axis.
     #[error("{op}: {index} is not an index of {axis}")]
-    Index {
-        /// The operation.
-        op: &'static str,
-        /// The index.
-        index: usize,
-        /// The axis, with its size.
-        axis: String,
-    },
+    Index { op: &'static str, index: usize, axis: String },
     /// A shape has no elements; dfdx's operations panic on such shapes.
     #[error("{op}: {dims} has no elements")]
-    Empty {
-        /// The operation.
-        op: &'static str,
-        /// The shape.
-        dims: String,
-    },
+    Empty { op: &'static str, dims: String },
     /// A mean over the tokens of all ranks, of which each rank knows its own.
     #[error(
         "partial cross-entropy: a rank does not know the number of tokens of the others; `Reduction::Sum` adds up over \
@@ -135,47 +80,25 @@ pub enum OpError {
     TokensOfRanks,
     /// A shard does not know the size of the whole dimension, because a shape was made from sizes alone.
     #[error("{op}: the whole size of {dim} is not known; `Ranks::shard` makes a shard that knows it")]
-    Whole {
-        /// The operation.
-        op: &'static str,
-        /// The shard, with its size.
-        dim: String,
-    },
+    Whole { op: &'static str, dim: String },
     /// A dropout rate is not a probability below 1.
     #[error("dropout: the rate must be at least 0 and less than 1, but it is {rate}")]
-    DropoutRate {
-        /// The rate.
-        rate: f64,
-    },
+    DropoutRate { rate: f64 },
     /// The amount of label smoothing is not a probability.
     #[error("cross-entropy: label smoothing must be between 0 and 1, but it is {smoothing}")]
-    Smoothing {
-        /// The amount.
-        smoothing: f64,
-    },
+    Smoothing { smoothing: f64 },
     /// A token or an index that a layer makes is not one of its vocabulary or axis.
     #[error("indices: {source}")]
     Token {
-        /// The index and its axis.
         #[from]
         source: TokenError,
     },
     /// There is no highest element.
     #[error("{op}: every element is NaN or -inf")]
-    NotANumber {
-        /// The operation.
-        op: &'static str,
-    },
+    NotANumber { op: &'static str },
     /// A hyperparameter of a training is not one with which it could learn.
     #[error("update: {name} must be {expected}, but it is {found}")]
-    Hyperparameter {
-        /// The hyperparameter, such as `clip_norm`.
-        name: &'static str,
-        /// The numbers that it may be.
-        expected: &'static str,
-        /// Its value.
-        found: f64,
-    },
+    Hyperparameter { name: &'static str, expected: &'static str, found: f64 },
     /// The backward pass of a recorded pass has run, and a tensor of the pass was used again.
     #[error("backward: the backward pass of this recording has run; a new pass needs `model.recording()` again")]
     Backward,
@@ -188,61 +111,35 @@ pub enum OpError {
     TwoSums,
     /// A pass keeps the gradients of parameters and inputs alone.
     #[error("gradient: an operation of the pass made this tensor over `{dims}`, and its gradient is not kept")]
-    NoGradient {
-        /// The shape of the tensor.
-        dims: String,
-    },
+    NoGradient { dims: String },
     /// The gradients of a model are not finite, so the model is not updated.
     #[error("update: the gradients are not finite (norm {norm})")]
-    Gradient {
-        /// Their norm.
-        norm: f64,
-    },
-    /// The loss does not depend on some parameters.
+    Gradient { norm: f64 },
+    /// The loss does not depend on some parameters. `parameters` are their field paths.
     #[error(
         "update: no gradient reached {}: the loss must depend on every parameter, by the tape of its own pass; \
          `gradients.allow_unused(&model.part)` lets the parameters of a part be unused",
         listed(parameters)
     )]
-    Unused {
-        /// Their field paths.
-        parameters: Vec<String>,
-    },
+    Unused { parameters: Vec<String> },
     /// The gradients are those of another model of the same type: no parameter of the updated model has one.
     #[error(
         "update: the gradients were recorded for another `{model}`: no parameter of the updated one has a gradient"
     )]
-    OtherModel {
-        /// The type of both models.
-        model: String,
-    },
-    /// One rank alone would change its part of a model that is divided among ranks.
+    OtherModel { model: String },
+    /// One rank alone would change its part of a model that is divided among ranks. `parameter` is the field path of
+    /// the first one.
     #[error(
         "update: each rank has its part of `{parameter}`, a tensor over `{dims}`, and would change it alone; \
          `Distributed` holds such a model, and `update_sharded` changes it on all ranks"
     )]
-    Sharded {
-        /// The first parameter of which each rank has a part: its field path.
-        parameter: String,
-        /// Its dimensions: that of which each rank has a part is `Shard<Dimension, Axis>`.
-        dims: String,
-    },
+    Sharded { parameter: String, dims: String },
     /// A collective operation of the ranks failed.
     #[error("{op}: {source}")]
-    Ranks {
-        /// The operation.
-        op: &'static str,
-        /// The failed rank and its error.
-        source: RanksError,
-    },
+    Ranks { op: &'static str, source: RanksError },
     /// The device failed, for example because it is out of memory.
     #[error("{op}: {message}")]
-    Device {
-        /// The operation.
-        op: &'static str,
-        /// The device's own words.
-        message: String,
-    },
+    Device { op: &'static str, message: String },
 }
 debug_by_sentence!(OpError);
 

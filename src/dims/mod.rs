@@ -91,33 +91,14 @@ pub(crate) use copied_and_compared;
 /// assert_eq!((dim, size, max.as_str(), max_size), ("SrcLen", 17, "MaxSeqLen", 15));
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
 pub enum DimError {
     /// A bounded dimension is longer than its bound.
     #[error("`{dim}` of {size} is longer than `{max}` of {max_size}")]
-    TooLong {
-        /// Name of the dimension.
-        dim: &'static str,
-        /// The requested size.
-        size: usize,
-        /// Name of its bound.
-        max: String,
-        /// Size of the bound.
-        max_size: usize,
-    },
+    TooLong { dim: &'static str, size: usize, max: String, max_size: usize },
     /// A run-time dimension has different sizes in two operands.
     #[error("`{dim}` is {expected} in {left} and {found} in {right}")]
-    Mismatch {
-        /// Name of the dimension.
-        dim: String,
-        /// The first operand.
-        left: &'static str,
-        /// Size of the dimension in the first operand.
-        expected: usize,
-        /// The second operand.
-        right: &'static str,
-        /// Size of the dimension in the second operand.
-        found: usize,
-    },
+    Mismatch { dim: String, left: &'static str, expected: usize, right: &'static str, found: usize },
 }
 crate::error::debug_by_sentence!(DimError);
 

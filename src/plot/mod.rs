@@ -38,47 +38,23 @@ use std::sync::OnceLock;
 /// assert_eq!(error.to_string(), "loss.pdf: the name of a plot must end in .svg or .png");
 /// ```
 #[derive(thiserror::Error)]
+#[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
 pub enum PlotError {
     /// The extension of the file is not that of a supported format.
     #[error("{path}: the name of a plot must end in .svg or .png")]
-    Format {
-        /// The file.
-        path: PathBuf,
-    },
+    Format { path: PathBuf },
     /// No value is finite.
     #[error("{path}: there is no finite value to draw")]
-    Nothing {
-        /// The file.
-        path: PathBuf,
-    },
+    Nothing { path: PathBuf },
     /// A heat map has not one value per row and column.
     #[error("{path}: `{panel}` should have {expected} values but has {found}")]
-    Values {
-        /// The file.
-        path: PathBuf,
-        /// The name of the heat map.
-        panel: String,
-        /// Rows times columns.
-        expected: usize,
-        /// The number of its values.
-        found: usize,
-    },
+    Values { path: PathBuf, panel: String, expected: usize, found: usize },
     /// A file is not one of metrics.
     #[error("{path}: {message}")]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// A description of the fault.
-        message: String,
-    },
+    Read { path: PathBuf, message: String },
     /// The file could not be written.
     #[error("{path}: {message}")]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The error of the drawing library or the operating system.
-        message: String,
-    },
+    Write { path: PathBuf, message: String },
 }
 crate::error::debug_by_sentence!(PlotError);
 

@@ -10,115 +10,44 @@ use std::fmt;
 /// assert_eq!(error.to_string(), "`Tp` has 2 ranks, but 1 was started");
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
 pub enum RanksError {
     /// Another number of ranks than the type says.
     #[error("`{axis}` has {expected} ranks, but {}", started(*found))]
-    Size {
-        /// The axis of ranks.
-        axis: &'static str,
-        /// The number of ranks of its type.
-        expected: usize,
-        /// The number of ranks there are.
-        found: usize,
-    },
+    Size { axis: &'static str, expected: usize, found: usize },
     /// The ranks cannot be arranged in rows of `columns` ranks.
     #[error("the {size} ranks of `{axis}` cannot be split into groups of {columns} for `{inner}`")]
-    Grid {
-        /// The axis that is split.
-        axis: &'static str,
-        /// Its number of ranks.
-        size: usize,
-        /// The inner axis of the grid.
-        inner: &'static str,
-        /// Its number of ranks.
-        columns: usize,
-    },
+    Grid { axis: &'static str, size: usize, inner: &'static str, columns: usize },
     /// The engine failed.
     #[error("rank {rank} of `{axis}`: {operation} failed: {message}")]
-    Engine {
-        /// This process's rank.
-        rank: usize,
-        /// The axis of ranks.
-        axis: &'static str,
-        /// The collective operation.
-        operation: &'static str,
-        /// The engine's own words.
-        message: String,
-    },
+    Engine { rank: usize, axis: &'static str, operation: &'static str, message: String },
     /// The device failed, for example because it is out of memory.
     #[error("{operation}: {message}")]
-    Device {
-        /// The operation.
-        operation: &'static str,
-        /// The device's own words.
-        message: String,
-    },
+    Device { operation: &'static str, message: String },
     /// A slice has another length than the operation needs.
     #[error("rank {rank} of `{axis}`: {operation} needs {expected} elements, but there are {found}")]
-    Len {
-        /// This process's rank.
-        rank: usize,
-        /// The axis of ranks.
-        axis: &'static str,
-        /// The collective operation.
-        operation: &'static str,
-        /// The number of elements it needs.
-        expected: usize,
-        /// The number of elements given.
-        found: usize,
-    },
+    Len { rank: usize, axis: &'static str, operation: &'static str, expected: usize, found: usize },
     /// A shard does not know which part of the dimension it is.
     #[error("the place of {dim} is not known; `Ranks::shard` makes a shard that knows it")]
-    Place {
-        /// The shard, with its size.
-        dim: String,
-    },
+    Place { dim: String },
     /// Other ranks failed in an operation of all ranks, so this one stops too.
     #[error("{} of `{axis}` failed", Listed(ranks))]
-    OtherRanks {
-        /// The axis of ranks.
-        axis: &'static str,
-        /// The ranks that failed.
-        ranks: Vec<usize>,
-    },
+    OtherRanks { axis: &'static str, ranks: Vec<usize> },
     /// Values that should be the same bits on all ranks differ.
     #[error("{what} differs between rank 0 and {} of `{axis}`", Listed(ranks))]
-    Differs {
-        /// The axis of ranks.
-        axis: &'static str,
-        /// The value.
-        what: &'static str,
-        /// The ranks whose value is not that of rank 0.
-        ranks: Vec<usize>,
-    },
-    /// A setting that all ranks should have alike is another one on a rank.
+    Differs { axis: &'static str, what: &'static str, ranks: Vec<usize> },
+    /// A setting that all ranks should have alike is another one on a rank. A rank that does not have it has `absent`.
     #[error("{setting} is {expected} on rank 0, but {found} on rank {rank} of `{axis}`")]
-    Setting {
-        /// The axis of ranks.
-        axis: &'static str,
-        /// The first rank that differs.
-        rank: usize,
-        /// The first setting that differs.
-        setting: String,
-        /// Its value on rank 0, or `absent`.
-        expected: String,
-        /// Its value on that rank, or `absent`.
-        found: String,
-    },
-    /// A launcher started several processes, but the program cannot reach the others.
+    Setting { axis: &'static str, rank: usize, setting: String, expected: String, found: String },
+    /// A launcher started several processes, but the program cannot reach the others. `launcher` is the launcher's
+    /// variable of the environment.
     #[error(
         "this process is one of several that `{launcher}` started, but the program was built without the feature `mpi`"
     )]
-    NoEngine {
-        /// The launcher's variable of the environment.
-        launcher: &'static str,
-    },
+    NoEngine { launcher: &'static str },
     /// The engine could not start.
     #[error("the ranks could not be started: {message}")]
-    Start {
-        /// The engine's own words.
-        message: String,
-    },
+    Start { message: String },
     /// The ranks were started before: a process can start them once.
     #[error("the ranks were started before: a process starts them once")]
     StartedBefore,

@@ -9,78 +9,28 @@
 /// assert_eq!(error.to_string(), "row 0 has 5 tokens, but `SrcLen` is 4");
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
 pub enum TokenError {
-    /// An id is not below the size of its vocabulary.
+    /// An id is not below the size of its vocabulary. Positions count from 0, in row-major order.
     #[error("{id} at position {index} is not a token of `{vocab}`, which has {vocab_size} tokens")]
-    OutOfVocabulary {
-        /// Position of the id in the input, counted from 0; in a batch, in row-major order.
-        index: usize,
-        /// The id.
-        id: usize,
-        /// Name of the vocabulary.
-        vocab: String,
-        /// Size of the vocabulary.
-        vocab_size: usize,
-    },
-    /// An index is not below the size of its axis.
+    OutOfVocabulary { index: usize, id: usize, vocab: String, vocab_size: usize },
+    /// An index is not below the size of its axis. Positions count from 0, in row-major order.
     #[error("{index} at position {position} is not an index of {axis}")]
-    NotAnIndex {
-        /// Position of the index in the input, counted from 0, in row-major order.
-        position: usize,
-        /// The index.
-        index: usize,
-        /// The axis, with its size.
-        axis: String,
-    },
-    /// A row has more tokens than the sequence length.
+    NotAnIndex { position: usize, index: usize, axis: String },
+    /// A row has more tokens than the sequence length. Rows count from 0.
     #[error("row {row} has {len} tokens, but `{dim}` is {max}")]
-    RowTooLong {
-        /// Index of the row, counted from 0.
-        row: usize,
-        /// Number of tokens in the row.
-        len: usize,
-        /// Name of the sequence length.
-        dim: String,
-        /// Size of the sequence length.
-        max: usize,
-    },
+    RowTooLong { row: usize, len: usize, dim: String, max: usize },
     /// A dimension is 0. The operations of dfdx do not accept empty tensors.
     #[error("a batch needs at least one row and one position, but it is {dims}")]
-    Empty {
-        /// The dimensions, with their sizes.
-        dims: String,
-    },
+    Empty { dims: String },
     /// A text has more different characters than the vocabulary has tokens.
     #[error("the text has {found} different characters, but `{vocab}` has room for {vocab_size}")]
-    VocabularyTooSmall {
-        /// Number of different characters in the text.
-        found: usize,
-        /// Name of the vocabulary.
-        vocab: String,
-        /// Size of the vocabulary.
-        vocab_size: usize,
-    },
-    /// A character of a text has no token.
+    VocabularyTooSmall { found: usize, vocab: String, vocab_size: usize },
+    /// A character of a text has no token. Positions count characters, from 0.
     #[error("{character:?} at position {index} is not one of the {known} characters of the vocabulary")]
-    UnknownCharacter {
-        /// Position of the character in the text, in characters, counted from 0.
-        index: usize,
-        /// The character.
-        character: char,
-        /// Number of characters that have tokens.
-        known: usize,
-    },
+    UnknownCharacter { index: usize, character: char, known: usize },
     /// The number of rows, ids or indices is not the one that the dimensions require.
     #[error("{found} {what} given, but {dims} needs {expected}")]
-    WrongCount {
-        /// The counted things: rows, ids or indices.
-        what: &'static str,
-        /// The dimensions, with their sizes.
-        dims: String,
-        /// The required number.
-        expected: usize,
-        /// The number in the input.
-        found: usize,
-    },
+    WrongCount { what: &'static str, dims: String, expected: usize, found: usize },
 }
 crate::error::debug_by_sentence!(TokenError);

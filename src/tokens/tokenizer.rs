@@ -19,57 +19,26 @@ const PADDING: usize = 128;
 /// assert!(error.starts_with("cannot read no-such-folder/tokenizer.json"), "{error}");
 /// ```
 #[derive(thiserror::Error)]
+#[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
 pub enum TokenizerError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// The file is not a `tokenizer.json`.
     #[error("{} is not a tokenizer: {}", path.display(), escape(message))]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// A description of the fault.
-        message: String,
-    },
-    /// The file has the tokens of another model.
+    Format { path: PathBuf, message: String },
+    /// The file has the tokens of another model. `found` is one more than the highest token in the file.
     #[error("{} has {found} tokens, but `{vocab}` is {vocab_size}", path.display())]
-    Vocabulary {
-        /// The file.
-        path: PathBuf,
-        /// One more than the highest token in the file.
-        found: usize,
-        /// Name of the vocabulary.
-        vocab: String,
-        /// Size of the vocabulary.
-        vocab_size: usize,
-    },
-    /// A part of a text has no token.
+    Vocabulary { path: PathBuf, found: usize, vocab: String, vocab_size: usize },
+    /// A part of a text has no token. `index` counts bytes, from 0.
     #[error("`{}` at byte {index} of the text has no token", escape(text))]
-    Unknown {
-        /// The part.
-        text: String,
-        /// Its place in the text, in bytes, counted from 0.
-        index: usize,
-    },
+    Unknown { text: String, index: usize },
     /// A token of the vocabulary has no text.
     #[error("token {id} has no text: the tokenizer has {known} tokens")]
-    NoText {
-        /// The token.
-        id: usize,
-        /// The number of tokens that have a text.
-        known: usize,
-    },
+    NoText { id: usize, known: usize },
     /// The tokenizer fails on a text or on tokens.
     #[error("the tokenizer failed: {}", escape(message))]
-    Failed {
-        /// Its own words.
-        message: String,
-    },
+    Failed { message: String },
 }
 crate::error::debug_by_sentence!(TokenizerError);
 

@@ -16,60 +16,34 @@ use std::path::{Path, PathBuf};
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(thiserror::Error)]
+#[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
 pub enum TrainError {
-    /// The loss is NaN or infinite. The model is as it was before the step.
+    /// The loss is NaN or infinite. The model is as it was before the step. Steps count from 0.
     #[error("the loss is {loss} at step {step}")]
-    Loss {
-        /// The index of the step, the first being 0.
-        step: usize,
-        /// The loss.
-        loss: f64,
-    },
-    /// The gradients are not finite. The model is as it was before the step.
+    Loss { step: usize, loss: f64 },
+    /// The gradients are not finite. The model is as it was before the step. Steps count from 0.
     #[error("the gradients are not finite (norm {norm}) at step {step}")]
-    Gradient {
-        /// The index of the step, the first being 0.
-        step: usize,
-        /// The global norm of the gradients.
-        norm: f64,
-    },
+    Gradient { step: usize, norm: f64 },
     /// The device failed.
     #[error(transparent)]
     Op(OpError),
     /// Other ranks failed, or could not be reached.
     #[error(transparent)]
     Ranks(#[from] RanksError),
-    /// A checkpoint could not be written. The previous checkpoint is intact.
+    /// A checkpoint could not be written. The previous checkpoint is intact. `saved_at` is a copy that was saved
+    /// elsewhere, if any; if that fails at a later step too, the file there is of an earlier one.
     #[error("{source}{}", saved_elsewhere(saved_at.as_deref()))]
-    Save {
-        /// The error of the save.
-        source: SaveError,
-        /// The path of the copy that was saved elsewhere, if any. If that fails at a later step too, the file there is
-        /// of an earlier one.
-        saved_at: Option<PathBuf>,
-    },
+    Save { source: SaveError, saved_at: Option<PathBuf> },
     /// A line of metrics could not be written.
     #[error("cannot write {}: {source}", path.display())]
-    Metrics {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
+    Metrics { path: PathBuf, source: std::io::Error },
     /// The model predicts worse than before its training, though its numbers are finite. While it does, no checkpoint is
     /// saved, so those from before remain.
     #[error(
         "the training diverged: the mean loss is {mean_loss:.4} after step {steps_made}, but it began at \
          {first_loss:.4}"
     )]
-    Diverged {
-        /// The number of steps made.
-        steps_made: usize,
-        /// The mean loss of the last steps.
-        mean_loss: f64,
-        /// The loss of the first step.
-        first_loss: f64,
-    },
+    Diverged { steps_made: usize, mean_loss: f64, first_loss: f64 },
 }
 crate::error::debug_by_sentence!(TrainError);
 
@@ -93,63 +67,27 @@ fn saved_elsewhere(path: Option<&Path>) -> String {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(thiserror::Error)]
+#[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
 pub enum ResumeError {
     /// The file cannot be read, is damaged, or has other tensors than the training.
     #[error("{}", in_file(path, source))]
-    Load {
-        /// The file.
-        path: PathBuf,
-        /// The fault of the file.
-        source: LoadError,
-    },
+    Load { path: PathBuf, source: LoadError },
     /// The file is a valid safetensors file, but not a checkpoint, or one that makes no sense.
     #[error("{} is not a training checkpoint: {}", path.display(), escape(message))]
-    NotACheckpoint {
-        /// The file.
-        path: PathBuf,
-        /// A description of the fault.
-        message: String,
-    },
-    /// A parameter has other dimensions.
+    NotACheckpoint { path: PathBuf, message: String },
+    /// A parameter has other dimensions. Positions count from 0.
     #[error(
         "{}: dimension {position} of `{tensor}` should be {expected} but is {}",
         path.display(), escape(found)
     )]
-    Dimension {
-        /// The file.
-        path: PathBuf,
-        /// Path of the parameter.
-        tensor: String,
-        /// Position of the first dimension that differs, from 0.
-        position: usize,
-        /// Its name and size in the model.
-        expected: String,
-        /// Its name and size in the file.
-        found: String,
-    },
+    Dimension { path: PathBuf, tensor: String, position: usize, expected: String, found: String },
     /// The checkpoint is beyond the end of the training.
     #[error("{}: {steps_made} steps are made, but the training has only {steps}", path.display())]
-    BeyondEnd {
-        /// The file.
-        path: PathBuf,
-        /// The number of steps made.
-        steps_made: usize,
-        /// The number of steps of the training.
-        steps: usize,
-    },
+    BeyondEnd { path: PathBuf, steps_made: usize, steps: usize },
     /// Something else that determines the result differs: the type of the model, the optimizer, the
     /// schedule, the clip norm, the seed, or a setting of [`require_same`](super::Trainer::require_same).
     #[error("{}: {} should be {expected} but is {}", path.display(), escape(setting), escape(found))]
-    Setting {
-        /// The file.
-        path: PathBuf,
-        /// The setting that differs.
-        setting: String,
-        /// Its value in the training.
-        expected: String,
-        /// Its value in the file.
-        found: String,
-    },
+    Setting { path: PathBuf, setting: String, expected: String, found: String },
 }
 crate::error::debug_by_sentence!(ResumeError);
 

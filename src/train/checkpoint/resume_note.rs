@@ -9,41 +9,18 @@ use std::{fmt, path::PathBuf};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
 pub enum ResumeNote {
     /// The newest checkpoint is damaged, so the training goes on from an older one.
-    OlderCheckpoint {
-        /// The error of the newest checkpoint, with its path.
-        damage: String,
-        /// The checkpoint that is used.
-        path: PathBuf,
-        /// The number of steps made until then.
-        steps_made: usize,
-    },
+    OlderCheckpoint { damage: String, path: PathBuf, steps_made: usize },
     /// A file in the place of a checkpoint is none that could be resumed. The training run does not replace it, but keeps
     /// it under another name: a newest checkpoint at the next save, others at once.
-    SetAside {
-        /// Where it was found.
-        path: PathBuf,
-        /// What it is.
-        why: &'static str,
-        /// Its name from then on.
-        kept: PathBuf,
-    },
+    SetAside { path: PathBuf, why: &'static str, kept: PathBuf },
     /// The number of threads differs from that of the run before, so the last bits of the results may differ
     /// from those of a training run that never stopped.
-    Threads {
-        /// The number of threads until now.
-        before: usize,
-        /// The number of threads from now on.
-        now: usize,
-    },
+    Threads { before: usize, now: usize },
     /// The number of ranks differs from that of the run before, so the last bits of the results may differ too.
-    Ranks {
-        /// The number of ranks until now.
-        before: usize,
-        /// The number of ranks from now on.
-        now: usize,
-    },
+    Ranks { before: usize, now: usize },
 }
 
 impl fmt::Display for ResumeNote {
