@@ -37,14 +37,21 @@ crate::error::debug_by_sentence!(SamplingError);
 ///
 /// ```
 /// use typed_transformer::{generate::Sampler, prelude::*};
-/// dims! { pub VocabSize = 4; }
+/// dims! { pub Batch = 2; pub VocabSize = 4; }
 /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(vec![0.0, 3.0, 2.9, f32::NEG_INFINITY]);
 /// let best: Fin<VocabSize> = Sampler::greedy().choose(&logits)?;
 /// assert_eq!(best.value(), 1);
 ///
-/// let mut sampler = Sampler::<VocabSize>::with_temperature(0.8, 7)?.top_k(2)?;
+/// let mut sampler = Sampler::with_temperature(0.8, 7)?.top_k(2)?;
 /// let choices: Vec<_> = (0..100).map(|_| sampler.choose(&logits)).collect::<Result<_, _>>()?;
 /// assert!(choices.iter().all(|token| [1, 2].contains(&token.value())));
+/// // Token 1 has half of the probability alone.
+/// assert_eq!(Sampler::with_temperature(0.8, 7)?.top_p(0.5)?.choose(&logits)?, best);
+///
+/// let mut sampler = Sampler::greedy().restrict_to([Fin::literal::<0>(), Fin::literal::<2>()]);
+/// let logits: Tensor<(Batch, VocabSize), f32, Cpu> =
+///     Cpu::default().tensor(vec![0.5, 2.0, 1.9, 0.0, 7.0, 0.0, 1.0, 0.0]);
+/// assert_eq!(sampler.choose_each(&logits)?, [Fin::literal::<2>(), Fin::literal::<0>()]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -59,14 +66,6 @@ pub struct Sampler<V> {
 
 impl<V: ConstDim> Sampler<V> {
     /// Chooses the most likely token, and the first of several equally likely ones.
-    ///
-    /// ```
-    /// use typed_transformer::{generate::Sampler, prelude::*};
-    /// dims! { pub VocabSize = 3; }
-    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(vec![0.5, 2.0, 2.0]);
-    /// assert_eq!(Sampler::greedy().choose(&logits)?.value(), 1);
-    /// # Ok::<(), OpError>(())
-    /// ```
     #[must_use]
     pub fn greedy() -> Self {
         Self { random: None, top_k: usize::MAX, top_p: 1.0, tokens: None }
@@ -78,12 +77,6 @@ impl<V: ConstDim> Sampler<V> {
     ///
     /// # Errors
     /// [`SamplingError::Temperature`] unless the temperature is positive and finite.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::VocabSize, generate::Sampler};
-    /// let error = Sampler::<VocabSize>::with_temperature(0.0, 7).unwrap_err();
-    /// assert_eq!(error.to_string(), "a temperature must be above 0 and finite, but it is 0");
-    /// ```
     pub fn with_temperature(temperature: f64, seed: u64) -> Result<Self, SamplingError> {
         if !(temperature.is_finite() && temperature > 0.0) {
             return Err(SamplingError::Temperature(temperature));
@@ -95,15 +88,6 @@ impl<V: ConstDim> Sampler<V> {
     ///
     /// # Errors
     /// [`SamplingError::TopK`] if `k` is 0.
-    ///
-    /// ```
-    /// use typed_transformer::{generate::Sampler, prelude::*};
-    /// dims! { pub VocabSize = 3; }
-    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(vec![0.5, 2.0, 1.9]);
-    /// let mut sampler = Sampler::with_temperature(5.0, 7)?.top_k(1)?;
-    /// assert_eq!(sampler.choose(&logits)?.value(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn top_k(self, k: usize) -> Result<Self, SamplingError> {
         if k == 0 {
             return Err(SamplingError::TopK);
@@ -116,16 +100,6 @@ impl<V: ConstDim> Sampler<V> {
     ///
     /// # Errors
     /// [`SamplingError::TopP`] unless `0 < p <= 1`.
-    ///
-    /// ```
-    /// use typed_transformer::{generate::Sampler, prelude::*};
-    /// dims! { pub VocabSize = 3; }
-    /// let probabilities = [0.9f64, 0.09, 0.01];
-    /// let logits: Tensor<(VocabSize,), f64, Cpu> = Cpu::default().tensor(probabilities.map(f64::ln).to_vec());
-    /// let mut sampler = Sampler::with_temperature(1.0, 7)?.top_p(0.5)?;
-    /// assert_eq!(sampler.choose(&logits)?.value(), 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn top_p(self, p: f64) -> Result<Self, SamplingError> {
         if !(p > 0.0 && p <= 1.0) {
             return Err(SamplingError::TopP(p));
@@ -134,15 +108,6 @@ impl<V: ConstDim> Sampler<V> {
     }
 
     /// Keeps only these tokens, for example if a text does not use the whole vocabulary of a model.
-    ///
-    /// ```
-    /// use typed_transformer::{generate::Sampler, prelude::*};
-    /// dims! { pub VocabSize = 3; }
-    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(vec![0.5, 2.0, 1.9]);
-    /// let mut sampler = Sampler::greedy().restrict_to([Fin::literal::<0>(), Fin::literal::<2>()]);
-    /// assert_eq!(sampler.choose(&logits)?.value(), 2);
-    /// # Ok::<(), OpError>(())
-    /// ```
     #[must_use]
     pub fn restrict_to(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
         Self { tokens: Some(tokens.into_iter().collect()), ..self }
@@ -152,15 +117,6 @@ impl<V: ConstDim> Sampler<V> {
     ///
     /// # Errors
     /// [`OpError::NotANumber`] if the logits of all allowed tokens are NaN or −∞.
-    ///
-    /// ```
-    /// use typed_transformer::{generate::Sampler, prelude::*};
-    /// dims! { pub VocabSize = 3; }
-    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(vec![0.5, 2.0, 2.0]);
-    /// let mut sampler = Sampler::with_temperature(1.0, 7)?.top_k(2)?;
-    /// assert!([1, 2].contains(&sampler.choose(&logits)?.value()));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn choose<E: Real, D: Device<E>>(&mut self, logits: &Tensor<(V,), E, D>) -> Result<Fin<V>, OpError> {
         self.choose_from(&elements_of(logits))
     }
@@ -169,15 +125,6 @@ impl<V: ConstDim> Sampler<V> {
     ///
     /// # Errors
     /// [`OpError::NotANumber`] if the logits of all allowed tokens of a row are NaN or −∞.
-    ///
-    /// ```
-    /// use typed_transformer::{generate::Sampler, prelude::*};
-    /// dims! { pub Batch = 2; pub VocabSize = 3; }
-    /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = Cpu::default().tensor(vec![0.5, 2.0, 1.9, 7.0, 0.0, 1.0]);
-    /// let tokens: Vec<Fin<VocabSize>> = Sampler::greedy().choose_each(&logits)?;
-    /// assert_eq!(tokens, [Fin::literal::<1>(), Fin::literal::<0>()]);
-    /// # Ok::<(), OpError>(())
-    /// ```
     pub fn choose_each<B: MaybeSharded, E: Real, D: Device<E>>(
         &mut self,
         logits: &Tensor<(B, V), E, D>,

@@ -25,7 +25,9 @@ use std::sync::{Arc, OnceLock};
 /// use typed_transformer::{doctest::*, prelude::*};
 /// let pad: Fin<VocabSize> = Fin::literal::<27>();
 /// let ids = TokenIds::from_ids(&[7, 4, 27], Some(pad), (Batch, TgtLen))?;
+/// assert_eq!(PaddingMask::from_lengths(&[2], (Batch, TgtLen))?.as_slice(), [true, true, false]);
 /// assert_eq!(ids.padding_mask().as_slice(), [true, true, false]);
+/// assert_eq!(PaddingMask::without_padding((Batch, TgtLen)).as_slice(), [true, true, true]);
 /// # Ok::<(), TokenError>(())
 /// ```
 #[derive(Clone)]
@@ -36,14 +38,6 @@ pub struct PaddingMask<Batch, SeqLen> {
 
 impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
     /// The padding mask of this batch: `token_ids != pad_token_id`.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*};
-    /// let pad: Fin<VocabSize> = Fin::literal::<27>();
-    /// let ids = TokenIds::padded(&[vec![Fin::literal::<7>()]], pad, (Batch, TgtLen))?;
-    /// assert_eq!(ids.padding_mask().as_slice(), [true, false, false]);
-    /// # Ok::<(), TokenError>(())
-    /// ```
     pub fn padding_mask(&self) -> PaddingMask<Batch, SeqLen> {
         let pad = self.pad_token_id().map(|pad| pad.value());
         let is_token = self.as_slice().iter().map(|&id| Some(id) != pad);
@@ -53,11 +47,6 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
 
 impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     /// The mask of a batch without padding: all `true`.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*};
-    /// assert_eq!(PaddingMask::without_padding((Batch, TgtLen)).as_slice(), [true, true, true]);
-    /// ```
     pub fn without_padding(shape: (Batch, SeqLen)) -> Self {
         Self { is_token: vec![true; shape.0.size() * shape.1.size()].into(), shape }
     }
@@ -67,13 +56,6 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     /// # Errors
     /// [`TokenError::WrongCount`] if there are not `Batch` lengths; [`TokenError::RowTooLong`] if a length is more than
     /// `SeqLen`.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*};
-    /// let mask = PaddingMask::from_lengths(&[2, 0], (Const::<2>, TgtLen))?;
-    /// assert_eq!(mask.as_slice(), [true, true, false, false, false, false]);
-    /// # Ok::<(), TokenError>(())
-    /// ```
     pub fn from_lengths(lengths: &[usize], shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
         let (batch, max) = (shape.0.size(), shape.1.size());
         if lengths.len() != batch {
@@ -131,8 +113,10 @@ where
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};
-/// let mask = AttentionMask::from_fn((Batch, Const::<2>, Const::<3>), |_, q, k| k <= q);
+/// let shape = (Batch, Const::<2>, Const::<3>);
+/// let mask = AttentionMask::from_fn(shape, |_sequence, query, key| key <= query);
 /// assert_eq!(mask.as_slice(), [true, false, false, true, true, false]);
+/// assert_eq!(AttentionMask::all_visible(shape).as_slice(), [true; 6]);
 /// ```
 #[derive(Clone)]
 pub struct AttentionMask<Batch, QLen, KLen> {
@@ -144,13 +128,6 @@ pub struct AttentionMask<Batch, QLen, KLen> {
 
 impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
     /// The mask `visible(sequence, query, key)`, with all three counted from 0.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*};
-    /// // Each query sees the key of its own position.
-    /// let mask = AttentionMask::from_fn((Batch, Const::<2>, Const::<2>), |_, q, k| q == k);
-    /// assert_eq!(mask.as_slice(), [true, false, false, true]);
-    /// ```
     pub fn from_fn(shape: (Batch, QLen, KLen), visible: impl Fn(usize, usize, usize) -> bool) -> Self {
         let (queries, keys) = (shape.1.size(), shape.2.size());
         let element = |i: usize| visible(i / (queries * keys), i / keys % queries, i % keys);
@@ -163,12 +140,6 @@ impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen>
     }
 
     /// A mask that lets every query see every key.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*};
-    /// let mask = AttentionMask::all_visible((Batch, Const::<1>, Const::<2>));
-    /// assert_eq!(mask.as_slice(), [true, true]);
-    /// ```
     pub fn all_visible(shape: (Batch, QLen, KLen)) -> Self {
         Self::from_rule(shape, MaskRule::all_visible(sizes(shape)))
     }

@@ -21,13 +21,20 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// [`RanksError::Engine`]. All ranks must give equally many values; with MPI this is not checked.
     ///
     /// ```
-    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
     /// ranks! { pub World; }
-    /// let sums = Ranks::<World>::in_threads(2, |ranks| {
-    ///     let mut values = [1.0_f32, ranks.rank() as f32];
-    ///     ranks.all_reduce(&mut values).map(|()| values)
+    /// let results = Ranks::<World>::in_threads(2, |ranks| -> Result<_, RanksError> {
+    ///     let mut sums = [1.0_f32, ranks.rank() as f32];
+    ///     ranks.all_reduce(&mut sums)?;
+    ///     let part = ranks.reduce_scatter(&[1.0_f32, 2.0, 3.0], &[2, 1])?;
+    ///     let whole = ranks.all_gather(&part, &[2, 1])?;
+    ///     let mut last = [ranks.rank() as f64];
+    ///     ranks.broadcast(&mut last, 1)?;
+    ///     ranks.barrier()?;
+    ///     Ok((sums, part, whole, last))
     /// });
-    /// assert_eq!(sums, [Ok([2.0, 1.0]), Ok([2.0, 1.0])]);
+    /// assert_eq!(results[0], Ok(([2.0, 1.0], vec![2.0, 4.0], vec![2.0, 4.0, 6.0], [1.0])));
+    /// assert_eq!(results[1], Ok(([2.0, 1.0], vec![6.0], vec![2.0, 4.0, 6.0], [1.0])));
     /// ```
     pub fn all_reduce<E: Element>(&self, values: &mut [E]) -> Result<(), RanksError> {
         let sums = self.start_all_reduce(values.to_vec()).wait()?;
@@ -57,13 +64,6 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Errors
     /// [`RanksError::Len`] if the parts are not as long as `values` together; [`RanksError::Engine`].
-    ///
-    /// ```
-    /// use typed_transformer::{ranks, ranks::Ranks};
-    /// ranks! { pub World; }
-    /// let sums = Ranks::<World>::in_threads(2, |ranks| ranks.reduce_scatter(&[1.0_f32, 2.0, 3.0], &[2, 1]));
-    /// assert_eq!(sums, [Ok(vec![2.0, 4.0]), Ok(vec![6.0])]);
-    /// ```
     pub fn reduce_scatter<E: Element>(&self, values: &[E], lens: &[usize]) -> Result<Vec<E>, RanksError> {
         self.ensure_lens("reduce-scatter", lens, values.len())?;
         let (values, lens, counts) = (values.to_vec(), lens.to_vec(), self.counts());
@@ -80,14 +80,6 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Errors
     /// [`RanksError::Len`] if this rank's part has another length; [`RanksError::Engine`].
-    ///
-    /// ```
-    /// use typed_transformer::{ranks, ranks::Ranks};
-    /// ranks! { pub World; }
-    /// let parts = [vec![1.0_f32, 2.0], vec![3.0]];
-    /// let wholes = Ranks::<World>::in_threads(2, |ranks| ranks.all_gather(&parts[ranks.rank()], &[2, 1]));
-    /// assert_eq!(wholes, [Ok(vec![1.0, 2.0, 3.0]), Ok(vec![1.0, 2.0, 3.0])]);
-    /// ```
     pub fn all_gather<E: Element>(&self, part: &[E], lens: &[usize]) -> Result<Vec<E>, RanksError> {
         self.ensure_lens("all-gather", lens, lens.iter().sum())?;
         self.ensure_len("all-gather", lens[self.rank()], part.len())?;
@@ -105,16 +97,6 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Errors
     /// [`RanksError::Engine`].
-    ///
-    /// ```
-    /// use typed_transformer::{ranks, ranks::Ranks};
-    /// ranks! { pub World; }
-    /// let received = Ranks::<World>::in_threads(2, |ranks| {
-    ///     let mut values = [ranks.rank() as f64];
-    ///     ranks.broadcast(&mut values, 1).map(|()| values)
-    /// });
-    /// assert_eq!(received, [Ok([1.0]), Ok([1.0])]);
-    /// ```
     pub fn broadcast<E: Element>(&self, values: &mut [E], root: usize) -> Result<(), RanksError> {
         self.broadcast_bytes(cast_slice_mut(values), root)
     }
@@ -171,12 +153,6 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Errors
     /// [`RanksError::Engine`].
-    ///
-    /// ```
-    /// use typed_transformer::{ranks, ranks::Ranks};
-    /// ranks! { pub World; }
-    /// assert_eq!(Ranks::<World>::in_threads(2, |ranks| ranks.barrier()), [Ok(()), Ok(())]);
-    /// ```
     pub fn barrier(&self) -> Result<(), RanksError> {
         self.all_gather_bytes([0]).map(|_| ())
     }

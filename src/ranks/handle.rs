@@ -97,16 +97,6 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Panics
     /// If a thread panics, or if the type of the axis says another number of ranks.
-    ///
-    /// ```
-    /// use typed_transformer::{ranks, ranks::Ranks};
-    /// ranks! { pub World; }
-    /// let sums = Ranks::<World>::in_threads(3, |ranks| {
-    ///     let mut sum = [ranks.rank() as f64];
-    ///     ranks.all_reduce(&mut sum).map(|()| sum)
-    /// });
-    /// assert_eq!(sums, [Ok([3.0]), Ok([3.0]), Ok([3.0])]);
-    /// ```
     pub fn in_threads<Value: Send>(count: usize, run: impl Fn(&Self) -> Value + Sync) -> Vec<Value> {
         let run = &run;
         thread::scope(|scope| {
@@ -183,13 +173,6 @@ impl<Axis: RankAxis> Ranks<Axis> {
 
     /// The part of `0..len` that belongs to `rank`. Parts are consecutive and differ in length by at most one; the
     /// longer ones come first.
-    ///
-    /// ```
-    /// use typed_transformer::{ranks, ranks::Ranks};
-    /// ranks! { pub World; }
-    /// let parts = Ranks::<World>::in_threads(3, |ranks| ranks.part_of(5, ranks.rank()));
-    /// assert_eq!(parts, [0..2, 2..4, 4..5]);
-    /// ```
     #[must_use]
     pub fn part_of(&self, len: usize, rank: usize) -> Range<usize> {
         part_of(len, rank, self.size())

@@ -14,7 +14,7 @@ use std::fmt;
 /// let tokenizer = CharTokenizer::<VocabSize>::from_text("abba")?;
 /// let tokens = tokenizer.encode("baa")?;
 /// assert_eq!(tokens.iter().map(|token| token.value()).collect::<Vec<_>>(), [1, 0, 0]);
-/// assert_eq!(tokenizer.decode(&tokens), "baa");
+/// assert_eq!((tokenizer.decode(&tokens), tokenizer.alphabet()), ("baa".into(), "ab".into()));
 /// assert_eq!(
 ///     CharTokenizer::<VocabSize>::from_text("abcde").unwrap_err().to_string(),
 ///     "the text has 5 different characters, but `VocabSize` has room for 4",
@@ -37,13 +37,6 @@ impl<V: ConstDim> CharTokenizer<V> {
     ///
     /// # Errors
     /// [`TokenError::VocabularyTooSmall`] if there are more than `V::SIZE` different characters.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::VocabSize, tokens::CharTokenizer};
-    /// let tokenizer = CharTokenizer::<VocabSize>::from_text("attack at dawn")?;
-    /// assert_eq!(tokenizer.alphabet(), " acdkntw");
-    /// # Ok::<(), typed_transformer::tokens::TokenError>(())
-    /// ```
     pub fn from_text(text: &str) -> Result<Self, TokenError> {
         let mut alphabet: Vec<char> = text.chars().collect();
         alphabet.sort_unstable();
@@ -62,13 +55,6 @@ impl<V: ConstDim> CharTokenizer<V> {
     ///
     /// # Errors
     /// [`TokenError::UnknownCharacter`] with the first character that is not in the alphabet.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::VocabSize, tokens::CharTokenizer};
-    /// let tokenizer = CharTokenizer::<VocabSize>::from_text("attack at dawn")?;
-    /// assert_eq!(format!("{:?}", tokenizer.encode("cat")?), "[2, 1, 6]");
-    /// # Ok::<(), typed_transformer::tokens::TokenError>(())
-    /// ```
     pub fn encode(&self, text: &str) -> Result<Vec<Fin<V>>, TokenError> {
         let token = |(index, character)| {
             let id = self.alphabet.binary_search(&character);
@@ -78,13 +64,6 @@ impl<V: ConstDim> CharTokenizer<V> {
     }
 
     /// The text of tokens. A token without a character becomes `�`.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::VocabSize, tokens::CharTokenizer};
-    /// let tokenizer = CharTokenizer::<VocabSize>::from_text("attack at dawn")?;
-    /// assert_eq!(tokenizer.decode(&tokenizer.encode("wand")?), "wand");
-    /// # Ok::<(), typed_transformer::tokens::TokenError>(())
-    /// ```
     #[must_use]
     pub fn decode(&self, tokens: &[Fin<V>]) -> String {
         let character = |token: &Fin<V>| self.alphabet.get(token.value()).copied();

@@ -5,13 +5,18 @@ use std::{fmt, marker::PhantomData};
 /// An element of the finite set `{0, …, N::SIZE - 1}`: a token of the vocabulary `N`, a position, a class.
 ///
 /// ```
-/// use typed_transformer::{doctest::VocabSize, prelude::*};
+/// use typed_transformer::prelude::*;
+/// dims! { pub Letters = 26; pub VocabSize = 28; }
 /// const PAD: Fin<VocabSize> = Fin::literal::<27>();
 /// assert_eq!(Fin::<VocabSize>::new(27), Ok(PAD));
 /// assert_eq!(
 ///     Fin::<VocabSize>::new(28).unwrap_err().to_string(),
 ///     "28 at position 0 is not a token of `VocabSize`, which has 28 tokens",
 /// );
+/// assert_eq!(Fin::<VocabSize>::all().last(), Some(PAD));
+/// // The letters are the tokens 0 to 25, so the first other token is their number.
+/// const START: Fin<VocabSize> = Fin::from_dim::<Letters>();
+/// assert_eq!(START.value(), 26);
 /// ```
 pub struct Fin<N> {
     value: usize,
@@ -23,12 +28,6 @@ impl<N: ConstDim> Fin<N> {
     ///
     /// # Errors
     /// [`TokenError::OutOfVocabulary`] if it is not.
-    ///
-    /// ```
-    /// use typed_transformer::{dims::Const, tokens::Fin};
-    /// assert_eq!(Fin::<Const<3>>::new(2).unwrap().value(), 2);
-    /// assert!(Fin::<Const<3>>::new(3).is_err());
-    /// ```
     pub fn new(value: usize) -> Result<Self, TokenError> {
         Self::at(0, value)
     }
@@ -58,25 +57,12 @@ impl<N: ConstDim> Fin<N> {
     }
 
     /// The size of a dimension as an integer, checked by the compiler; see [`literal`](Self::literal).
-    ///
-    /// ```
-    /// use typed_transformer::prelude::*;
-    /// dims! { pub Letters = 26; pub VocabSize = 27; }
-    /// // The letters are the tokens 0 to 25, so the first other token is their number.
-    /// const PAD: Fin<VocabSize> = Fin::from_dim::<Letters>();
-    /// assert_eq!(PAD.value(), 26);
-    /// ```
     #[must_use]
     pub const fn from_dim<Value: LessThan<N>>() -> Self {
         Self::unchecked(Value::SIZE)
     }
 
     /// All integers from 0 to `N::SIZE - 1`.
-    ///
-    /// ```
-    /// use typed_transformer::{dims::Const, tokens::Fin};
-    /// assert_eq!(Fin::<Const<3>>::all().map(Fin::value).collect::<Vec<_>>(), [0, 1, 2]);
-    /// ```
     pub fn all() -> impl Iterator<Item = Self> {
         (0..N::SIZE).map(Self::unchecked)
     }

@@ -12,7 +12,9 @@ use std::{fmt, sync::Arc};
 /// use typed_transformer::{prelude::*, tokens::Indices};
 /// dims! { pub NumExperts = 4; pub SeqLen = 3; }
 /// let chosen = Indices::new(&[3, 0, 3], (SeqLen,), NumExperts)?;
-/// assert_eq!(chosen.to_vec()[0], Fin::<NumExperts>::literal::<3>());
+/// let last: Fin<NumExperts> = chosen.to_vec()[0];
+/// assert_eq!(last.value(), 3);
+/// assert_eq!(Indices::from_fn((SeqLen,), |_| last).as_slice(), [3, 3, 3]);
 /// assert_eq!(
 ///     Indices::new(&[3, 0, 4], (SeqLen,), NumExperts).unwrap_err().to_string(),
 ///     "4 at position 2 is not an index of NumExperts=4",
@@ -32,17 +34,6 @@ impl<Dims: Shape, Axis: Dim> Indices<Dims, Axis> {
     /// # Errors
     /// [`TokenError::WrongCount`] if `shape` needs another number of indices; [`TokenError::NotAnIndex`] with the
     /// first one that is not below the size of `axis`.
-    ///
-    /// ```
-    /// use typed_transformer::{prelude::*, tokens::Indices};
-    /// dims! { pub SeqLen; pub Count = 2; }
-    /// assert!(Indices::new(&[4, 1], (Count,), SeqLen::new(5)).is_ok());
-    /// assert!(Indices::new(&[4, 1], (Count,), SeqLen::new(4)).is_err());
-    /// assert_eq!(
-    ///     Indices::new(&[0, 1, 2], (Count,), SeqLen::new(4)).unwrap_err().to_string(),
-    ///     "3 indices given, but (Count=2,) needs 2",
-    /// );
-    /// ```
     pub fn new(indices: &[usize], shape: Dims, axis: Axis) -> Result<Self, TokenError> {
         let (expected, found) = (shape.num_elements(), indices.len());
         if found != expected {
@@ -60,15 +51,6 @@ impl<Dims: Shape, Axis: Dim> Indices<Dims, Axis> {
     }
 
     /// The indices in row-major order.
-    ///
-    /// ```
-    /// use typed_transformer::{prelude::*, tokens::Indices};
-    /// dims! { pub NumExperts = 4; pub Count = 2; }
-    /// let chosen = Indices::new(&[3, 0], (Count,), NumExperts)?;
-    /// let places: Vec<Fin<NumExperts>> = chosen.to_vec();
-    /// assert_eq!(places[0].value(), 3);
-    /// # Ok::<(), TokenError>(())
-    /// ```
     pub fn to_vec(&self) -> Vec<Fin<Axis>> {
         self.indices.iter().map(|&index| Fin::unchecked(index)).collect()
     }
@@ -76,13 +58,6 @@ impl<Dims: Shape, Axis: Dim> Indices<Dims, Axis> {
 
 impl<Dims: Shape, Axis: ConstDim> Indices<Dims, Axis> {
     /// The index `index(position)` for each position in row-major order.
-    ///
-    /// ```
-    /// use typed_transformer::{prelude::*, tokens::Indices};
-    /// dims! { pub NumExperts = 4; pub Count = 2; }
-    /// let last = Indices::<_, NumExperts>::from_fn((Count,), |_| Fin::literal::<3>());
-    /// assert_eq!(last.as_slice(), [3, 3]);
-    /// ```
     pub fn from_fn(shape: Dims, index: impl FnMut(usize) -> Fin<Axis>) -> Self {
         let indices = (0..shape.num_elements()).map(index).map(Fin::value);
         Self::unchecked(indices.collect(), shape, Axis::default())

@@ -13,12 +13,19 @@ use std::fmt;
 /// use typed_transformer::prelude::*;
 /// dims! { pub VocabSize = 28; pub SrcLen; pub Batch; }
 /// const PAD: Fin<VocabSize> = Fin::literal::<27>();
+/// let shape = (Batch::new(2), SrcLen::new(4));
 ///
 /// let word = |ids: &[usize]| ids.iter().map(|&id| Fin::new(id)).collect::<Result<Vec<_>, _>>();
 /// let rows = [word(&[7, 4, 24])?, word(&[12, 0])?];
-/// let ids = TokenIds::padded(&rows, PAD, (Batch::new(2), SrcLen::new(4)))?;
+/// let ids = TokenIds::padded(&rows, PAD, shape)?;
 /// assert_eq!(format!("{ids:?}"), "TokenIds (Batch=2, SrcLen=4) of VocabSize=28 [[7, 4, 24, 27], [12, 0, 27, 27]]");
-/// assert_ne!(ids, TokenIds::from_ids(ids.as_slice(), None, ids.shape())?);
+/// assert_eq!((ids.row(1), ids.row(2)), (Some(word(&[12, 0, 27, 27])?), None));
+/// let inputs = ids.shifted_right(Fin::literal::<26>());
+/// assert_eq!(inputs.as_slice(), [26, 7, 4, 24, 26, 12, 0, 27]);
+///
+/// let error = TokenIds::from_rows(&rows, shape).unwrap_err();
+/// assert_eq!(error.to_string(), "3 tokens given, but row 0 of (Batch=2, SrcLen=4) needs 4");
+/// assert_ne!(ids, TokenIds::from_ids(ids.as_slice(), None, shape)?);
 /// # Ok::<(), TokenError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -35,15 +42,6 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// # Errors
     /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch`
     /// rows; [`TokenError::RowTooLong`] if a row is longer than `SeqLen`.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*};
-    /// const A: Fin<VocabSize> = Fin::literal::<0>();
-    /// const PAD: Fin<VocabSize> = Fin::literal::<27>();
-    /// let ids = TokenIds::padded(&[vec![A], vec![A, A]], PAD, (Const::<2>, SrcLen))?;
-    /// assert_eq!(ids.as_slice(), [0, 27, 27, 27, 0, 0, 27, 27]);
-    /// # Ok::<(), TokenError>(())
-    /// ```
     pub fn padded<Row: AsRef<[Fin<VocabSize>]>>(
         rows: &[Row],
         pad: Fin<VocabSize>,
@@ -75,18 +73,6 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// # Errors
     /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` rows, or if a row
     /// is shorter than `SeqLen`; [`TokenError::RowTooLong`] if one is longer.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*};
-    /// const A: Fin<VocabSize> = Fin::literal::<0>();
-    /// const B: Fin<VocabSize> = Fin::literal::<1>();
-    /// let ids = TokenIds::from_rows(&[[A, B, A]], (Batch, TgtLen))?;
-    /// assert_eq!((ids.as_slice(), ids.pad_token_id()), (&[0, 1, 0][..], None));
-    ///
-    /// let error = TokenIds::from_rows(&[[A, B]], (Batch, TgtLen)).unwrap_err();
-    /// assert_eq!(error.to_string(), "2 tokens given, but row 0 of (Batch=1, TgtLen=3) needs 3");
-    /// # Ok::<(), TokenError>(())
-    /// ```
     pub fn from_rows<Row: AsRef<[Fin<VocabSize>]>>(rows: &[Row], shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
         let len = shape.1.size();
         let short = rows.iter().map(|row| row.as_ref().len()).enumerate().find(|(_, found)| *found < len);
@@ -107,13 +93,6 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not
     /// `Batch × SeqLen` ids; [`TokenError::OutOfVocabulary`] with the first id that is not below
     /// `VocabSize`.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*};
-    /// let shape = (Batch, TgtLen);
-    /// let error = TokenIds::<_, _, VocabSize>::from_ids(&[7, 28, 3], None, shape).unwrap_err();
-    /// assert_eq!(error.to_string(), "28 at position 1 is not a token of `VocabSize`, which has 28 tokens");
-    /// ```
     pub fn from_ids(ids: &[usize], pad: Option<Fin<VocabSize>>, shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
         ensure_not_empty(shape)?;
         let expected = shape.0.size().saturating_mul(shape.1.size());
@@ -130,14 +109,6 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// its last id.
     ///
     /// So at each position the decoder reads the ids before the one that it predicts.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*};
-    /// let labels = TokenIds::<_, _, VocabSize>::from_ids(&[20, 17, 11], None, (Batch, TgtLen))?;
-    /// let inputs = labels.shifted_right(Fin::literal::<26>());
-    /// assert_eq!(inputs.as_slice(), [26, 20, 17]);
-    /// # Ok::<(), TokenError>(())
-    /// ```
     #[must_use]
     pub fn shifted_right(&self, start: Fin<VocabSize>) -> Self {
         let (ids, len) = (self.as_slice(), self.shape().1.size());
@@ -147,16 +118,6 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     }
 
     /// The tokens of a row, padding included. Rows are counted from 0; past the last one, it is `None`.
-    ///
-    /// ```
-    /// use typed_transformer::prelude::*;
-    /// dims! { pub VocabSize = 28; pub SrcLen = 3; pub Batch = 2; }
-    /// let ids = TokenIds::<_, _, VocabSize>::from_ids(&[7, 4, 24, 12, 0, 3], None, (Batch, SrcLen))?;
-    /// let second: Vec<Fin<VocabSize>> = ids.row(1).unwrap();
-    /// assert_eq!(format!("{second:?}"), "[12, 0, 3]");
-    /// assert!(ids.row(2).is_none());
-    /// # Ok::<(), TokenError>(())
-    /// ```
     pub fn row(&self, row: usize) -> Option<Vec<Fin<VocabSize>>> {
         let (batch, len) = self.shape();
         let ids = || &self.as_slice()[row * len.size()..(row + 1) * len.size()];

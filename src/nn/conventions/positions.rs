@@ -22,22 +22,10 @@ pub trait PositionKind: 'static {
 }
 
 /// A table of parameters with a row for each position (*The Typed Transformer*).
-///
-/// ```
-/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-/// let positions: Learned = <TypedTransformer as Conventions>::Positions::default();
-/// let embedder = Embedder::<VocabSize, MaxSeqLen, EmbedDim, Model, f32, Cpu>::build(&Cpu::default());
-/// assert!(embedder.position_embedder.is_some());
-/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Learned;
 
 /// Sines and cosines of falling frequency (*Attention Is All You Need*).
-///
-/// ```
-/// use typed_transformer::{models::transformer_from_scratch::FromScratch, nn::{Conventions, Sinusoidal}};
-/// let positions: Sinusoidal = <FromScratch as Conventions>::Positions::default();
-/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sinusoidal;
 
@@ -60,17 +48,6 @@ pub struct RotaryPositions;
 
 /// No positions: nothing is added to the embeddings, and attention sees no order but that of its mask ([Kazemnejad et
 /// al., 2023](https://arxiv.org/abs/2305.19466)).
-///
-/// ```
-/// use typed_transformer::{nn::{Conventions, NoPositions}, ops::GeluTanh, prelude::*};
-/// pub struct WithoutPositions;
-/// impl Conventions for WithoutPositions {
-///     type Activation = GeluTanh;
-///     type Positions = NoPositions;
-///     type PaddingRule = PadSourceKeys;
-/// }
-/// assert!(WithoutPositions::conventions().contains(&("positions", "NoPositions".to_string())));
-/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoPositions;
 
