@@ -75,10 +75,7 @@ impl<Model, E, D: Storage<E>> Merge<NoneTape> for Recording<Model, E, D> {
 impl<Model, E, D: Storage<E>> dfdx::tensor::Tape<E, D> for Recording<Model, E, D> {
     const OWNS_TAPE: bool = true;
 
-    fn add_backward_op<F>(&mut self, operation: F)
-    where
-        F: 'static + FnOnce(&mut Gradients<E, D>) -> Result<(), D::Err>,
-    {
+    fn add_backward_op<F: 'static + FnOnce(&mut Gradients<E, D>) -> Result<(), D::Err>>(&mut self, operation: F) {
         self.tape.add_backward_op(operation);
     }
 }

@@ -198,7 +198,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the gradients are not finite,
     /// [`TrainError::Op`] if a hyperparameter is out of its range or the device fails, and before the first step of a run
     /// [`TrainError::Save`] if the disk has no room for the checkpoints: the step is not made.
-    pub fn update<Model, E, D>(
+    pub fn update<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Backend<E>>(
         &mut self,
         model: &mut Model,
         gradients: GradientsOf<Model, E, D>,
@@ -207,9 +207,6 @@ impl<O, S: Schedule> Trainer<O, S> {
     ) -> Result<StepReport, TrainError>
     where
         O: Optimizer<Model, E, D>,
-        Model: Module + TensorCollection<E, D>,
-        E: SafetensorsDtype,
-        D: Backend<E>,
     {
         if !loss.is_finite() {
             return Err(TrainError::Loss { step: self.progress.steps_made, loss });
@@ -222,7 +219,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     }
 
     /// Makes the update of a step and counts it.
-    fn make_step<Model, E, D>(
+    fn make_step<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Backend<E>>(
         &mut self,
         model: &mut Model,
         gradients: GradientsOf<Model, E, D>,
@@ -231,9 +228,6 @@ impl<O, S: Schedule> Trainer<O, S> {
     ) -> Result<StepReport, TrainError>
     where
         O: Optimizer<Model, E, D>,
-        Model: Module + TensorCollection<E, D>,
-        E: SafetensorsDtype,
-        D: Backend<E>,
     {
         let step = self.progress.steps_made;
         let learning_rate = self.schedule.learning_rate(step);

@@ -13,13 +13,7 @@ use std::{convert::Infallible, mem, rc::Rc};
 
 const OP: &str = "all-reduce of gradients";
 
-impl<Model, E, D, W> Partial<GradientsOf<Model, E, D>, W>
-where
-    Model: TensorCollection<E, D>,
-    E: Element,
-    D: Backend<E>,
-    W: RankAxis,
-{
+impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Partial<GradientsOf<Model, E, D>, W> {
     /// Sums the gradients of all ranks. Every rank gets the same bits.
     ///
     /// # Errors
@@ -52,13 +46,7 @@ where
     }
 }
 
-impl<Model, E, D, W> Replicated<GradientsOf<Model, E, D>, W>
-where
-    Model: TensorCollection<E, D>,
-    E: Element,
-    D: Backend<E>,
-    W: RankAxis,
-{
+impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Replicated<GradientsOf<Model, E, D>, W> {
     /// Exists for its error message: the gradients are already summed, so no type fulfils the bound.
     #[doc(hidden)]
     pub fn all_reduce(self, _: &Ranks<W>, _: &Replicated<Model, W>) -> Result<Self, RanksError>
@@ -99,17 +87,11 @@ where
 }
 
 /// Sums the gradients that the buckets do not have yet, and waits for all.
-fn sum<Model, E, D, W>(
+fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
     buckets: &Buckets<E, W>,
     mut gradients: GradientsOf<Model, E, D>,
     model: &Replicated<Model, W>,
-) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError>
-where
-    Model: TensorCollection<E, D>,
-    E: Element,
-    D: Backend<E>,
-    W: RankAxis,
-{
+) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
     let local = mem::replace(&mut gradients.gradients, Gradients::leaky());
     let taken = take_gradients(&**model, local).map_err(RanksError::device::<D::Err>(OP))?;
     let sums = match buckets.finish(&taken)? {
