@@ -133,6 +133,7 @@ mod escape;
 mod files;
 pub mod generate;
 pub mod guide;
+mod internal;
 pub mod mask;
 mod model_tensors;
 pub mod models;
@@ -169,7 +170,7 @@ pub mod prelude {
         backend::{Backend, Tape},
         dims,
         dims::{
-            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, MaybeSharded, Product, Quotient,
+            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LengthOf, LessThan, MaybeSharded, Product, Quotient,
             SameFactors, Sum, SumOf, along, axis,
         },
         einsum, local_dims,
@@ -220,6 +221,7 @@ pub mod __private {
     pub use typenum::{U1, UTerm};
 
     pub use crate::{
+        dims::local::{LocalDim, LocalSize},
         nn::module::{ParamShape, child_path},
         ops::{NumAxes, Over, Rearrangement, repeated, summed},
     };

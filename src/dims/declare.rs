@@ -164,6 +164,8 @@ macro_rules! dims {
         impl $crate::dims::Bounded for $name {
             type Max = $max;
         }
+        #[diagnostic::do_not_recommend]
+        impl $crate::dims::LengthOf<$max> for $name {}
         $crate::dims!(@run_time $name);
         $crate::dims!(@common $vis $name);
         $crate::dims!($($rest)*);

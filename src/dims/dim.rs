@@ -10,8 +10,7 @@ use typenum::U1;
 /// [`Const<N>`](Const) has a size in place of a name, and [`Unchecked`] has neither.
 ///
 /// The trait is a part of dfdx's, which gives `size()`. dfdx's trait also has `from_size`, which makes a
-/// dimension of any size. It is not in the prelude, so the only value of a dimension of
-/// [`local_dims!`](crate::local_dims!) stays the only one.
+/// dimension of another size, but no dimension of [`local_dims!`](crate::local_dims!).
 ///
 /// ```
 /// use typed_transformer::{dims, dims::Dim};

@@ -1,26 +1,54 @@
-/// The size of a dimension of [`local_dims!`](crate::local_dims!).
-#[doc(hidden)]
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct LocalSize(usize);
+use dfdx::shapes;
+use std::{
+    collections::BTreeSet,
+    marker::PhantomData,
+    sync::{PoisonError, RwLock},
+};
 
-impl LocalSize {
+/// The size of the dimension `Local` of [`local_dims!`](crate::local_dims!). Only the declaration of `Local` makes one.
+pub struct LocalSize<Local> {
+    size: usize,
+    local: PhantomData<fn() -> Local>,
+}
+
+impl<Local: LocalDim> LocalSize<Local> {
+    /// The size of a declaration.
     #[must_use]
-    pub const fn new(size: usize) -> Self {
-        Self(size)
+    pub fn declare(size: usize) -> Self {
+        Local::sizes().write().unwrap_or_else(PoisonError::into_inner).insert(size);
+        Self { size, local: PhantomData }
     }
 
+    /// A size that the declaration has made before.
+    #[must_use]
+    pub fn declared(size: usize) -> Option<Self> {
+        let sizes = Local::sizes().read().unwrap_or_else(PoisonError::into_inner);
+        sizes.contains(&size).then_some(Self { size, local: PhantomData })
+    }
+}
+
+impl<Local> LocalSize<Local> {
+    /// The size.
     #[must_use]
     pub const fn get(self) -> usize {
-        self.0
+        self.size
     }
+}
+
+crate::dims::copied_and_compared!(LocalSize<Local> by size);
+
+/// A dimension of [`local_dims!`](crate::local_dims!).
+pub trait LocalDim: shapes::Dim {
+    /// The sizes that its declaration has made: one, unless the declaration runs several times.
+    fn sizes() -> &'static RwLock<BTreeSet<usize>>;
 }
 
 /// Declares run-time dimensions that are local to a block, each with its only value.
 ///
 /// `let source: SrcLen = 7;` declares the dimension `SrcLen` and the value `source`. Unlike a
 /// dimension of [`dims!`](crate::dims!), it has no constructor, so no second value of another size can
-/// be made. Two lengths have different types, even if their sizes are equal: a tensor over one is not
-/// accepted where a tensor over the other is expected. This costs nothing at run time.
+/// be made: dfdx's `from_size` and `from_concrete` make the sizes of its declaration alone. Two lengths have different
+/// types, even if their sizes are equal: a tensor over one is not accepted where a tensor over the other is expected.
 ///
 /// `let source: SrcLen <= MaxSeqLen = 7;` checks the length first: `source` is a
 /// `Result<SrcLen, DimError>`, and `SrcLen` is [`AtMost<MaxSeqLen>`](crate::dims::AtMost).
@@ -56,29 +84,44 @@ impl LocalSize {
 ///
 /// The type belongs to the declaration in the source, not to its execution. In a loop, every iteration
 /// has the same type; if values of two iterations meet, their sizes are compared at run time.
+///
+/// ```
+/// use typed_transformer::{local_dims, prelude::*};
+/// local_dims! { let length: Len = 7; }
+/// assert!(<(Len,)>::from_concrete(&[5]).is_none());
+/// ```
 #[macro_export]
 macro_rules! local_dims {
     () => {};
     (let $value:ident: $name:ident <= $max:ty = $size:expr; $($rest:tt)*) => {
-        $crate::local_dims!(@declare $name, |size| <$name as $crate::dims::Bounded>::check("", size).is_ok());
+        $crate::local_dims!(@declare $name);
         #[diagnostic::do_not_recommend]
         impl $crate::dims::Bounded for $name {
             type Max = $max;
         }
+        #[diagnostic::do_not_recommend]
+        impl $crate::dims::LengthOf<$max> for $name {}
         let $value = <$name as $crate::dims::Bounded>::check(::core::stringify!($name), $size)
-            .map(|size| $name($crate::dims::LocalSize::new(size.get())));
+            .map(|size| $name($crate::__private::LocalSize::declare(size.get())));
         $crate::local_dims!($($rest)*);
     };
     (let $value:ident: $name:ident = $size:expr; $($rest:tt)*) => {
-        $crate::local_dims!(@declare $name, |_| true);
-        let $value = $name($crate::dims::LocalSize::new($size));
+        $crate::local_dims!(@declare $name);
+        let $value = $name($crate::__private::LocalSize::declare($size));
         $crate::local_dims!($($rest)*);
     };
-    (@declare $name:ident, $can_be:expr) => {
+    (@declare $name:ident) => {
         #[$crate::__private::named_by_line]
         #[derive(Clone, Copy, PartialEq, Eq)]
-        struct $name($crate::dims::LocalSize);
+        struct $name($crate::__private::LocalSize<$name>);
 
+        impl $crate::__private::LocalDim for $name {
+            fn sizes() -> &'static ::std::sync::RwLock<::std::collections::BTreeSet<usize>> {
+                static SIZES: ::std::sync::RwLock<::std::collections::BTreeSet<usize>> =
+                    ::std::sync::RwLock::new(::std::collections::BTreeSet::new());
+                &SIZES
+            }
+        }
         impl $crate::__private::DfdxDim for $name {
             #[inline(always)]
             fn size(&self) -> usize {
@@ -86,8 +129,7 @@ macro_rules! local_dims {
             }
             #[inline(always)]
             fn from_size(size: usize) -> ::core::option::Option<Self> {
-                let can_be: fn(usize) -> bool = $can_be;
-                can_be(size).then(|| Self($crate::dims::LocalSize::new(size)))
+                $crate::__private::LocalSize::declared(size).map(Self)
             }
         }
         $crate::dims!(@run_time $name);

@@ -81,6 +81,30 @@ pub trait AtMost<Max: Dim>: Bounded<Max: NoLongerThan<Max>> {}
 #[diagnostic::do_not_recommend]
 impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 
+/// The dimension is a length of at most `MaxLen`, by name: the rows of a table over `MaxLen` belong to its positions.
+///
+/// A run-time dimension is one if [`dims!`](crate::dims!) declares it with this maximum. Another maximum of the same size
+/// does not count: it is that of another sequence. A compile-time dimension and a [`Sum`] are compared by size.
+///
+/// ```
+/// use typed_transformer::{dims, dims::LengthOf};
+/// dims! { pub MaxSeqLen = 15; pub Block = 10; pub SrcLen <= MaxSeqLen; }
+/// fn has_positions<Len: LengthOf<MaxSeqLen>>() {}
+/// has_positions::<Block>();
+/// has_positions::<SrcLen>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` may be longer than `{MaxLen}`",
+    label = "`{Self}` is not a length of `{MaxLen}`",
+    note = "a compile-time dimension must be no larger than `{MaxLen}`; a run-time one is declared with it: `dims! {{ pub Len <= {MaxLen}; }}`"
+)]
+pub trait LengthOf<MaxLen: Dim>: Bounded {}
+
+#[diagnostic::do_not_recommend]
+impl<Len: FullyStatic + AtMost<MaxLen>, MaxLen: Dim> LengthOf<MaxLen> for Len {}
+#[diagnostic::do_not_recommend]
+impl<Left: Bounded, Right: Bounded, MaxLen: Dim> LengthOf<MaxLen> for Sum<Left, Right> where Self: AtMost<MaxLen> {}
+
 /// The dimension is smaller than `Bound`, so its size is a valid index of `Bound`.
 ///
 /// ```

@@ -21,7 +21,7 @@ use crate::{
     module,
     nn::{LayerNorm, Linear, init},
     ops::{
-        Activation, AttentionOptions, Gelu, OpError, Real, Tanh, add_positions, embed, learned_positions,
+        Activation, AttentionOptions, Gelu, OpError, Real, Tanh, add_positions, embed, learned_positions_from,
         multi_head_attention, residual, select,
     },
     tokens::TokenIds,
@@ -106,7 +106,7 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let types = embed(&self.token_type, token_types, tape.clone())?;
         let x = residual(embed(&self.token, token_ids, tape)?, types)?;
-        let x = add_positions(x, learned_positions(&self.position, token_ids.shape().1)?)?;
+        let x = add_positions(x, learned_positions_from(&self.position, 0, token_ids.shape().1)?)?;
         self.norm.forward(x, Config::NORM_EPSILON)
     }
 }

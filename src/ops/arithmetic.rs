@@ -14,6 +14,7 @@ use super::{
 use crate::{
     backend::{Arithmetic, Backend, Tape, arithmetic_kernel, run_kernel},
     dims::{AxesAmong, DataShape},
+    internal::Internal,
 };
 use dfdx::{
     shapes::{HasShape, Shape},
@@ -154,8 +155,8 @@ where
         return scalar.try_broadcast_like::<_, Dims::AllAxes>(&shape).map_err(device_error(op));
     }
     let labels = label_array(&positions.iter().map(|position| *position as Label).collect::<Vec<_>>());
-    let y = Labelled { tensor: Smaller::into_sizes(op, y)?, labels };
+    let y = Labelled { tensor: Smaller::into_sizes(op, y, Internal(()))?, labels };
     let to = array::from_fn(|axis| axis as Label);
     let view = broadcast(y, to, array::from_fn(|axis| sizes[axis])).map_err(device_error(op))?;
-    Dims::from_sizes(op, view)
+    Dims::from_sizes(op, view, Internal(()))
 }

@@ -4,6 +4,7 @@ use super::{
 };
 use crate::backend::{Backend, Tape};
 use crate::dims::PermutationOf;
+use crate::internal::Internal;
 use dfdx::tensor::Tensor;
 use std::array;
 
@@ -39,5 +40,6 @@ where
     const OP: &str = "permute";
     let order = Dims::order();
     let order = array::from_fn(|axis| order.get(axis).copied().unwrap_or(0));
-    To::from_sizes(OP, permuted(Dims::into_sizes(OP, input)?, order).map_err(device_error(OP))?)
+    let input = Dims::into_sizes(OP, input, Internal(()))?;
+    To::from_sizes(OP, permuted(input, order).map_err(device_error(OP))?, Internal(()))
 }

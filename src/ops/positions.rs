@@ -1,7 +1,7 @@
 use super::{OpError, Real, cast, device_error, dim_error, elementwise};
 use crate::{
     backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel, weight_on_tape},
-    dims::{AtMost, ConstDim, Dim, Even, MaybeSharded, check_same_size},
+    dims::{ConstDim, Dim, Even, LengthOf, MaybeSharded, check_same_size},
 };
 use dfdx::{
     shapes::{Axis, HasShape},
@@ -11,7 +11,7 @@ use dfdx::{
 
 /// The first `S` rows of a table of learned positions (*The Typed Transformer*, "Embedder").
 ///
-/// `(MaxSeqLen, M) -> (S, M)`, for an `S` that is at most `MaxSeqLen` by type.
+/// `(MaxSeqLen, M) -> (S, M)`, for an `S` that is a [length of](LengthOf) `MaxSeqLen` by type.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -24,7 +24,7 @@ use dfdx::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn learned_positions<
-    S: AtMost<MaxSeqLen>,
+    S: LengthOf<MaxSeqLen>,
     MaxSeqLen: ConstDim,
     M: ConstDim,
     E: Real,

@@ -8,6 +8,7 @@ use super::{
     views::{NamedAxes, Sizes, permuted, with_leading_axes},
 };
 use crate::backend::{Backend, Tape};
+use crate::internal::Internal;
 use dfdx::{
     shapes::HasShape,
     tensor::{PutTape, Tensor},
@@ -99,12 +100,12 @@ impl<To> Over<To> {
         let merged: Vec<usize> = merged.iter().map(|count| rest.by_ref().take(*count).product()).collect();
         let merged = array::from_fn(|axis| merged.get(axis).copied().unwrap_or(1));
 
-        let x = From::into_sizes(OP, x.put_tape(tape.into_tape()))?;
+        let x = From::into_sizes(OP, x.put_tape(tape.into_tape()), Internal(()))?;
         let compute = || {
             let axes = into_shape::<F, N, E, D, _>(x, array::from_fn(size))?;
             into_shape::<N, T, E, D, _>(permuted(axes, order)?, merged)
         };
-        To::from_sizes(OP, compute().map_err(device_error(OP))?)
+        To::from_sizes(OP, compute().map_err(device_error(OP))?, Internal(()))
     }
 }
 

@@ -5,6 +5,7 @@
 use super::{OpError, Real, device_error};
 use crate::backend::Tape;
 use crate::dims::{self, AnyDim};
+use crate::internal::Internal;
 use dfdx::{
     shapes::{Axes, HasAxes, HasShape, PermuteShapeTo, ReduceShapeTo, Shape},
     tensor::Tensor,
@@ -84,12 +85,14 @@ where
     fn into_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
         op: &'static str,
         tensor: Tensor<Self, E, D, T>,
+        _: Internal,
     ) -> Result<Tensor<[usize; N], E, D, T>, OpError>;
     /// The same elements over dimensions.
     #[doc(hidden)]
     fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
         op: &'static str,
         tensor: Tensor<[usize; N], E, D, T>,
+        _: Internal,
     ) -> Result<Tensor<Self, E, D, T>, OpError>;
 }
 
@@ -100,12 +103,14 @@ impl NamedAxes<1> for () {
     fn into_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
         op: &'static str,
         tensor: Tensor<Self, E, D, T>,
+        _: Internal,
     ) -> Result<Tensor<[usize; 1], E, D, T>, OpError> {
         tensor.try_reshape_like(&[1]).map_err(device_error(op))
     }
     fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
         op: &'static str,
         tensor: Tensor<[usize; 1], E, D, T>,
+        _: Internal,
     ) -> Result<Tensor<Self, E, D, T>, OpError> {
         tensor.try_reshape_like(&()).map_err(device_error(op))
     }
@@ -120,12 +125,14 @@ macro_rules! named_axes {
             fn into_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
                 op: &'static str,
                 tensor: Tensor<Self, E, D, T>,
+                _: Internal,
             ) -> Result<Tensor<[usize; $count], E, D, T>, OpError> {
                 with_shape_type(op, tensor)
             }
             fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
                 op: &'static str,
                 tensor: Tensor<[usize; $count], E, D, T>,
+                _: Internal,
             ) -> Result<Tensor<Self, E, D, T>, OpError> {
                 with_shape_type(op, tensor)
             }

@@ -1,4 +1,5 @@
 use super::{Partial, RankAxis, Ranks, RanksError, Reduce, Replicated};
+use crate::internal::Internal;
 
 /// A value that is summed over the ranks of `Axis`: [`Replicated`], and not [`Partial`].
 ///
@@ -15,18 +16,18 @@ use super::{Partial, RankAxis, Ranks, RanksError, Reduce, Replicated};
 )]
 pub trait ReducedOver<X, Axis> {
     #[doc(hidden)]
-    fn into_sum(self) -> X;
+    fn into_sum(self, _: Internal) -> X;
 }
 
 #[diagnostic::do_not_recommend]
 impl<X, Axis> ReducedOver<X, Axis> for Replicated<X, Axis> {
-    fn into_sum(self) -> X {
+    fn into_sum(self, _: Internal) -> X {
         self.into_inner()
     }
 }
 // The compiler recommends this one, so that an error is that of `SumOver`.
 impl<X: SumOver<Of>, Of, Axis> ReducedOver<X, Axis> for Partial<X, Of> {
-    fn into_sum(self) -> X {
+    fn into_sum(self, _: Internal) -> X {
         self.into_term()
     }
 }

@@ -2,6 +2,7 @@ use super::tape::record;
 use crate::{
     backend::Tape,
     dims::{Dim, MaybeSharded},
+    internal::Internal,
     ops::OpError,
     ranks::{Element, Partial, RankAxis, Ranks, RanksError},
 };
@@ -73,21 +74,21 @@ pub trait EnteredOver<Axis> {
     type Tensor;
 
     #[doc(hidden)]
-    fn into_tensor(self) -> Self::Tensor;
+    fn into_tensor(self, _: Internal) -> Self::Tensor;
 }
 
 // The compiler recommends these two, so that an error is that of `EntryOver` or `EnteredAs`.
 impl<X: EntryOver<Axis, Of>, Of, Axis> EnteredOver<Axis> for Entered<X, Of> {
     type Tensor = X;
 
-    fn into_tensor(self) -> X {
+    fn into_tensor(self, _: Internal) -> X {
         self.value
     }
 }
 impl<Dims: Shape + EnteredAs<Axis>, E, D: Storage<E>, T, Axis> EnteredOver<Axis> for Tensor<Dims, E, D, T> {
     type Tensor = Self;
 
-    fn into_tensor(self) -> Self {
+    fn into_tensor(self, _: Internal) -> Self {
         self
     }
 }

@@ -4,6 +4,7 @@ use super::{Entered, EnteredOver, tape::record};
 use crate::{
     backend::Tape,
     dims::{AxisOf, ConstDim, Divides, HasAxis},
+    internal::Internal,
     ops::OpError,
     ranks::{ConstRankAxis, Element, Partial, RankAxis, Ranks, RanksError, Shard},
 };
@@ -186,7 +187,7 @@ where
     Input: EnteredOver<Axis, Tensor = Tensor<Dims, E, D, T>>,
     Dims: CanShard<Name, Axis, WhichAxis>,
 {
-    let input = input.into_tensor();
+    let input = input.into_tensor(Internal(()));
     let shape = *input.shape();
     let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
     let forward = |ranks: &Ranks<Axis>, whole: Vec<E>| Ok(parts.part(&whole, ranks.rank()));

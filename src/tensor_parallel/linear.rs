@@ -2,6 +2,7 @@ use super::{EnteredOver, local::Local};
 use crate::{
     backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded},
+    internal::Internal,
     ops::{OpError, Real, device_error, linear},
     ranks::{Partial, ShardedColumns},
 };
@@ -50,7 +51,7 @@ where
     Input: EnteredOver<Columns::Axis, Tensor = Tensor<(B, S, M), E, D, T>>,
 {
     const OP: &str = "linear_column";
-    let input = input.into_tensor();
+    let input = input.into_tensor(Internal(()));
     let (batch, len, _) = *input.shape();
     let local = Local::<Columns>::default();
     let weight = relabel(OP, weight.clone(), (local, M::default()))?;

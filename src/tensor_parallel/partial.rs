@@ -2,6 +2,7 @@
 
 use crate::{
     backend::{Arithmetic, Backend, Tape},
+    internal::Internal,
     ops::{self, OpError, Real},
     ranks::Partial,
 };
@@ -19,12 +20,12 @@ use dfdx::{
 )]
 pub trait TermsOver<Dims: Shape, E, D: Storage<E>, T, Axis> {
     #[doc(hidden)]
-    fn into_terms(self) -> Tensor<Dims, E, D, T>;
+    fn into_terms(self, _: Internal) -> Tensor<Dims, E, D, T>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<Dims: Shape, E, D: Storage<E>, T, Axis> TermsOver<Dims, E, D, T, Axis> for Partial<Tensor<Dims, E, D, T>, Axis> {
-    fn into_terms(self) -> Tensor<Dims, E, D, T> {
+    fn into_terms(self, _: Internal) -> Tensor<Dims, E, D, T> {
         self.into_term()
     }
 }
@@ -32,7 +33,7 @@ impl<Dims: Shape, E, D: Storage<E>, T, Axis> TermsOver<Dims, E, D, T, Axis> for 
 impl<Dims: Shape + IsTermOver<Axis>, E, D: Storage<E>, T, Axis> TermsOver<Dims, E, D, T, Axis>
     for Tensor<Dims, E, D, T>
 {
-    fn into_terms(self) -> Tensor<Dims, E, D, T> {
+    fn into_terms(self, _: Internal) -> Tensor<Dims, E, D, T> {
         self
     }
 }
@@ -68,7 +69,7 @@ pub fn add<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, Axis>(
     left: Partial<Tensor<Dims, E, D, T>, Axis>,
     right: impl TermsOver<Dims, E, D, T, Axis>,
 ) -> Result<Partial<Tensor<Dims, E, D, T>, Axis>, OpError> {
-    let (left, right) = (left.into_term(), right.into_terms());
+    let (left, right) = (left.into_term(), right.into_terms(Internal(())));
     if left.shape() != right.shape() {
         let [from, to] = [&left, &right].map(|term| format!("{:?}", term.shape()));
         return Err(OpError::Shape { op: "add", from, to });

@@ -1,6 +1,7 @@
 use super::{Distributed, Sharded, parameter_sharding::parameter_shardings};
 use crate::{
     backend::Backend,
+    internal::Internal,
     ops::OpError,
     ranks::{Element, RankAxis, Ranks, ReducedOver, Replicated},
     train::{GradientsOf, Optimizer, update_by_norm},
@@ -79,7 +80,7 @@ where
     Axis: RankAxis,
 {
     let model = model.as_mut().as_mut();
-    update_part(model, gradients.into_sum(), optimizer, learning_rate, clip_norm, ranks)
+    update_part(model, gradients.into_sum(Internal(())), optimizer, learning_rate, clip_norm, ranks)
 }
 
 fn update_part<Model: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Backend<E>, Axis: RankAxis>(

@@ -3,6 +3,7 @@
 use crate::{
     backend::{Backend, Tape},
     dims::{Dim, DimError, MaybeSharded},
+    internal::Internal,
     ops::{
         OpError, Real,
         contraction::{Label, Labelled, contract, label_array, sum_to},
@@ -63,7 +64,7 @@ impl<Dims: Shape> Over<Dims> {
     {
         ensure_not_empty(OP, x.shape())?;
         let x = labelled(x.put_tape(tape.into_tape()), labels)?;
-        Dims::from_sizes(OP, sum_to(OP, x, label_array(to))?)
+        Dims::from_sizes(OP, sum_to(OP, x, label_array(to))?, Internal(()))
     }
 
     /// The contraction of two operands. `texts` are the operands as the user wrote them, and `labels` those of the
@@ -89,7 +90,7 @@ impl<Dims: Shape> Over<Dims> {
         let x = x.put_tape(x_tape.join(w_tape).into_tape());
         let w = distinct_from(&x, w.put_tape(Default::default()))?;
         let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, label_array(to));
-        Dims::from_sizes(OP, product?)
+        Dims::from_sizes(OP, product?, Internal(()))
     }
 
     /// The contraction of three operands. The product of the first two has `P` axes.
@@ -145,7 +146,7 @@ impl<Dims: Shape> Over<Dims> {
         let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, kept);
         let product = Labelled { tensor: product?, labels: kept };
         let product = contract(OP, product, labelled(v, v_labels)?, label_array(to));
-        Dims::from_sizes(OP, product?)
+        Dims::from_sizes(OP, product?, Internal(()))
     }
 }
 
@@ -213,5 +214,5 @@ fn labelled<Dims: NamedAxes<N>, const N: usize, E: Real, D: Backend<E>, T: Tape<
 where
     [usize; N]: Sizes,
 {
-    Ok(Labelled { tensor: Dims::into_sizes(OP, tensor)?, labels: label_array(labels) })
+    Ok(Labelled { tensor: Dims::into_sizes(OP, tensor, Internal(()))?, labels: label_array(labels) })
 }

@@ -1,5 +1,6 @@
 use crate::{
     backend::Backend,
+    internal::Internal,
     ops::{OpError, Real},
     ranks::{ReducedOver, Replicated},
     train::{GradientsOf, Optimizer, update},
@@ -39,5 +40,5 @@ pub fn update_replicated<Model: TensorCollection<E, D>, E: Real, D: Backend<E>, 
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {
-    update(model.as_mut(), gradients.into_sum(), optimizer, learning_rate, clip_norm)
+    update(model.as_mut(), gradients.into_sum(Internal(())), optimizer, learning_rate, clip_norm)
 }

@@ -4,6 +4,7 @@ use super::Trainer;
 use crate::{
     backend::{Backend, elements_of},
     dims::name,
+    internal::Internal,
     nn::Module,
     ops::{OpError, Real},
     ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated},
@@ -51,12 +52,13 @@ impl<O, S: Schedule> Trainer<O, S> {
             ranks.finish();
             return Err(TrainError::Loss { step: self.progress.steps_made, loss });
         }
-        let report = self.make_step(model.as_mut(), gradients.into_sum(), loss, tokens).inspect_err(|error| {
-            // It is the same on all ranks.
-            if matches!(error, TrainError::Gradient { .. } | TrainError::Op(OpError::Hyperparameter { .. })) {
-                ranks.finish();
-            }
-        })?;
+        let report =
+            self.make_step(model.as_mut(), gradients.into_sum(Internal(())), loss, tokens).inspect_err(|error| {
+                // It is the same on all ranks.
+                if matches!(error, TrainError::Gradient { .. } | TrainError::Op(OpError::Hyperparameter { .. })) {
+                    ranks.finish();
+                }
+            })?;
         self.stopped = num_stop_requests > 0.0;
         if self.optimizer.is_sharded() {
             let is_due = Partial::term(f64::from(u8::from(self.is_checkpoint_due())));

@@ -154,7 +154,7 @@ impl<E: Real, D: Backend<E>> Translator<E, D> {
     }
 
     /// How likely each sound is to come next, from the letters and the sounds so far.
-    fn forward<B: Dim, S: AtMost<MaxLetters>, Q: AtMost<MaxSounds>, T: Tape<E, D>>(
+    fn forward<B: Dim, S: AtMost<MaxLetters>, Q: LengthOf<MaxSounds>, T: Tape<E, D>>(
         &self,
         letters: &TokenIds<B, S, Letters>,
         sounds: &TokenIds<B, Q, Sounds>,
