@@ -47,8 +47,7 @@ type Each<Width, D, T = NoneTape> = Tensor<(Batch, Points, Width), f32, D, T>;
 #[module(output = Plane)]
 struct Mixture<E, D> {
     router: Linear<Plane, NumExperts, E, D>,
-    #[layers(NumExperts::SIZE)]
-    experts: Vec<Linear<Plane, Plane, E, D>>,
+    experts: Layers<NumExperts, Linear<Plane, Plane, E, D>>,
 }
 
 /// The mixture's outputs for the points.

@@ -127,6 +127,9 @@ pub enum OpError {
         "update: the gradients were recorded for another `{model}`: no parameter of the updated one has a gradient"
     )]
     OtherModel { model: String },
+    /// A cache is that of another model, whose keys and values it holds.
+    #[error("cache: it was made for another model, whose keys and values it holds")]
+    OtherCache,
     /// One rank alone would change its part of a model that is divided among ranks. `parameter` is the field path of
     /// the first one.
     #[error(

@@ -183,7 +183,7 @@ pub mod prelude {
         nn::{
             Arch, CrossAttention, Decoder, DecoderLayer, DecoderOnly, Embedder, EmbeddingDecoder, EmbeddingEncoder,
             Encoder, EncoderLayer, EncoderOnly, FeedForward, GatedFeedForward, GroupedQuery, GroupedQueryAttention, LM,
-            Linear, MHAttention, Norm, Output, SelfAttention, Seq2Seq, SingleStack,
+            Layers, Linear, MHAttention, Norm, Output, SelfAttention, Seq2Seq, SingleStack,
         },
         ops::{
             AttentionOptions, AttentionScale, DisplayTensor, MaskFill, OpError, Real, Reduction, add, add_positions,

@@ -19,7 +19,7 @@ use crate::{
     dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
     mask::{AttentionMask, NoMask, PadSourceKeys, mk_mask},
     module,
-    nn::{LayerNorm, Linear, init},
+    nn::{LayerNorm, Layers, Linear, init},
     ops::{
         Activation, AttentionOptions, Gelu, OpError, Real, Tanh, add_positions, embed, learned_positions_from,
         multi_head_attention, residual, select,
@@ -182,8 +182,7 @@ pub struct Bert<Config: BertConfig, E, D> {
     /// From tokens to vectors.
     pub embeddings: Embeddings<Config, E, D>,
     /// The layers.
-    #[layers(Config::NumLayers::SIZE)]
-    pub layers: Vec<Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
     /// From the vector of the first token to that of the sequence.
     pub pooler: Linear<Config::EmbedDim, Config::EmbedDim, E, D>,
 }

@@ -23,7 +23,7 @@ use crate::{
     dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis},
     mask::{CausalMask, PadSourceKeys, SlidingWindow, mk_mask},
     module,
-    nn::{Autoregressive, Cache, Heads, init},
+    nn::{Autoregressive, Cache, Heads, Layers, init},
     ops::{OpError, Real, Rotary, embed, linear, offset, rms_norm, scale, select},
     tokens::TokenIds,
 };
@@ -119,6 +119,7 @@ type KeyValueHeadsOf<Config> = Heads<
     <Config as Gemma3Config>::NumKeyValueHeads,
     <Config as Gemma3Config>::HeadDim,
     <Config as Gemma3Config>::HeadDim,
+    Config,
 >;
 
 /// `x / √(mean(x²) + ε) · (1 + weight)`: `(.., M), (M) -> (.., M)`.
@@ -145,8 +146,7 @@ pub struct Gemma3<Config: Gemma3Config, E, D> {
     #[param(|table| init::normal(table, 0.02))]
     pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
     /// The layers.
-    #[layers(Config::NumLayers::SIZE)]
-    pub layers: Vec<Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
     /// The weight of the norm after the last layer.
     #[param(init::zeros)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
@@ -199,7 +199,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>> Gemma3<Config, E, D> {
 /// # Ok::<(), OpError>(())
 /// ```
 pub type Gemma3Cache<B, Config, E = f32, D = Cpu> =
-    Cache<B, <Config as Gemma3Config>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
+    Cache<B, <Config as Gemma3Config>::MaxSeqLen, <Config as Gemma3Config>::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Gemma3<Config, E, D> {
@@ -208,7 +208,7 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>> Autoregressi
     type Cache = Gemma3Cache<B, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+        Cache::new(&self.token_embedder, batch)
     }
 
     fn next_logits<S: Dim>(
@@ -216,7 +216,7 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>> Autoregressi
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let ((start, _), len) = (cache.reserve(tokens.shape())?, tokens.shape().1);
+        let ((start, _), len) = (cache.reserve(&self.token_embedder, tokens.shape())?, tokens.shape().1);
         let mut x = self.embed(tokens, NoneTape)?;
         for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
             let mask = if Config::is_global(i) {

@@ -19,17 +19,14 @@ use crate::{
     dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, MaybeSharded, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Linear, init},
+    nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Layers, Linear, init},
     ops::{
         Activation, AttentionOptions, GeluTanh, OpError, Real, add_positions, embed, learned_positions_from, linear,
         multi_head_attention, residual, select,
     },
     tokens::TokenIds,
 };
-use dfdx::{
-    shapes::ConstDim as _,
-    tensor::{Cpu, NoneTape, Tensor},
-};
+use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
 /// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace.
 ///
@@ -80,7 +77,7 @@ type HeadDim<Config> = Quotient<<Config as Gpt2Config>::EmbedDim, <Config as Gpt
 type Columns<Config> = Product<<Config as Gpt2Config>::NumHeads, HeadDim<Config>>;
 
 /// The heads whose keys and values a cache holds.
-type KeyValueHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>>;
+type KeyValueHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>, Config>;
 
 /// Causal self-attention, with biases.
 #[module(output = Config::EmbedDim)]
@@ -157,8 +154,7 @@ pub struct Gpt2<Config: Gpt2Config, E, D> {
     #[param(|table| init::normal(table, 0.02))]
     pub position_embedder: Tensor<(Config::MaxSeqLen, Config::EmbedDim), E, D>,
     /// The layers.
-    #[layers(Config::NumLayers::SIZE)]
-    pub layers: Vec<Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
     /// The norm after the last layer.
     pub norm: LayerNorm<Config::EmbedDim, E, D>,
 }
@@ -205,7 +201,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
 /// # Ok::<(), OpError>(())
 /// ```
 pub type Gpt2Cache<B, Config, E = f32, D = Cpu> =
-    Cache<B, <Config as Gpt2Config>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
+    Cache<B, <Config as Gpt2Config>::MaxSeqLen, <Config as Gpt2Config>::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Gpt2<Config, E, D> {
@@ -214,7 +210,7 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive
     type Cache = Gpt2Cache<B, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+        Cache::new(&self.token_embedder, batch)
     }
 
     fn next_logits<S: Dim>(
@@ -222,7 +218,7 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.reserve(tokens.shape())?;
+        let (start, mask) = cache.reserve(&self.token_embedder, tokens.shape())?;
         let x = self.embed(tokens, start, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let x = layers.try_fold(x, |x, (layer, cache)| layer.forward(x, &mask, |new| cache.update(new)))?;

@@ -22,14 +22,11 @@ use crate::{
     dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, CacheUpdate, init},
+    nn::{Autoregressive, Cache, CacheUpdate, Layers, init},
     ops::{Activation, OpError, Real, Rotary, Silu, embed, linear, mul, residual, rms_norm, select},
     tokens::TokenIds,
 };
-use dfdx::{
-    shapes::ConstDim as _,
-    tensor::{Cpu, NoneTape, Tensor},
-};
+use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
 /// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace.
 ///
@@ -159,8 +156,7 @@ pub struct Llama<Config: LlamaConfig, E, D> {
     #[param(|table| init::normal(table, 0.02))]
     pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
     /// The layers.
-    #[layers(Config::NumLayers::SIZE)]
-    pub layers: Vec<Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
     /// The weight of the norm after the last layer.
     #[param(init::ones)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
@@ -202,7 +198,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
 /// # Ok::<(), OpError>(())
 /// ```
 pub type LlamaCache<B, Config, E = f32, D = Cpu> =
-    Cache<B, <Config as LlamaConfig>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
+    Cache<B, <Config as LlamaConfig>::MaxSeqLen, <Config as LlamaConfig>::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Llama<Config, E, D> {
@@ -211,7 +207,7 @@ impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressiv
     type Cache = LlamaCache<B, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+        Cache::new(&self.token_embedder, batch)
     }
 
     fn next_logits<S: Dim>(
@@ -219,7 +215,7 @@ impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressiv
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.reserve(tokens.shape())?;
+        let (start, mask) = cache.reserve(&self.token_embedder, tokens.shape())?;
         let x = embed(&self.token_embedder, tokens, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let x = layers.try_fold(x, |x, (layer, kv)| layer.forward(x, start, &mask, |new| kv.update(new)))?;

@@ -21,14 +21,11 @@ use crate::{
     dims::{AtMost, ConstDim, DataShape, Dim, EndsIn, MaybeSharded, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, CacheUpdate, init},
+    nn::{Autoregressive, Cache, CacheUpdate, Layers, init},
     ops::{OpError, Real, embed, linear, residual, rms_norm, select},
     tokens::TokenIds,
 };
-use dfdx::{
-    shapes::ConstDim as _,
-    tensor::{NoneTape, Tensor},
-};
+use dfdx::tensor::{NoneTape, Tensor};
 
 /// The dimensions and the constants of a [`Mixtral`]: `MixtralConfig` of HuggingFace, of which [`LlamaConfig`] is the
 /// larger part.
@@ -136,8 +133,7 @@ pub struct Mixtral<Config: MixtralConfig, E, D> {
     #[param(|table| init::normal(table, 0.02))]
     pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
     /// The layers.
-    #[layers(Config::NumLayers::SIZE)]
-    pub layers: Vec<Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
     /// The weight of the norm after the last layer.
     #[param(init::ones)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
@@ -177,7 +173,7 @@ impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregress
     type Cache = LlamaCache<B, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+        Cache::new(&self.token_embedder, batch)
     }
 
     fn next_logits<S: Dim>(
@@ -185,7 +181,7 @@ impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregress
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.reserve(tokens.shape())?;
+        let (start, mask) = cache.reserve(&self.token_embedder, tokens.shape())?;
         let x = embed(&self.token_embedder, tokens, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let x = layers.try_fold(x, |x, (layer, cache)| layer.forward(x, start, &mask, |new| cache.update(new)))?;

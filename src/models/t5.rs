@@ -24,7 +24,7 @@ use crate::{
     dims::{ConstDim, DataShape, Dim, DimError, EndsIn, MaybeSharded, Product},
     mask::{AttentionMask, CausalMask, NoMask, PadSourceKeys, PaddingMask, mk_cross_mask, mk_mask},
     module,
-    nn::{Heads, init},
+    nn::{Heads, Layers, init},
     ops::{OpError, Real, RelativeBuckets, embed, linear, relative_position_bias, rms_norm, scale},
     tokens::TokenIds,
 };
@@ -90,7 +90,7 @@ pub trait T5Config: 'static {
 type Columns<Config> = Product<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim>;
 /// The heads whose keys and values a cache holds.
 type KeyValueHeadsOf<Config> =
-    Heads<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim, <Config as T5Config>::HeadDim>;
+    Heads<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim, <Config as T5Config>::HeadDim, Config>;
 
 /// The relative position bias: a number for each head, query and key, added to its logit.
 type PositionBias<Q, K, Config, E, D, T> = Tensor<(<Config as T5Config>::NumHeads, Q, K), E, D, T>;
@@ -114,8 +114,7 @@ pub struct T5<Config: T5Config, E, D> {
     #[param(|table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
     pub encoder_position_bias: Tensor<(Config::NumBuckets, Config::NumHeads), E, D>,
     /// The layers of the encoder.
-    #[layers(Config::NumEncoderLayers::SIZE)]
-    pub encoder: Vec<EncoderLayer<Config, E, D>>,
+    pub encoder: Layers<Config::NumEncoderLayers, EncoderLayer<Config, E, D>>,
     /// The weight of the norm after the last layer of the encoder.
     #[param(init::ones)]
     pub encoder_norm: Tensor<(Config::EmbedDim,), E, D>,
@@ -123,8 +122,7 @@ pub struct T5<Config: T5Config, E, D> {
     #[param(|table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
     pub decoder_position_bias: Tensor<(Config::NumBuckets, Config::NumHeads), E, D>,
     /// The layers of the decoder.
-    #[layers(Config::NumDecoderLayers::SIZE)]
-    pub decoder: Vec<DecoderLayer<Config, E, D>>,
+    pub decoder: Layers<Config::NumDecoderLayers, DecoderLayer<Config, E, D>>,
     /// The weight of the norm after the last layer of the decoder.
     #[param(init::ones)]
     pub decoder_norm: Tensor<(Config::EmbedDim,), E, D>,

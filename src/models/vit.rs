@@ -22,7 +22,7 @@ use crate::{
     dims::{ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
     mask::AttentionMask,
     module,
-    nn::{LayerNorm, Linear},
+    nn::{LayerNorm, Layers, Linear},
     ops::{Activation, AttentionOptions, Gelu, OpError, Real, Tanh, multi_head_attention, residual, select},
 };
 use dfdx::{
@@ -170,8 +170,7 @@ pub struct Vit<Config: VitConfig, E, D> {
     /// From images to vectors.
     pub embeddings: Embeddings<Config, E, D>,
     /// The layers.
-    #[layers(Config::NumLayers::SIZE)]
-    pub layers: Vec<Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
     /// The norm after the last layer.
     pub norm: LayerNorm<Config::EmbedDim, E, D>,
     /// From the vector of the class token to that of the image.

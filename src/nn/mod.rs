@@ -47,7 +47,9 @@ pub use layers::{
     Lora, LowRank, Norm, Projection, ProjectionRule,
 };
 pub(crate) use layers::{optional_norm, residual_norm, sublayer_input};
-pub use module::{Module, Summary, SummaryRow};
+#[doc(hidden)]
+pub use module::ForEachLayer;
+pub use module::{Layers, Module, PerLayer, Summary, SummaryRow};
 pub(crate) use transformer::target_padding;
 pub use transformer::{
     AttentionWeights, Autoregressive, Block, BlockStack, Decoder, DecoderLayer, DecoderOnly, Embedder,

@@ -32,7 +32,7 @@ const ONCE_PER_MODULE: [&str; 4] = ["E", "D", "T", "W"];
 const INFERRED: [&str; 5] = ["Order", "WhichAxis", "WhichOtherAxis", "WhichOutAxis", "OtherTape"];
 
 /// Parameters that no program can get wrong by themselves, and why.
-const EXEMPT: [(&str, &str, &str); 14] = [
+const EXEMPT: [(&str, &str, &str); 18] = [
     ("dims::AxesAmong", "Others", "follows from shape and axes"),
     ("dims::EndsIn", "Before", "follows from shape and axis"),
     ("dims::EndsIn", "WithLast", "follows from shape and axis"),
@@ -40,6 +40,10 @@ const EXEMPT: [(&str, &str, &str); 14] = [
     ("dims::HasAxis", "Replaced", "follows from shape and axis"),
     ("dims::HasAxis", "Remaining", "follows from shape and axis"),
     ("dims::name", "Any", "every type has a name"),
+    ("nn::Cache::new", "Dims", "any parameter of the model"),
+    ("nn::Cache::reserve", "Dims", "any parameter of the model"),
+    ("nn::Layers::try_from_fn", "Error", "any error"),
+    ("nn::PerLayer", "Items", "follows from the layers"),
     ("nn::ProjectionRule", "Arch", "follows from the field that holds the projection"),
     ("nn::Summary::of", "Model", "modules of all dimensions have one"),
     ("nn::init::uniform", "FanIn", "only its size is used"),

@@ -49,8 +49,7 @@ struct Everything<Width: ConstDim, Part: ConstDim + Divides<Width>, S: Switch, E
     three: Net<E, D>,
     #[some_if(S::ON)]
     four: Option<Net<E, D>>,
-    #[layers(NumLayers::SIZE)]
-    five: Vec<Net<E, D>>,
+    five: Layers<NumLayers, Net<E, D>>,
     #[param(init::ones)]
     dims: Tensor<(Part,), E, D>,
     #[param(init::ones)]

@@ -131,7 +131,7 @@ where
     // The same layers, called one by one.
     let (of_source, of_target) = (source.padding_mask(), target.padding_mask());
     let mut x = model.encoder.embedder.forward(&source, NoneTape).unwrap();
-    for (layer, shown) in model.encoder.encoder.layers.iter().zip(&weights.source) {
+    for (shown, layer) in weights.source.iter().zip(&model.encoder.encoder.layers) {
         let own = layer.self_attention.attention_weights(x.clone(), &of_source).unwrap();
         assert_eq!(shown.as_vec(), own.as_vec());
         x = layer.forward(x, &of_source).unwrap();
@@ -183,7 +183,7 @@ fn a_decoder_only_model_does_not_attend_to_later_positions() {
     assert_eq!(weights.len(), 3);
     let mut x = model.embedder.forward(&source(), NoneTape).unwrap();
     let nothing_hidden = PaddingMask::without_padding((Batch, SrcLen));
-    for (layer, shown) in model.decoder.layers.iter().zip(&weights) {
+    for (shown, layer) in weights.iter().zip(&model.decoder.layers) {
         let own = layer.self_attention.attention_weights(x.clone(), &nothing_hidden).unwrap();
         assert_eq!(shown.as_vec(), own.as_vec());
         for (i, row) in shown.as_vec().chunks(SrcLen::SIZE).enumerate() {

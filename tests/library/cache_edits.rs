@@ -182,3 +182,30 @@ fn a_batch_of_no_rows_is_reordered() {
     cache.reorder(&Indices::new(&[], (batch,), batch).unwrap()).unwrap();
     assert!(cache.is_empty());
 }
+
+/// A cache of one model is refused by another model of the same type, and serves a copy of its own.
+fn check_owner<M: Autoregressive<Batch, f32, Cpu>>(model: &M, copy: &M, other: &M, rng: &mut StdRng)
+where
+    M::Cache: Clone,
+{
+    let next: TokenIds<Batch, Len, M::VocabSize> = ids(&draw(rng, 2), Len::new(2));
+    let mut cache = model.cache(Batch::new(3)).unwrap();
+    assert_eq!(other.next_logits(&next, &mut cache).unwrap_err(), OpError::OtherCache);
+    let expected = model.next_logits(&next, &mut cache.clone()).unwrap().as_vec();
+    assert_eq!(copy.next_logits(&next, &mut cache).unwrap().as_vec(), expected);
+}
+
+#[test]
+fn a_cache_serves_the_model_that_made_it() {
+    let (rng, device) = (&mut StdRng::seed_from_u64(7), Cpu::seed_from_u64(8));
+    let [model, other] = [(); 2].map(|()| Llama::<Config, f32, Cpu>::build(&device));
+    let copy = Box::new(model.clone());
+    check_owner(&model, &copy, &other, rng);
+
+    let [model, other] = [(); 2].map(|()| LM::<TypedModel, f32, Cpu>::build(&device));
+    let copy = Box::new(model.clone());
+    let sources: TokenIds<Batch, fixture::SrcLen, fixture::SrcVocab> =
+        ids(&draw(rng, 5), fixture::SrcLen::new(5).unwrap());
+    let [encoded, of_copy, of_other] = [&model, &copy, &other].map(|model| model.encode(&sources).unwrap());
+    check_owner(&encoded, &of_copy, &of_other, rng);
+}

@@ -142,8 +142,7 @@ impl LlamaConfig for Small {
 
 #[module]
 struct Adapters<E, D> {
-    #[layers(NumLayers::SIZE)]
-    gates: Vec<Lora<EmbedDim, HiddenDim, Rank, E, D>>,
+    gates: Layers<NumLayers, Lora<EmbedDim, HiddenDim, Rank, E, D>>,
 }
 
 /// The model with the adapters merged into its gates, and the tape.

@@ -53,10 +53,7 @@ impl Field {
             (None, None) => {
                 for (name, needed) in [
                     ("Tensor", "a parameter has an attribute that says what fills it, such as `#[param(init::zeros)]`"),
-                    (
-                        "Vec",
-                        "a `Vec` of modules has an attribute that says how many, such as `#[layers(NumLayers::SIZE)]`",
-                    ),
+                    ("Vec", "modules of one type are `Layers<NumLayers, Module>`"),
                     ("Option", "an `Option` has an attribute that says whether it is `Some`: `#[some_if(FLAG)]`"),
                 ] {
                     if argument(ty, name, needed).is_ok() {

@@ -19,7 +19,7 @@ type QueryDim<Config> = Product<Product<NumKeyValueHeads<Config>, GroupSize<Conf
 /// The columns of the keys, and those of the values.
 type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
 /// The heads whose keys and values a cache holds: fewer than those of the queries.
-pub(crate) type KeyValueHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDim<Config>, HeadDim<Config>>;
+pub(crate) type KeyValueHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDim<Config>, HeadDim<Config>, Config>;
 
 /// Causal self-attention with rotary positions, in which groups of heads share keys and values.
 #[module(conventions = Config, output = Config::EmbedDim)]

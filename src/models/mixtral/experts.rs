@@ -4,7 +4,7 @@ use crate::{
     dims,
     dims::{Dim, MaybeSharded, Sum, along, axis},
     einsum, module,
-    nn::init,
+    nn::{Layers, init},
     ops::{OpError, Real, concat, linear, mul, one_hot, residual, select, softmax_over, take, top_k, zeros},
     tokens::{Fin, Indices},
 };
@@ -29,8 +29,7 @@ pub struct MixtureOfExperts<Config: MixtralConfig, E, D> {
     #[param(|weight| init::normal(weight, 0.02))]
     pub router: Tensor<(Config::NumExperts, Config::EmbedDim), E, D>,
     /// The experts.
-    #[layers(Config::NumExperts::SIZE)]
-    pub experts: Vec<FeedForward<Config, E, D>>,
+    pub experts: Layers<Config::NumExperts, FeedForward<Config, E, D>>,
 }
 
 dims! {

@@ -3,12 +3,12 @@ use crate::{
     backend::Backend,
     dims::{Dim, MaybeSharded, NamedShape, axis},
     mask::PaddingMask,
-    nn::{Autoregressive, Cache, DecoderCache},
+    nn::{Autoregressive, Cache, DecoderCache, Layers},
     ops::{OpError, Real, embed, select},
     tokens::TokenIds,
 };
 use dfdx::{
-    shapes::{ConstDim as _, HasShape},
+    shapes::HasShape,
     tensor::{Cpu, NoneTape, Tensor},
 };
 use std::fmt;
@@ -66,8 +66,15 @@ pub struct EncodedT5<'a, B: MaybeSharded, Src: Dim, Config: T5Config, E: Real = 
 /// assert_eq!(cache.len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type T5Cache<B, Src, Config, E = f32, D = Cpu> =
-    DecoderCache<B, Src, <Config as T5Config>::MaxTgtLen, KeyValueHeadsOf<Config>, E, D>;
+pub type T5Cache<B, Src, Config, E = f32, D = Cpu> = DecoderCache<
+    B,
+    Src,
+    <Config as T5Config>::MaxTgtLen,
+    <Config as T5Config>::NumDecoderLayers,
+    KeyValueHeadsOf<Config>,
+    E,
+    D,
+>;
 
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<B, E, D>
@@ -79,11 +86,11 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autore
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         (self.output.shape().0,).check_same_sizes("the sources", (batch,), "the targets")?;
-        let layers = self.model.decoder.iter();
-        let source = layers.map(|layer| layer.cross_attention.keys_and_values(self.output.clone()));
         Ok(DecoderCache {
-            self_attention: Cache::new(self.output.device(), batch, Config::NumDecoderLayers::SIZE)?,
-            cross_attention: source.collect::<Result<_, _>>()?,
+            self_attention: Cache::new(&self.model.token_embedder, batch)?,
+            cross_attention: Layers::try_from_fn(|i| {
+                self.model.decoder[i].cross_attention.keys_and_values(self.output.clone())
+            })?,
             source_padding: self.padding.clone(),
         })
     }
@@ -93,7 +100,7 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autore
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.self_attention.reserve(tokens.shape())?;
+        let (start, mask) = cache.self_attention.reserve(&self.model.token_embedder, tokens.shape())?;
         let (_, next, max) = mask.shape();
         let position_bias = self.model.decoder_position_bias(start, (next, max), NoneTape)?;
         let source_mask = source_mask(tokens.shape(), &cache.source_padding)?;

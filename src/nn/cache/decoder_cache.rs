@@ -3,6 +3,7 @@ use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded},
     mask::PaddingMask,
+    nn::Layers,
     ops::{OpError, Real},
     tokens::Indices,
 };
@@ -17,25 +18,32 @@ use std::fmt;
 /// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
 /// let source = TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SrcLen))?;
 /// let encoded = model.encoder.forward(&source, NoneTape)?;
-/// let mut cache: DecoderCache<Batch, SrcLen, MaxSeqLen, Model, f32, Cpu> =
+/// let mut cache: DecoderCache<Batch, SrcLen, MaxSeqLen, NumLayers, Model, f32, Cpu> =
 ///     model.decoder.cache(encoded, &source.padding_mask())?;
 /// let start = TokenIds::from_ids(&[26], None, (Batch, Const::<1>))?;
 /// model.decoder.forward_cached(&start, &mut cache)?;
 /// assert_eq!(cache.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct DecoderCache<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu>
-{
+pub struct DecoderCache<
+    B: MaybeSharded,
+    Src: Dim,
+    MaxLen: ConstDim,
+    NumLayers: ConstDim,
+    A: CachedHeads,
+    E: Real = f32,
+    D: Backend<E> = Cpu,
+> {
     /// The keys and values of the target so far.
-    pub self_attention: Cache<B, MaxLen, A, E, D>,
+    pub self_attention: Cache<B, MaxLen, NumLayers, A, E, D>,
     /// The keys and values of the source, for each layer.
-    pub cross_attention: Vec<KeysAndValues<B, Src, A, E, D>>,
+    pub cross_attention: Layers<NumLayers, KeysAndValues<B, Src, A, E, D>>,
     /// The padding of the source.
     pub source_padding: PaddingMask<B, Src>,
 }
 
-impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
-    DecoderCache<B, Src, MaxLen, A, E, D>
+impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
+    DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>
 {
     /// Number of target positions in the cache.
     #[must_use]
@@ -76,8 +84,8 @@ impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Ba
     }
 }
 
-impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Clone
-    for DecoderCache<B, Src, MaxLen, A, E, D>
+impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Clone
+    for DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>
 {
     fn clone(&self) -> Self {
         Self {
@@ -88,8 +96,8 @@ impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Ba
     }
 }
 
-impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> fmt::Debug
-    for DecoderCache<B, Src, MaxLen, A, E, D>
+impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
+    fmt::Debug for DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Cache { batch, len, .. } = &self.self_attention;

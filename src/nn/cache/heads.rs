@@ -37,7 +37,8 @@ impl<A: Arch> CachedHeads for A {
     type VODim = A::VODim;
 }
 
-/// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`.
+/// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`. A cache of the heads of a `Model` does
+/// not fit another one.
 ///
 /// ```
 /// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{CacheCapacity, Heads, KeyValueCache}, prelude::*};
@@ -47,10 +48,12 @@ impl<A: Arch> CachedHeads for A {
 /// let keys: &Tensor<(Batch, CacheCapacity<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
 /// # Ok::<(), OpError>(())
 /// ```
-pub struct Heads<NumHeads, QKDim, VODim>(PhantomData<fn() -> (NumHeads, QKDim, VODim)>);
+pub struct Heads<NumHeads, QKDim, VODim, Model = ()>(PhantomData<fn() -> (NumHeads, QKDim, VODim, Model)>);
 
 #[diagnostic::do_not_recommend]
-impl<NumHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim> CachedHeads for Heads<NumHeads, QKDim, VODim> {
+impl<NumHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim, Model: 'static> CachedHeads
+    for Heads<NumHeads, QKDim, VODim, Model>
+{
     type NumHeads = NumHeads;
     type QKDim = QKDim;
     type VODim = VODim;

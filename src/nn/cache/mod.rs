@@ -13,23 +13,27 @@ pub(crate) use key_value_cache::KeysAndValues;
 pub use key_value_cache::{CacheUpdate, KeyValueCache, Keys, Values};
 
 use crate::{
-    backend::Backend,
+    backend::{Backend, tensor_id},
     dims::{ConstDim, Dim, MaybeSharded, check_same_size},
     mask::AttentionMask,
+    nn::Layers,
     ops::{OpError, Real, dim_error},
     tokens::Indices,
 };
-use dfdx::tensor::Cpu;
+use dfdx::{
+    shapes::Shape,
+    tensor::{Cpu, Tensor, UniqueId},
+};
 use key_value_cache::check_fits;
 use std::fmt;
 
 /// The state of decoding with a stack of causal layers: a [`KeyValueCache`] of at most `MaxLen` positions
-/// for each layer.
+/// for each layer. It serves the model that it is made for, and its clones.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Cache, prelude::*};
 /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
-/// let mut cache: Cache<Batch, MaxSeqLen, Model, f32, Cpu> = model.cache(Batch)?;
+/// let mut cache: Cache<Batch, MaxSeqLen, NumLayers, Model, f32, Cpu> = model.cache(Batch)?;
 /// let prompt = TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SeqLen))?;
 /// let next = TokenIds::from_ids(&[14], None, (Batch, Const::<1>))?;
 /// model.forward_cached(&prompt, &mut cache)?;
@@ -37,18 +41,29 @@ use std::fmt;
 /// assert_eq!(cache.len(), 5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Cache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu> {
+pub struct Cache<
+    B: MaybeSharded,
+    MaxLen: ConstDim,
+    NumLayers: ConstDim,
+    A: CachedHeads,
+    E: Real = f32,
+    D: Backend<E> = Cpu,
+> {
     /// The keys and values of each layer.
-    pub layers: Vec<KeyValueCache<B, MaxLen, A, E, D>>,
+    pub layers: Layers<NumLayers, KeyValueCache<B, MaxLen, A, E, D>>,
     pub(crate) len: usize,
     pub(crate) batch: B,
+    /// A parameter of the model that the cache is for.
+    parameter: UniqueId,
 }
 
-impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Cache<B, MaxLen, A, E, D> {
-    /// An empty cache for this number of layers.
-    pub fn new(device: &D, batch: B, layers: usize) -> Result<Self, OpError> {
-        let layers = (0..layers).map(|_| KeyValueCache::new(device, batch));
-        Ok(Self { layers: layers.collect::<Result<_, _>>()?, len: 0, batch })
+impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
+    Cache<B, MaxLen, NumLayers, A, E, D>
+{
+    /// An empty cache for the model of this parameter, on its device.
+    pub fn new<Dims: Shape>(parameter: &Tensor<Dims, E, D>, batch: B) -> Result<Self, OpError> {
+        let layers = Layers::try_from_fn(|_| KeyValueCache::new(parameter.device(), batch))?;
+        Ok(Self { layers, len: 0, batch, parameter: tensor_id(parameter) })
     }
 
     /// Number of positions in the cache.
@@ -95,7 +110,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// use typed_transformer::{doctest::*, nn::Cache, prelude::*};
     /// dims! { pub Beams = 2; }
     /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
-    /// let mut cache: Cache<Beams, MaxSeqLen, Model, f32, Cpu> = model.cache(Beams)?;
+    /// let mut cache: Cache<Beams, MaxSeqLen, NumLayers, Model, f32, Cpu> = model.cache(Beams)?;
     /// model.forward_cached(&TokenIds::from_ids(&[7, 4], None, (Beams, Const::<1>))?, &mut cache)?;
     /// // Both beams continue the second one.
     /// cache.reorder(&Indices::new(&[1, 1], (Beams,), Beams)?)?;
@@ -112,19 +127,20 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         Ok(())
     }
 
-    /// Reserves the `next` positions `(B, S)`, which each layer's [`update`](KeyValueCache::update) fills afterwards.
+    /// Reserves the `next` positions `(B, S)` for the model of this parameter, which each layer's [`update`](KeyValueCache::update) fills afterwards.
     /// Returns the number of positions before them and their mask `(B, S, CacheCapacity<MaxLen>)`, which is that of layers
     /// that keep all positions. Layers with [windows](KeyValueCache::slide) ask their caches for their masks.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size. The cache is
-    /// then unchanged.
+    /// [`OpError::OtherCache`] if the cache is for another model; [`OpError::Range`] if it has no room for the positions;
+    /// [`OpError::Dim`] if the batches differ in size. The cache is then unchanged.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Cache, prelude::*};
     /// let device = Cpu::default();
-    /// let mut cache = Cache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&device, Batch, 2)?;
-    /// let (start, mask) = cache.reserve((Batch, SeqLen))?;
+    /// let parameter: Tensor<(VocabSize, EmbedDim), f32, Cpu> = device.zeros();
+    /// let mut cache = Cache::<Batch, MaxSeqLen, NumLayers, Model, f32, Cpu>::new(&parameter, Batch)?;
+    /// let (start, mask) = cache.reserve(&parameter, (Batch, SeqLen))?;
     /// for layer in &mut cache.layers {
     ///     let (keys, values) = layer.update::<SeqLen>((device.zeros(), device.zeros()))?;
     ///     assert_eq!(keys.shape().1, mask.shape().2);
@@ -132,32 +148,44 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// assert_eq!((start, cache.len()), (0, 4));
     /// # Ok::<(), OpError>(())
     /// ```
-    pub fn reserve<S: Dim>(
+    pub fn reserve<Dims: Shape, S: Dim>(
         &mut self,
+        parameter: &Tensor<Dims, E, D>,
         (batch, next): (B, S),
     ) -> Result<(usize, AttentionMask<B, S, CacheCapacity<MaxLen>>), OpError> {
-        self.check_fits(batch, next)?;
+        self.check_fits(parameter, batch, next)?;
         let start = self.len;
         self.len += next.size();
         let capacity = self.layers.first().map_or(CacheCapacity::for_len(self.len), |layer| layer.capacity_with(next));
         Ok((start, AttentionMask::causal_from((batch, next, capacity), start, None)))
     }
 
-    /// Checks the batch and the capacity before any layer is changed.
-    pub(crate) fn check_fits<S: Dim>(&self, batch: B, next: S) -> Result<(), OpError> {
+    /// Checks the model, the batch and the capacity before any layer is changed. A model is known by the id of its
+    /// parameter, which stays the same where the model is moved, trained or cloned.
+    pub(crate) fn check_fits<Dims: Shape, S: Dim>(
+        &self,
+        parameter: &Tensor<Dims, E, D>,
+        batch: B,
+        next: S,
+    ) -> Result<(), OpError> {
+        if self.parameter != tensor_id(parameter) {
+            return Err(OpError::OtherCache);
+        }
         check_same_size("the cache", self.batch, "the tokens", batch).map_err(dim_error("cache"))?;
         check_fits(self.len, next, MaxLen::default())
     }
 }
 
-impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Clone for Cache<B, MaxLen, A, E, D> {
+impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Clone
+    for Cache<B, MaxLen, NumLayers, A, E, D>
+{
     fn clone(&self) -> Self {
-        Self { layers: self.layers.clone(), len: self.len, batch: self.batch }
+        Self { layers: self.layers.clone(), ..*self }
     }
 }
 
-impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> fmt::Debug
-    for Cache<B, MaxLen, A, E, D>
+impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> fmt::Debug
+    for Cache<B, MaxLen, NumLayers, A, E, D>
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Cache ({:?}, {} of {:?})", self.batch, self.len, MaxLen::default())

@@ -195,8 +195,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, 
     /// dims! { pub Rank = 1; }
     /// #[module]
     /// struct Adapters<E, D> {
-    ///     #[layers(NumLayers::SIZE)]
-    ///     gates: Vec<Lora<EmbedDim, HiddenDim, Rank, E, D>>,
+    ///     gates: Layers<NumLayers, Lora<EmbedDim, HiddenDim, Rank, E, D>>,
     /// }
     ///
     /// let device = Cpu::default();

@@ -1,6 +1,8 @@
+mod layers;
 mod param_shape;
 mod summary;
 
+pub use layers::{ForEachLayer, Layers, PerLayer};
 pub use param_shape::ParamShape;
 pub use summary::{Summary, SummaryRow, child_path};
 
@@ -24,7 +26,8 @@ use std::collections::BTreeSet;
 /// | --- | --- |
 /// | `#[param(init)] weight: Tensor<(OutDim, InDim), E, D>` | a parameter; `init` is a function that fills it, such as those in [`init`](crate::nn::init) |
 /// | `norm: Norm<EmbedDim, A, E, D>` | a module |
-/// | `#[layers(NumLayers::SIZE)] layers: Vec<EncoderLayer<EmbedDim, A, E, D>>` | modules, as many as the constant says |
+/// | `layers: Layers<NumLayers, EncoderLayer<EmbedDim, A, E, D>>` | modules, as many as a dimension says ([`Layers`](crate::nn::Layers)) |
+/// | `#[layers(COUNT)] inner: Vec<Linear<EmbedDim, EmbedDim, E, D>>` | modules, as many as a constant says |
 /// | `#[some_if(FLAG)] norm: Option<…>` | a parameter or a module, `Some` if the constant `FLAG` is true |
 ///
 /// Two options stand in the attribute, as in `#[module(output = EmbedDim, conventions = A::Conventions)]`:

@@ -80,7 +80,8 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// VocabSize -> (B, VocabSize)`. The tokens join the cache. After an error of the device the cache is not usable.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size.
+    /// [`OpError::OtherCache`] if another model made the cache; [`OpError::Range`] if it has no room for the tokens;
+    /// [`OpError::Dim`] if the batches differ in size.
     fn next_logits<S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Self::VocabSize>,
@@ -94,7 +95,7 @@ impl<B: MaybeSharded, Config: SingleStack, E: Real, D: Backend<E>> Autoregressiv
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = Cache<B, Config::MaxSeqLen, Config, E, D>;
+    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         self.cache(batch)
@@ -145,7 +146,7 @@ impl<B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoreg
 {
     type VocabSize = Config::TgtVocab;
     type MaxSeqLen = Config::MaxTgtLen;
-    type Cache = DecoderCache<B, Src, Config::MaxTgtLen, Config, E, D>;
+    type Cache = DecoderCache<B, Src, Config::MaxTgtLen, Config::NumDecoderLayers, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         let (sources, _, _) = *self.encoder_output.shape();

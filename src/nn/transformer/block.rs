@@ -3,7 +3,7 @@ use crate::{
     dims::{ConstDim, Dim, MaybeSharded},
     mask::{CausalKind, MaskKind, NoMask, PaddingMask},
     module,
-    nn::{Arch, Cache, Conventions, FeedForward, KeyValueCache, Norm, SelfAttention, optional_norm},
+    nn::{Arch, Cache, Conventions, FeedForward, KeyValueCache, Layers, Norm, SelfAttention, optional_norm},
     ops::{OpError, Real},
 };
 use dfdx::{
@@ -137,8 +137,7 @@ pub type EncoderLayer<EmbedDim, A, E = f32, D = Cpu> = Block<EmbedDim, NoMask, A
 #[module(output = EmbedDim)]
 pub struct BlockStack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E, D> {
     /// The layers, first to last.
-    #[layers(NumLayers::SIZE)]
-    pub layers: Vec<Block<EmbedDim, Mask, A, E, D>>,
+    pub layers: Layers<NumLayers, Block<EmbedDim, Mask, A, E, D>>,
     /// The norm after the last layer, if the conventions have one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
@@ -182,10 +181,9 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: CausalKind, A: Arch, E: Real
     pub(crate) fn forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
-        cache: &mut Cache<B, MaxLen, A, E, D>,
+        cache: &mut Cache<B, MaxLen, NumLayers, A, E, D>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
-        let (batch, next, _) = *input.shape();
-        cache.check_fits(batch, next)?;
+        let (_, next, _) = *input.shape();
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let output = layers.try_fold(input, |input, (layer, cache)| layer.forward_cached(input, cache))?;
         cache.len += next.size();

@@ -4,12 +4,15 @@ use crate::{
     mask::{AttentionMask, CausalMask, PaddingMask, PaddingRule},
     module,
     nn::{
-        Arch, Cache, Conventions, CrossAttention, DecoderCache, FeedForward, KeyValueCache, KeysAndValues, Norm,
-        SelfAttention, cross_mask, optional_norm,
+        Arch, Cache, Conventions, CrossAttention, DecoderCache, FeedForward, KeyValueCache, KeysAndValues, Layers,
+        Norm, SelfAttention, cross_mask, optional_norm,
     },
     ops::{OpError, Real},
 };
-use dfdx::{shapes::HasShape, tensor::Tensor};
+use dfdx::{
+    shapes::{HasShape, Shape},
+    tensor::Tensor,
+};
 
 /// A layer that reads a target and a source: causal self-attention, cross-attention, feed forward (*The Typed
 /// Transformer*, "Decoder block").
@@ -171,8 +174,7 @@ pub(crate) type DecoderAttentionWeights<B, Q, K, A, E, D> =
 #[module(output = QDim)]
 pub struct Decoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E, D> {
     /// The layers, first to last.
-    #[layers(NumLayers::SIZE)]
-    pub layers: Vec<DecoderLayer<QDim, KVDim, A, E, D>>,
+    pub layers: Layers<NumLayers, DecoderLayer<QDim, KVDim, A, E, D>>,
     /// The norm after the last layer, if the conventions have one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())]
     pub norm: Option<Norm<QDim, A, E, D>>,
@@ -217,16 +219,16 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     }
 
     /// A cache for [`forward_cached`](Self::forward_cached). It holds the projected source and no target positions.
-    pub(crate) fn cache<B: MaybeSharded, K: Dim, MaxLen: ConstDim>(
+    pub(crate) fn cache<Dims: Shape, B: MaybeSharded, K: Dim, MaxLen: ConstDim>(
         &self,
+        parameter: &Tensor<Dims, E, D>,
         key_value: Tensor<(B, K, KVDim), E, D>,
         source_padding: &PaddingMask<B, K>,
-    ) -> Result<DecoderCache<B, K, MaxLen, A, E, D>, OpError> {
+    ) -> Result<DecoderCache<B, K, MaxLen, NumLayers, A, E, D>, OpError> {
         let (batch, _, _) = *key_value.shape();
-        let source = self.layers.iter().map(|layer| layer.cross_attention.project(key_value.clone()));
         Ok(DecoderCache {
-            self_attention: Cache::new(key_value.device(), batch, NumLayers::SIZE)?,
-            cross_attention: source.collect::<Result<_, _>>()?,
+            self_attention: Cache::new(parameter, batch)?,
+            cross_attention: Layers::try_from_fn(|i| self.layers[i].cross_attention.project(key_value.clone()))?,
             source_padding: source_padding.clone(),
         })
     }
@@ -235,10 +237,9 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     pub(crate) fn forward_cached<B: MaybeSharded, Q: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
-        cache: &mut DecoderCache<B, K, MaxLen, A, E, D>,
+        cache: &mut DecoderCache<B, K, MaxLen, NumLayers, A, E, D>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
         let (batch, next, _) = *query.shape();
-        cache.self_attention.check_fits(batch, next)?;
         let no_padding = PaddingMask::without_padding((batch, next));
         let mask = cross_mask::<A, B, Q, K>(&no_padding, &cache.source_padding)?;
         let caches = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);

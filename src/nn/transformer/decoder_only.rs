@@ -7,10 +7,7 @@ use crate::{
     ops::{OpError, Real},
     tokens::TokenIds,
 };
-use dfdx::{
-    shapes::ConstDim as _,
-    tensor::{Cpu, NoneTape, Tensor},
-};
+use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
 /// The configuration of a model with one stack of layers, [`EncoderOnly`] or [`DecoderOnly`]: the dimensions that
 /// callers see. The hidden ones are in its [`Arch`](crate::nn::Arch).
@@ -121,9 +118,11 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     }
 
     /// An empty cache of `MaxSeqLen` positions for [`forward_cached`](Self::forward_cached).
-    pub fn cache<B: MaybeSharded>(&self, batch: B) -> Result<Cache<B, Config::MaxSeqLen, Config, E, D>, OpError> {
-        let device = self.embedder.token_embedder.weight.device();
-        Cache::new(device, batch, Config::NumLayers::SIZE)
+    pub fn cache<B: MaybeSharded>(
+        &self,
+        batch: B,
+    ) -> Result<Cache<B, Config::MaxSeqLen, Config::NumLayers, Config, E, D>, OpError> {
+        Cache::new(&self.embedder.token_embedder.weight, batch)
     }
 
     /// The logits of the next tokens of sequences whose earlier tokens are in `cache`:
@@ -133,11 +132,12 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     /// token counts as padding.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size.
+    /// [`OpError::OtherCache`] if another model made the cache; [`OpError::Range`] if it has no room for the tokens;
+    /// [`OpError::Dim`] if the batches differ in size.
     pub fn forward_cached<B: MaybeSharded, S: Dim>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Cache<B, Config::MaxSeqLen, Config, E, D>,
+        cache: &mut Cache<B, Config::MaxSeqLen, Config::NumLayers, Config, E, D>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
         self.logits(self.decode_cached(token_ids, cache)?)
     }
@@ -146,10 +146,10 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     pub(super) fn decode_cached<B: MaybeSharded, S: Dim>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Cache<B, Config::MaxSeqLen, Config, E, D>,
+        cache: &mut Cache<B, Config::MaxSeqLen, Config::NumLayers, Config, E, D>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D>, OpError> {
         let (batch, next) = token_ids.shape();
-        cache.check_fits(batch, next)?;
+        cache.check_fits(&self.embedder.token_embedder.weight, batch, next)?;
         let embeds = self.embedder.forward_from(cache.len(), token_ids, NoneTape)?;
         self.decoder.forward_cached(embeds, cache)
     }

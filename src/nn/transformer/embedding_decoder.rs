@@ -71,8 +71,8 @@ impl<
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
         key_value_padding_mask: &PaddingMask<B, K>,
-    ) -> Result<DecoderCache<B, K, MaxSeqLen, A, E, D>, OpError> {
-        self.decoder.cache(key_value, key_value_padding_mask)
+    ) -> Result<DecoderCache<B, K, MaxSeqLen, NumLayers, A, E, D>, OpError> {
+        self.decoder.cache(&self.embedder.token_embedder.weight, key_value, key_value_padding_mask)
     }
 
     /// Decodes the next tokens of targets whose earlier tokens are in `cache`:
@@ -82,14 +82,15 @@ impl<
     /// token counts as padding.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size.
+    /// [`OpError::OtherCache`] if another model made the cache; [`OpError::Range`] if it has no room for the tokens;
+    /// [`OpError::Dim`] if the batches differ in size.
     pub fn forward_cached<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         decoder_ids: &TokenIds<B, Q, VocabSize>,
-        cache: &mut DecoderCache<B, K, MaxSeqLen, A, E, D>,
+        cache: &mut DecoderCache<B, K, MaxSeqLen, NumLayers, A, E, D>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
         let (batch, next) = decoder_ids.shape();
-        cache.self_attention.check_fits(batch, next)?;
+        cache.self_attention.check_fits(&self.embedder.token_embedder.weight, batch, next)?;
         let embeds = self.embedder.forward_from(cache.len(), decoder_ids, NoneTape)?;
         self.decoder.forward_cached(embeds, cache)
     }

@@ -4,7 +4,7 @@ use crate::{
     dims::{ConstDim, Dim, MaybeSharded},
     mask::AttentionMask,
     module,
-    nn::{Arch, Conventions, Norm, optional_norm},
+    nn::{Arch, Conventions, Layers, Norm, optional_norm},
     ops::OpError,
     ranks::{Element, Ranks},
 };
@@ -26,8 +26,7 @@ pub struct ShardedBlock<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E
 #[module(output = EmbedDim)]
 pub struct ShardedBlockStack<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E, D> {
     /// The layers, first to last.
-    #[layers(NumLayers::SIZE)]
-    pub layers: Vec<ShardedBlock<EmbedDim, A, Axis, E, D>>,
+    pub layers: Layers<NumLayers, ShardedBlock<EmbedDim, A, Axis, E, D>>,
     /// The norm after the last layer, if the conventions have one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,

@@ -4,7 +4,7 @@ use crate::{
     dims::{AtMost, Dim, MaybeSharded},
     mask::{CausalMask, PaddingMask},
     module,
-    nn::{Conventions, Embedder, Norm, Seq2Seq, cross_mask, optional_norm, self_mask, target_padding},
+    nn::{Conventions, Embedder, Layers, Norm, Seq2Seq, cross_mask, optional_norm, self_mask, target_padding},
     ops::OpError,
     ranks::{Element, Ranks},
     tokens::TokenIds,
@@ -29,8 +29,7 @@ pub struct ShardedDecoderLayer<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E
 #[module(output = Config::EmbedDim)]
 pub struct ShardedDecoder<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E, D> {
     /// The layers, first to last.
-    #[layers(Config::NumDecoderLayers::SIZE)]
-    pub layers: Vec<ShardedDecoderLayer<Config, Axis, E, D>>,
+    pub layers: Layers<Config::NumDecoderLayers, ShardedDecoderLayer<Config, Axis, E, D>>,
     /// The norm after the last layer, if the conventions have one.
     #[some_if(<Config::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())]
     pub norm: Option<Norm<Config::EmbedDim, Config, E, D>>,

@@ -76,18 +76,18 @@ struct Lookup {
 }
 
 /// Encodes the source once for all layers.
-fn read(model: &Model, words: &TokenIds<Batch, SrcLen, Letters>) -> Vec<Lookup> {
+fn read(model: &Model, words: &TokenIds<Batch, SrcLen, Letters>) -> Layers<NumDecoderLayers, Lookup> {
     let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, NumEncoderLayers, Speech, f32, Cpu> = &model.encoder;
     let encoded: Plain<(Batch, SrcLen, EmbedDim)> = encoder.forward(words, NoneTape).unwrap();
     let decoder: &Decoder<EmbedDim, EmbedDim, NumDecoderLayers, Speech, f32, Cpu> = &model.decoder.decoder;
-    let lookup = |layer: &Layer| {
-        let attention = &layer.cross_attention.attention;
-        Lookup {
-            keys: attention.key_proj.forward(encoded.clone()).unwrap(),
-            values: attention.value_proj.forward(encoded.clone()).unwrap(),
-        }
+    let lookup = |i: usize| -> Result<Lookup, OpError> {
+        let attention = &decoder.layers[i].cross_attention.attention;
+        Ok(Lookup {
+            keys: attention.key_proj.forward(encoded.clone())?,
+            values: attention.value_proj.forward(encoded.clone())?,
+        })
     };
-    decoder.layers.iter().map(lookup).collect()
+    Layers::try_from_fn(lookup).unwrap()
 }
 
 /// One decoder layer; padding of the source is masked.
@@ -118,7 +118,7 @@ fn decode(
 /// The most likely next token for each sequence of the batch.
 fn next(
     model: &Model,
-    lookups: &[Lookup],
+    lookups: &Layers<NumDecoderLayers, Lookup>,
     heard: &PaddingMask<Batch, SrcLen>,
     so_far: &TokenIds<Batch, SoFar, Sounds>,
 ) -> Vec<Fin<Sounds>> {

@@ -154,13 +154,13 @@ fn lm<'a, M: Seq2Seq, Other: Seq2Seq>(
 fn caches<A: CachedHeads, Other: CachedHeads>(
     old: (
         &mut KeyValueCache<Batch, MaxLen, A, f32, Cpu>,
-        &mut Cache<Batch, MaxLen, A, f32, Cpu>,
-        &mut DecoderCache<Batch, SeqLen, MaxLen, A, f32, Cpu>,
+        &mut Cache<Batch, MaxLen, NumLayers, A, f32, Cpu>,
+        &mut DecoderCache<Batch, SeqLen, MaxLen, NumLayers, A, f32, Cpu>,
     ),
     new: (
         KeyValueCache<Batch, MaxLen, A, f32, Cpu>,
-        Cache<Batch, MaxLen, A, f32, Cpu>,
-        DecoderCache<Batch, SeqLen, MaxLen, A, f32, Cpu>,
+        Cache<Batch, MaxLen, NumLayers, A, f32, Cpu>,
+        DecoderCache<Batch, SeqLen, MaxLen, NumLayers, A, f32, Cpu>,
     ),
 ) {
     *old.0 = new.0;

@@ -2,11 +2,11 @@
 //! Right with `NumKeyValueHeads` for `NumHeads` in line 9.
 use typed_transformer::{models::llama::{LlamaCache, LlamaConfig}, nn::{Cache, Heads}, prelude::*};
 
-dims! { MaxLen = 16; NumHeads = 6; NumKeyValueHeads = 2; HeadDim = 4; Batch; }
+dims! { MaxLen = 16; NumLayers = 2; NumHeads = 6; NumKeyValueHeads = 2; HeadDim = 4; Batch; }
 
-trait Small: LlamaConfig<MaxSeqLen = MaxLen, NumKeyValueHeads = NumKeyValueHeads, HeadDim = HeadDim> {}
+trait Small: LlamaConfig<MaxSeqLen = MaxLen, NumLayers = NumLayers, NumKeyValueHeads = NumKeyValueHeads, HeadDim = HeadDim> {}
 
-fn keep<Config: Small>(cache: Cache<Batch, MaxLen, Heads<NumHeads, HeadDim, HeadDim>, f32, Cpu>) {
+fn keep<Config: Small>(cache: Cache<Batch, MaxLen, NumLayers, Heads<NumHeads, HeadDim, HeadDim, Config>, f32, Cpu>) {
     let _cache: LlamaCache<Batch, Config, f32, Cpu> = cache;
 }
 

@@ -3,14 +3,14 @@
 //! Right with `MaxLen` for `Short` in line 13.
 use typed_transformer::{nn::Cache, prelude::*};
 
-dims! { Letters = 28; MaxLen = 16; Short = 4; SrcLen = 5; Batch; }
+dims! { Letters = 28; MaxLen = 16; Short = 4; SrcLen = 5; NumLayers = 2; Batch; }
 
-trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen, NumLayers = NumLayers> {}
 
 fn extend<Small: Writer, Large: Writer>(
     model: &DecoderOnly<Small, f32, Cpu>,
     text: &TokenIds<Batch, SrcLen, Letters>,
-    cache: &mut Cache<Batch, Short, Small, f32, Cpu>,
+    cache: &mut Cache<Batch, Short, NumLayers, Small, f32, Cpu>,
 ) {
     let _logits = model.forward_cached(text, cache);
 }

@@ -2,10 +2,10 @@
 //! Right with `kept` for `prompts` in line 12.
 use typed_transformer::{nn::Cache, prelude::*};
 
-dims! { MaxLen = 16; Prompts; Beams; }
+dims! { MaxLen = 16; NumLayers = 2; Prompts; Beams; }
 
 fn reorder<A: Arch>(
-    cache: &mut Cache<Beams, MaxLen, A, f32, Cpu>,
+    cache: &mut Cache<Beams, MaxLen, NumLayers, A, f32, Cpu>,
     prompts: &Indices<(Prompts,), Prompts>,
     kept: &Indices<(Beams,), Beams>,
 ) -> Result<(), OpError> {

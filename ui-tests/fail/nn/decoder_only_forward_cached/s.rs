@@ -4,16 +4,16 @@
 //! Mutants cover `B` by `Batch` of `nn::DecoderOnly::forward_cached`.
 use typed_transformer::{nn::Cache, prelude::*};
 
-dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 7; Batch; }
+dims! { Letters = 28; MaxLen = 16; NumLayers = 2; SrcLen = 5; TgtLen = 7; Batch; }
 
-trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen, NumLayers = NumLayers> {}
 
 type Logits = Tensor<(Batch, SrcLen, Letters), f32, Cpu>;
 
 fn extend<M: Writer>(
     model: &DecoderOnly<M, f32, Cpu>,
     text: &TokenIds<Batch, TgtLen, Letters>,
-    cache: &mut Cache<Batch, MaxLen, M, f32, Cpu>,
+    cache: &mut Cache<Batch, MaxLen, NumLayers, M, f32, Cpu>,
 ) {
     let _logits: Result<Logits, OpError> = model.forward_cached(text, cache);
 }

@@ -14,7 +14,7 @@ type Decoded = Tensor<(Batch, TgtLen, TgtDim), f32, Cpu>;
 fn extend<A: HasPositionsFor<TgtDim>>(
     decoder: &EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, A, f32, Cpu>,
     target: &TokenIds<Batch, TgtLen, Sounds>,
-    cache: &mut DecoderCache<Batch, SrcLen, MaxLen, A, f32, Cpu>,
+    cache: &mut DecoderCache<Batch, SrcLen, MaxLen, NumLayers, A, f32, Cpu>,
 ) {
     let _decoded: Result<Decoded, OpError> = decoder.forward_cached::<_, _, TgtLen>(target, cache);
 }

@@ -1,0 +1,208 @@
+use super::{Module, SummaryRow, child_path};
+use crate::dims::ConstDim;
+use dfdx::{
+    dtypes::Dtype,
+    nn::{ModuleVisitor, TensorCollection},
+    tensor_ops::Device,
+};
+use std::{
+    collections::BTreeSet,
+    fmt, iter,
+    marker::PhantomData,
+    ops::{Deref, DerefMut},
+    slice,
+};
+
+/// A layer, or another item such as a cache, for each of `NumLayers`. Unlike a `Vec` its type has their number.
+///
+/// It is a slice, and [`zip`](PerLayer::zip) of its iterators pairs it with the items of as many layers: a stack of
+/// another number is refused, and not cut to the shorter one.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{EncoderLayer, Layers}, prelude::*};
+///
+/// #[module]
+/// struct Stack<E, D> {
+///     layers: Layers<NumLayers, EncoderLayer<EmbedDim, Model, E, D>>,
+/// }
+///
+/// let stack = Stack::<f32, Cpu>::build(&Cpu::default());
+/// let scales: Layers<NumLayers, f64> = Layers::try_from_fn(|i| Ok::<_, OpError>(1.0 / (i + 1) as f64))?;
+/// for (layer, scale) in stack.layers.iter().zip(&scales) {
+///     let _: (&EncoderLayer<EmbedDim, Model>, &f64) = (layer, scale);
+/// }
+/// assert_eq!(stack.layers.len(), NumLayers::SIZE);
+/// # Ok::<(), OpError>(())
+/// ```
+pub struct Layers<NumLayers, Layer> {
+    layers: Vec<Layer>,
+    num_layers: PhantomData<fn() -> NumLayers>,
+}
+
+impl<NumLayers: ConstDim, Layer> Layers<NumLayers, Layer> {
+    /// The items that `make` returns for the indices from 0 to `NumLayers` less 1.
+    ///
+    /// # Errors
+    /// The first error of `make`.
+    pub fn try_from_fn<Error>(make: impl FnMut(usize) -> Result<Layer, Error>) -> Result<Self, Error> {
+        let layers = (0..NumLayers::SIZE).map(make).collect::<Result<_, Error>>()?;
+        Ok(Self { layers, num_layers: PhantomData })
+    }
+}
+
+impl<NumLayers, Layer> Layers<NumLayers, Layer> {
+    /// The items, first to last.
+    pub fn iter(&self) -> PerLayer<NumLayers, slice::Iter<'_, Layer>> {
+        PerLayer::new(self.layers.iter())
+    }
+
+    /// The items, first to last, to be changed.
+    pub fn iter_mut(&mut self) -> PerLayer<NumLayers, slice::IterMut<'_, Layer>> {
+        PerLayer::new(self.layers.iter_mut())
+    }
+}
+
+impl<NumLayers, Layer> Deref for Layers<NumLayers, Layer> {
+    type Target = [Layer];
+
+    fn deref(&self) -> &[Layer] {
+        &self.layers
+    }
+}
+impl<NumLayers, Layer> DerefMut for Layers<NumLayers, Layer> {
+    fn deref_mut(&mut self) -> &mut [Layer] {
+        &mut self.layers
+    }
+}
+impl<NumLayers, Layer: Clone> Clone for Layers<NumLayers, Layer> {
+    fn clone(&self) -> Self {
+        Self { layers: self.layers.clone(), num_layers: PhantomData }
+    }
+}
+impl<NumLayers, Layer: fmt::Debug> fmt::Debug for Layers<NumLayers, Layer> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.layers.fmt(f)
+    }
+}
+
+/// An iterator over an item for each of `NumLayers`.
+///
+/// Its `zip` takes the items of as many layers.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{Layers, PerLayer}, prelude::*};
+/// use std::slice;
+/// let rates: Layers<NumLayers, f64> = Layers::try_from_fn(|_| Ok::<_, OpError>(0.1))?;
+/// let each: PerLayer<NumLayers, slice::Iter<'_, f64>> = rates.iter();
+/// assert_eq!(each.zip(&rates).enumerate().count(), NumLayers::SIZE);
+/// # Ok::<(), OpError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PerLayer<NumLayers, Items> {
+    items: Items,
+    num_layers: PhantomData<fn() -> NumLayers>,
+}
+
+impl<NumLayers, Items: Iterator> PerLayer<NumLayers, Items> {
+    fn new(items: Items) -> Self {
+        Self { items, num_layers: PhantomData }
+    }
+
+    /// Pairs of the items of both: [`Iterator::zip`], of as many layers.
+    pub fn zip<Other: ForEachLayer<NumLayers>>(
+        self,
+        other: Other,
+    ) -> PerLayer<NumLayers, iter::Zip<Items, Other::IntoIter>> {
+        PerLayer::new(self.items.zip(other))
+    }
+
+    /// [`Iterator::enumerate`]: each item after its index.
+    pub fn enumerate(self) -> PerLayer<NumLayers, iter::Enumerate<Items>> {
+        PerLayer::new(self.items.enumerate())
+    }
+}
+
+impl<NumLayers, Items: Iterator> Iterator for PerLayer<NumLayers, Items> {
+    type Item = Items::Item;
+
+    fn next(&mut self) -> Option<Items::Item> {
+        self.items.next()
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.items.size_hint()
+    }
+}
+impl<NumLayers, Items: ExactSizeIterator> ExactSizeIterator for PerLayer<NumLayers, Items> {}
+impl<NumLayers, Items: DoubleEndedIterator> DoubleEndedIterator for PerLayer<NumLayers, Items> {
+    fn next_back(&mut self) -> Option<Items::Item> {
+        self.items.next_back()
+    }
+}
+
+/// What [`zip`](PerLayer::zip) pairs with `NumLayers` layers: [`Layers`] or an iterator over them.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not for each of `{NumLayers}` layers",
+    label = "this is not `Layers<{NumLayers}, _>`",
+    note = "layers are paired with as many items; `Layers::try_from_fn` makes an item for each layer"
+)]
+pub trait ForEachLayer<NumLayers>: IntoIterator {}
+#[diagnostic::do_not_recommend]
+impl<NumLayers, Items: Iterator> ForEachLayer<NumLayers> for PerLayer<NumLayers, Items> {}
+
+macro_rules! iterate {
+    ($($lifetime:lifetime $layers:ty, $iter:ident, $items:ty;)*) => {
+        $(
+            impl<$lifetime, NumLayers, Layer> IntoIterator for $layers {
+                type Item = <$items as Iterator>::Item;
+                type IntoIter = PerLayer<NumLayers, $items>;
+
+                fn into_iter(self) -> Self::IntoIter {
+                    self.$iter()
+                }
+            }
+            #[diagnostic::do_not_recommend]
+            impl<$lifetime, NumLayers, Layer> ForEachLayer<NumLayers> for $layers {}
+        )*
+    };
+}
+iterate! {
+    'a &'a Layers<NumLayers, Layer>, iter, slice::Iter<'a, Layer>;
+    'a &'a mut Layers<NumLayers, Layer>, iter_mut, slice::IterMut<'a, Layer>;
+}
+
+impl<NumLayers: ConstDim, Layer: TensorCollection<E, D>, E: Dtype, D: Device<E>> TensorCollection<E, D>
+    for Layers<NumLayers, Layer>
+{
+    type To<To: Dtype, ToDevice: Device<To>> = Layers<NumLayers, Layer::To<To, ToDevice>>;
+
+    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(visitor: &mut V) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
+        let mut layers = Some(Vec::with_capacity(NumLayers::SIZE));
+        for i in 0..NumLayers::SIZE {
+            let name = i.to_string();
+            let layer =
+                visitor.visit_module::<Layer, _, _>(&name, move |all| &all.layers[i], move |all| &mut all.layers[i])?;
+            layers = layers.zip(layer).map(|(mut layers, layer)| {
+                layers.push(layer);
+                layers
+            });
+        }
+        Ok(layers.map(|layers| Layers { layers, num_layers: PhantomData }))
+    }
+}
+
+impl<NumLayers: ConstDim, Layer: Module> Module for Layers<NumLayers, Layer> {
+    const NUM_PARAMS: usize = NumLayers::SIZE * Layer::NUM_PARAMS;
+
+    fn describe(path: &str, rows: &mut Vec<SummaryRow>) {
+        for i in 0..NumLayers::SIZE {
+            Layer::describe(&child_path(path, &i.to_string()), rows);
+        }
+    }
+
+    fn conventions(out: &mut BTreeSet<(&'static str, String)>) {
+        if NumLayers::SIZE > 0 {
+            Layer::conventions(out);
+        }
+    }
+}
