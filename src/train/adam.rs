@@ -45,12 +45,12 @@ impl<Model, E: Real, D: Backend<E>> Default for Adam<Model, E, D> {
 }
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
-    /// A step that multiplies each parameter by its `decay_factor` first.
+    /// A step that removes `weight_decay` times the learning rate of each parameter first.
     fn step_with_decay(
         &mut self,
         learning_rate: f64,
         parameters: Parameters<'_, Model, E, D>,
-        decay_factor: impl Fn(&Parameter) -> E,
+        weight_decay: impl Fn(&Parameter) -> f64,
     ) -> Result<(), OpError> {
         let bias_correction = |beta: f64, steps: u64| 1.0 - beta.powf(steps as f64);
         let (beta1, beta2) = (self.beta1, self.beta2);
@@ -61,13 +61,14 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
         let is_valid = self.epsilon.is_finite() && epsilon > E::zero();
         ensure("epsilon", self.epsilon, is_valid, "above 0 in the type of the parameters, and finite")?;
         self.state.update(parameters, |steps, mut parameter, [exp_avg, exp_avg_sq]| {
+            let learning_rate = learning_rate * parameter.rate_factor();
             let step = AdamStep {
                 corrected_rate: cast(learning_rate / bias_correction(beta1, steps)),
                 inv_sqrt_correction: cast(1.0 / bias_correction(beta2, steps).sqrt()),
                 beta1: cast(beta1),
                 beta2: cast(beta2),
                 epsilon,
-                decay_factor: decay_factor(&parameter),
+                decay_factor: cast(1.0 - learning_rate * weight_decay(&parameter)),
             };
             if update_in_place(&step, &mut parameter, exp_avg, exp_avg_sq)? {
                 return Ok(());
@@ -112,7 +113,7 @@ fn update_in_place<E: Real, D: Backend<E>>(
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Adam<Model, E, D> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
-        self.step_with_decay(learning_rate, parameters, |_| E::one())
+        self.step_with_decay(learning_rate, parameters, |_| 0.0)
     }
 
     fn hyperparameters(&self) -> String {
@@ -161,10 +162,9 @@ impl<Model, E: Real, D: Backend<E>> Default for AdamW<Model, E, D> {
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for AdamW<Model, E, D> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         ensure_non_negative("weight_decay", self.weight_decay)?;
-        let decay_factor = cast::<E>(1.0 - learning_rate * self.weight_decay);
-        let decays = self.weight_decay_filter;
-        let factor = |parameter: &Parameter| if decays(parameter) { decay_factor } else { E::one() };
-        self.adam.step_with_decay(learning_rate, parameters, factor)
+        let (weight_decay, decays) = (self.weight_decay, self.weight_decay_filter);
+        let weight_decay = |parameter: &Parameter| if decays(parameter) { weight_decay } else { 0.0 };
+        self.adam.step_with_decay(learning_rate, parameters, weight_decay)
     }
 
     fn hyperparameters(&self) -> String {

@@ -6,8 +6,8 @@
 //! | for | there is |
 //! | --- | --- |
 //! | losses | [`ops::cross_entropy`](crate::ops::cross_entropy()), [`ops::mean_squared_error`](crate::ops::mean_squared_error()) and others of [`ops`](crate::ops) |
-//! | optimizers | [`Sgd`], [`Adam`], [`AdamW`]; implement [`Optimizer`] for others |
-//! | schedules | a number, [`WarmupExponential`], [`WarmupCosine`], [`InverseSqrt`]; implement [`Schedule`] for others |
+//! | optimizers | [`Sgd`], [`Adam`], [`AdamW`]; implement [`Optimizer`] for others; [`GroupRates`] for rates by parameter and frozen ones; [`MovingAverage`] of the parameters |
+//! | schedules | a number, [`LinearSchedule`], [`OneCycle`], [`WarmupCosine`], [`WarmupExponential`], [`InverseSqrt`], one after another by [`Schedule::then`], a function by [`FnSchedule`] |
 //! | data | [`Batches`]: the examples of each step, shuffled in each epoch |
 //! | validation | [`Evaluation`]: loss, perplexity and accuracy |
 //! | large batches | [`GradientsOf::into_recording`] adds up gradients |
@@ -21,9 +21,11 @@ mod elementwise;
 mod error;
 mod evaluation;
 mod gradients;
+mod group_rates;
 mod hyperparameters;
 mod metrics;
 mod mixed;
+mod moving_average;
 mod optimizer;
 mod parallel;
 mod parameters;
@@ -44,13 +46,17 @@ pub use checkpoint::{ResumeNote, checkpoint_of, ensure_not_of_checkpoint};
 pub use error::{ResumeError, TrainError};
 pub use evaluation::Evaluation;
 pub use gradients::GradientsOf;
+pub use group_rates::GroupRates;
 pub use metrics::Metrics;
 pub use mixed::master_gradients;
+pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;
 pub use parallel::update_replicated;
 pub use parameters::{Parameter, ParameterMut, Parameters};
 pub use recording::{Backpropagate, GradientTape, Record, Recording};
-pub use schedule::{InverseSqrt, Schedule, WarmupCosine, WarmupExponential};
+pub use schedule::{
+    Chained, FnSchedule, InverseSqrt, LinearSchedule, OneCycle, Schedule, WarmupCosine, WarmupExponential,
+};
 pub use sgd::Sgd;
 pub use state::{OptimizerState, Slot};
 pub use step::{Step, StepReport};

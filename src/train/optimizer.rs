@@ -1,4 +1,4 @@
-use super::{OptimizerState, Parameters, Slot};
+use super::{OptimizerState, Parameter, Parameters, Slot};
 use crate::backend::Backend;
 use crate::ops::{OpError, Real};
 use crate::ranks::RanksError;
@@ -36,6 +36,12 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     /// The algorithm and its hyperparameters in one line. Two optimizers with the same line must compute the same. A
     /// checkpoint is only resumed by an optimizer with the line that it stores.
     fn hyperparameters(&self) -> String;
+
+    /// The factor of the learning rate for a parameter; [`GroupRates`](super::GroupRates) sets it. A parameter of factor 0
+    /// is frozen: it is not changed, and its gradient does not count for the norm.
+    fn rate_factor(&self, _parameter: &Parameter) -> f64 {
+        1.0
+    }
 
     /// The state that a checkpoint stores.
     fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]>;

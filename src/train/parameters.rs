@@ -1,4 +1,5 @@
 use super::elementwise::{sum_of_squares, update_elements};
+use super::hyperparameters::ensure_non_negative;
 use super::parts::{elements_in, range_in};
 use crate::backend::Backend;
 use crate::model_tensors::{AnyTensor, visit_tensors, visit_tensors_mut};
@@ -76,6 +77,8 @@ pub struct Parameters<'a, Model, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a mut Model,
     gradients: Gradients<E, D>,
     gradient_factor: Option<E>,
+    /// The factor of the learning rate for each trained parameter, in the order of the fields; none for 1.
+    rate_factors: Vec<f64>,
     /// The elements that the optimizer updates: a range of the elements of all trained parameters, one parameter after
     /// the other. `None` for all elements.
     part: Option<Range<usize>>,
@@ -83,14 +86,31 @@ pub struct Parameters<'a, Model, E: Real = f32, D: Backend<E> = Cpu> {
 
 impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, Model, E, D> {
     pub(super) fn new(model: &'a mut Model, gradients: Gradients<E, D>) -> Self {
-        Self { model, gradients, gradient_factor: None, part: None }
+        Self { model, gradients, gradient_factor: None, rate_factors: Vec::new(), part: None }
     }
 
-    /// `Σ g²` of each trained parameter, in the order of the fields.
+    /// Sets the factor of the learning rate for each parameter.
+    pub(super) fn set_rate_factors(&mut self, rate_factor: impl Fn(&Parameter) -> f64) -> Result<(), OpError> {
+        visit_tensors::<_, E, D, OpError>(&*self.model, "", |visited| {
+            if visited.is_trained {
+                let parameter = Parameter { path: visited.path, sizes: visited.tensor.sizes() };
+                let factor = rate_factor(&parameter);
+                ensure_non_negative("the factor of a learning rate", factor)?;
+                self.rate_factors.push(factor);
+            }
+            Ok(())
+        })
+    }
+
+    /// `Σ g²` of each trained parameter that is not frozen, in the order of the fields.
     pub(super) fn sums_of_squares(&mut self) -> Result<Vec<SumOfSquares>, OpError> {
         let (gradients, mut sums) = (&mut self.gradients, Vec::new());
+        let mut rate_factors = self.rate_factors.iter().copied();
         visit_tensors::<_, E, D, D::Err>(&*self.model, "", |visited| {
             if !visited.is_trained {
+                return Ok(());
+            }
+            if rate_factors.next() == Some(0.0) {
                 return Ok(());
             }
             if sums.is_empty() {
@@ -124,19 +144,22 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
             model: self.model,
             gradients: mem::replace(&mut self.gradients, Gradients::leaky()),
             gradient_factor: self.gradient_factor,
+            rate_factors: self.rate_factors.clone(),
             part: Some(elements),
         }
     }
 
     /// Calls `update` with each parameter that has elements here, in the order of the fields.
     pub(super) fn for_each(&mut self, update: &mut Update<'_, E, D>) -> Result<(), OpError> {
-        let Self { model, gradients, gradient_factor, part } = self;
+        let Self { model, gradients, gradient_factor, rate_factors, part } = self;
+        let mut rate_factors = rate_factors.iter().copied();
         // The number of elements of the trained parameters before this one.
         let mut start = 0;
         visit_tensors_mut(&mut **model, |visited| {
             if !visited.is_trained {
                 return Ok(());
             }
+            let rate_factor = rate_factors.next().unwrap_or(1.0);
             let sizes = visited.tensor.sizes();
             let len: usize = sizes.iter().product();
             let range = part.as_ref().map_or(0..len, |part| range_in(part, start..start + len));
@@ -147,7 +170,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
             }
             let parameter = Parameter { path: visited.path, sizes };
             let (tensor, gradient_factor) = (visited.tensor, *gradient_factor);
-            update(ParameterMut { parameter, tensor, gradients, gradient_factor, range })
+            update(ParameterMut { parameter, tensor, gradients, gradient_factor, rate_factor, range })
         })
     }
 }
@@ -179,6 +202,7 @@ pub struct ParameterMut<'a, E: Real = f32, D: Backend<E> = Cpu> {
     tensor: &'a mut dyn AnyTensor<E, D>,
     gradients: &'a mut Gradients<E, D>,
     gradient_factor: Option<E>,
+    rate_factor: f64,
     /// The elements of the tensor that are updated.
     range: Range<usize>,
 }
@@ -188,6 +212,11 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.range.len()
+    }
+
+    /// The [factor of the learning rate](super::Optimizer::rate_factor) for this parameter. An optimizer multiplies by it.
+    pub fn rate_factor(&self) -> f64 {
+        self.rate_factor
     }
 
     /// The elements.

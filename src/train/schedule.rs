@@ -1,4 +1,4 @@
-use std::fmt::Debug;
+use std::fmt::{self, Debug, Formatter};
 
 /// The learning rate as a function of the step.
 ///
@@ -21,6 +21,137 @@ use std::fmt::Debug;
 pub trait Schedule: Debug {
     /// The learning rate of a step, the first being 0.
     fn learning_rate(&self, step: usize) -> f64;
+
+    /// This schedule for `steps` steps, and from then on `next`, which counts its own steps from 0 (optax's
+    /// `join_schedules`).
+    ///
+    /// ```
+    /// use typed_transformer::train::{LinearSchedule, Schedule};
+    /// let warmup = LinearSchedule { init_value: 0.0, end_value: 1.0, steps: 10 };
+    /// let schedule = warmup.then(10, LinearSchedule { init_value: 1.0, end_value: 0.0, steps: 100 });
+    /// assert_eq!([5, 10, 60].map(|step| schedule.learning_rate(step)), [0.5, 1.0, 0.5]);
+    /// ```
+    fn then<Next: Schedule>(self, steps: usize, next: Next) -> Chained<Self, Next>
+    where
+        Self: Sized,
+    {
+        Chained { first: self, steps, next }
+    }
+}
+
+/// One schedule after another, made by [`Schedule::then`].
+///
+/// ```
+/// use typed_transformer::train::{Chained, Schedule};
+/// let schedule: Chained<f64, f64> = 0.1.then(100, 0.01);
+/// assert_eq!([99, 100].map(|step| schedule.learning_rate(step)), [0.1, 0.01]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chained<First, Next> {
+    first: First,
+    steps: usize,
+    next: Next,
+}
+
+impl<First: Schedule, Next: Schedule> Schedule for Chained<First, Next> {
+    fn learning_rate(&self, step: usize) -> f64 {
+        match step.checked_sub(self.steps) {
+            None => self.first.learning_rate(step),
+            Some(step) => self.next.learning_rate(step),
+        }
+    }
+}
+
+/// A schedule that is a function of the step.
+///
+/// ```
+/// use typed_transformer::train::{FnSchedule, Schedule};
+/// let schedule = FnSchedule::new("0.1 / (1 + step)", |step| 0.1 / (1 + step) as f64);
+/// assert_eq!(schedule.learning_rate(1), 0.05);
+/// ```
+#[derive(Clone, Copy)]
+pub struct FnSchedule<F> {
+    text: &'static str,
+    learning_rate: F,
+}
+
+impl<F: Fn(usize) -> f64> FnSchedule<F> {
+    /// The function `learning_rate`. A checkpoint stores `text`, and is resumed with the same text alone.
+    pub fn new(text: &'static str, learning_rate: F) -> Self {
+        Self { text, learning_rate }
+    }
+}
+
+impl<F: Fn(usize) -> f64> Schedule for FnSchedule<F> {
+    fn learning_rate(&self, step: usize) -> f64 {
+        (self.learning_rate)(step)
+    }
+}
+
+impl<F> Debug for FnSchedule<F> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)
+    }
+}
+
+/// A straight line from `init_value` to `end_value` over `steps`, and `end_value` from there on (optax's
+/// `linear_schedule`).
+///
+/// ```
+/// use typed_transformer::train::{LinearSchedule, Schedule};
+/// let schedule = LinearSchedule { init_value: 1.0, end_value: 0.5, steps: 10 };
+/// assert_eq!([0, 5, 10, 99].map(|step| schedule.learning_rate(step)), [1.0, 0.75, 0.5, 0.5]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinearSchedule {
+    /// The learning rate of the first step.
+    pub init_value: f64,
+    /// The learning rate at the end of the line.
+    pub end_value: f64,
+    /// Steps from the one to the other.
+    pub steps: usize,
+}
+
+impl Schedule for LinearSchedule {
+    fn learning_rate(&self, step: usize) -> f64 {
+        let progress = (step as f64 / self.steps.max(1) as f64).min(1.0);
+        self.init_value + (self.end_value - self.init_value) * progress
+    }
+}
+
+/// Half a cosine up from `peak_value / 25` to `peak_value` over the first 0.3 of `steps`, then half a cosine down to
+/// `peak_value / 250,000` ([Smith and Topin, 2017](https://arxiv.org/abs/1708.07120), as PyTorch's `OneCycleLR`).
+///
+/// ```
+/// use typed_transformer::train::{OneCycle, Schedule};
+/// let schedule = OneCycle { peak_value: 1.0, steps: 101 };
+/// assert_eq!(schedule.learning_rate(0), 0.04);
+/// let highest = (0..101).map(|step| schedule.learning_rate(step)).fold(0.0, f64::max);
+/// assert!((highest - 1.0).abs() < 1e-3);
+/// assert!((schedule.learning_rate(100) - 4e-6).abs() < 1e-12);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OneCycle {
+    /// The highest learning rate.
+    pub peak_value: f64,
+    /// Steps of the cycle.
+    pub steps: usize,
+}
+
+impl Schedule for OneCycle {
+    fn learning_rate(&self, step: usize) -> f64 {
+        const RISE: f64 = 0.3;
+        let (init_value, end_value) = (self.peak_value / 25.0, self.peak_value / 250_000.0);
+        let half_cosine = |from: f64, to: f64, progress: f64| {
+            to + (from - to) * (1.0 + (std::f64::consts::PI * progress.clamp(0.0, 1.0)).cos()) / 2.0
+        };
+        // The peak is between two steps, as in PyTorch.
+        let (step, peak) = (step as f64, RISE * self.steps as f64 - 1.0);
+        match step <= peak {
+            true => half_cosine(init_value, self.peak_value, step / peak.max(1.0)),
+            false => half_cosine(self.peak_value, end_value, (step - peak) / (self.steps as f64 - 1.0 - peak)),
+        }
+    }
 }
 
 /// Linear warmup over `warmup_steps` to `peak_value`, then half a cosine down to `end_value` at step
@@ -61,6 +192,11 @@ impl Schedule for WarmupCosine {
 }
 
 /// A number is the same learning rate at every step.
+///
+/// ```
+/// use typed_transformer::train::Schedule;
+/// assert_eq!(0.1.learning_rate(1_000), 0.1);
+/// ```
 impl Schedule for f64 {
     fn learning_rate(&self, _: usize) -> f64 {
         *self

@@ -43,8 +43,9 @@ impl<Model, E: Real, D: Backend<E>> Default for Sgd<Model, E, D> {
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Sgd<Model, E, D> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         ensure("momentum", self.momentum, (0.0..=1.0).contains(&self.momentum), "from 0 to 1")?;
-        let (rate, momentum) = (cast::<E>(learning_rate), cast::<E>(self.momentum));
+        let momentum = cast::<E>(self.momentum);
         self.state.update(parameters, |_, mut parameter, [velocity]| {
+            let rate = cast::<E>(learning_rate * parameter.rate_factor());
             if update_in_place(&mut parameter, velocity, rate, momentum)? {
                 return Ok(());
             }

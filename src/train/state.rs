@@ -32,6 +32,7 @@ use std::{fmt, marker::PhantomData};
 ///             let (values, gradient) = (parameter.values()?, parameter.gradient()?);
 ///             let change = gradient.clone().square() - mean_square.clone();
 ///             *mean_square = mean_square.clone() + change * tenth;
+///             let rate = rate * E::from_f64(parameter.rate_factor()).unwrap();
 ///             parameter.set_values(values - gradient * rate / (mean_square.clone() + epsilon).sqrt())
 ///         })
 ///     }
@@ -87,7 +88,7 @@ impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E,
     }
 
     /// Counts a step, and calls `update` with the number of steps, this one included, each parameter, and its tensor
-    /// of each slot.
+    /// of each slot. A frozen parameter, whose [`rate_factor`](ParameterMut::rate_factor) is 0, is left out.
     ///
     /// # Errors
     /// The first error of `update`; [`OpError::Shape`] if a parameter has another number of elements than in the step
@@ -115,6 +116,9 @@ impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E,
             }
             let slots = self.slots.each_mut().map(|slot| &mut slot.values[index]);
             index += 1;
+            if parameter.rate_factor() == 0.0 {
+                return Ok(());
+            }
             update(steps, parameter, slots)
         })?;
         self.steps = steps;

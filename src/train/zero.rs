@@ -1,4 +1,4 @@
-use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot, parts::range_in};
+use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot, parts::range_in};
 use crate::backend::Backend;
 use crate::ops::{OpError, device_error};
 use crate::ranks::{Element, RankAxis, Ranks, RanksError};
@@ -81,6 +81,10 @@ where
 
     fn hyperparameters(&self) -> String {
         self.inner.hyperparameters()
+    }
+
+    fn rate_factor(&self, parameter: &Parameter) -> f64 {
+        self.inner.rate_factor(parameter)
     }
 
     fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {

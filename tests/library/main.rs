@@ -38,6 +38,7 @@ mod modules;
 mod names;
 mod other_files;
 mod outputs;
+mod parameter_groups;
 mod params;
 mod parity;
 #[cfg(feature = "plot")]

@@ -1,0 +1,68 @@
+use super::hyperparameters::ensure;
+use crate::backend::Backend;
+use crate::model_tensors::{visit_tensors, visit_tensors_mut};
+use crate::ops::{OpError, Real, cast, device_error};
+use dfdx::nn::TensorCollection;
+use dfdx::tensor_ops::{TryAdd, TryMul};
+
+const OP: &str = "moving average";
+
+/// The exponential moving average of a model's parameters, which often predicts better than the last ones:
+/// `average <- decay * average + (1 - decay) * parameter` at each step.
+///
+/// The average begins with the parameters that it is made from. It is a model: evaluate it, save it as one, and begin with
+/// it again after a resume.
+///
+/// ```
+/// use typed_transformer::{nn::Linear, prelude::*, train::MovingAverage};
+/// dims! { InDim = 2; OutDim = 1; }
+/// let device = Cpu::seed_from_u64(0);
+/// let mut model = Linear::<InDim, OutDim, f32, Cpu>::build(&device);
+/// model.bias = tensor(&device, [0.0], (OutDim,))?;
+/// let mut average = MovingAverage::new(&model, 0.9);
+/// model.bias = tensor(&device, [1.0], (OutDim,))?;
+/// average.add(&model)?;
+/// assert!((average.model().bias.array()[0] - 0.1).abs() < 1e-6);
+/// # Ok::<(), OpError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct MovingAverage<Model> {
+    model: Model,
+    decay: f64,
+}
+
+impl<Model: Clone> MovingAverage<Model> {
+    /// The average that begins with these parameters. `decay` is from 0 to 1: 0.999 averages about the last 1,000 steps.
+    pub fn new(model: &Model, decay: f64) -> Self {
+        Self { model: model.clone(), decay }
+    }
+
+    /// Adds the parameters after a step.
+    ///
+    /// # Errors
+    /// [`OpError::Hyperparameter`] if `decay` is not from 0 to 1.
+    pub fn add<E: Real, D: Backend<E>>(&mut self, model: &Model) -> Result<(), OpError>
+    where
+        Model: TensorCollection<E, D>,
+    {
+        ensure("decay", self.decay, (0.0..=1.0).contains(&self.decay), "from 0 to 1")?;
+        let mut parameters = Vec::new();
+        visit_tensors::<_, E, D, OpError>(model, "", |visited| {
+            parameters.push(visited.tensor.flat().map_err(device_error(OP))?);
+            Ok(())
+        })?;
+        let mut parameters = parameters.into_iter();
+        let (decay, rest) = (cast::<E>(self.decay), cast::<E>(1.0 - self.decay));
+        visit_tensors_mut::<_, E, D, OpError>(&mut self.model, |visited| {
+            let average = visited.tensor.flat().map_err(device_error(OP))?;
+            let Some(parameter) = parameters.next() else { return Ok(()) };
+            let average = average.try_mul(decay).and_then(|average| average.try_add(parameter.try_mul(rest)?));
+            visited.tensor.set_from_flat(average.map_err(device_error(OP))?).map_err(device_error(OP))
+        })
+    }
+
+    /// The model of the averages.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+}

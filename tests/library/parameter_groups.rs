@@ -1,0 +1,106 @@
+//! Learning rates by parameter, frozen parameters, the moving average of a model, and schedules.
+
+use crate::tiny_training::Tiny;
+use dfdx::tensor_ops::SumTo;
+use typed_transformer::{
+    ops::{OpError, mean},
+    prelude::*,
+    train::{Adam, GroupRates, MovingAverage, OneCycle, Optimizer, Parameter, Schedule, Sgd, update},
+};
+
+/// An update by a gradient of 1 for each element, with the learning rate 0.5. Returns the norm.
+fn step(model: &mut Tiny, optimizer: &mut impl Optimizer<Tiny, f32>) -> Result<f64, OpError> {
+    let weight = SumTo::sum::<(), _>(model.weight.clone().put_tape(model.recording()));
+    let bias = SumTo::sum::<(), _>(model.bias.clone().put_tape(model.recording()));
+    let gradients = add(weight, bias)?.backward()?;
+    update(model, gradients, optimizer, 0.5, f64::INFINITY)
+}
+
+fn slow_weight(parameter: &Parameter) -> f64 {
+    if parameter.path == "weight" { 0.1 } else { 1.0 }
+}
+
+fn frozen_weight(parameter: &Parameter) -> f64 {
+    if parameter.path == "weight" { 0.0 } else { 1.0 }
+}
+
+/// How far one step moves the first weight and the first bias.
+fn moved(mut optimizer: impl Optimizer<Tiny, f32>) -> [f32; 2] {
+    let mut model = Tiny::build(&Cpu::seed_from_u64(1));
+    let before = [model.weight.as_vec()[0], model.bias.as_vec()[0]];
+    step(&mut model, &mut optimizer).unwrap();
+    [before[0] - model.weight.as_vec()[0], before[1] - model.bias.as_vec()[0]]
+}
+
+fn assert_close(found: [f32; 2], expected: [f32; 2]) {
+    assert!(found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-5), "{found:?}, not {expected:?}");
+}
+
+#[test]
+fn each_group_has_its_rate() {
+    assert_close(moved(GroupRates::new(Sgd::default(), slow_weight)), [0.05, 0.5]);
+    assert_close(moved(GroupRates::new(Adam::default(), slow_weight)), [0.05, 0.5]);
+    let twice = GroupRates::new(GroupRates::new(Sgd::default(), slow_weight), slow_weight);
+    assert_close(moved(twice), [0.005, 0.5]);
+}
+
+#[test]
+fn a_frozen_parameter_stays_and_counts_for_no_norm_and_needs_no_gradient() {
+    assert_close(moved(GroupRates::new(Adam::default(), frozen_weight)), [0.0, 0.5]);
+    let mut model = Tiny::build(&Cpu::seed_from_u64(1));
+    let mut optimizer = GroupRates::new(Sgd::default(), frozen_weight);
+    let bias_len = model.bias.as_vec().len();
+    let norm = step(&mut model, &mut optimizer).unwrap();
+    assert!((norm - (bias_len as f64).sqrt()).abs() < 1e-6, "{norm}");
+    let of_bias = SumTo::sum::<(), _>(model.bias.clone().put_tape(model.recording())).backward().unwrap();
+    update(&mut model, of_bias, &mut optimizer, 0.5, f64::INFINITY).unwrap();
+}
+
+#[test]
+fn a_factor_below_zero_is_an_error() {
+    for factor in [|_: &Parameter| -1.0, |_: &Parameter| f64::NAN] {
+        let mut model = Tiny::build(&Cpu::seed_from_u64(1));
+        let mut optimizer = GroupRates::new(Sgd::default(), factor);
+        let error = step(&mut model, &mut optimizer).unwrap_err();
+        assert!(matches!(error, OpError::Hyperparameter { .. }), "{error}");
+    }
+}
+
+/// The average of three steps, by its definition in f64.
+#[test]
+fn a_moving_average_is_that_of_its_formula() {
+    let mut model = Tiny::build(&Cpu::seed_from_u64(1));
+    let mut average = MovingAverage::new(&model, 0.7);
+    let mut expected: Vec<f64> = model.weight.as_vec().into_iter().map(f64::from).collect();
+    for _ in 0..3 {
+        step(&mut model, &mut Sgd::default()).unwrap();
+        average.add(&model).unwrap();
+        for (expected, weight) in expected.iter_mut().zip(model.weight.as_vec()) {
+            *expected = 0.7 * *expected + 0.3 * f64::from(weight);
+        }
+    }
+    for (average, expected) in average.model().weight.as_vec().into_iter().zip(expected) {
+        assert!((f64::from(average) - expected).abs() < 1e-6);
+    }
+    assert!(mean(average.model().weight.clone()).unwrap().array().is_finite());
+    let error = MovingAverage::new(&model, 1.5).add(&model).unwrap_err();
+    assert_eq!(error.to_string(), "update: decay must be from 0 to 1, but it is 1.5");
+}
+
+/// `OneCycleLR(max_lr=0.8, total_steps=50)` of PyTorch 2.15.
+#[test]
+fn one_cycle_is_that_of_pytorch() {
+    let schedule = OneCycle { peak_value: 0.8, steps: 50 };
+    let expected = [
+        (0, 0.032),
+        (1, 0.04162768172217979),
+        (7, 0.416),
+        (14, 0.8),
+        (15, 0.7983897240392254),
+        (30, 0.4536946915538369),
+        (49, 3.2e-06),
+    ];
+    for (step, rate) in expected {
+        assert!((schedule.learning_rate(step) - rate).abs() < 1e-12, "{step}: {}", schedule.learning_rate(step));
+    }
+}
