@@ -1,3 +1,4 @@
+use super::tensor_board::EventFile;
 use crate::weights::atomic::with_suffix;
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -38,6 +39,8 @@ pub struct Metrics {
     kept: Option<PathBuf>,
     /// The values logged for the next line.
     logged: Vec<(String, f64)>,
+    /// The same values for TensorBoard, if they are wanted.
+    events: Option<EventFile>,
 }
 
 impl Metrics {
@@ -92,7 +95,7 @@ impl Metrics {
                 }
             });
         }
-        Ok(Self { path: path.into(), file, len_bytes, kept, logged: Vec::new() })
+        Ok(Self { path: path.into(), file, len_bytes, kept, logged: Vec::new(), events: None })
     }
 
     /// The path to which [`open`](Self::open) has moved an earlier file that it could not continue.
@@ -124,6 +127,28 @@ impl Metrics {
         &self.path
     }
 
+    /// Writes all later values for TensorBoard, too, to a new file of events in `folder`. Where a training that is resumed
+    /// repeats steps, TensorBoard shows the later ones.
+    ///
+    /// ```
+    /// use typed_transformer::train::Metrics;
+    /// let folder = std::env::temp_dir().join(format!("typed-transformer-events-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let mut metrics = Metrics::open(folder.join("metrics.jsonl"), 0)?;
+    /// metrics.tensorboard(folder.join("events"))?; // Read it by `tensorboard --logdir events`.
+    /// metrics.write(1, &[("loss", 3.3)])?;
+    /// assert_eq!(std::fs::read_dir(folder.join("events"))?.count(), 1);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn tensorboard(&mut self, folder: impl AsRef<Path>) -> io::Result<()> {
+        self.events = Some(EventFile::create(folder.as_ref())?);
+        Ok(())
+    }
+
     /// Adds a value to the next line.
     pub fn log(&mut self, name: &str, value: f64) {
         self.logged.push((name.to_string(), value));
@@ -136,15 +161,19 @@ impl Metrics {
     /// If the file cannot be written.
     pub fn write(&mut self, steps_made: usize, values: &[(&str, f64)]) -> io::Result<()> {
         let logged = std::mem::take(&mut self.logged);
-        let logged = logged.iter().map(|(name, value)| (&**name, *value));
+        let values = values.iter().copied().chain(logged.iter().map(|(name, value)| (&**name, *value)));
         let mut line = format!("{{\"step\":{steps_made}");
-        for (name, value) in values.iter().copied().chain(logged) {
+        for (name, value) in values.clone() {
             let (name, value) = (serde_json::to_string(name)?, serde_json::to_string(&value)?);
             line.push_str(&format!(",{name}:{value}"));
         }
         line.push_str("}\n");
         self.remove_later_lines()?;
-        self.file.write_all(line.as_bytes())
+        self.file.write_all(line.as_bytes())?;
+        match &mut self.events {
+            Some(events) => events.write(steps_made, values),
+            None => Ok(()),
+        }
     }
 }
 

@@ -12,7 +12,7 @@
 //! | validation | [`Evaluation`]: loss, perplexity and accuracy |
 //! | large batches | [`GradientsOf::into_recording`] adds up gradients |
 //! | mixed precision | [`master_gradients`] |
-//! | files | checkpoints by [`Trainer::checkpoint_every`] and [`Trainer::resume`], [`Metrics`], and [`plot::training_curves`](crate::plot::training_curves()) of them |
+//! | files | checkpoints by [`Trainer::checkpoint_every`] and [`Trainer::resume`], [`Metrics`], also for TensorBoard, and [`plot::training_curves`](crate::plot::training_curves()) of them |
 
 mod adam;
 mod batches;
@@ -35,6 +35,7 @@ mod schedule;
 mod sgd;
 mod state;
 mod step;
+mod tensor_board;
 mod trainer;
 mod update;
 mod zero;

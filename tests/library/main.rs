@@ -50,6 +50,7 @@ mod sampling;
 #[cfg(feature = "tokenizers")]
 mod similar_sentences;
 mod small_disks;
+mod tensor_board;
 mod tiny_training;
 #[cfg(feature = "tokenizers")]
 mod tokenizer;

@@ -1,0 +1,97 @@
+//! Events for TensorBoard, read by the definition of their format.
+
+use std::{fs, path::Path};
+use typed_transformer::train::Metrics;
+
+/// CRC-32C by its definition, a polynomial division bit by bit.
+fn crc32c(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0x82f6_3b78 } else { crc >> 1 };
+    !bytes.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
+}
+
+/// Takes `len` bytes and their checksum.
+fn checked<'a>(rest: &mut &'a [u8], len: usize) -> &'a [u8] {
+    let (bytes, after) = rest.split_at(len);
+    let (found, after) = after.split_first_chunk().unwrap();
+    *rest = after;
+    let crc = crc32c(bytes);
+    assert_eq!(u32::from_le_bytes(*found), (crc >> 15 | crc << 17).wrapping_add(0xa282_ead8));
+    bytes
+}
+
+fn varint(rest: &mut &[u8]) -> u64 {
+    let len = rest.iter().position(|byte| *byte < 128).unwrap() + 1;
+    let (bytes, after) = rest.split_at(len);
+    *rest = after;
+    bytes.iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 127))
+}
+
+/// The number and the content of each field of a message; that of an integer is its 8 bytes.
+fn fields(mut message: &[u8]) -> Vec<(u64, Vec<u8>)> {
+    let mut fields = Vec::new();
+    while !message.is_empty() {
+        let tag = varint(&mut message);
+        let len = match tag & 7 {
+            0 => {
+                fields.push((tag >> 3, varint(&mut message).to_le_bytes().to_vec()));
+                continue;
+            }
+            1 => 8,
+            2 => varint(&mut message) as usize,
+            5 => 4,
+            other => panic!("wire type {other}"),
+        };
+        let (content, after) = message.split_at(len);
+        fields.push((tag >> 3, content.to_vec()));
+        message = after;
+    }
+    fields
+}
+
+/// The fields of each event of all files of a folder, without the time.
+fn events(folder: &Path) -> Vec<Vec<(u64, Vec<u8>)>> {
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut events = Vec::new();
+    for file in files {
+        let bytes = fs::read(file).unwrap();
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            let len = checked(&mut rest, 8);
+            let len = u64::from_le_bytes(len.try_into().unwrap()) as usize;
+            let mut event = fields(checked(&mut rest, len));
+            let (number, time) = event.remove(0);
+            assert_eq!((number, time.len()), (1, 8));
+            events.push(event);
+        }
+    }
+    events
+}
+
+#[test]
+fn each_value_is_an_event() {
+    let folder = crate::support::temp_dir();
+    let mut metrics = Metrics::open(folder.path().join("metrics.jsonl"), 0).unwrap();
+    let long = "validation/loss".repeat(10);
+    metrics.tensorboard(folder.path().join("runs/events")).unwrap();
+    metrics.write(300, &[("loss", 3.5), ("rate", 1e-3)]).unwrap();
+    metrics.log(&long, f64::NAN);
+    metrics.write(301, &[]).unwrap();
+
+    let step = |step: u64| (2, step.to_le_bytes().to_vec());
+    let scalar = |name: &str, value: f32| {
+        let value = [&[0x15], &value.to_le_bytes()[..]].concat();
+        let len = name.len() as u8;
+        // A length from 128 on takes two bytes.
+        let len = if len < 128 { vec![len] } else { vec![len, 1] };
+        (1, [&[0x0a], &len[..], name.as_bytes(), &value].concat())
+    };
+    let events = events(&folder.path().join("runs/events"));
+    assert_eq!(events[0], [step(0), (3, b"brain.Event:2".to_vec())]);
+    assert_eq!(events[1], [step(300), (7, vec![0x08, 1])]);
+    assert_eq!(events[2][0], step(300));
+    assert_eq!(fields(&events[2][1].1), [scalar("loss", 3.5), scalar("rate", 1e-3)]);
+    assert_eq!(events[3][0], step(301));
+    assert_eq!(fields(&events[3][1].1), [scalar(&long, f32::NAN)]);
+    assert_eq!(events.len(), 4);
+}
