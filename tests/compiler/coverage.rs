@@ -32,7 +32,7 @@ const ONCE_PER_MODULE: [&str; 4] = ["E", "D", "T", "W"];
 const INFERRED: [&str; 5] = ["Order", "WhichAxis", "WhichOtherAxis", "WhichOutAxis", "OtherTape"];
 
 /// Parameters that no program can get wrong by themselves, and why.
-const EXEMPT: [(&str, &str, &str); 18] = [
+const EXEMPT: [(&str, &str, &str); 23] = [
     ("dims::AxesAmong", "Others", "follows from shape and axes"),
     ("dims::EndsIn", "Before", "follows from shape and axis"),
     ("dims::EndsIn", "WithLast", "follows from shape and axis"),
@@ -51,6 +51,11 @@ const EXEMPT: [(&str, &str, &str); 18] = [
     ("ops::TensorOrRef", "Tape", "follows from the operand"),
     ("tokens::TokenIds::from_rows", "Row", "any type that derefs to tokens"),
     ("tokens::TokenIds::padded", "Row", "any type that derefs to tokens"),
+    ("train::Chained", "First", "any schedule"),
+    ("train::Chained", "Next", "any schedule"),
+    ("train::FnSchedule", "F", "any function of the step"),
+    ("train::GroupRates", "Inner", "any optimizer"),
+    ("train::Schedule::then", "Next", "any schedule"),
 ];
 
 /// The names in the compiler's messages of types that programs call `Product`, `Quotient`, `Sum` and `Windows`.

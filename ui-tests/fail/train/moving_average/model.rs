@@ -1,5 +1,5 @@
 //! A moving average is that of one model.
-//! Covers `Model` of `train::MovingAverage::add`.
+//! Covers `Model` of `train::MovingAverage`.
 //! Right with `Letters` for `Sounds` in line 12.
 use typed_transformer::{nn::Linear, prelude::*, train::MovingAverage};
 
