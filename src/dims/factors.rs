@@ -11,9 +11,9 @@ use super::CountFactor;
 /// can_be_reshaped::<(Batch, NumHeads, HeadDim), (Batch, Product<NumHeads, HeadDim>)>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` and `{Other}` do not have the same axes in the same order",
+    message = "`{Self}` and `{Other}` are not known to have the same axes in the same order",
     label = "`{Self}` is not `{Other}` with products split or merged",
-    note = "`rearrange!` changes the order of axes, `rename` the name of one"
+    note = "`rearrange!` changes the order of axes, and splits and merges those of a generic function; `rename` changes the name of one"
 )]
 pub trait SameFactors<Other> {}
 

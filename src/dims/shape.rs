@@ -12,8 +12,8 @@ use dfdx::shapes::Shape;
 /// assert_eq!(error.to_string(), "`Batch` is 3 in the input and 4 in the output");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a shape of up to 6 dimensions",
-    label = "`{Self}` is not a shape of up to 6 dimensions",
+    message = "`{Self}` is not a shape of up to 6 dimensions, each with a name",
+    label = "an axis of `{Self}` is no dimension, or it has more than 6",
     note = "`dims! {{ pub Name; }}` declares a dimension; `usize` is none, `Unchecked` is one"
 )]
 pub trait NamedShape: Shape {

@@ -66,19 +66,21 @@ impl<Dims: Shape, E: Unit, D: Storage<E>> TensorOrRef<Dims, E, D, Untaped> for &
 }
 
 /// An operand of [`einsum!`](crate::einsum!), a tensor over `Found`, has the axes `Dims` that are written after it.
+///
+/// `Inferred` keeps rustc from proposing the trait as a bound: it proposes none that has a type to infer.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "expected a tensor over `{Dims}`, found one over `{Found}`",
     label = "this operand is a tensor over `{Found}`",
     note = "the axes that are written after an operand are those of its tensor, in their order"
 )]
-pub trait AsWritten<Dims: Shape, Found: Shape> {
+pub trait AsWritten<Dims: Shape, Found: Shape, Inferred> {
     /// The same tensor.
     fn as_written<E, D: Storage<E>>(tensor: Tensor<Found, E, D>) -> Tensor<Dims, E, D>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<Operand, Dims: Shape> AsWritten<Dims, Dims> for Operand {
+impl<Operand, Dims: Shape> AsWritten<Dims, Dims, ()> for Operand {
     fn as_written<E, D: Storage<E>>(tensor: Tensor<Dims, E, D>) -> Tensor<Dims, E, D> {
         tensor
     }

@@ -70,8 +70,8 @@ impl<Any: Shape<Concrete = Any>> Sizes for Any {}
 /// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a shape of up to 6 dimensions",
-    label = "`{Self}` is not a shape of up to 6 dimensions"
+    message = "`{Self}` is not a shape of up to 6 dimensions, each with a name",
+    label = "an axis of `{Self}` is no dimension, or it has more than 6"
 )]
 pub trait NamedAxes<const N: usize>: Shape
 where

@@ -29,21 +29,21 @@ pub struct Over<Dims>(PhantomData<Dims>);
 
 impl<Dims: Shape> Over<Dims> {
     /// The first operand.
-    pub fn operand<Found: Shape, E, D: Storage<E>, Tape, X>(operand: X) -> TensorAndTape<Dims, E, D, Tape>
+    pub fn operand<Found: Shape, E, D: Storage<E>, Tape, X, Inferred>(operand: X) -> TensorAndTape<Dims, E, D, Tape>
     where
-        X: TensorOrRef<Found, E, D, Tape> + AsWritten<Dims, Found>,
+        X: TensorOrRef<Found, E, D, Tape> + AsWritten<Dims, Found, Inferred>,
     {
         let (tensor, tape) = operand.split();
         (X::as_written(tensor), tape)
     }
 
     /// A further operand, of the same dtype and device.
-    pub fn operand_beside<Other: Shape, Found: Shape, E, D: Storage<E>, OtherTape, Tape, X>(
+    pub fn operand_beside<Other: Shape, Found: Shape, E, D: Storage<E>, OtherTape, Tape, X, Inferred>(
         _: &TensorAndTape<Other, E, D, OtherTape>,
         operand: X,
     ) -> TensorAndTape<Dims, E, D, Tape>
     where
-        X: TensorOrRef<Found, E, D, Tape> + AsWritten<Dims, Found>,
+        X: TensorOrRef<Found, E, D, Tape> + AsWritten<Dims, Found, Inferred>,
     {
         Self::operand(operand)
     }

@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// A clone records to the same pass. So a value that is used twice is cloned, with its tape.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a tape that can be cloned",
-    label = "a value that is used twice is cloned with its tape",
-    note = "record a pass with `model.recording()`; a tensor without a tape has `NoneTape`"
+    message = "the tape is not one of operations in `{E}` on `{D}`",
+    label = "`{Self}` is no such tape that can be cloned",
+    note = "`model.recording()` records a pass in the dtype and on the device of the model; a tensor without a tape has `NoneTape`"
 )]
 pub trait Tape<E, D: Storage<E>>: DfdxTape<E, D> + Clone {
     /// Where kernels record; `None` if nothing is recorded.

@@ -2,7 +2,7 @@
 //! Covers `NumLayers` of `nn::Layers`.
 //! Right with `Deep` for `Shallow` in line 11.
 //! Mutants cover `Layer` by `EmbedDim` of `nn::Layers`.
-use typed_transformer::prelude::*;
+use typed_transformer::{nn::{Layers, Linear}, prelude::*};
 
 dims! { Shallow = 6; Deep = 12; EmbedDim = 8; }
 

@@ -2,7 +2,7 @@
 //! Covers `Other` of `nn::PerLayer::zip`.
 //! Covers `NumLayers` of `nn::PerLayer`.
 //! Right with `NumLayers` for `NumAdapted` in line 12.
-use typed_transformer::{nn::Lora, prelude::*};
+use typed_transformer::{nn::{Layers, Linear, Lora}, prelude::*};
 
 dims! { NumLayers = 12; NumAdapted = 6; EmbedDim = 8; Rank = 2; Batch; }
 
