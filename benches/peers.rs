@@ -34,12 +34,14 @@ mod large;
 mod variants;
 
 use models::work::{Rates, Work, threads};
+use typed_transformer::nn::{Bf16, F16, FullPrecision, Q8};
 
 #[derive(Parser)]
 struct Arguments {
     /// Models to measure: rot13, typed, gpt, length_1024, length_4096, gpt2, decode_gpt, decode_gpt2,
     /// decode_smollm, bert_forward, t5_128, t5_512, t5_128_forward, t5_512_forward, llama or qwen3; of this crate alone
-    /// gpt_dropout and gpt_published, to be compared with gpt
+    /// gpt_dropout and gpt_published, to be compared with gpt, and decode_gpt2_bf16, decode_gpt2_f16 and decode_gpt2_q8,
+    /// with decode_gpt2
     #[arg(default_values = ["rot13", "typed", "gpt"])]
     configs: Vec<String>,
     /// Measurements of each model
@@ -150,7 +152,10 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "length_4096" => (large::length_4096(), 5),
         "gpt2" => (large::gpt2(), 5),
         "decode_gpt" => (large::decode_gpt(), 10),
-        "decode_gpt2" => (large::decode_gpt2(), 1),
+        "decode_gpt2" => (large::decode_gpt2::<FullPrecision>(4.0), 1),
+        "decode_gpt2_bf16" => (large::decode_gpt2::<Bf16>(2.0), 1),
+        "decode_gpt2_f16" => (large::decode_gpt2::<F16>(2.0), 1),
+        "decode_gpt2_q8" => (large::decode_gpt2::<Q8>(34.0 / 32.0), 1),
         "decode_smollm" => (large::decode_smollm(), 1),
         "bert_forward" => (large::bert_forward(), 40),
         "t5_128" => (large::t5::<4, 128>(), 3),

@@ -13,23 +13,25 @@ use typed_transformer::{
         nano_gpt::NanoGpt,
         published::{gpt2, qwen3_0_6b, smol_lm_135m, t5_small},
     },
-    nn::{Autoregressive, Module},
+    nn::{Autoregressive, Module, Precision},
     ops::Rotary,
     prelude::*,
     train::{AdamW, update},
-    weights,
+    weights::{self, Loadable},
 };
 
-/// Greedy decoding of `Len` tokens in all after a prompt, with a cache of keys and values.
-fn decoding<Model, Prompt, Len>() -> Step
+/// Greedy decoding of `Len` tokens in all after a prompt, with a cache of keys and values. `Trained` is the model in
+/// `f32`. A parameter of `Model` has `bytes_per_param`.
+fn decoding<Trained, Model, Prompt, Len>(bytes_per_param: f64) -> Step
 where
-    Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model> + Autoregressive<Const<1>, f32, Cpu> + 'static,
+    Trained: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Trained>,
+    Model: Module + Loadable<f32, Cpu> + Autoregressive<Const<1>, f32, Cpu> + 'static,
     Prompt: ConstDim + AtMost<Model::MaxSeqLen>,
     Len: ConstDim + AtMost<Model::MaxSeqLen>,
 {
     // As a user has it, from a file.
     let (device, file) = (Cpu::default(), tempfile::NamedTempFile::new().unwrap());
-    weights::save(&Model::build(&device), &file).unwrap();
+    weights::save(&Trained::build(&device), &file).unwrap();
     let model: Model = weights::load(&file, &device).unwrap();
     // Linux: the peak memory is from now on.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
@@ -37,7 +39,7 @@ where
     let decode = move || {
         let _ = generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy()).unwrap();
     };
-    let work = Work::decoding(Model::NUM_PARAMS, Len::SIZE - Prompt::SIZE);
+    let work = Work::decoding(Model::NUM_PARAMS, bytes_per_param, Len::SIZE - Prompt::SIZE);
     Step { params: Model::NUM_PARAMS, work, run: Box::new(decode) }
 }
 
@@ -45,7 +47,7 @@ where
 pub fn decode_gpt() -> Step {
     dims! { VocabSize = 65; MaxSeqLen = 256; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 4; PromptLen = 16; }
     single_stack!(Gpt: NanoGpt);
-    decoding::<DecoderOnly<Gpt, f32, Cpu>, PromptLen, MaxSeqLen>()
+    decoding::<DecoderOnly<Gpt, f32, Cpu>, DecoderOnly<Gpt, f32, Cpu>, PromptLen, MaxSeqLen>(4.0)
 }
 
 /// One sequence of 1,024 tokens.
@@ -70,14 +72,14 @@ pub fn gpt2() -> Step {
     decoder_step::<Gpt2, Const<1>, Const<128>>()
 }
 
-/// GPT-2 small with its biases, decoding 128 tokens after a prompt of 16.
-pub fn decode_gpt2() -> Step {
-    decoding::<gpt2::Model<f32, Cpu>, Const<16>, Const<144>>()
+/// GPT-2 small with its biases and weights in `P`, decoding 128 tokens after a prompt of 16.
+pub fn decode_gpt2<P: Precision>(bytes_per_param: f64) -> Step {
+    decoding::<gpt2::Model<f32, Cpu>, gpt2::Model<f32, Cpu, P>, Const<16>, Const<144>>(bytes_per_param)
 }
 
 /// SmolLM, a Llama of 135 million parameters, decoding 128 tokens after a prompt of 16.
 pub fn decode_smollm() -> Step {
-    decoding::<smol_lm_135m::Model<f32, Cpu>, Const<16>, Const<144>>()
+    decoding::<smol_lm_135m::Model<f32, Cpu>, smol_lm_135m::Model<f32, Cpu>, Const<16>, Const<144>>(4.0)
 }
 
 /// The forward pass of a BERT with 6 layers of width 384.

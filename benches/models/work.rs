@@ -74,10 +74,10 @@ pub struct Work {
 
 impl Work {
     /// Decoding: each of `tokens` tokens multiplies by each parameter once.
-    pub fn decoding(params: usize, tokens: usize) -> Self {
+    pub fn decoding(params: usize, bytes_per_param: f64, tokens: usize) -> Self {
         let multiply_adds = (params * tokens) as f64;
-        match 4 * params > CACHE_BYTES {
-            true => Self { multiply_adds: 0.0, bytes: 4.0 * multiply_adds },
+        match params as f64 * bytes_per_param > CACHE_BYTES as f64 {
+            true => Self { multiply_adds: 0.0, bytes: bytes_per_param * multiply_adds },
             false => Self { multiply_adds, bytes: 0.0 },
         }
     }

@@ -30,12 +30,27 @@ pub struct Cli {
     /// Draw only among the most likely tokens that together reach this probability
     #[arg(long, value_name = "PROBABILITY", requires = "temperature")]
     top_p: Option<f64>,
+    /// How the weights are stored in memory; with fewer bits a token takes less time
+    #[arg(long, value_enum, default_value_t)]
+    pub weights: Weights,
     /// Seed of the draws
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Device to run on; cuda needs a build with --features cuda
     #[arg(long, value_enum, default_value_t)]
     pub device: DeviceName,
+}
+
+/// How the weights are stored in memory.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Weights {
+    /// 4 bytes a weight
+    #[default]
+    F32,
+    /// bfloat16, 2 bytes a weight, on the CPU
+    Bf16,
+    /// 8 bits and a scale for each 32 weights, on the CPU
+    Q8,
 }
 
 /// A published model.

@@ -6,8 +6,7 @@ mod cli;
 #[path = "../support/mod.rs"]
 mod support;
 
-use cli::{Cli, ModelName};
-use dfdx::nn::TensorCollection;
+use cli::{Cli, ModelName, Weights};
 use std::{
     process::{self, ExitCode},
     sync::{
@@ -23,10 +22,10 @@ use typed_transformer::{
         gemma_3_270m, gpt2, gpt2_medium, llama_3_2_1b, mixtral_8x7b, qwen3_0_6b, smol_lm_135m, tiny_gpt2,
         tiny_llama_1_1b,
     },
-    nn::Autoregressive,
+    nn::{Autoregressive, Bf16, FullPrecision, Precision, Q8},
     prelude::*,
     tokens::Tokenizer,
-    weights::{Pretrained, eos_token_ids, load_pretrained},
+    weights::{Loadable, Pretrained, eos_token_ids, load_pretrained},
 };
 
 dims! { Batch = 1; Prompt; }
@@ -34,7 +33,7 @@ dims! { Batch = 1; Prompt; }
 /// Reads the model from the folder, and writes its text.
 fn run<Model, D>(cli: &Cli, device: &D) -> Result<(), BoxError>
 where
-    Model: Pretrained + Autoregressive<Batch, f32, D> + TensorCollection<f32, D, To<f32, D> = Model>,
+    Model: Pretrained + Autoregressive<Batch, f32, D> + Loadable<f32, D>,
     D: Backend<f32>,
 {
     let mut sampler = cli.sampler()?;
@@ -84,24 +83,27 @@ where
     Ok(())
 }
 
-fn run_on<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
+fn run_on<D: Backend<f32>, P: Precision>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     match cli.model {
-        ModelName::Gpt2 => run::<gpt2::Model<f32, D>, D>(cli, device),
-        ModelName::Gpt2Medium => run::<gpt2_medium::Model<f32, D>, D>(cli, device),
-        ModelName::TinyGpt2 => run::<tiny_gpt2::Model<f32, D>, D>(cli, device),
-        ModelName::SmolLm => run::<smol_lm_135m::Model<f32, D>, D>(cli, device),
-        ModelName::TinyLlama => run::<tiny_llama_1_1b::Model<f32, D>, D>(cli, device),
-        ModelName::Llama => run::<llama_3_2_1b::Model<f32, D>, D>(cli, device),
-        ModelName::Qwen3 => run::<qwen3_0_6b::Model<f32, D>, D>(cli, device),
-        ModelName::Gemma3 => run::<gemma_3_270m::Model<f32, D>, D>(cli, device),
-        ModelName::Mixtral => run::<mixtral_8x7b::Model<f32, D>, D>(cli, device),
+        ModelName::Gpt2 => run::<gpt2::Model<f32, D, P>, D>(cli, device),
+        ModelName::Gpt2Medium => run::<gpt2_medium::Model<f32, D, P>, D>(cli, device),
+        ModelName::TinyGpt2 => run::<tiny_gpt2::Model<f32, D, P>, D>(cli, device),
+        ModelName::SmolLm => run::<smol_lm_135m::Model<f32, D, P>, D>(cli, device),
+        ModelName::TinyLlama => run::<tiny_llama_1_1b::Model<f32, D, P>, D>(cli, device),
+        ModelName::Llama => run::<llama_3_2_1b::Model<f32, D, P>, D>(cli, device),
+        ModelName::Qwen3 => run::<qwen3_0_6b::Model<f32, D, P>, D>(cli, device),
+        ModelName::Gemma3 => run::<gemma_3_270m::Model<f32, D, P>, D>(cli, device),
+        ModelName::Mixtral => run::<mixtral_8x7b::Model<f32, D, P>, D>(cli, device),
     }
 }
 
 fn main() -> ExitCode {
     let cli: Cli = parse();
-    support::exit_code(match cli.device {
-        DeviceName::Cpu => run_on(&cli, &Cpu::default()),
-        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run_on(&cli, &gpu)),
+    support::exit_code(match (cli.device, cli.weights) {
+        (DeviceName::Cpu, Weights::F32) => run_on::<_, FullPrecision>(&cli, &Cpu::default()),
+        (DeviceName::Cpu, Weights::Bf16) => run_on::<_, Bf16>(&cli, &Cpu::default()),
+        (DeviceName::Cpu, Weights::Q8) => run_on::<_, Q8>(&cli, &Cpu::default()),
+        (DeviceName::Cuda, Weights::F32) => cuda(cli.seed).and_then(|gpu| run_on::<_, FullPrecision>(&cli, &gpu)),
+        (DeviceName::Cuda, _) => Err("the weights on a GPU are f32: --weights needs --device cpu".into()),
     })
 }

@@ -4,6 +4,7 @@
 use std::error::Error;
 use typed_transformer::{
     models::published::all_mini_lm_l6_v2::{EmbedDim, MaxSeqLen, Model, TokenTypes, VocabSize},
+    nn::Precision,
     ops::{div, masked_mean, mul, rename, sum_over},
     prelude::*,
     tokens::Tokenizer,
@@ -16,8 +17,8 @@ dims! {
 }
 
 /// A vector of length 1 for each sentence. A sentence that has more tokens than the model reads is an error.
-pub fn embed<D: Backend<f32>>(
-    model: &Model<f32, D>,
+pub fn embed<D: Backend<f32>, P: Precision>(
+    model: &Model<f32, D, P>,
     tokenizer: &Tokenizer<VocabSize>,
     sentences: &[String],
 ) -> Result<Tensor<(Sentences, EmbedDim), f32, D>, Box<dyn Error>> {

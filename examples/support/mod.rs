@@ -26,7 +26,7 @@ pub use values::{batch_size, count, learning_rate, parse};
 use clap::Args;
 use dfdx::nn::TensorCollection;
 use std::{error::Error, fmt::Display, path::Path, process::ExitCode};
-use typed_transformer::{backend::Backend, nn::Module};
+use typed_transformer::{backend::Backend, nn::Module, weights::Loadable};
 
 /// Reports need the feature `plot`: there is none.
 #[cfg(not(feature = "plot"))]
@@ -58,9 +58,12 @@ pub fn exit_code(result: Result<(), BoxError>) -> ExitCode {
 }
 
 /// A model that an example trains.
-pub trait Trainable<D: Backend<f32>>: Module + TensorCollection<f32, D, To<f32, D> = Self> {}
+pub trait Trainable<D: Backend<f32>>: Module + Loadable<f32, D> + TensorCollection<f32, D, To<f32, D> = Self> {}
 
-impl<D: Backend<f32>, Model: Module + TensorCollection<f32, D, To<f32, D> = Model>> Trainable<D> for Model {}
+impl<D: Backend<f32>, Model> Trainable<D> for Model where
+    Model: Module + Loadable<f32, D> + TensorCollection<f32, D, To<f32, D> = Model>
+{
+}
 
 /// The error of a device, which is printable but not an [`Error`].
 pub fn device_error(error: impl Display) -> BoxError {

@@ -3,13 +3,11 @@
 use crate::{
     Batch, BlockSize, SeqLen,
     cli::Cli,
-    support::{BoxError, ranks::World},
+    support::{BoxError, Trainable, ranks::World},
     text::{Text, Windows},
 };
-use dfdx::nn::TensorCollection;
 use rand::{SeedableRng, rngs::StdRng};
 use typed_transformer::{
-    nn::Module,
     ops::{cross_entropy, partial_cross_entropy},
     prelude::*,
     ranks::{Partial, Shard},
@@ -22,7 +20,7 @@ const EVAL_BATCHES: usize = 20;
 type Loss<M, D> = Tensor<(), f32, D, Recording<M, f32, D>>;
 
 /// A model that is trained here: the one of characters, or GPT-2.
-pub trait TextModel<D: Backend<f32>>: Module + TensorCollection<f32, D, To<f32, D> = Self> {
+pub trait TextModel<D: Backend<f32>>: Trainable<D> {
     type VocabSize: ConstDim;
 
     fn logits<B: MaybeSharded, T: Tape<f32, D>>(

@@ -6,7 +6,7 @@ use field::Field;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{
-    Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, parse::Parser, parse_quote,
+    Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, TypeParamBound, parse::Parser, parse_quote,
     punctuated::Punctuated, spanned::Spanned,
 };
 
@@ -50,27 +50,32 @@ pub fn expand(options: TokenStream, declaration: TokenStream) -> Result<TokenStr
     declaration.generics = parameters.with_defaults();
 
     let tensors = tensor_collection(&declaration, &parameters, &list);
+    let loadable = loadable(&declaration, &parameters, &list);
     let module = module(&declaration, &parameters, &list, &options);
     let clone_and_debug = clone_and_debug(&declaration, &parameters, &list);
     Ok(quote! {
         #declaration
         #tensors
+        #loadable
         #module
         #clone_and_debug
     })
 }
 
-/// The generic parameters of a module, with the bounds of dtype and device, which are the last two.
+/// The generic parameters of a module, with the bounds of dtype and device, which are the last two. Behind them may be
+/// the precision of the weights, `P: Precision`.
 struct Parameters {
     generics: Generics,
     dtype: Ident,
     device: Ident,
+    precision: Option<Ident>,
 }
 
 impl Parameters {
     fn of(declaration: &ItemStruct) -> Result<Self> {
         let mut generics = declaration.generics.clone();
-        let mut last_first = generics.params.iter().rev();
+        let precision = generics.params.last().and_then(precision);
+        let mut last_first = generics.params.iter().rev().skip(precision.iter().len());
         let (Some(GenericParam::Type(device)), Some(GenericParam::Type(dtype))) =
             (last_first.next(), last_first.next())
         else {
@@ -85,7 +90,18 @@ impl Parameters {
                 parameter.bounds.push(parse_quote!(::typed_transformer::__private::Device<#dtype>));
             }
         }
-        Ok(Self { generics, dtype, device })
+        Ok(Self { generics, dtype, device, precision })
+    }
+
+    /// The parameters of a module that is trained.
+    fn of_trained(&self) -> Generics {
+        let (mut generics, dtype) = (self.generics.clone(), &self.dtype);
+        let predicates = &mut generics.make_where_clause().predicates;
+        predicates.push(parse_quote!(#dtype: ::typed_transformer::ops::Real));
+        if let Some(precision) = &self.precision {
+            predicates.push(parse_quote!(#precision: ::typed_transformer::nn::Trainable));
+        }
+        generics
     }
 
     /// The names, as arguments of a type.
@@ -101,13 +117,19 @@ impl Parameters {
         self.generics.type_params().map(|parameter| &parameter.ident)
     }
 
-    /// The parameters with the defaults of dtype and device.
+    /// The names, with others for some of them.
+    fn renamed(&self, other: impl Fn(&Ident) -> Option<TokenStream>) -> Punctuated<TokenStream, syn::Token![,]> {
+        self.names().map(|name| other(name).unwrap_or_else(|| quote!(#name))).collect()
+    }
+
+    /// The parameters with the defaults of dtype, device and precision.
     fn with_defaults(&self) -> Generics {
         let mut generics = self.generics.clone();
         for parameter in generics.type_params_mut() {
             let default = match &parameter.ident {
                 name if *name == self.dtype => parse_quote!(f32),
                 name if *name == self.device => parse_quote!(::typed_transformer::__private::Cpu),
+                name if Some(name) == self.precision.as_ref() => parse_quote!(::typed_transformer::nn::FullPrecision),
                 _ => continue,
             };
             parameter.default.get_or_insert((Default::default(), default));
@@ -116,28 +138,34 @@ impl Parameters {
     }
 }
 
+/// The name of a parameter that is declared as `P: Precision`.
+fn precision(parameter: &GenericParam) -> Option<Ident> {
+    let GenericParam::Type(parameter) = parameter else { return None };
+    let is_precision = |bound: &TypeParamBound| match bound {
+        TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| last.ident == "Precision"),
+        _ => false,
+    };
+    parameter.bounds.iter().any(is_precision).then(|| parameter.ident.clone())
+}
+
 /// dfdx's `TensorCollection`.
 ///
 /// A visit calls the visitor for each field. A tuple of dfdx's `ModuleField`s would be shorter here, but it makes seven
 /// functions for each field and visitor instead of three, which took a third of the time of compiling the tests.
 fn tensor_collection(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field]) -> TokenStream {
     let name = &declaration.ident;
-    let Parameters { dtype, device, .. } = parameters;
-    let mut generics = parameters.generics.clone();
-    generics.make_where_clause().predicates.push(parse_quote!(#dtype: ::typed_transformer::ops::Real));
+    let Parameters { dtype, device, precision, .. } = parameters;
+    let generics = parameters.of_trained();
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-    let moved: Punctuated<_, syn::Token![,]> = parameters
-        .names()
-        .map(|name| match name {
-            name if name == dtype => quote!(__E),
-            name if name == device => quote!(__D),
-            name => quote!(#name),
-        })
-        .collect();
+    let moved = parameters.renamed(|name| match name {
+        name if name == dtype => Some(quote!(__E)),
+        name if name == device => Some(quote!(__D)),
+        _ => None,
+    });
     let visitor = Ident::new("visitor", Span::mixed_site());
     let names: Vec<_> = fields.iter().map(|field| &field.name).collect();
     let visited: Vec<_> = (0..fields.len()).map(|i| format_ident!("field_{i}", span = Span::mixed_site())).collect();
-    let visits = fields.iter().map(|field| field.visit(&visitor, dtype, device));
+    let visits = fields.iter().map(|field| field.visit(&visitor, dtype, device, precision.as_ref()));
     quote! {
         #[automatically_derived]
         impl #impl_generics ::typed_transformer::__private::TensorCollection<#dtype, #device>
@@ -159,6 +187,63 @@ fn tensor_collection(declaration: &ItemStruct, parameters: &Parameters, fields: 
                     #(#names: #visited,)*
                     __dims: ::core::marker::PhantomData,
                 }))
+            }
+        }
+    }
+}
+
+/// `Loadable` of `typed-transformer`, and `WithPrecision` if the module has a precision.
+fn loadable(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field]) -> TokenStream {
+    let name = &declaration.ident;
+    let Parameters { dtype, device, precision, .. } = parameters;
+    let (impl_generics, type_generics, where_clause) = parameters.generics.split_for_impl();
+    let [source, path] = ["source", "path"].map(|name| Ident::new(name, Span::mixed_site()));
+    let names = fields.iter().map(|field| &field.name);
+    let loads = fields.iter().map(|field| field.load(&source, &path, dtype, device));
+    let loadable = quote! {
+        #[automatically_derived]
+        #[diagnostic::do_not_recommend]
+        impl #impl_generics ::typed_transformer::weights::Loadable<#dtype, #device>
+            for #name #type_generics #where_clause
+        {
+            #[allow(unused_variables)]
+            fn load_from(
+                #source: &mut ::typed_transformer::weights::TensorSource<'_, #dtype, #device>,
+                #path: &str,
+            ) -> ::core::result::Result<Self, ::typed_transformer::weights::LoadError> {
+                ::core::result::Result::Ok(Self {
+                    #(#names: #loads,)*
+                    __dims: ::core::marker::PhantomData,
+                })
+            }
+        }
+    };
+    let Some(precision) = precision else { return loadable };
+    let stored = parameters.renamed(|name| (name == precision).then(|| quote!(__P)));
+    let generics = parameters.of_trained();
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    // A method of the type is found before that of `Record`, whose error would not name the precision.
+    let mut packed = parameters.generics.clone();
+    packed.make_where_clause().predicates.push(parse_quote!(#precision: ::typed_transformer::nn::Packing));
+    let (packed_generics, _, packed_where) = packed.split_for_impl();
+    quote! {
+        #loadable
+
+        #[automatically_derived]
+        impl #impl_generics ::typed_transformer::nn::WithPrecision<#dtype, #device>
+            for #name #type_generics #where_clause
+        {
+            type With<__P: ::typed_transformer::nn::Precision> = #name<#stored>;
+        }
+
+        #[automatically_derived]
+        impl #packed_generics #name #type_generics #packed_where {
+            #[doc(hidden)]
+            pub fn recording(&self) -> ::typed_transformer::train::Recording<Self, #dtype, #device>
+            where
+                #precision: ::typed_transformer::nn::Trainable,
+            {
+                ::core::default::Default::default()
             }
         }
     }

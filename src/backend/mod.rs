@@ -20,12 +20,12 @@ pub use conventions::{MaskFill, NormKind};
 pub(crate) use put_gradient::{add_gradient_by_backward_pass, put_gradient_by_backward_pass};
 pub use typed_transformer_cpu::Tape;
 pub(crate) use typed_transformer_cpu::{
-    ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, BackwardError, ContractionAxis, KernelError,
-    KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand, Reduction as ReductionKind, Rotation, SgdStep, SharedTape,
-    StridedOperand, WeightDropout, activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel,
-    concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel,
-    gradient_hook, linear_kernel, norm_kernel, parallel_map, reduce_kernel, rotary_kernel, softmax_kernel, tensor_id,
-    where_kernel,
+    ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, BackwardError, Bf16Format, ContractionAxis,
+    F16Format, Format, KernelError, KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand, PackedWeight, Q8Format,
+    Reduction as ReductionKind, Rotation, SgdStep, SharedTape, StridedOperand, WeightDropout, activation_kernel,
+    affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel, contraction_kernel, cross_entropy_kernel,
+    cumsum_kernel, dropout_kernel, gather_kernel, gradient_hook, linear_kernel, norm_kernel, packed_linear_kernel,
+    parallel_map, reduce_kernel, rotary_kernel, softmax_kernel, tensor_id, where_kernel,
 };
 pub use weight::WeightTape;
 pub(crate) use weight::{note_parameter, read_weight, weight_on_tape};

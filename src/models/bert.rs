@@ -19,7 +19,7 @@ use crate::{
     dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
     mask::{AttentionMask, NoMask, PadSourceKeys, mk_mask},
     module,
-    nn::{LayerNorm, Layers, Linear, init},
+    nn::{LayerNorm, Layers, Linear, Precision, Weight, init},
     ops::{
         Activation, AttentionOptions, Gelu, OpError, Real, Tanh, add_positions, embed, learned_positions_from,
         multi_head_attention, residual, select,
@@ -82,10 +82,10 @@ type Columns<Config> = Product<
 
 /// `norm(token + type + position)`
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Embeddings<Config: BertConfig, E, D> {
+pub struct Embeddings<Config: BertConfig, E, D, P: Precision> {
     /// A vector for each token.
     #[param(|table| init::normal(table, 0.02))]
-    pub token: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    pub token: Weight<(Config::VocabSize, Config::EmbedDim), E, D, P>,
     /// A vector for each type.
     #[param(|table| init::normal(table, 0.02))]
     pub token_type: Tensor<(Config::TokenTypes, Config::EmbedDim), E, D>,
@@ -96,7 +96,7 @@ pub struct Embeddings<Config: BertConfig, E, D> {
     pub norm: LayerNorm<Config::EmbedDim, E, D>,
 }
 
-impl<Config: BertConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
+impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Embeddings<Config, E, D, P> {
     /// `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`
     fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
@@ -105,7 +105,7 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let types = embed(&self.token_type, token_types, tape.clone())?;
-        let x = residual(embed(&self.token, token_ids, tape)?, types)?;
+        let x = residual(P::embed(&self.token, token_ids, tape)?, types)?;
         let x = add_positions(x, learned_positions_from(&self.position, 0, token_ids.shape().1)?)?;
         self.norm.forward(x, Config::NORM_EPSILON)
     }
@@ -113,40 +113,40 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
 
 /// Self-attention in both directions, with biases.
 #[module(output = Config::EmbedDim)]
-pub struct Attention<Config: BertConfig, E, D> {
+pub struct Attention<Config: BertConfig, E, D, P: Precision> {
     /// To the queries of all heads.
-    pub query: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    pub query: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
     /// To the keys of all heads.
-    pub key: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    pub key: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
     /// To the values of all heads.
-    pub value: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    pub value: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
     /// Mixes the outputs of the heads.
-    pub output: Linear<Columns<Config>, Config::EmbedDim, E, D>,
+    pub output: Linear<Columns<Config>, Config::EmbedDim, E, D, P>,
 }
 
 /// `output(gelu(hidden(x)))`
 #[module(output = Config::EmbedDim)]
-pub struct FeedForward<Config: BertConfig, E, D> {
+pub struct FeedForward<Config: BertConfig, E, D, P: Precision> {
     /// From `EmbedDim` to `HiddenDim`.
-    pub hidden: Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
+    pub hidden: Linear<Config::EmbedDim, Config::HiddenDim, E, D, P>,
     /// From `HiddenDim` back to `EmbedDim`.
-    pub output: Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
+    pub output: Linear<Config::HiddenDim, Config::EmbedDim, E, D, P>,
 }
 
 /// Attention and feed-forward layer, each with a residual around it and a norm after that.
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Layer<Config: BertConfig, E, D> {
+pub struct Layer<Config: BertConfig, E, D, P: Precision> {
     /// Each position attends to all that are not padding.
-    pub attention: Attention<Config, E, D>,
+    pub attention: Attention<Config, E, D, P>,
     /// The norm after the attention.
     pub attention_norm: LayerNorm<Config::EmbedDim, E, D>,
     /// Transforms each position on its own.
-    pub feed_forward: FeedForward<Config, E, D>,
+    pub feed_forward: FeedForward<Config, E, D, P>,
     /// The norm after the feed-forward layer.
     pub feed_forward_norm: LayerNorm<Config::EmbedDim, E, D>,
 }
 
-impl<Config: BertConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
+impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
     /// `(B, S, EmbedDim), mask (B, S, S) -> (B, S, EmbedDim)`
     fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
@@ -178,16 +178,16 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Bert<Config: BertConfig, E, D> {
+pub struct Bert<Config: BertConfig, E, D, P: Precision> {
     /// From tokens to vectors.
-    pub embeddings: Embeddings<Config, E, D>,
+    pub embeddings: Embeddings<Config, E, D, P>,
     /// The layers.
-    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D, P>>,
     /// From the vector of the first token to that of the sequence.
-    pub pooler: Linear<Config::EmbedDim, Config::EmbedDim, E, D>,
+    pub pooler: Linear<Config::EmbedDim, Config::EmbedDim, E, D, P>,
 }
 
-impl<Config: BertConfig, E: Real, D: Backend<E>> Bert<Config, E, D> {
+impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Bert<Config, E, D, P> {
     /// The output of the last layer: `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`; `tape`
     /// records the operations for gradients. No position attends to padding.
     ///

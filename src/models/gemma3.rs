@@ -23,8 +23,8 @@ use crate::{
     dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis},
     mask::{CausalMask, PadSourceKeys, SlidingWindow, mk_mask},
     module,
-    nn::{Autoregressive, Cache, Heads, Layers, init},
-    ops::{OpError, Real, Rotary, embed, linear, offset, rms_norm, scale, select},
+    nn::{Autoregressive, Cache, Heads, Layers, Precision, Weight, init},
+    ops::{OpError, Real, Rotary, offset, rms_norm, scale, select},
     tokens::TokenIds,
 };
 use dfdx::{
@@ -141,18 +141,18 @@ fn norm<Dims: EndsIn<M, Before: DataShape>, M: ConstDim, E: Real, D: Backend<E>,
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
-pub struct Gemma3<Config: Gemma3Config, E, D> {
+pub struct Gemma3<Config: Gemma3Config, E, D, P: Precision> {
     /// A vector for each token; also the weight of the logits.
     #[param(|table| init::normal(table, 0.02))]
-    pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    pub token_embedder: Weight<(Config::VocabSize, Config::EmbedDim), E, D, P>,
     /// The layers.
-    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D, P>>,
     /// The weight of the norm after the last layer.
     #[param(init::zeros)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
 }
 
-impl<Config: Gemma3Config, E: Real, D: Backend<E>> Gemma3<Config, E, D> {
+impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, E, D, P> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
     /// to padding.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
@@ -177,7 +177,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>> Gemma3<Config, E, D> {
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        scale(embed(&self.token_embedder, token_ids, tape)?, (Config::EmbedDim::SIZE as f64).sqrt())
+        scale(P::embed(&self.token_embedder, token_ids, tape)?, (Config::EmbedDim::SIZE as f64).sqrt())
     }
 
     /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
@@ -185,7 +185,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>> Gemma3<Config, E, D> {
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
-        linear(norm(x, &self.norm, Config::NORM_EPSILON)?, &self.token_embedder, None)
+        P::linear(norm(x, &self.norm, Config::NORM_EPSILON)?, &self.token_embedder, None)
     }
 }
 
@@ -202,13 +202,15 @@ pub type Gemma3Cache<B, Config, E = f32, D = Cpu> =
     Cache<B, <Config as Gemma3Config>::MaxSeqLen, <Config as Gemma3Config>::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Gemma3<Config, E, D> {
+impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
+    for Gemma3<Config, E, D, P>
+{
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
     type Cache = Gemma3Cache<B, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(&self.token_embedder, batch)
+        Cache::new(&self.norm, batch)
     }
 
     fn next_logits<S: Dim>(
@@ -216,7 +218,7 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>> Autoregressi
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let ((start, _), len) = (cache.reserve(&self.token_embedder, tokens.shape())?, tokens.shape().1);
+        let ((start, _), len) = (cache.reserve(&self.norm, tokens.shape())?, tokens.shape().1);
         let mut x = self.embed(tokens, NoneTape)?;
         for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
             let mask = if Config::is_global(i) {

@@ -19,9 +19,9 @@ use crate::{
     dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, MaybeSharded, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Layers, Linear, init},
+    nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Layers, Linear, Precision, Weight, init},
     ops::{
-        Activation, AttentionOptions, GeluTanh, OpError, Real, add_positions, embed, learned_positions_from, linear,
+        Activation, AttentionOptions, GeluTanh, OpError, Real, add_positions, learned_positions_from,
         multi_head_attention, residual, select,
     },
     tokens::TokenIds,
@@ -81,40 +81,40 @@ type KeyValueHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<C
 
 /// Causal self-attention, with biases.
 #[module(output = Config::EmbedDim)]
-pub struct Attention<Config: Gpt2Config, E, D> {
+pub struct Attention<Config: Gpt2Config, E, D, P: Precision> {
     /// To the queries of all heads.
-    pub query: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    pub query: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
     /// To the keys of all heads.
-    pub key: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    pub key: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
     /// To the values of all heads.
-    pub value: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    pub value: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
     /// Mixes the outputs of the heads.
-    pub output: Linear<Columns<Config>, Config::EmbedDim, E, D>,
+    pub output: Linear<Columns<Config>, Config::EmbedDim, E, D, P>,
 }
 
 /// `output(gelu(hidden(x)))`, the GELU by its tanh approximation.
 #[module(output = Config::EmbedDim)]
-pub struct FeedForward<Config: Gpt2Config, E, D> {
+pub struct FeedForward<Config: Gpt2Config, E, D, P: Precision> {
     /// From `EmbedDim` to `HiddenDim`.
-    pub hidden: Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
+    pub hidden: Linear<Config::EmbedDim, Config::HiddenDim, E, D, P>,
     /// From `HiddenDim` back to `EmbedDim`.
-    pub output: Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
+    pub output: Linear<Config::HiddenDim, Config::EmbedDim, E, D, P>,
 }
 
 /// Attention and feed-forward layer, each with a norm before it and a residual around it.
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Layer<Config: Gpt2Config, E, D> {
+pub struct Layer<Config: Gpt2Config, E, D, P: Precision> {
     /// The norm before the attention.
     pub attention_norm: LayerNorm<Config::EmbedDim, E, D>,
     /// Each position attends to itself and the ones before it.
-    pub attention: Attention<Config, E, D>,
+    pub attention: Attention<Config, E, D, P>,
     /// The norm before the feed-forward layer.
     pub feed_forward_norm: LayerNorm<Config::EmbedDim, E, D>,
     /// Transforms each position on its own.
-    pub feed_forward: FeedForward<Config, E, D>,
+    pub feed_forward: FeedForward<Config, E, D, P>,
 }
 
-impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
+impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
     /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `update_cache` prepends the cached keys and values.
     fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
@@ -146,20 +146,20 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
-pub struct Gpt2<Config: Gpt2Config, E, D> {
+pub struct Gpt2<Config: Gpt2Config, E, D, P: Precision> {
     /// A vector for each token; also the weight of the logits.
     #[param(|table| init::normal(table, 0.02))]
-    pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    pub token_embedder: Weight<(Config::VocabSize, Config::EmbedDim), E, D, P>,
     /// A vector for each position.
     #[param(|table| init::normal(table, 0.02))]
     pub position_embedder: Tensor<(Config::MaxSeqLen, Config::EmbedDim), E, D>,
     /// The layers.
-    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D, P>>,
     /// The norm after the last layer.
     pub norm: LayerNorm<Config::EmbedDim, E, D>,
 }
 
-impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
+impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D, P> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
     /// to padding.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
@@ -180,7 +180,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let positions = learned_positions_from(&self.position_embedder, start, token_ids.shape().1)?;
-        add_positions(embed(&self.token_embedder, token_ids, tape)?, positions)
+        add_positions(P::embed(&self.token_embedder, token_ids, tape)?, positions)
     }
 
     /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
@@ -188,7 +188,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
         &self,
         x: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
-        linear(self.norm.forward(x, Config::NORM_EPSILON)?, &self.token_embedder, None)
+        P::linear(self.norm.forward(x, Config::NORM_EPSILON)?, &self.token_embedder, None)
     }
 }
 
@@ -204,13 +204,15 @@ pub type Gpt2Cache<B, Config, E = f32, D = Cpu> =
     Cache<B, <Config as Gpt2Config>::MaxSeqLen, <Config as Gpt2Config>::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Gpt2<Config, E, D> {
+impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
+    for Gpt2<Config, E, D, P>
+{
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
     type Cache = Gpt2Cache<B, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(&self.token_embedder, batch)
+        Cache::new(&self.position_embedder, batch)
     }
 
     fn next_logits<S: Dim>(
@@ -218,7 +220,7 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.reserve(&self.token_embedder, tokens.shape())?;
+        let (start, mask) = cache.reserve(&self.position_embedder, tokens.shape())?;
         let x = self.embed(tokens, start, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let x = layers.try_fold(x, |x, (layer, cache)| layer.forward(x, &mask, |new| cache.update(new)))?;

@@ -22,8 +22,8 @@ use crate::{
     dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, CacheUpdate, Layers, init},
-    ops::{Activation, OpError, Real, Rotary, Silu, embed, linear, mul, residual, rms_norm, select},
+    nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init},
+    ops::{Activation, OpError, Real, Rotary, Silu, mul, residual, rms_norm, select},
     tokens::TokenIds,
 };
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
@@ -86,46 +86,46 @@ pub trait LlamaConfig: 'static {
 
 /// `output(silu(gate(x)) · hidden(x))`: SwiGLU.
 #[module(output = Config::EmbedDim)]
-pub struct FeedForward<Config: LlamaConfig, E, D> {
+pub struct FeedForward<Config: LlamaConfig, E, D, P: Precision> {
     /// From `EmbedDim` to `HiddenDim`, before the activation.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub gate: Tensor<(Config::HiddenDim, Config::EmbedDim), E, D>,
+    pub gate: Weight<(Config::HiddenDim, Config::EmbedDim), E, D, P>,
     /// From `EmbedDim` to `HiddenDim`, without an activation.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub hidden: Tensor<(Config::HiddenDim, Config::EmbedDim), E, D>,
+    pub hidden: Weight<(Config::HiddenDim, Config::EmbedDim), E, D, P>,
     /// From `HiddenDim` back to `EmbedDim`.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub output: Tensor<(Config::EmbedDim, Config::HiddenDim), E, D>,
+    pub output: Weight<(Config::EmbedDim, Config::HiddenDim), E, D, P>,
 }
 
-impl<Config: LlamaConfig, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
+impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> FeedForward<Config, E, D, P> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
     pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let gate = Silu::apply(linear(x.clone(), &self.gate, None)?)?;
-        let hidden = linear(x, &self.hidden, None)?;
-        linear(mul(gate, hidden)?, &self.output, None)
+        let gate = Silu::apply(P::linear(x.clone(), &self.gate, None)?)?;
+        let hidden = P::linear(x, &self.hidden, None)?;
+        P::linear(mul(gate, hidden)?, &self.output, None)
     }
 }
 
 /// Attention and feed-forward layer, each with a norm before it and a residual around it.
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Layer<Config: LlamaConfig, E, D> {
+pub struct Layer<Config: LlamaConfig, E, D, P: Precision> {
     /// The weight of the norm before the attention.
     #[param(init::ones)]
     pub attention_norm: Tensor<(Config::EmbedDim,), E, D>,
     /// Each position attends to itself and the ones before it.
-    pub attention: Attention<Config, E, D>,
+    pub attention: Attention<Config, E, D, P>,
     /// The weight of the norm before the feed-forward layer.
     #[param(init::ones)]
     pub feed_forward_norm: Tensor<(Config::EmbedDim,), E, D>,
     /// Transforms each position on its own.
-    pub feed_forward: FeedForward<Config, E, D>,
+    pub feed_forward: FeedForward<Config, E, D, P>,
 }
 
-impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
+impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
     /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
     fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
@@ -151,22 +151,22 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
-pub struct Llama<Config: LlamaConfig, E, D> {
+pub struct Llama<Config: LlamaConfig, E, D, P: Precision> {
     /// A vector for each token.
     #[param(|table| init::normal(table, 0.02))]
-    pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    pub token_embedder: Weight<(Config::VocabSize, Config::EmbedDim), E, D, P>,
     /// The layers.
-    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D, P>>,
     /// The weight of the norm after the last layer.
     #[param(init::ones)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
     /// From vectors to logits, if this is not the table of the tokens.
     #[some_if(!Config::TIED_LOGITS)]
     #[param(|weight| init::normal(weight, 0.02))]
-    pub logit: Option<Tensor<(Config::VocabSize, Config::EmbedDim), E, D>>,
+    pub logit: Option<Weight<(Config::VocabSize, Config::EmbedDim), E, D, P>>,
 }
 
-impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
+impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E, D, P> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
     /// to padding.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
@@ -175,7 +175,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
         tape: T,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
-        let x = embed(&self.token_embedder, token_ids, tape)?;
+        let x = P::embed(&self.token_embedder, token_ids, tape)?;
         self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
     }
 
@@ -185,7 +185,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
         x: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
         let x = rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
-        linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
+        P::linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
     }
 }
 
@@ -201,13 +201,15 @@ pub type LlamaCache<B, Config, E = f32, D = Cpu> =
     Cache<B, <Config as LlamaConfig>::MaxSeqLen, <Config as LlamaConfig>::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Llama<Config, E, D> {
+impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
+    for Llama<Config, E, D, P>
+{
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
     type Cache = LlamaCache<B, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(&self.token_embedder, batch)
+        Cache::new(&self.norm, batch)
     }
 
     fn next_logits<S: Dim>(
@@ -215,8 +217,8 @@ impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressiv
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.reserve(&self.token_embedder, tokens.shape())?;
-        let x = embed(&self.token_embedder, tokens, NoneTape)?;
+        let (start, mask) = cache.reserve(&self.norm, tokens.shape())?;
+        let x = P::embed(&self.token_embedder, tokens, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let x = layers.try_fold(x, |x, (layer, kv)| layer.forward(x, start, &mask, |new| kv.update(new)))?;
         self.logits(select(x, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)

@@ -21,8 +21,8 @@ use crate::{
     dims::{AtMost, ConstDim, DataShape, Dim, EndsIn, MaybeSharded, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, CacheUpdate, Layers, init},
-    ops::{OpError, Real, embed, linear, residual, rms_norm, select},
+    nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init},
+    ops::{OpError, Real, residual, rms_norm, select},
     tokens::TokenIds,
 };
 use dfdx::tensor::{NoneTape, Tensor};
@@ -89,20 +89,20 @@ impl<ExpertsPerToken: ConstDim + AtMost<NumExperts>, NumExperts: ConstDim> Chose
 
 /// Attention and a mixture of experts, each with a norm before it and a residual around it.
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Layer<Config: MixtralConfig, E, D> {
+pub struct Layer<Config: MixtralConfig, E, D, P: Precision> {
     /// The weight of the norm before the attention.
     #[param(init::ones)]
     pub attention_norm: Tensor<(Config::EmbedDim,), E, D>,
     /// Each position attends to itself and the ones before it.
-    pub attention: Attention<Config, E, D>,
+    pub attention: Attention<Config, E, D, P>,
     /// The weight of the norm before the experts.
     #[param(init::ones)]
     pub experts_norm: Tensor<(Config::EmbedDim,), E, D>,
     /// Transforms each position on its own.
-    pub mixture: MixtureOfExperts<Config, E, D>,
+    pub mixture: MixtureOfExperts<Config, E, D, P>,
 }
 
-impl<Config: MixtralConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
+impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
     /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
     fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
@@ -128,22 +128,22 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
-pub struct Mixtral<Config: MixtralConfig, E, D> {
+pub struct Mixtral<Config: MixtralConfig, E, D, P: Precision> {
     /// A vector for each token.
     #[param(|table| init::normal(table, 0.02))]
-    pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    pub token_embedder: Weight<(Config::VocabSize, Config::EmbedDim), E, D, P>,
     /// The layers.
-    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D, P>>,
     /// The weight of the norm after the last layer.
     #[param(init::ones)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
     /// From vectors to logits, if this is not the table of the tokens.
     #[some_if(!Config::TIED_LOGITS)]
     #[param(|weight| init::normal(weight, 0.02))]
-    pub logit: Option<Tensor<(Config::VocabSize, Config::EmbedDim), E, D>>,
+    pub logit: Option<Weight<(Config::VocabSize, Config::EmbedDim), E, D, P>>,
 }
 
-impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
+impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config, E, D, P> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
     /// to padding.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
@@ -152,7 +152,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
         tape: T,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
-        let x = embed(&self.token_embedder, token_ids, tape)?;
+        let x = P::embed(&self.token_embedder, token_ids, tape)?;
         self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
     }
 
@@ -162,18 +162,20 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
         x: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
         let x = rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
-        linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
+        P::linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Mixtral<Config, E, D> {
+impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
+    for Mixtral<Config, E, D, P>
+{
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
     type Cache = LlamaCache<B, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(&self.token_embedder, batch)
+        Cache::new(&self.norm, batch)
     }
 
     fn next_logits<S: Dim>(
@@ -181,8 +183,8 @@ impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregress
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.reserve(&self.token_embedder, tokens.shape())?;
-        let x = embed(&self.token_embedder, tokens, NoneTape)?;
+        let (start, mask) = cache.reserve(&self.norm, tokens.shape())?;
+        let x = P::embed(&self.token_embedder, tokens, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let x = layers.try_fold(x, |x, (layer, cache)| layer.forward(x, start, &mask, |new| cache.update(new)))?;
         self.logits(select(x, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)

@@ -11,13 +11,14 @@ use super::{
     vit::{self, Vit, VitConfig},
 };
 use crate::{
+    nn::Precision,
     ops::{Real, Rotary},
     weights::{ConfigField, Pretrained},
 };
 use dfdx::{shapes::ConstDim as _, tensor_ops::Device};
 
 #[diagnostic::do_not_recommend]
-impl<Config: Gpt2Config, E: Real, D: Device<E>> Pretrained for Gpt2<Config, E, D> {
+impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt2<Config, E, D, P> {
     const NAMES: &'static str = gpt2::NAMES;
     const PREFIX: &'static str = "transformer.";
 
@@ -41,7 +42,7 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>> Pretrained for Gpt2<Config, E, D
 }
 
 #[diagnostic::do_not_recommend]
-impl<Config: LlamaConfig, E: Real, D: Device<E>> Pretrained for Llama<Config, E, D> {
+impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Llama<Config, E, D, P> {
     const NAMES: &'static str = llama::NAMES;
 
     fn config() -> Vec<ConfigField> {
@@ -127,7 +128,7 @@ fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Config: MixtralConfig, E: Real, D: Device<E>> Pretrained for Mixtral<Config, E, D> {
+impl<Config: MixtralConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Mixtral<Config, E, D, P> {
     const NAMES: &'static str = mixtral::NAMES;
 
     fn config() -> Vec<ConfigField> {
@@ -141,7 +142,7 @@ impl<Config: MixtralConfig, E: Real, D: Device<E>> Pretrained for Mixtral<Config
 }
 
 #[diagnostic::do_not_recommend]
-impl<Config: Gemma3Config, E: Real, D: Device<E>> Pretrained for Gemma3<Config, E, D> {
+impl<Config: Gemma3Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gemma3<Config, E, D, P> {
     const NAMES: &'static str = gemma3::NAMES;
 
     fn config() -> Vec<ConfigField> {
@@ -182,7 +183,7 @@ impl<Config: Gemma3Config, E: Real, D: Device<E>> Pretrained for Gemma3<Config, 
 }
 
 #[diagnostic::do_not_recommend]
-impl<Config: T5Config, E: Real, D: Device<E>> Pretrained for T5<Config, E, D> {
+impl<Config: T5Config, E: Real, D: Device<E>, P: Precision> Pretrained for T5<Config, E, D, P> {
     const NAMES: &'static str = t5::NAMES;
 
     fn config() -> Vec<ConfigField> {
@@ -207,7 +208,7 @@ impl<Config: T5Config, E: Real, D: Device<E>> Pretrained for T5<Config, E, D> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Config: BertConfig, E: Real, D: Device<E>> Pretrained for Bert<Config, E, D> {
+impl<Config: BertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Bert<Config, E, D, P> {
     const NAMES: &'static str = bert::NAMES;
     const PREFIX: &'static str = "bert.";
 
@@ -230,7 +231,7 @@ impl<Config: BertConfig, E: Real, D: Device<E>> Pretrained for Bert<Config, E, D
 }
 
 #[diagnostic::do_not_recommend]
-impl<Config: VitConfig, E: Real, D: Device<E>> Pretrained for Vit<Config, E, D> {
+impl<Config: VitConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Vit<Config, E, D, P> {
     const NAMES: &'static str = vit::NAMES;
     const PREFIX: &'static str = "vit.";
 

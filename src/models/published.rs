@@ -19,7 +19,7 @@ use super::{
     vit::{Vit, VitConfig},
 };
 use crate::{
-    nn::Module as _,
+    nn::{FullPrecision, Module as _},
     ops::{Rotary, RotaryScaling},
 };
 use dfdx::tensor::Cpu;
@@ -55,7 +55,7 @@ macro_rules! published {
                 $(const $name: $kind = $value;)*
             })*
 
-            pub type Model<E = f32, D = Cpu> = $model<Config, E, D>;
+            pub type Model<E = f32, D = Cpu, P = FullPrecision> = $model<Config, E, D, P>;
             const _: () = assert!(Model::<f32, Cpu>::NUM_PARAMS == $count);
         }
     )*};

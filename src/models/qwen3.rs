@@ -10,6 +10,7 @@
 //! | | `Qwen3Model`, `Qwen3ForCausalLM`, `past_key_values` | [`Llama`], [`LlamaCache`](super::llama::LlamaCache) |
 
 use super::llama::Llama;
+use crate::nn::FullPrecision;
 use dfdx::tensor::Cpu;
 
 /// A Qwen3: a [`Llama`] of a configuration with [`HEAD_NORMS`](super::llama::LlamaConfig::HEAD_NORMS).
@@ -44,4 +45,4 @@ use dfdx::tensor::Cpu;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type Qwen3<Config, E = f32, D = Cpu> = Llama<Config, E, D>;
+pub type Qwen3<Config, E = f32, D = Cpu, P = FullPrecision> = Llama<Config, E, D, P>;

@@ -24,8 +24,8 @@ use crate::{
     dims::{ConstDim, DataShape, Dim, DimError, EndsIn, MaybeSharded, Product},
     mask::{AttentionMask, CausalMask, NoMask, PadSourceKeys, PaddingMask, mk_cross_mask, mk_mask},
     module,
-    nn::{Heads, Layers, init},
-    ops::{OpError, Real, RelativeBuckets, embed, linear, relative_position_bias, rms_norm, scale},
+    nn::{Heads, Layers, Precision, Weight, init},
+    ops::{OpError, Real, RelativeBuckets, relative_position_bias, rms_norm, scale},
     tokens::TokenIds,
 };
 use dfdx::{shapes::ConstDim as _, tensor::Tensor};
@@ -106,15 +106,15 @@ type PositionBias<Q, K, Config, E, D, T> = Tensor<(<Config as T5Config>::NumHead
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
-pub struct T5<Config: T5Config, E, D> {
+pub struct T5<Config: T5Config, E, D, P: Precision> {
     /// A vector for each token, of the source, of the target and of the logits.
     #[param(|table| init::normal(table, 1.0))]
-    pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    pub token_embedder: Weight<(Config::VocabSize, Config::EmbedDim), E, D, P>,
     /// The relative position bias of the encoder's layers: a number for each bucket and head.
     #[param(|table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
     pub encoder_position_bias: Tensor<(Config::NumBuckets, Config::NumHeads), E, D>,
     /// The layers of the encoder.
-    pub encoder: Layers<Config::NumEncoderLayers, EncoderLayer<Config, E, D>>,
+    pub encoder: Layers<Config::NumEncoderLayers, EncoderLayer<Config, E, D, P>>,
     /// The weight of the norm after the last layer of the encoder.
     #[param(init::ones)]
     pub encoder_norm: Tensor<(Config::EmbedDim,), E, D>,
@@ -122,13 +122,13 @@ pub struct T5<Config: T5Config, E, D> {
     #[param(|table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
     pub decoder_position_bias: Tensor<(Config::NumBuckets, Config::NumHeads), E, D>,
     /// The layers of the decoder.
-    pub decoder: Layers<Config::NumDecoderLayers, DecoderLayer<Config, E, D>>,
+    pub decoder: Layers<Config::NumDecoderLayers, DecoderLayer<Config, E, D, P>>,
     /// The weight of the norm after the last layer of the decoder.
     #[param(init::ones)]
     pub decoder_norm: Tensor<(Config::EmbedDim,), E, D>,
 }
 
-impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
+impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P> {
     /// `(B, Src) ids of VocabSize, (B, Tgt) ids of VocabSize -> (B, Tgt, VocabSize)`; `tape` records the operations for
     /// gradients. No position attends to padding of the source. A target begins with the padding token, and none of its
     /// tokens counts as padding.
@@ -146,7 +146,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
         let position_bias = self.decoder_position_bias(0, lengths, tape.clone())?;
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, Tgt>(&PaddingMask::without_padding(target.shape()));
         let source_mask = source_mask(target.shape(), &source.padding_mask())?;
-        let mut x = embed(&self.token_embedder, target, tape)?;
+        let mut x = P::embed(&self.token_embedder, target, tape)?;
         for layer in &self.decoder {
             let source = layer.cross_attention.keys_and_values(encoded.clone())?;
             x = layer.forward(x, Ok, (position_bias.clone(), &mask), source, &source_mask)?;
@@ -164,7 +164,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
         let buckets = RelativeBuckets { bidirectional: true, max_distance: Config::MAX_DISTANCE };
         let lengths = (source.shape().1, source.shape().1);
         let position_bias = relative_position_bias(&self.encoder_position_bias, buckets, 0, lengths, tape.clone())?;
-        let mut x = embed(&self.token_embedder, source, tape)?;
+        let mut x = P::embed(&self.token_embedder, source, tape)?;
         for layer in &self.encoder {
             x = layer.forward(x, position_bias.clone(), &mask)?;
         }
@@ -188,7 +188,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
         x: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
         let x = rms_norm(x, &self.decoder_norm, Config::NORM_EPSILON)?;
-        linear(scale(x, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt())?, &self.token_embedder, None)
+        P::linear(scale(x, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt())?, &self.token_embedder, None)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
     dims::{ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
     mask::AttentionMask,
     module,
-    nn::{LayerNorm, Layers, Linear},
+    nn::{LayerNorm, Layers, Linear, Precision},
     ops::{Activation, AttentionOptions, Gelu, OpError, Real, Tanh, multi_head_attention, residual, select},
 };
 use dfdx::{
@@ -101,40 +101,40 @@ pub type Images<B, Config, E = f32, D = Cpu> =
 
 /// Self-attention of all positions, with biases.
 #[module(output = Config::EmbedDim)]
-pub struct Attention<Config: VitConfig, E, D> {
+pub struct Attention<Config: VitConfig, E, D, P: Precision> {
     /// To the queries of all heads.
-    pub query: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    pub query: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
     /// To the keys of all heads.
-    pub key: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    pub key: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
     /// To the values of all heads.
-    pub value: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    pub value: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
     /// Mixes the outputs of the heads.
-    pub output: Linear<Columns<Config>, Config::EmbedDim, E, D>,
+    pub output: Linear<Columns<Config>, Config::EmbedDim, E, D, P>,
 }
 
 /// `output(gelu(hidden(x)))`
 #[module(output = Config::EmbedDim)]
-pub struct FeedForward<Config: VitConfig, E, D> {
+pub struct FeedForward<Config: VitConfig, E, D, P: Precision> {
     /// From `EmbedDim` to `HiddenDim`.
-    pub hidden: Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
+    pub hidden: Linear<Config::EmbedDim, Config::HiddenDim, E, D, P>,
     /// From `HiddenDim` back to `EmbedDim`.
-    pub output: Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
+    pub output: Linear<Config::HiddenDim, Config::EmbedDim, E, D, P>,
 }
 
 /// Attention and feed-forward layer, each with a norm before it and a residual around it.
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Layer<Config: VitConfig, E, D> {
+pub struct Layer<Config: VitConfig, E, D, P: Precision> {
     /// The norm before the attention.
     pub attention_norm: LayerNorm<Config::EmbedDim, E, D>,
     /// Each position attends to all.
-    pub attention: Attention<Config, E, D>,
+    pub attention: Attention<Config, E, D, P>,
     /// The norm before the feed-forward layer.
     pub feed_forward_norm: LayerNorm<Config::EmbedDim, E, D>,
     /// Transforms each position on its own.
-    pub feed_forward: FeedForward<Config, E, D>,
+    pub feed_forward: FeedForward<Config, E, D, P>,
 }
 
-impl<Config: VitConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
+impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
     fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
@@ -166,18 +166,18 @@ impl<Config: VitConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
 /// # Ok::<(), OpError>(())
 /// ```
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Vit<Config: VitConfig, E, D> {
+pub struct Vit<Config: VitConfig, E, D, P: Precision> {
     /// From images to vectors.
-    pub embeddings: Embeddings<Config, E, D>,
+    pub embeddings: Embeddings<Config, E, D, P>,
     /// The layers.
-    pub layers: Layers<Config::NumLayers, Layer<Config, E, D>>,
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D, P>>,
     /// The norm after the last layer.
     pub norm: LayerNorm<Config::EmbedDim, E, D>,
     /// From the vector of the class token to that of the image.
-    pub pooler: Linear<Config::EmbedDim, Config::EmbedDim, E, D>,
+    pub pooler: Linear<Config::EmbedDim, Config::EmbedDim, E, D, P>,
 }
 
-impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {
+impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Vit<Config, E, D, P> {
     /// The normalized output of the last layer: `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`. The
     /// images carry the tape: `images.put_tape(model.recording())`.
     pub fn forward<B: MaybeSharded, T: Tape<E, D>>(

@@ -14,6 +14,7 @@
 //! | `cache` | the keys and values of earlier positions |
 //! | `conventions` | what a model decides for all its layers: [`Arch`], [`Conventions`], positions |
 //! | `module` | [`#[module]`](macro@crate::module) and [`Module`] |
+//! | `precision` | how weights are stored: [`FullPrecision`], [`Bf16`], [`F16`], [`Q8`] |
 //! | `init.rs` | the numbers with which parameters begin |
 //!
 //! Every layer is composed of [`ops`](crate::ops): its `forward` is its formula.
@@ -27,6 +28,7 @@ mod conventions;
 pub mod init;
 mod layers;
 pub(crate) mod module;
+mod precision;
 mod transformer;
 
 pub use crate::ops::NormKind;
@@ -50,6 +52,7 @@ pub(crate) use layers::{optional_norm, residual_norm, sublayer_input};
 #[doc(hidden)]
 pub use module::ForEachLayer;
 pub use module::{Layers, Module, PerLayer, Summary, SummaryRow};
+pub use precision::{Bf16, F16, FullPrecision, Packing, Precision, Q8, Stored, Trainable, Weight, WithPrecision};
 pub(crate) use transformer::target_padding;
 pub use transformer::{
     AttentionWeights, Autoregressive, Block, BlockStack, Decoder, DecoderLayer, DecoderOnly, Embedder,

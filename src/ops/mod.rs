@@ -35,6 +35,7 @@
 //! | `A` | architecture, in `nn` |
 //! | `E` | dtype of an element: `f32`, `f64`, `AMP<f16>` |
 //! | `D` | device |
+//! | `P` | [precision of the weights](crate::nn::Precision), in `nn` |
 //! | `T` | tape: [`NoneTape`](dfdx::tensor::NoneTape) when only the result is wanted, [`model.recording()`](crate::train::Recording) when gradients are |
 
 mod activation;

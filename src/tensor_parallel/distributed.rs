@@ -4,7 +4,7 @@ use crate::{
     ops::{OpError, device_error},
     ranks::{Element, RankAxis, Ranks, RanksError, Replicated},
     weights::{
-        Dims, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, TensorFile, build_with, collect,
+        Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, TensorFile, build_with, collect,
         compare_conventions,
     },
 };
@@ -35,7 +35,7 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Pat
 )]
 pub trait Sharded<Axis, E: Element, D: Device<E>>: Module + TensorCollection<E, D, To<E, D> = Self> {
     /// The model that is divided among the ranks.
-    type Whole: Module + TensorCollection<E, D, To<E, D> = Self::Whole>;
+    type Whole: Module + TensorCollection<E, D, To<E, D> = Self::Whole> + Loadable<E, D>;
 }
 
 /// A model that is divided among the ranks of `Axis`: each has its part.

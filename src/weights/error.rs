@@ -66,6 +66,9 @@ pub enum LoadError {
     /// of the rule: the name in the file, and the layout of the tensor.
     #[error("{source}, read as `{read_as}`")]
     Mapped { source: Box<LoadError>, read_as: String },
+    /// An element is too large for the precision of the weights.
+    #[error("`{tensor}` has an element that is too large for `{precision}`")]
+    Precision { tensor: String, precision: String },
     /// The device failed.
     #[error("`{tensor}`: {message}")]
     Device { tensor: String, message: String },

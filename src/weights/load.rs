@@ -1,4 +1,7 @@
-use super::{CONVENTIONS, ExpectedTensor, LoadError, NameMap, SafetensorsDtype, Shards, TensorFile, conventions};
+use super::{
+    CONVENTIONS, ExpectedTensor, LoadError, Loadable, NameMap, SafetensorsDtype, Shards, TensorFile, TensorSource,
+    conventions, loadable::ReadElements,
+};
 use crate::{
     dims::name,
     model_tensors::{TensorType, build_from_elements},
@@ -32,13 +35,13 @@ use std::{
 /// ```
 pub fn load<Model, E, D>(path: impl AsRef<Path>, device: &D) -> Result<Model, LoadError>
 where
-    Model: Module + TensorCollection<E, D, To<E, D> = Model>,
+    Model: Module + Loadable<E, D>,
     E: SafetensorsDtype,
     D: Device<E>,
 {
     let mut file = TensorFile::open(path.as_ref())?;
     compare_conventions::<Model>(&file)?;
-    let model = build(&mut file, "", device)?;
+    let model = load_from(device, &mut |expected| file.read(expected))?;
     file.ensure_all_read(|_| false)?;
     Ok(model)
 }
@@ -89,7 +92,7 @@ where
 /// ```
 pub fn load_mapped<Model, E, D>(path: impl AsRef<Path>, names: &NameMap, device: &D) -> Result<Model, LoadError>
 where
-    Model: Module + TensorCollection<E, D, To<E, D> = Model>,
+    Model: Module + Loadable<E, D>,
     E: SafetensorsDtype,
     D: Device<E>,
 {
@@ -99,13 +102,12 @@ where
 /// Builds a model from the tensors that `names` maps its parameters to.
 pub(super) fn build_mapped<Model, E, D>(files: &mut Shards, names: &NameMap, device: &D) -> Result<Model, LoadError>
 where
-    Model: Module + TensorCollection<E, D, To<E, D> = Model>,
+    Model: Module + Loadable<E, D>,
     E: SafetensorsDtype,
     D: Device<E>,
 {
     files.files().iter().try_for_each(compare_conventions::<Model>)?;
-    let path = files.path().to_path_buf();
-    let model = build_with(&path, "", device, &mut |expected| names.read(files, expected))?;
+    let model = load_from(device, &mut |expected| names.read(files, expected))?;
     files.ensure_all_read(|tensor| names.ignores(tensor))?;
     Ok(model)
 }
@@ -148,6 +150,14 @@ pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<()
     Ok(())
 }
 
+/// A model whose parameters have the elements that `read` returns.
+fn load_from<Model: Loadable<E, D>, E: SafetensorsDtype, D: Device<E>>(
+    device: &D,
+    read: &mut ReadElements<'_, E>,
+) -> Result<Model, LoadError> {
+    Model::load_from(&mut TensorSource::new(device, read), "")
+}
+
 /// Builds a model from the tensors below `prefix`.
 pub(crate) fn build<Model, E, D>(file: &mut TensorFile, prefix: &str, device: &D) -> Result<Model, LoadError>
 where
@@ -179,6 +189,3 @@ where
         message: format!("{} has no parameters", name::<Model>()),
     })
 }
-
-/// Reads the elements of a parameter.
-type ReadElements<'a, E> = dyn FnMut(&ExpectedTensor) -> Result<Vec<E>, LoadError> + 'a;

@@ -20,6 +20,7 @@ mod file;
 mod header;
 mod index;
 mod load;
+mod loadable;
 mod lock;
 mod name_map;
 mod outputs;
@@ -32,6 +33,9 @@ pub use error::{LoadError, SaveError};
 pub(crate) use file::{Dims, ExpectedTensor, TensorFile, ensure_dtype, ensure_finite};
 pub(crate) use load::{build, build_with, compare_conventions};
 pub use load::{load, load_mapped, metadata};
+pub use loadable::Loadable;
+#[doc(hidden)]
+pub use loadable::TensorSource;
 pub(crate) use lock::{FileLock, LOCK_SUFFIX};
 pub use name_map::{NameMap, NameMapError};
 pub(crate) use outputs::{

@@ -1,6 +1,6 @@
-use super::{ConfigField, LoadError, NameMap, SafetensorsDtype, Shards, config, load::build_mapped};
+use super::{ConfigField, LoadError, Loadable, NameMap, SafetensorsDtype, Shards, config, load::build_mapped};
 use crate::{dims::name, nn::Module};
-use dfdx::{nn::TensorCollection, tensor_ops::Device};
+use dfdx::tensor_ops::Device;
 use std::{
     io::{self, ErrorKind},
     path::Path,
@@ -73,7 +73,7 @@ pub trait Pretrained: Module {
 /// ```
 pub fn load_pretrained<Model, E, D>(folder: impl AsRef<Path>, device: &D) -> Result<Model, LoadError>
 where
-    Model: Pretrained + TensorCollection<E, D, To<E, D> = Model>,
+    Model: Pretrained + Loadable<E, D>,
     E: SafetensorsDtype,
     D: Device<E>,
 {

@@ -59,11 +59,6 @@ impl Shards {
         })
     }
 
-    /// The file that was opened, or the index.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub fn files(&self) -> &[TensorFile] {
         &self.files
     }

@@ -23,9 +23,9 @@ use std::{
     ops::Range,
 };
 
-/// Element, device and tape mean the same everywhere (see the table of letters in `ops`), so one program for each
-/// of them covers a whole module.
-const ONCE_PER_MODULE: [&str; 4] = ["E", "D", "T", "W"];
+/// Element, device, tape and precision mean the same everywhere (see the table of letters in `ops`), so one program for
+/// each of them covers a whole module.
+const ONCE_PER_MODULE: [&str; 5] = ["E", "D", "T", "W", "P"];
 
 /// Positions and orders of axes, which are inferred from shapes, and tapes of second operands, which are inferred from
 /// these. No program writes them.
@@ -135,7 +135,7 @@ impl Parameter {
         Self { item: item.to_string(), name: name.to_string() }
     }
 
-    /// For `E`, `D` and `T`, one entry per module; otherwise the parameter itself.
+    /// For `E`, `D`, `T`, `W` and `P`, one entry per module; otherwise the parameter itself.
     fn to_cover(&self) -> Self {
         match self.item.split_once("::") {
             Some((module, _)) if ONCE_PER_MODULE.contains(&&*self.name) => Self::new(module, &self.name),

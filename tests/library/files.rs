@@ -29,7 +29,7 @@ use typed_transformer::{
     ops,
     prelude::*,
     train::{Adam, Trainer},
-    weights::{self, LoadError, SafetensorsDtype, SaveError},
+    weights::{self, LoadError, Loadable, SafetensorsDtype, SaveError},
 };
 
 // Every dimension has its own size, so that confusing two of them fails.
@@ -132,7 +132,7 @@ where
 /// Loads a model from a file with these bytes.
 fn load_bytes<Model>(bytes: &[u8]) -> Result<Model, LoadError>
 where
-    Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
+    Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model> + Loadable<f32, Cpu>,
 {
     with_file(bytes, |path| weights::load(path, &Cpu::default()))
 }
@@ -165,7 +165,7 @@ macro_rules! assert_error {
 /// Saves and loads a model with bit patterns that arithmetic would change.
 fn assert_round_trip<Model, E>(odd: &[E])
 where
-    Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model> + BuildModule<Cpu, E> + Debug,
+    Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model> + Loadable<E, Cpu> + BuildModule<Cpu, E> + Debug,
     E: SafetensorsDtype,
     Cpu: Device<E>,
 {

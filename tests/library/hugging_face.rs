@@ -24,10 +24,10 @@ use typed_transformer::{
     ops,
     prelude::*,
     train::Recording,
-    weights::{self, Pretrained, SafetensorsDtype},
+    weights::{self, Loadable, Pretrained, SafetensorsDtype},
 };
 
-dims! { pub Batch; Read; }
+dims! { pub Batch; pub Read; }
 
 /// What the reference read, and what it computed from that.
 pub fn reference(model: &str) -> Fixture {
@@ -37,7 +37,7 @@ pub fn reference(model: &str) -> Fixture {
 /// The model of a folder.
 pub fn load<Model, E>(model: &str) -> Model
 where
-    Model: Pretrained + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
+    Model: Pretrained + Loadable<E, Cpu>,
     E: SafetensorsDtype,
     Cpu: Device<E>,
 {
@@ -75,7 +75,7 @@ fn compare_gradients_with_reference<Model, E>(
     loss: Tensor<(), E, Cpu, Recording<Model, E, Cpu>>,
     reference: &Fixture,
 ) where
-    Model: Pretrained + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
+    Model: Pretrained + TensorCollection<E, Cpu, To<E, Cpu> = Model> + Loadable<E, Cpu>,
     E: SafetensorsDtype,
     Cpu: Backend<E>,
 {
@@ -99,6 +99,7 @@ pub fn compare_writer<Model, S: Dim, E>(
 ) where
     Model: Pretrained
         + TensorCollection<E, Cpu, To<E, Cpu> = Model>
+        + Loadable<E, Cpu>
         + Autoregressive<Const<1>, E, Cpu, VocabSize = VocabSize>,
     E: SafetensorsDtype,
     Cpu: Backend<E>,

@@ -43,6 +43,7 @@ mod params;
 mod parity;
 #[cfg(feature = "plot")]
 mod plot;
+mod precisions;
 mod pretrained;
 mod published_folders;
 mod recent_decoders;

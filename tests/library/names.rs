@@ -14,7 +14,7 @@ use typed_transformer::{
     nn::{Conventions, Learned, Linear, MHAttention, Module},
     ops::Relu,
     prelude::*,
-    weights::{self, LoadError, NameMap},
+    weights::{self, LoadError, Loadable, NameMap},
 };
 
 // Every dimension has its own size, so that confusing two of them fails.
@@ -82,7 +82,7 @@ where
 
 fn load<Model>(tensors: &Tensors, names: &str) -> Result<Model, LoadError>
 where
-    Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
+    Model: Module + Loadable<f32, Cpu>,
 {
     let tensors = tensors.iter().map(|(name, (sizes, elements))| {
         let bytes: Vec<u8> = elements.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -102,7 +102,7 @@ where
 /// Converts a model to foreign names and layout, loads it by the name map, and compares.
 fn assert_round_trip<Model>(names: &str, to_foreign: fn(&mut Tensors))
 where
-    Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model> + BuildModule<Cpu, f32>,
+    Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model> + Loadable<f32, Cpu> + BuildModule<Cpu, f32>,
 {
     let model: Model = built();
     let mut foreign = parameters(&model);

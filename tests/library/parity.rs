@@ -19,7 +19,7 @@ use typed_transformer::{
     nn::Module,
     prelude::*,
     train::GradientsOf,
-    weights::{self, SafetensorsDtype},
+    weights::{self, Loadable, SafetensorsDtype},
 };
 
 /// The tensors of a fixture file: sizes and elements by key.
@@ -58,7 +58,7 @@ impl Fixture {
     /// A model of the tensors under a prefix: the weights, or their gradients.
     fn model<Model, E>(&self, prefix: &str, names: &str) -> Model
     where
-        Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
+        Model: Module + Loadable<E, Cpu>,
         E: SafetensorsDtype,
         Cpu: Device<E>,
     {
@@ -74,7 +74,7 @@ impl Fixture {
     /// A model of the tensors that `names` maps.
     pub fn load<Model, E>(&self, names: &str) -> Model
     where
-        Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
+        Model: Module + Loadable<E, Cpu>,
         E: SafetensorsDtype,
         Cpu: Device<E>,
     {

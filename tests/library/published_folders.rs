@@ -5,7 +5,6 @@ use crate::{
     small_models::{small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit},
     support::temp_dir,
 };
-use dfdx::nn::TensorCollection;
 use safetensors::{SafeTensors, tensor::TensorView};
 use serde_json::{Value, json};
 use std::{
@@ -16,7 +15,7 @@ use tempfile::TempDir;
 use typed_transformer::{
     models::{bert::Bert, gemma3::Gemma3, gpt2::Gpt2, llama::Llama, mixtral::Mixtral, qwen3::Qwen3, t5::T5, vit::Vit},
     prelude::*,
-    weights::{LoadError, Pretrained, load_pretrained, save},
+    weights::{LoadError, Loadable, Pretrained, load_pretrained, save},
 };
 
 type SmallBert = Bert<small_bert::Config, f32, Cpu>;
@@ -44,7 +43,7 @@ fn config(model: &str) -> Value {
 /// The error of a configuration, if it has one. There are no weights beside it.
 fn error_of<Model>(config: &Value) -> Option<String>
 where
-    Model: Pretrained + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
+    Model: Pretrained + Loadable<f32, Cpu>,
 {
     let folder = temp_dir();
     fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
@@ -79,7 +78,7 @@ fn settings(config: &Value) -> Vec<String> {
 
 fn check<Model>(name: &str, also_without_effect: &[&str])
 where
-    Model: Pretrained + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
+    Model: Pretrained + Loadable<f32, Cpu>,
 {
     load_pretrained::<Model, f32, Cpu>(folder(name), &Cpu::default()).unwrap();
     for setting in settings(&config(name)) {

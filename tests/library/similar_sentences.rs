@@ -12,9 +12,13 @@ mod embed;
 
 use embed::{cosines, embed};
 use safetensors::SafeTensors;
-use std::{env, fs, path::PathBuf};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 use typed_transformer::{
     models::published::all_mini_lm_l6_v2::{EmbedDim, Model, VocabSize},
+    nn::{Bf16, F16, Precision, Q8},
     prelude::*,
     tokens::Tokenizer,
     weights::load_pretrained,
@@ -62,6 +66,22 @@ fn mini_lm_embeds_sentences_as_transformers_does() {
     let dot = |one: &[f32], other: &[f32]| one.iter().zip(other).map(|(a, b)| a * b).sum::<f32>();
     let expected: Vec<f32> = rows.iter().flat_map(|one| rows.iter().map(|other| dot(one, other))).collect();
     assert!(difference(&cosines, &expected) < 1e-5);
+
+    // Weights in fewer bits turn an embedding by a small angle.
+    fn smallest_cosine<P: Precision>(folder: &Path, sentences: &[String], found: &[f32]) -> f32 {
+        let model: Model<f32, Cpu, P> = load_pretrained(folder, &Cpu::default()).unwrap();
+        let tokenizer = Tokenizer::<VocabSize>::from_file(folder.join("tokenizer.json")).unwrap();
+        let embeddings = embed(&model, &tokenizer, sentences).unwrap().as_vec();
+        let pairs = embeddings.chunks(EmbedDim::SIZE).zip(found.chunks(EmbedDim::SIZE));
+        pairs.map(|(one, other)| one.iter().zip(other).map(|(a, b)| a * b).sum()).fold(1.0, f32::min)
+    }
+    let cosines = [
+        smallest_cosine::<Bf16>(&folder, &sentences, &found),
+        smallest_cosine::<F16>(&folder, &sentences, &found),
+        smallest_cosine::<Q8>(&folder, &sentences, &found),
+    ];
+    println!("smallest cosine with bfloat16, float16, 8 bits: {cosines:?}");
+    assert!(cosines.iter().all(|cosine| *cosine > 0.999), "{cosines:?}");
 
     let error = embed(&model, &tokenizer, &["word ".repeat(600)]).unwrap_err();
     assert_eq!(error.to_string(), "`Len` of 602 is longer than `MaxSeqLen` of 512");

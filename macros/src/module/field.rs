@@ -16,8 +16,8 @@ pub struct Field {
 }
 
 enum Kind {
-    /// `#[param(init)] Tensor<Shape, E, D>`
-    Param { shape: Type, init: Expr },
+    /// `#[param(init)] Tensor<Shape, E, D>` or `#[param(init)] Weight<Shape, E, D, P>`
+    Param { shape: Type, init: Expr, is_weight: bool },
     /// Any other type without an attribute.
     Module(Type),
     /// `#[layers(count)] Vec<Layer>`
@@ -36,8 +36,11 @@ impl Field {
         };
         let kind = match (init, count) {
             (Some(init), None) => {
-                let form = "a parameter is a `Tensor<Shape, E, D>`, or an `Option` of one with `#[some_if(flag)]`";
-                Kind::Param { shape: argument(ty, "Tensor", form)?.clone(), init }
+                let form = "a parameter is a `Tensor<Shape, E, D>` or a `Weight<Shape, E, D, P>`, or an `Option` of one with `#[some_if(flag)]`";
+                let weight = argument(ty, "Weight", form);
+                let is_weight = weight.is_ok();
+                let shape = weight.or_else(|_| argument(ty, "Tensor", form))?.clone();
+                Kind::Param { shape, init, is_weight }
             }
             (None, Some(count)) if flag.is_none() => {
                 let layer = argument(ty, "Vec", "layers are a `Vec<Layer>`")?.clone();
@@ -69,7 +72,7 @@ impl Field {
     }
 
     /// Calls the visitor; an `Option` of the field, or an error.
-    pub fn visit(&self, visitor: &Ident, dtype: &Ident, device: &Ident) -> TokenStream {
+    pub fn visit(&self, visitor: &Ident, dtype: &Ident, device: &Ident, precision: Option<&Ident>) -> TokenStream {
         let name = &self.name;
         let span = self.ty.span();
         let [get, get_mut] = match self.flag {
@@ -80,17 +83,28 @@ impl Field {
             }),
         };
         let visited = match &self.kind {
-            Kind::Param { shape, init } => quote_spanned! {span=> {
-                let init: fn(
-                    &mut ::typed_transformer::__private::Tensor<#shape, #dtype, #device>,
-                ) -> ::core::result::Result<(), _> = #init;
-                #visitor.visit_tensor(
-                    ::core::stringify!(#name),
-                    |module| #get,
-                    |module| #get_mut,
-                    <#shape as ::typed_transformer::__private::ParamShape>::options(init),
-                )?
-            }},
+            Kind::Param { shape, init, is_weight } => {
+                let [mut tensor, mut tensor_mut] = [get, get_mut];
+                let mut convert = TokenStream::new();
+                if let Some(precision) = precision.filter(|_| *is_weight) {
+                    let trainable = quote_spanned!(span=> <#precision as ::typed_transformer::nn::Trainable>);
+                    let [from, to] = [quote!(#dtype, #device), quote!(__V::E2, __V::D2)];
+                    tensor = quote_spanned!(span=> #trainable::tensor::<#shape, #from>(#tensor));
+                    tensor_mut = quote_spanned!(span=> #trainable::tensor_mut::<#shape, #from>(#tensor_mut));
+                    convert = quote_spanned!(span=> .map(#trainable::from_tensor::<#shape, #to>));
+                }
+                quote_spanned! {span=> {
+                    let init: fn(
+                        &mut ::typed_transformer::__private::Tensor<#shape, #dtype, #device>,
+                    ) -> ::core::result::Result<(), _> = #init;
+                    #visitor.visit_tensor(
+                        ::core::stringify!(#name),
+                        |module| #tensor,
+                        |module| #tensor_mut,
+                        <#shape as ::typed_transformer::__private::ParamShape>::options(init),
+                    )? #convert
+                }}
+            }
             Kind::Module(module) => quote_spanned! {span=>
                 #visitor.visit_module::<#module, _, _>(
                     ::core::stringify!(#name),
@@ -134,6 +148,52 @@ impl Field {
                     ::core::option::Option::Some(::core::option::Option::None)
                 }
             },
+        }
+    }
+
+    /// The field, read from a source of tensors.
+    pub fn load(&self, source: &Ident, path: &Ident, dtype: &Ident, device: &Ident) -> TokenStream {
+        let (name, span) = (&self.name, self.ty.span());
+        let load = |ty: &Type, name: TokenStream| {
+            quote_spanned! {span=>
+                <#ty as ::typed_transformer::weights::Loadable<#dtype, #device>>::load_from(
+                    #source,
+                    &::typed_transformer::__private::child_path(#path, #name),
+                )?
+            }
+        };
+        let loaded = match &self.kind {
+            Kind::Layers { count, layer } => {
+                let load = load(layer, quote!(&::std::format!("{}.{i}", ::core::stringify!(#name))));
+                return quote_spanned!(span=> {
+                    let count = #count;
+                    let mut layers = ::std::vec::Vec::with_capacity(count);
+                    for i in 0..count {
+                        layers.push(#load);
+                    }
+                    layers
+                });
+            }
+            Kind::Module(ty) => load(ty, quote!(::core::stringify!(#name))),
+            Kind::Param { shape, is_weight: false, .. } => quote_spanned! {span=>
+                <#shape as ::typed_transformer::__private::ParamShape>::load::<#dtype, #device>(
+                    #source,
+                    &::typed_transformer::__private::child_path(#path, ::core::stringify!(#name)),
+                )?
+            },
+            Kind::Param { .. } => {
+                let ty = match self.flag {
+                    Some(_) => argument(&self.ty, "Option", "").unwrap_or(&self.ty),
+                    None => &self.ty,
+                };
+                load(ty, quote!(::core::stringify!(#name)))
+            }
+        };
+        match &self.flag {
+            Some(flag) => quote! {
+                if #flag { ::core::option::Option::Some(#loaded) } else { ::core::option::Option::None }
+            },
+            None => loaded,
         }
     }
 

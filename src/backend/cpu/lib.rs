@@ -10,6 +10,7 @@
 //!   over rows and lanes;
 //! - `autograd`: operands, the tape, gradients, scratch memory and threads;
 //! - `matmul`: matrix products;
+//! - `packed`: weights in fewer bits;
 //! - `kernels`: the kernels, one file for each operation;
 //! - `mask_rule`, `conventions`: what a kernel is told besides its operands;
 //! - `huge_pages`: advice to the system about large parameters.
@@ -23,6 +24,7 @@ mod huge_pages;
 mod kernels;
 mod mask_rule;
 mod matmul;
+mod packed;
 mod simd;
 
 pub use autograd::{
@@ -35,7 +37,8 @@ pub use kernels::attention::{AttentionConfig, AttentionDims, WeightDropout, atte
 pub use kernels::{
     AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, affine_kernel, arithmetic_kernel,
     concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel,
-    linear_kernel, norm_kernel, reduce_kernel, rotary_kernel, softmax_kernel, sum_of_squares, sum_of_squares_f32,
-    where_kernel,
+    linear_kernel, norm_kernel, packed_linear_kernel, reduce_kernel, rotary_kernel, softmax_kernel, sum_of_squares,
+    sum_of_squares_f32, where_kernel,
 };
 pub use mask_rule::MaskRule;
+pub use packed::{Bf16Format, F16Format, Format, PackedWeight, Q8Format};

@@ -4,10 +4,10 @@ use crate::{
     dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis},
     mask::AttentionMask,
     module,
-    nn::{CacheUpdate, init},
+    nn::{CacheUpdate, Precision, Weight, init},
     ops::{
-        Activation, AttentionOptions, AttentionScale, GeluTanh, OpError, Real, Rotary, grouped_query_attention, linear,
-        mul, residual, rotary_positions,
+        Activation, AttentionOptions, AttentionScale, GeluTanh, OpError, Real, Rotary, grouped_query_attention, mul,
+        residual, rotary_positions,
     },
     rearrange,
 };
@@ -25,19 +25,19 @@ type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
 /// Causal self-attention with rotary positions, in which groups of heads share keys and values. The queries and keys of
 /// each head are normalized.
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Attention<Config: Gemma3Config, E, D> {
+pub struct Attention<Config: Gemma3Config, E, D, P: Precision> {
     /// To the queries of all heads.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub query: Tensor<(QueryDim<Config>, Config::EmbedDim), E, D>,
+    pub query: Weight<(QueryDim<Config>, Config::EmbedDim), E, D, P>,
     /// To the keys.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub key: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
+    pub key: Weight<(KeyValueDim<Config>, Config::EmbedDim), E, D, P>,
     /// To the values.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub value: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
+    pub value: Weight<(KeyValueDim<Config>, Config::EmbedDim), E, D, P>,
     /// Mixes the outputs of the heads.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub output: Tensor<(Config::EmbedDim, QueryDim<Config>), E, D>,
+    pub output: Weight<(Config::EmbedDim, QueryDim<Config>), E, D, P>,
     /// The weight of the norm of each head's query.
     #[param(init::zeros)]
     pub query_norm: Tensor<(HeadDim<Config>,), E, D>,
@@ -46,7 +46,7 @@ pub struct Attention<Config: Gemma3Config, E, D> {
     pub key_norm: Tensor<(HeadDim<Config>,), E, D>,
 }
 
-impl<Config: Gemma3Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
+impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Attention<Config, E, D, P> {
     /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for rotary positions from a start on. `update_cache`
     /// prepends the cached keys and values.
     fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
@@ -56,13 +56,13 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
         mask: &AttentionMask<B, Q, K>,
         update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let query = self.rotate(linear(x.clone(), &self.query, None)?, &self.query_norm, positions)?;
-        let key = self.rotate(linear(x.clone(), &self.key, None)?, &self.key_norm, positions)?;
-        let value = linear(x, &self.value, None)?;
+        let query = self.rotate(P::linear(x.clone(), &self.query, None)?, &self.query_norm, positions)?;
+        let key = self.rotate(P::linear(x.clone(), &self.key, None)?, &self.key_norm, positions)?;
+        let value = P::linear(x, &self.value, None)?;
         let (key, value) = update_cache((key, value))?;
         let scale = AttentionScale::Constant(1.0 / Config::QUERY_SIZE.sqrt());
         let options = AttentionOptions { scale, ..AttentionOptions::default() };
-        linear(grouped_query_attention(query, key, value, mask, options)?, &self.output, None)
+        P::linear(grouped_query_attention(query, key, value, mask, options)?, &self.output, None)
     }
 
     /// The norm of each head, rotated by its position: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
@@ -81,37 +81,37 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
 
 /// `output(gelu(gate(x)) · hidden(x))`: GeGLU, the GELU by its tanh approximation.
 #[module(output = Config::EmbedDim)]
-pub struct FeedForward<Config: Gemma3Config, E, D> {
+pub struct FeedForward<Config: Gemma3Config, E, D, P: Precision> {
     /// From `EmbedDim` to `HiddenDim`, before the activation.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub gate: Tensor<(Config::HiddenDim, Config::EmbedDim), E, D>,
+    pub gate: Weight<(Config::HiddenDim, Config::EmbedDim), E, D, P>,
     /// From `EmbedDim` to `HiddenDim`, without an activation.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub hidden: Tensor<(Config::HiddenDim, Config::EmbedDim), E, D>,
+    pub hidden: Weight<(Config::HiddenDim, Config::EmbedDim), E, D, P>,
     /// From `HiddenDim` back to `EmbedDim`.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub output: Tensor<(Config::EmbedDim, Config::HiddenDim), E, D>,
+    pub output: Weight<(Config::EmbedDim, Config::HiddenDim), E, D, P>,
 }
 
-impl<Config: Gemma3Config, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
+impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> FeedForward<Config, E, D, P> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
     fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let gate = GeluTanh::apply(linear(x.clone(), &self.gate, None)?)?;
-        linear(mul(gate, linear(x, &self.hidden, None)?)?, &self.output, None)
+        let gate = GeluTanh::apply(P::linear(x.clone(), &self.gate, None)?)?;
+        P::linear(mul(gate, P::linear(x, &self.hidden, None)?)?, &self.output, None)
     }
 }
 
 /// Attention and feed-forward layer, each with a norm before it, a norm after it, and a residual around all three.
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Layer<Config: Gemma3Config, E, D> {
+pub struct Layer<Config: Gemma3Config, E, D, P: Precision> {
     /// The weight of the norm before the attention.
     #[param(init::zeros)]
     pub attention_norm: Tensor<(Config::EmbedDim,), E, D>,
     /// Each position attends to itself and to ones before it.
-    pub attention: Attention<Config, E, D>,
+    pub attention: Attention<Config, E, D, P>,
     /// The weight of the norm after the attention.
     #[param(init::zeros)]
     pub attended_norm: Tensor<(Config::EmbedDim,), E, D>,
@@ -119,13 +119,13 @@ pub struct Layer<Config: Gemma3Config, E, D> {
     #[param(init::zeros)]
     pub feed_forward_norm: Tensor<(Config::EmbedDim,), E, D>,
     /// Transforms each position on its own.
-    pub feed_forward: FeedForward<Config, E, D>,
+    pub feed_forward: FeedForward<Config, E, D, P>,
     /// The weight of the norm after the feed-forward layer.
     #[param(init::zeros)]
     pub transformed_norm: Tensor<(Config::EmbedDim,), E, D>,
 }
 
-impl<Config: Gemma3Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
+impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
     /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
     pub(super) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,

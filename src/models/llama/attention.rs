@@ -4,8 +4,8 @@ use crate::{
     dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis},
     mask::AttentionMask,
     module,
-    nn::{CacheUpdate, Heads, init},
-    ops::{AttentionOptions, OpError, Real, grouped_query_attention, linear, rms_norm, rotary_positions},
+    nn::{CacheUpdate, Heads, Precision, Weight, init},
+    ops::{AttentionOptions, OpError, Real, grouped_query_attention, rms_norm, rotary_positions},
     rearrange,
 };
 use dfdx::tensor::Tensor;
@@ -23,19 +23,19 @@ pub(crate) type KeyValueHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDi
 
 /// Causal self-attention with rotary positions, in which groups of heads share keys and values.
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Attention<Config: LlamaConfig, E, D> {
+pub struct Attention<Config: LlamaConfig, E, D, P: Precision> {
     /// To the queries of all heads.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub query: Tensor<(QueryDim<Config>, Config::EmbedDim), E, D>,
+    pub query: Weight<(QueryDim<Config>, Config::EmbedDim), E, D, P>,
     /// To the keys.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub key: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
+    pub key: Weight<(KeyValueDim<Config>, Config::EmbedDim), E, D, P>,
     /// To the values.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub value: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
+    pub value: Weight<(KeyValueDim<Config>, Config::EmbedDim), E, D, P>,
     /// Mixes the outputs of the heads.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub output: Tensor<(Config::EmbedDim, QueryDim<Config>), E, D>,
+    pub output: Weight<(Config::EmbedDim, QueryDim<Config>), E, D, P>,
     /// The weight of the norm of each head's query, if the model has one.
     #[some_if(Config::HEAD_NORMS)]
     #[param(init::ones)]
@@ -46,7 +46,7 @@ pub struct Attention<Config: LlamaConfig, E, D> {
     pub key_norm: Option<Tensor<(HeadDim<Config>,), E, D>>,
 }
 
-impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
+impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config, E, D, P> {
     /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `update_cache` prepends
     /// the cached keys and values.
     pub(crate) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
@@ -56,12 +56,12 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
         mask: &AttentionMask<B, Q, K>,
         update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let query = self.rotate(linear(x.clone(), &self.query, None)?, start, &self.query_norm)?;
-        let key = self.rotate(linear(x.clone(), &self.key, None)?, start, &self.key_norm)?;
-        let value = linear(x, &self.value, None)?;
+        let query = self.rotate(P::linear(x.clone(), &self.query, None)?, start, &self.query_norm)?;
+        let key = self.rotate(P::linear(x.clone(), &self.key, None)?, start, &self.key_norm)?;
+        let value = P::linear(x, &self.value, None)?;
         let (key, value) = update_cache((key, value))?;
         let attended = grouped_query_attention(query, key, value, mask, AttentionOptions::default())?;
-        linear(attended, &self.output, None)
+        P::linear(attended, &self.output, None)
     }
 
     /// Each head, normalized if there is a norm, rotated by its position:

@@ -4,7 +4,7 @@ use crate::{
     dims,
     dims::{Dim, MaybeSharded, Sum, along, axis},
     einsum, module,
-    nn::{Layers, init},
+    nn::{Layers, Precision, init},
     ops::{OpError, Real, concat, linear, mul, one_hot, residual, select, softmax_over, take, top_k, zeros},
     tokens::{Fin, Indices},
 };
@@ -24,12 +24,12 @@ use std::fmt::Display;
 /// assert_eq!(layer.experts.len(), 4);
 /// ```
 #[module(output = Config::EmbedDim)]
-pub struct MixtureOfExperts<Config: MixtralConfig, E, D> {
+pub struct MixtureOfExperts<Config: MixtralConfig, E, D, P: Precision> {
     /// To a logit for each expert.
     #[param(|weight| init::normal(weight, 0.02))]
     pub router: Tensor<(Config::NumExperts, Config::EmbedDim), E, D>,
     /// The experts.
-    pub experts: Layers<Config::NumExperts, FeedForward<Config, E, D>>,
+    pub experts: Layers<Config::NumExperts, FeedForward<Config, E, D, P>>,
 }
 
 dims! {
@@ -47,7 +47,7 @@ dims! {
 type ExpertsPerToken<Config> =
     <<Config as MixtralConfig>::ExpertsPerToken as ChosenFrom<<Config as MixtralConfig>::NumExperts>>::Number;
 
-impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, D> {
+impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExperts<Config, E, D, P> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert runs on the tokens that chose it.
     pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
@@ -91,8 +91,8 @@ fn reshape_error(error: impl Display) -> OpError {
 
 /// The weighted output of an expert for the tokens `routed`, and 0 for all others:
 /// `(One, Tokens, EmbedDim), (One, Tokens) -> (One, Tokens, EmbedDim)`.
-fn routed<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    expert: &FeedForward<Config, E, D>,
+fn routed<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>, P: Precision>(
+    expert: &FeedForward<Config, E, D, P>,
     x: Tensor<(One, Tokens, Config::EmbedDim), E, D, T>,
     weight: Tensor<(One, Tokens), E, D, T>,
     routed: Vec<usize>,

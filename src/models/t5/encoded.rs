@@ -3,8 +3,8 @@ use crate::{
     backend::Backend,
     dims::{Dim, MaybeSharded, NamedShape, axis},
     mask::PaddingMask,
-    nn::{Autoregressive, Cache, DecoderCache, Layers},
-    ops::{OpError, Real, embed, select},
+    nn::{Autoregressive, Cache, DecoderCache, FullPrecision, Layers, Precision},
+    ops::{OpError, Real, select},
     tokens::TokenIds,
 };
 use dfdx::{
@@ -13,7 +13,7 @@ use dfdx::{
 };
 use std::fmt;
 
-impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
+impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P> {
     /// Encodes the sources `(B, Src)`. The result is [`Autoregressive`]: it generates a target for each.
     ///
     /// ```
@@ -29,7 +29,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     pub fn encode<B: MaybeSharded, Src: Dim>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
-    ) -> Result<EncodedT5<'_, B, Src, Config, E, D>, OpError> {
+    ) -> Result<EncodedT5<'_, B, Src, Config, E, D, P>, OpError> {
         let output = self.encoder(source, NoneTape)?;
         Ok(EncodedT5 { model: self, output, padding: source.padding_mask() })
     }
@@ -46,8 +46,16 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
 /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.next_logits(&start, &mut encoded.cache(Batch)?)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct EncodedT5<'a, B: MaybeSharded, Src: Dim, Config: T5Config, E: Real = f32, D: Backend<E> = Cpu> {
-    model: &'a T5<Config, E, D>,
+pub struct EncodedT5<
+    'a,
+    B: MaybeSharded,
+    Src: Dim,
+    Config: T5Config,
+    E: Real = f32,
+    D: Backend<E> = Cpu,
+    P: Precision = FullPrecision,
+> {
+    model: &'a T5<Config, E, D, P>,
     /// The output of the encoder.
     output: Tensor<(B, Src, Config::EmbedDim), E, D>,
     padding: PaddingMask<B, Src>,
@@ -77,8 +85,8 @@ pub type T5Cache<B, Src, Config, E = f32, D = Cpu> = DecoderCache<
 >;
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<B, E, D>
-    for EncodedT5<'_, B, Src, Config, E, D>
+impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
+    for EncodedT5<'_, B, Src, Config, E, D, P>
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxTgtLen;
@@ -87,7 +95,7 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autore
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         (self.output.shape().0,).check_same_sizes("the sources", (batch,), "the targets")?;
         Ok(DecoderCache {
-            self_attention: Cache::new(&self.model.token_embedder, batch)?,
+            self_attention: Cache::new(&self.model.decoder_norm, batch)?,
             cross_attention: Layers::try_from_fn(|i| {
                 self.model.decoder[i].cross_attention.keys_and_values(self.output.clone())
             })?,
@@ -100,11 +108,11 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autore
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.self_attention.reserve(&self.model.token_embedder, tokens.shape())?;
+        let (start, mask) = cache.self_attention.reserve(&self.model.decoder_norm, tokens.shape())?;
         let (_, next, max) = mask.shape();
         let position_bias = self.model.decoder_position_bias(start, (next, max), NoneTape)?;
         let source_mask = source_mask(tokens.shape(), &cache.source_padding)?;
-        let mut x = embed(&self.model.token_embedder, tokens, NoneTape)?;
+        let mut x = P::embed(&self.model.token_embedder, tokens, NoneTape)?;
         let caches = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);
         for (layer, (target, source)) in self.model.decoder.iter().zip(caches) {
             let update_cache = |new| target.update(new);
@@ -114,8 +122,8 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autore
     }
 }
 
-impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> fmt::Debug
-    for EncodedT5<'_, B, Src, Config, E, D>
+impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Precision> fmt::Debug
+    for EncodedT5<'_, B, Src, Config, E, D, P>
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (batch, len) = self.padding.shape();

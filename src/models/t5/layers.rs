@@ -4,10 +4,9 @@ use crate::{
     dims::{Dim, MaybeSharded},
     mask::AttentionMask,
     module,
-    nn::{CacheUpdate, Keys, Values, init},
+    nn::{CacheUpdate, Keys, Precision, Values, Weight, init},
     ops::{
-        Activation, AttentionOptions, AttentionScale, OpError, Real, Relu, linear, multi_head_attention, residual,
-        rms_norm,
+        Activation, AttentionOptions, AttentionScale, OpError, Real, Relu, multi_head_attention, residual, rms_norm,
     },
 };
 use dfdx::{shapes::ConstDim as _, tensor::Tensor};
@@ -18,31 +17,31 @@ type KeysAndValues<B, Len, Config, E, D, T> =
 
 /// Attention without a scale, with a norm of the queries' input before it and a residual around it.
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Attention<Config: T5Config, E, D> {
+pub struct Attention<Config: T5Config, E, D, P: Precision> {
     /// The weight of the norm.
     #[param(init::ones)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
     /// To the queries of all heads. The scores are not divided by `√HeadDim`; the initial weights are instead.
     #[param(|weight| init::normal(weight, 1.0 / ((Config::EmbedDim::SIZE * Config::HeadDim::SIZE) as f64).sqrt()))]
-    pub query: Tensor<(Columns<Config>, Config::EmbedDim), E, D>,
+    pub query: Weight<(Columns<Config>, Config::EmbedDim), E, D, P>,
     /// To the keys of all heads.
     #[param(|weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
-    pub key: Tensor<(Columns<Config>, Config::EmbedDim), E, D>,
+    pub key: Weight<(Columns<Config>, Config::EmbedDim), E, D, P>,
     /// To the values of all heads.
     #[param(|weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
-    pub value: Tensor<(Columns<Config>, Config::EmbedDim), E, D>,
+    pub value: Weight<(Columns<Config>, Config::EmbedDim), E, D, P>,
     /// Mixes the outputs of the heads.
     #[param(|weight| init::normal(weight, 1.0 / (Columns::<Config>::SIZE as f64).sqrt()))]
-    pub output: Tensor<(Config::EmbedDim, Columns<Config>), E, D>,
+    pub output: Weight<(Config::EmbedDim, Columns<Config>), E, D, P>,
 }
 
-impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
+impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> Attention<Config, E, D, P> {
     /// `(B, K, EmbedDim) -> (B, K, Columns), (B, K, Columns)`
     pub(super) fn keys_and_values<B: MaybeSharded, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, K, Config::EmbedDim), E, D, T>,
     ) -> Result<KeysAndValues<B, K, Config, E, D, T>, OpError> {
-        Ok((linear(x.clone(), &self.key, None)?, linear(x, &self.value, None)?))
+        Ok((P::linear(x.clone(), &self.key, None)?, P::linear(x, &self.value, None)?))
     }
 
     /// `x + output(softmax(q kᵀ + position_bias) v)`:
@@ -59,50 +58,50 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = rms_norm(x.clone(), &self.norm, Config::NORM_EPSILON)?;
         let (key, value) = keys_and_values(normalized.clone())?;
-        let query = linear(normalized, &self.query, None)?;
+        let query = P::linear(normalized, &self.query, None)?;
         let options =
             AttentionOptions { scale: AttentionScale::One, bias: position_bias, ..AttentionOptions::default() };
         let attended = multi_head_attention(query, key, value, mask, options)?;
-        residual(x, linear(attended, &self.output, None)?)
+        residual(x, P::linear(attended, &self.output, None)?)
     }
 }
 
 /// `x + output(relu(hidden(norm(x))))`
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct FeedForward<Config: T5Config, E, D> {
+pub struct FeedForward<Config: T5Config, E, D, P: Precision> {
     /// The weight of the norm.
     #[param(init::ones)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
     /// From `EmbedDim` to `HiddenDim`.
     #[param(|weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
-    pub hidden: Tensor<(Config::HiddenDim, Config::EmbedDim), E, D>,
+    pub hidden: Weight<(Config::HiddenDim, Config::EmbedDim), E, D, P>,
     /// From `HiddenDim` back to `EmbedDim`.
     #[param(|weight| init::normal(weight, 1.0 / (Config::HiddenDim::SIZE as f64).sqrt()))]
-    pub output: Tensor<(Config::EmbedDim, Config::HiddenDim), E, D>,
+    pub output: Weight<(Config::EmbedDim, Config::HiddenDim), E, D, P>,
 }
 
-impl<Config: T5Config, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
+impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> FeedForward<Config, E, D, P> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
     fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = rms_norm(x.clone(), &self.norm, Config::NORM_EPSILON)?;
-        let hidden = Relu::apply(linear(normalized, &self.hidden, None)?)?;
-        residual(x, linear(hidden, &self.output, None)?)
+        let hidden = Relu::apply(P::linear(normalized, &self.hidden, None)?)?;
+        residual(x, P::linear(hidden, &self.output, None)?)
     }
 }
 
 /// Self-attention, then feed-forward layer.
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct EncoderLayer<Config: T5Config, E, D> {
+pub struct EncoderLayer<Config: T5Config, E, D, P: Precision> {
     /// Each position attends to all that are not padding.
-    pub self_attention: Attention<Config, E, D>,
+    pub self_attention: Attention<Config, E, D, P>,
     /// Transforms each position on its own.
-    pub feed_forward: FeedForward<Config, E, D>,
+    pub feed_forward: FeedForward<Config, E, D, P>,
 }
 
-impl<Config: T5Config, E: Real, D: Backend<E>> EncoderLayer<Config, E, D> {
+impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> EncoderLayer<Config, E, D, P> {
     /// `(B, S, EmbedDim), position bias (NumHeads, S, S), mask (B, S, S) -> (B, S, EmbedDim)`
     pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
@@ -118,16 +117,16 @@ impl<Config: T5Config, E: Real, D: Backend<E>> EncoderLayer<Config, E, D> {
 
 /// Self-attention, attention to the source, then feed-forward layer.
 #[module(conventions = Config, output = Config::EmbedDim)]
-pub struct DecoderLayer<Config: T5Config, E, D> {
+pub struct DecoderLayer<Config: T5Config, E, D, P: Precision> {
     /// Each position attends to itself and the ones before it.
-    pub self_attention: Attention<Config, E, D>,
+    pub self_attention: Attention<Config, E, D, P>,
     /// Each position attends to the source.
-    pub cross_attention: Attention<Config, E, D>,
+    pub cross_attention: Attention<Config, E, D, P>,
     /// Transforms each position on its own.
-    pub feed_forward: FeedForward<Config, E, D>,
+    pub feed_forward: FeedForward<Config, E, D, P>,
 }
 
-impl<Config: T5Config, E: Real, D: Backend<E>> DecoderLayer<Config, E, D> {
+impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> DecoderLayer<Config, E, D, P> {
     /// `(B, Q, EmbedDim), position bias (NumHeads, Q, K), mask (B, Q, K), source (B, Src), mask (B, Q, Src) -> (B, Q, EmbedDim)`.
     /// `update_cache` prepends the cached keys and values.
     pub(super) fn forward<B: MaybeSharded, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(

@@ -3,7 +3,7 @@ use crate::{
     backend::{Backend, Tape},
     dims::{Const, MaybeSharded, Product, Sum, along, axis},
     module,
-    nn::{Linear, init},
+    nn::{Linear, Precision, init},
     ops::{OpError, PatchGrid, Real, add_positions, broadcast, concat, patches},
 };
 use dfdx::{shapes::HasShape, tensor::Tensor};
@@ -37,18 +37,18 @@ pub type ClassAndPatches<Config> = Sum<Const<1>, NumPatches<Config>>;
 
 /// The class token and a linear map of each patch, with a vector for each position added.
 #[module(output = Config::EmbedDim)]
-pub struct Embeddings<Config: VitConfig, E, D> {
+pub struct Embeddings<Config: VitConfig, E, D, P: Precision> {
     /// The vector of the class token.
     #[param(|token| init::normal(token, 0.02))]
     pub class_token: Tensor<(Config::EmbedDim,), E, D>,
     /// From the numbers of a patch to its vector.
-    pub patch: Linear<PatchDim<Config>, Config::EmbedDim, E, D>,
+    pub patch: Linear<PatchDim<Config>, Config::EmbedDim, E, D, P>,
     /// A vector for each position.
     #[param(|table| init::normal(table, 0.02))]
     pub position: Tensor<(ClassAndPatches<Config>, Config::EmbedDim), E, D>,
 }
 
-impl<Config: VitConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
+impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Embeddings<Config, E, D, P> {
     /// `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`
     pub(super) fn forward<B: MaybeSharded, T: Tape<E, D>>(
         &self,

@@ -2,7 +2,7 @@ use crate::{
     backend::{Backend, Tape},
     dims::{ConstDim, DataShape, EndsIn, LessThan, MaybeSharded},
     einsum, module,
-    nn::{Arch, Conventions, init},
+    nn::{Arch, Conventions, Precision, Weight, init},
     ops::{OpError, Real, add, linear, residual, scale},
 };
 use dfdx::tensor::{PutTape, Tensor};
@@ -20,22 +20,22 @@ use std::marker::PhantomData;
 /// # Ok::<(), OpError>(())
 /// ```
 #[module(output = OutDim)]
-pub struct Linear<InDim: ConstDim, OutDim: ConstDim, E, D> {
+pub struct Linear<InDim: ConstDim, OutDim: ConstDim, E, D, P: Precision> {
     /// `W`.
     #[param(init::uniform::<InDim, _, _, _>)]
-    pub weight: Tensor<(OutDim, InDim), E, D>,
+    pub weight: Weight<(OutDim, InDim), E, D, P>,
     /// `b`.
     #[param(init::uniform::<InDim, _, _, _>)]
     pub bias: Tensor<(OutDim,), E, D>,
 }
 
-impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, OutDim, E, D> {
+impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, P: Precision> Linear<InDim, OutDim, E, D, P> {
     /// `(.., InDim) -> (.., OutDim)`, for tensors of 1 to 6 axes.
     pub fn forward<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
-        linear(input, &self.weight, Some(&self.bias))
+        P::linear(input, &self.weight, Some(&self.bias))
     }
 }
 

@@ -1,5 +1,6 @@
 use super::{Module, SummaryRow, child_path};
 use crate::dims::ConstDim;
+use crate::weights::{LoadError, Loadable, TensorSource};
 use dfdx::{
     dtypes::Dtype,
     nn::{ModuleVisitor, TensorCollection},
@@ -188,6 +189,13 @@ impl<NumLayers: ConstDim, Layer: TensorCollection<E, D>, E: Dtype, D: Device<E>>
             });
         }
         Ok(layers.map(|layers| Layers { layers, num_layers: PhantomData }))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<NumLayers: ConstDim, Layer: Loadable<E, D>, E: Dtype, D: Device<E>> Loadable<E, D> for Layers<NumLayers, Layer> {
+    fn load_from(source: &mut TensorSource<'_, E, D>, path: &str) -> Result<Self, LoadError> {
+        Self::try_from_fn(|i| Layer::load_from(source, &child_path(path, &i.to_string())))
     }
 }
 

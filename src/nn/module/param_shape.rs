@@ -1,3 +1,4 @@
+use crate::weights::{LoadError, TensorSource};
 use dfdx::{
     dtypes::Dtype,
     nn::TensorOptions,
@@ -19,8 +20,19 @@ pub trait ParamShape: Shape {
     /// Number of elements.
     const NUM_ELEMENTS: usize;
 
+    /// The shape, which has no run-time size.
+    fn shape() -> Self;
+
     /// The dimensions, with their sizes.
     fn describe() -> String;
+
+    /// The parameter at `path` of a source.
+    fn load<E: Dtype, D: Device<E>>(
+        source: &mut TensorSource<'_, E, D>,
+        path: &str,
+    ) -> Result<Tensor<Self, E, D>, LoadError> {
+        source.tensor(path, Self::shape())
+    }
 
     /// How dfdx makes a parameter: `init` fills it.
     fn options<E: Dtype, D: Device<E>>(
@@ -31,6 +43,10 @@ pub trait ParamShape: Shape {
 #[diagnostic::do_not_recommend]
 impl<Dims: ConstShape> ParamShape for Dims {
     const NUM_ELEMENTS: usize = Dims::NUMEL;
+
+    fn shape() -> Self {
+        Dims::default()
+    }
 
     fn describe() -> String {
         format!("{:?}", Dims::default())

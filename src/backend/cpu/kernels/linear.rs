@@ -6,9 +6,9 @@ use dfdx::tensor::CpuError;
 use std::mem;
 
 /// The most rows for which products of contiguous rows are faster than gemm, which packs the weight first.
-const MAX_FEW_ROWS: usize = 16;
+pub(super) const MAX_FEW_ROWS: usize = 16;
 /// The multiply-adds of few rows that take as long as reading a weight from memory.
-const MACS_PER_READ: usize = 8;
+pub(super) const MACS_PER_READ: usize = 8;
 /// The elements of a block of a product that is added to the columns of its output, so that it stays in the cache.
 const ELEMENTS_PER_BLOCK: usize = 1 << 16;
 

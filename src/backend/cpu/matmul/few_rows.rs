@@ -6,8 +6,14 @@ use pulp::{Simd, WithSimd};
 pub fn matmul_few_rows(output: &mut [f32], a: &[f32], b: &[f32], k: usize, partition: Partition) {
     let parts = partition.chunks().zip(partition.split_columns_mut(output, 1));
     partition.map_chunks(parts, |(rows, output)| {
-        level().dispatch(FewRows { output, a, b: rows.slice(b, k), k });
+        add_few_rows(output, a, rows.slice(b, k), k);
     });
+}
+
+/// [`matmul_few_rows`] of a part of the rows of `b`. `output` has a slice for each row of `a`, with an element for each
+/// row of `b`.
+pub fn add_few_rows(output: Vec<&mut [f32]>, a: &[f32], b: &[f32], k: usize) {
+    level().dispatch(FewRows { output, a, b, k });
 }
 
 struct FewRows<'a> {

@@ -10,7 +10,7 @@ mod rows;
 mod small;
 
 pub use contraction::{StridedAxis, contract};
-pub use few_rows::matmul_few_rows;
+pub use few_rows::{add_few_rows, matmul_few_rows};
 pub use gemm::matmul;
 pub use matrix::Matrix;
 pub use register_blocked::{Extent, SimdMatrix, multiply};

@@ -1,0 +1,155 @@
+use super::weight::BLOCK_LEN;
+use half::{bf16, f16};
+
+/// How the elements of a block are stored. A block has [`BLOCK_LEN`] consecutive elements of a row.
+pub trait Format: Copy + Send + Sync + 'static {
+    type Block: Copy + Send + Sync + 'static;
+
+    /// The block whose elements are nearest to these; `None` if one is not finite in this format.
+    fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block>;
+
+    /// The element at `i`. It has no branch, so that a loop over a block becomes vector instructions.
+    fn element(block: &Self::Block, i: usize) -> f32;
+}
+
+/// bfloat16: the upper half of an `f32`.
+#[derive(Clone, Copy)]
+pub struct Bf16Format;
+
+impl Format for Bf16Format {
+    type Block = [u16; BLOCK_LEN];
+
+    fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
+        let nearest = elements.map(bf16::from_f32);
+        nearest.iter().all(|x| x.is_finite()).then(|| nearest.map(bf16::to_bits))
+    }
+
+    #[inline(always)]
+    fn element(block: &Self::Block, i: usize) -> f32 {
+        f32::from_bits(u32::from(block[i]) << 16)
+    }
+}
+
+/// float16 of IEEE 754.
+#[derive(Clone, Copy)]
+pub struct F16Format;
+
+impl Format for F16Format {
+    type Block = [u16; BLOCK_LEN];
+
+    fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
+        let nearest = elements.map(f16::from_f32);
+        nearest.iter().all(|x| x.is_finite()).then(|| nearest.map(f16::to_bits))
+    }
+
+    #[inline(always)]
+    fn element(block: &Self::Block, i: usize) -> f32 {
+        f32_of_f16(block[i])
+    }
+}
+
+/// 8 bits: a block is a float16 scale and its multiples, from -127 to 127, as in `Q8_0` of llama.cpp.
+#[derive(Clone, Copy)]
+pub struct Q8Format;
+
+/// The 34 bytes of a block of [`Q8Format`].
+#[derive(Clone, Copy)]
+pub struct Q8Block {
+    scale: u16,
+    multiples: [i8; BLOCK_LEN],
+}
+
+impl Format for Q8Format {
+    type Block = Q8Block;
+
+    fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
+        const MAX_MULTIPLE: f32 = 127.0;
+        let largest = elements.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
+        let scale = f16::from_f32(largest / MAX_MULTIPLE);
+        // The multiples of the rounded scale, because the product has no other.
+        let inverse = if scale == f16::ZERO { 0.0 } else { scale.to_f32().recip() };
+        let multiple = |x: f32| (x * inverse).round().clamp(-MAX_MULTIPLE, MAX_MULTIPLE) as i8;
+        let is_finite = scale.is_finite() && elements.iter().all(|x| x.is_finite());
+        is_finite.then(|| Q8Block { scale: scale.to_bits(), multiples: elements.map(multiple) })
+    }
+
+    #[inline(always)]
+    fn element(block: &Self::Block, i: usize) -> f32 {
+        f32_of_f16(block.scale) * f32::from(block.multiples[i])
+    }
+}
+
+/// A float16 as an `f32`; NaN and infinities are other numbers. Without a branch, as in
+/// [FP16](https://github.com/Maratyszcza/FP16).
+#[inline(always)]
+fn f32_of_f16(bits: u16) -> f32 {
+    const SIGN: u32 = 1 << 31;
+    /// The exponents of float16 and `f32` differ by 112.
+    const EXPONENT_OFFSET: u32 = 112 << 23;
+    /// 1/2 in bits.
+    const HALF: u32 = 126 << 23;
+    let bits = u32::from(bits) << 16;
+    let magnitude = bits & !SIGN;
+    let normal = (magnitude >> 3).wrapping_add(EXPONENT_OFFSET);
+    // A subnormal number is a multiple of the last place of 1/2 in bits.
+    let subnormal = (f32::from_bits((magnitude >> 16) | HALF) - 0.5).to_bits();
+    let is_normal = magnitude >= 1 << 26;
+    f32::from_bits((bits & SIGN) | if is_normal { normal } else { subnormal })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_finite_float16_is_widened_exactly() {
+        for bits in 0..=u16::MAX {
+            let expected = f16::from_bits(bits);
+            if expected.is_finite() {
+                assert_eq!(f32_of_f16(bits).to_bits(), expected.to_f32().to_bits(), "{bits:#x}");
+            }
+        }
+    }
+
+    /// Elements of every size, the signs mixed.
+    fn elements(size: f32) -> [f32; BLOCK_LEN] {
+        std::array::from_fn(|i| size * ((i * 7919 % 401) as f32 / 200.0 - 1.0))
+    }
+
+    fn largest_error<F: Format>(elements: &[f32; BLOCK_LEN]) -> f32 {
+        let block = F::pack(elements).unwrap();
+        let errors = (0..BLOCK_LEN).map(|i| (F::element(&block, i) - elements[i]).abs());
+        errors.fold(0.0, f32::max)
+    }
+
+    #[test]
+    fn the_error_is_half_of_the_last_place() {
+        for size in [1e-3, 0.02, 1.0, 300.0] {
+            let elements = elements(size);
+            assert!(largest_error::<Bf16Format>(&elements) <= size / 256.0);
+            assert!(largest_error::<F16Format>(&elements) <= size / 2048.0);
+            // The scale has an error of its own.
+            assert!(largest_error::<Q8Format>(&elements) <= size / 254.0 * 1.07);
+        }
+        assert_eq!(largest_error::<Q8Format>(&[0.0; BLOCK_LEN]), 0.0);
+    }
+
+    #[test]
+    fn an_element_that_is_too_large_is_refused() {
+        fn check<F: Format>(largest: f32, too_large: f32) {
+            let with = |x| std::array::from_fn(|i| if i == 5 { x } else { 1.0 });
+            assert!(F::pack(&with(largest)).is_some() && F::pack(&with(-largest)).is_some());
+            for x in [too_large, -too_large, f32::INFINITY, f32::NAN] {
+                assert!(F::pack(&with(x)).is_none(), "{x}");
+            }
+        }
+        check::<Bf16Format>(3.38e38, f32::MAX);
+        check::<F16Format>(65_504.0, 65_520.0);
+        check::<Q8Format>(65_504.0 * 127.0, 65_520.0 * 127.1);
+    }
+
+    #[test]
+    fn a_block_of_8_bits_has_34_bytes() {
+        assert_eq!(size_of::<Q8Block>(), 34);
+    }
+}

@@ -1,0 +1,8 @@
+//! Weights in fewer bits than those that they are multiplied in. A processor that decodes reads each weight once for a
+//! token and waits for it, so a weight of half the bytes takes half the time.
+
+mod format;
+mod weight;
+
+pub use format::{Bf16Format, F16Format, Format, Q8Format};
+pub use weight::PackedWeight;

@@ -1,0 +1,170 @@
+//! How the weights of a model are stored: in the dtype in which the model computes, or in fewer bits.
+
+mod convert;
+mod stored;
+
+pub use convert::WithPrecision;
+pub use stored::{Bf16, F16, Packing, Q8, Stored};
+
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
+use crate::nn::module::ParamShape;
+use crate::ops::{self, OpError, Real};
+use crate::tokens::TokenIds;
+use crate::weights::Loadable;
+use dfdx::{dtypes::Dtype, tensor::Tensor, tensor_ops::Device};
+
+/// A weight of a module whose precision is `P`. In [`FullPrecision`] it is a tensor, otherwise it is [`Stored`].
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{FullPrecision, Q8, Stored, Weight}, prelude::*};
+/// let weight: Weight<(VocabSize, EmbedDim), f32, Cpu, FullPrecision> = Cpu::default().zeros();
+/// let tensor: Tensor<(VocabSize, EmbedDim), f32, Cpu> = weight;
+/// # fn same(weight: Weight<(VocabSize, EmbedDim), f32, Cpu, Q8>) -> Stored<(VocabSize, EmbedDim), Cpu, Q8> { weight }
+/// ```
+pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
+
+/// How the weights of a module are stored: [`FullPrecision`], [`Bf16`], [`F16`] or [`Q8`].
+///
+/// The precision is a parameter of a module, `Gpt2<Config, f32, Cpu, Q8>`. Its linear maps and its tables of tokens are
+/// stored so. Norms, biases and positions stay in the dtype `E`, in which everything is computed: a kernel widens a
+/// weight in registers. Modules of two precisions are two types, so they do not mix.
+///
+/// ```
+/// use typed_transformer::{module, nn::{Precision, Q8, Weight, WithPrecision, init}, prelude::*};
+///
+/// /// A linear map.
+/// #[module(output = OutDim)]
+/// pub struct Map<InDim: ConstDim, OutDim: ConstDim, E, D, P: Precision> {
+///     /// `W`.
+///     #[param(init::uniform::<InDim, _, _, _>)]
+///     pub weight: Weight<(OutDim, InDim), E, D, P>,
+/// }
+///
+/// impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, P: Precision> Map<InDim, OutDim, E, D, P> {
+///     fn forward<B: Dim, T: Tape<E, D>>(
+///         &self,
+///         input: Tensor<(B, InDim), E, D, T>,
+///     ) -> Result<Tensor<(B, OutDim), E, D, T>, OpError> {
+///         P::linear(input, &self.weight, None)
+///     }
+/// }
+///
+/// dims! { pub EmbedDim = 3; pub HiddenDim = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let mut map = Map::<EmbedDim, HiddenDim, f32, Cpu>::build(&device);
+/// map.weight = device.tensor(vec![1.0, 0.5, 0.0, 0.0, 0.0, 127.0]);
+/// let small: Map<EmbedDim, HiddenDim, f32, Cpu, Q8> = map.with_precision()?;
+/// let x: Tensor<(Batch, EmbedDim), f32, Cpu> = device.tensor(vec![127.0, 0.0, 1.0]);
+/// assert_eq!(map.forward(x.clone())?.as_vec(), [127.0, 127.0]);
+/// assert!((small.forward(x)?.as_vec()[0] - 127.0).abs() < 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a precision of weights",
+    label = "weights are not stored as `{Self}`",
+    note = "the precisions are `FullPrecision`, `Bf16`, `F16` and `Q8`"
+)]
+pub trait Precision: Sized + 'static {
+    /// A weight of these dimensions.
+    type Weight<Dims: ParamShape, E: Dtype, D: Device<E>>: Clone + Loadable<E, D>;
+
+    /// `x Wᵀ + b`: [`linear`](ops::linear) with a weight of this precision.
+    ///
+    /// `(.., InDim), (OutDim, InDim), (OutDim) -> (.., OutDim)`
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        input: Tensor<Dims, E, D, T>,
+        weight: &Self::Weight<(OutDim, InDim), E, D>,
+        bias: Option<&Tensor<(OutDim,), E, D>>,
+    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
+    where
+        Dims: EndsIn<InDim, Before: DataShape>;
+
+    /// The row of a table for each token id: [`embed`](ops::embed) with a table of this precision.
+    ///
+    /// `(V, M), (B, S) ids of V -> (B, S, M)`
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        table: &Self::Weight<(V, M), E, D>,
+        ids: &TokenIds<B, S, V>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, M), E, D, T>, OpError>;
+}
+
+/// The weights are tensors of the dtype in which the model computes. It is the default, and the precision that is
+/// trained.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{FullPrecision, Linear}, prelude::*};
+/// let map: Linear<EmbedDim, VocabSize, f32, Cpu, FullPrecision> = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct FullPrecision;
+
+impl Precision for FullPrecision {
+    type Weight<Dims: ParamShape, E: Dtype, D: Device<E>> = Tensor<Dims, E, D>;
+
+    fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        input: Tensor<Dims, E, D, T>,
+        weight: &Tensor<(OutDim, InDim), E, D>,
+        bias: Option<&Tensor<(OutDim,), E, D>>,
+    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
+    where
+        Dims: EndsIn<InDim, Before: DataShape>,
+    {
+        ops::linear(input, weight, bias)
+    }
+
+    fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        table: &Tensor<(V, M), E, D>,
+        ids: &TokenIds<B, S, V>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+        ops::embed(table, ids, tape)
+    }
+}
+
+/// A precision whose weights are tensors: they have gradients, optimizers change them, and they are saved.
+///
+/// ```
+/// use typed_transformer::nn::{FullPrecision, Trainable};
+/// fn is_trainable<P: Trainable>() {}
+/// is_trainable::<FullPrecision>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "weights in `{Self}` are not trained",
+    label = "a model with weights in `{Self}` is for inference",
+    note = "train and save the model in `FullPrecision`; `model.with_precision::<{Self}>()` is a copy for inference"
+)]
+#[allow(missing_docs)]
+pub trait Trainable: Precision {
+    #[doc(hidden)]
+    fn tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(weight: &Self::Weight<Dims, E, D>) -> &Tensor<Dims, E, D>;
+    #[doc(hidden)]
+    fn tensor_mut<Dims: ParamShape, E: Dtype, D: Device<E>>(
+        weight: &mut Self::Weight<Dims, E, D>,
+    ) -> &mut Tensor<Dims, E, D>;
+    #[doc(hidden)]
+    fn from_tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(tensor: Tensor<Dims, E, D>) -> Self::Weight<Dims, E, D>;
+}
+
+impl Trainable for FullPrecision {
+    fn tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(weight: &Tensor<Dims, E, D>) -> &Tensor<Dims, E, D> {
+        weight
+    }
+
+    fn tensor_mut<Dims: ParamShape, E: Dtype, D: Device<E>>(
+        weight: &mut Tensor<Dims, E, D>,
+    ) -> &mut Tensor<Dims, E, D> {
+        weight
+    }
+
+    fn from_tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(tensor: Tensor<Dims, E, D>) -> Tensor<Dims, E, D> {
+        tensor
+    }
+}

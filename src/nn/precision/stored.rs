@@ -1,0 +1,172 @@
+use super::Precision;
+use crate::backend::{
+    Backend, Bf16Format, F16Format, Format, PackedWeight, Q8Format, Tape, packed_linear_kernel, read_weight, run_kernel,
+};
+use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
+use crate::error::cast;
+use crate::nn::module::ParamShape;
+use crate::ops::{self, OpError, Real, device_error};
+use crate::tokens::TokenIds;
+use crate::weights::{LoadError, Loadable, TensorSource};
+use dfdx::dtypes::Dtype;
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{PutTape, Tensor};
+use dfdx::tensor_ops::Device;
+use std::{fmt, marker::PhantomData};
+
+/// A weight of a module, stored in `P`. It lies in memory of the process and cannot be changed. A clone shares it.
+///
+/// It has no gradient. That of the input of its product is the one of the stored weight, so an adapter such as
+/// [`Lora`](crate::nn::Lora) can be trained before and behind it.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{Bf16, Linear, WithPrecision}, prelude::*};
+/// let map = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default()).with_precision::<Bf16>()?;
+/// assert_eq!(map.weight.len_bytes(), 28 * 32 * 2); // A row of 8 elements takes a block of 32.
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Stored<Dims, D, P: Packing> {
+    packed: PackedWeight<P::Format>,
+    device: D,
+    dims: PhantomData<fn() -> Dims>,
+}
+
+/// A precision of fewer bits than those in which the model computes: [`Bf16`], [`F16`] or [`Q8`].
+///
+/// ```
+/// use typed_transformer::nn::{Bf16, F16, Packing, Q8};
+/// fn is_packing<P: Packing>() {}
+/// is_packing::<Bf16>();
+/// is_packing::<F16>();
+/// is_packing::<Q8>();
+/// ```
+pub trait Packing: 'static {
+    #[doc(hidden)]
+    type Format: Format;
+}
+
+/// bfloat16: 8 bits of an `f32`'s precision and its range, in 2 bytes a weight. The relative error of a weight is at
+/// most 2⁻⁹.
+///
+/// ```
+/// use typed_transformer::{models::published::gpt2, nn::Bf16, prelude::*};
+/// type Model = gpt2::Model<f32, Cpu, Bf16>;
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Bf16;
+
+/// float16 of IEEE 754: 11 bits of precision, in 2 bytes a weight. The relative error of a weight is at most 2⁻¹², if
+/// it lies between 2⁻¹⁴ and 65,504; a larger weight is an error.
+///
+/// ```
+/// use typed_transformer::{models::published::gpt2, nn::F16, prelude::*};
+/// type Model = gpt2::Model<f32, Cpu, F16>;
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct F16;
+
+/// 8 bits: multiples, from -127 to 127, of a float16 scale for each 32 weights of a row, as `Q8_0` of llama.cpp, in
+/// 34/32 bytes a weight. The error of a weight is at most 1/254 of the largest of the 32, and that of the rounded scale.
+///
+/// ```
+/// use typed_transformer::{models::published::gpt2, nn::Q8, prelude::*};
+/// type Model = gpt2::Model<f32, Cpu, Q8>;
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Q8;
+
+impl Packing for Bf16 {
+    type Format = Bf16Format;
+}
+impl Packing for F16 {
+    type Format = F16Format;
+}
+impl Packing for Q8 {
+    type Format = Q8Format;
+}
+
+impl<Dims, D, P: Packing> Stored<Dims, D, P> {
+    /// The bytes of the elements in memory.
+    #[must_use]
+    pub fn len_bytes(&self) -> usize {
+        self.packed.len_bytes()
+    }
+}
+
+impl<V: ConstDim, M: ConstDim, D, P: Packing> Stored<(V, M), D, P> {
+    /// Some rows, in the dtype in which the model computes.
+    fn rows<E: Real>(&self, rows: impl ExactSizeIterator<Item = usize>) -> Vec<E> {
+        let mut row = vec![0.0; M::SIZE];
+        let mut elements = Vec::with_capacity(rows.len() * M::SIZE);
+        for index in rows {
+            self.packed.unpack(index..index + 1, &mut row);
+            elements.extend(row.iter().map(|&element| cast::<E>(f64::from(element))));
+        }
+        elements
+    }
+}
+
+impl<Dims, D: Clone, P: Packing> Clone for Stored<Dims, D, P> {
+    fn clone(&self) -> Self {
+        Self { packed: self.packed.clone(), device: self.device.clone(), dims: PhantomData }
+    }
+}
+
+impl<Dims, D, P: Packing> fmt::Debug for Stored<Dims, D, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stored({} bytes)", self.len_bytes())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: ParamShape, E: Dtype, D: Device<E>, P: Packing> Loadable<E, D> for Stored<Dims, D, P> {
+    fn load_from(source: &mut TensorSource<'_, E, D>, path: &str) -> Result<Self, LoadError> {
+        let shape = Dims::shape();
+        let elements = source.read(path, &shape)?;
+        let columns = shape.concrete().into_iter().last().unwrap_or(1);
+        let as_f32 = elements.iter().map(|element| element.to_f32().unwrap_or(f32::NAN));
+        let Some(packed) = PackedWeight::pack(as_f32, columns) else {
+            let (tensor, precision) = (path.to_string(), crate::dims::name::<P>());
+            return Err(LoadError::Precision { tensor, precision });
+        };
+        Ok(Self { packed, device: source.device().clone(), dims: PhantomData })
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: Packing> Precision for P {
+    type Weight<Dims: ParamShape, E: Dtype, D: Device<E>> = Stored<Dims, D, P>;
+
+    fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        input: Tensor<Dims, E, D, T>,
+        weight: &Stored<(OutDim, InDim), D, P>,
+        bias: Option<&Tensor<(OutDim,), E, D>>,
+    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
+    where
+        Dims: EndsIn<InDim, Before: DataShape>,
+    {
+        const OP: &str = "linear";
+        if D::HAS_KERNELS {
+            let shape = input.shape().with_last(OutDim::default());
+            return run_kernel(OP, shape, T::default(), |tape| {
+                let input = D::read(input, tape)?;
+                let bias = bias.map(|bias| read_weight(bias, tape)).transpose()?;
+                Ok(packed_linear_kernel(input, weight.packed.clone(), bias, OutDim::SIZE)?)
+            });
+        }
+        let widened = weight.device.try_tensor_from_vec(weight.rows(0..OutDim::SIZE), Default::default());
+        let widened: Tensor<(OutDim, InDim), E, D> = widened.map_err(device_error(OP))?;
+        ops::linear(input, &widened, bias)
+    }
+
+    fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        table: &Stored<(V, M), D, P>,
+        ids: &TokenIds<B, S, V>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+        let (batch, len) = ids.shape();
+        let rows = table.rows(ids.as_slice().iter().copied());
+        let x = table.device.try_tensor_from_vec(rows, (batch, len, M::default()));
+        Ok(x.map_err(device_error("embed"))?.put_tape(tape))
+    }
+}
