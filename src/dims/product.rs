@@ -1,10 +1,8 @@
 use super::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded, StaticSize, size::FullyStatic};
 use dfdx::shapes;
-use std::{
-    fmt,
-    marker::PhantomData,
-    ops::{Div, Mul},
-};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Div, Mul};
 
 /// The dimension of `Left::SIZE * Right::SIZE` elements: `Left` groups of `Right` elements each.
 ///

@@ -1,10 +1,8 @@
 use super::{AnyDim, ConstDim, CountFactor, Dim, Factor, MaybeSharded, StaticSize, name, relations::LessOrEqual};
 use dfdx::shapes;
-use std::{
-    fmt,
-    marker::PhantomData,
-    ops::{Add, Sub},
-};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Add, Sub};
 use typenum::B1;
 
 /// The number of windows of `Window` neighbours along an axis: `Len - Window + 1`.

@@ -23,11 +23,9 @@
 //! - The residual connection adds a layer's output to its own norm instead of normalizing the sum of input
 //!   and output.
 
-use crate::{
-    mask::PadSourceKeys,
-    nn::{Conventions, Sinusoidal, WidthScale},
-    ops::Relu,
-};
+use crate::mask::PadSourceKeys;
+use crate::nn::{Conventions, Sinusoidal, WidthScale};
+use crate::ops::Relu;
 
 /// The conventions of *Annotated transformer (Flax)*: embeddings divided by the square root of their width,
 /// sinusoidal positions, attention with biases, ReLU, layer norm without a bias.

@@ -16,11 +16,9 @@
 //! | Encoder-decoder: `EncoderDecoderTransformer` | [`LM`](crate::nn::LM) |
 //! | Rot13 | `examples/train_rot13` |
 
-use crate::{
-    mask::PadSourceKeys,
-    nn::{Conventions, Sinusoidal, WidthScale},
-    ops::{MaskFill, Relu},
-};
+use crate::mask::PadSourceKeys;
+use crate::nn::{Conventions, Sinusoidal, WidthScale};
+use crate::ops::{MaskFill, Relu};
 
 /// The conventions of *Another annotated transformer*: ReLU, embeddings scaled by the square root of their
 /// width, sinusoidal positions, attention with biases and a freely chosen head size.

@@ -14,11 +14,9 @@
 //! The published code does not run: its attention and feed-forward layers have the width of the vocabulary but receive
 //! embeddings. Here this mistake does not compile, since a [`Block`](crate::nn::Block) has one width.
 
-use crate::{
-    mask::PadSourceKeys,
-    nn::{Conventions, NormKind, NormPlacement, Sinusoidal},
-    ops::Relu,
-};
+use crate::mask::PadSourceKeys;
+use crate::nn::{Conventions, NormKind, NormPlacement, Sinusoidal};
+use crate::ops::Relu;
 
 /// The conventions of *Learning the Transformer*: one RMSNorm, shared by both sublayers of a block and applied
 /// after each; ReLU; sinusoidal positions; no biases in attention or logits.

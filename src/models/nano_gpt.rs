@@ -9,11 +9,9 @@
 //! | `Block` | [`Block`](crate::nn::Block) with [`NormPlacement::Pre`] |
 //! | `GPT`, `ln_f`, `lm_head` tied to `wte` | [`DecoderOnly`](crate::nn::DecoderOnly), [`Conventions::TIED_LOGITS`] |
 
-use crate::{
-    mask::PadSourceKeys,
-    nn::{Conventions, Learned, NormPlacement, WidthScale},
-    ops::Gelu,
-};
+use crate::mask::PadSourceKeys;
+use crate::nn::{Conventions, Learned, NormPlacement, WidthScale};
+use crate::ops::Gelu;
 
 /// The conventions of nanoGPT's training from scratch: pre-norm, GELU, learned positions, tied logits, no
 /// biases, normally distributed initial weights with a standard deviation of 0.02.

@@ -21,17 +21,15 @@
 //!   the same length. [`residual`] takes two tensors of one length.
 //! - The two masks are passed under each other's names. A mask has the dimensions of its own query and key.
 
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, Dim, MaybeSharded, NamedShape, Product},
-    einsum,
-    mask::{AttentionMask, PadSourceKeys},
-    nn::{Arch, Conventions, LM, MHAttention, Norm, Output, Seq2Seq, Sinusoidal},
-    ops::{
-        AttentionOptions, AttentionScale, Gelu, OpError, Real, attention_weights, merge_heads, residual, split_heads,
-    },
-    tokens::TokenIds,
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded, NamedShape, Product};
+use crate::einsum;
+use crate::mask::{AttentionMask, PadSourceKeys};
+use crate::nn::{Arch, Conventions, LM, MHAttention, Norm, Output, Seq2Seq, Sinusoidal};
+use crate::ops::{
+    AttentionOptions, AttentionScale, Gelu, OpError, Real, attention_weights, merge_heads, residual, split_heads,
 };
+use crate::tokens::TokenIds;
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// The conventions of *Transformer from Scratch*: GELU, sinusoidal positions on unscaled embeddings, attention

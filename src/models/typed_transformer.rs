@@ -1,10 +1,8 @@
 //! *The Typed Transformer*; the [front page](crate) maps its sections to this crate.
 
-use crate::{
-    mask::PadQueriesAndKeys,
-    nn::{Conventions, Learned},
-    ops::GeluTanh,
-};
+use crate::mask::PadQueriesAndKeys;
+use crate::nn::{Conventions, Learned};
+use crate::ops::GeluTanh;
 
 /// The conventions of *The Typed Transformer*: GELU, learned positions, normalized embeddings, attention
 /// without biases, masked padding in queries and keys.

@@ -4,10 +4,8 @@
 //! rounding only, because uniform numbers are drawn in `f32` and normal ones in `f64`.
 
 use super::{Arch, Conventions};
-use crate::{
-    dims::ConstDim,
-    ops::{Real, cast},
-};
+use crate::dims::ConstDim;
+use crate::ops::{Real, cast};
 use dfdx::{shapes::Shape, tensor::Tensor, tensor_ops::Device};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal, Uniform};

@@ -1,10 +1,8 @@
 use super::{OpError, Real, cast, unnamed::map};
 use crate::backend::{Backend, Tape, dropout_kernel, parallel_map, run_kernel};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::TryMul,
-};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::TryMul;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Bernoulli, Distribution};

@@ -1,13 +1,9 @@
 use super::{OpError, Real, device_error, views::with_shape_type};
-use crate::{
-    backend::{Backend, Tape, WeightTape, gather_kernel, read_weight, run_kernel, weight_on_tape},
-    dims::{ConstDim, Dim, MaybeSharded},
-    tokens::TokenIds,
-};
-use dfdx::{
-    tensor::{PutTape, SplitTape, Tensor},
-    tensor_ops::GatherTo,
-};
+use crate::backend::{Backend, Tape, WeightTape, gather_kernel, read_weight, run_kernel, weight_on_tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::tokens::TokenIds;
+use dfdx::tensor::{PutTape, SplitTape, Tensor};
+use dfdx::tensor_ops::GatherTo;
 
 /// The row of `table` for each token id: `table[ids]`.
 ///

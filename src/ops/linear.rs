@@ -1,16 +1,10 @@
-use super::{
-    OpError, Real, device_error,
-    unnamed::{Rows, matmul_2d_transposed, reshape_to, rows, zip},
-};
-use crate::{
-    backend::{Backend, Linear, Tape, WeightTape, linear_kernel, read_weight, run_kernel, weight_on_tape},
-    dims::{ConstDim, DataShape, EndsIn},
-};
-use dfdx::{
-    shapes::{Axis, HasShape},
-    tensor::Tensor,
-    tensor_ops::{BroadcastTo, TryAdd},
-};
+use super::unnamed::{Rows, matmul_2d_transposed, reshape_to, rows, zip};
+use super::{OpError, Real, device_error};
+use crate::backend::{Backend, Linear, Tape, WeightTape, linear_kernel, read_weight, run_kernel, weight_on_tape};
+use crate::dims::{ConstDim, DataShape, EndsIn};
+use dfdx::shapes::{Axis, HasShape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{BroadcastTo, TryAdd};
 
 /// `x Wᵀ + b`: a linear map of the vector at each position.
 ///

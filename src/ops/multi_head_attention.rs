@@ -1,20 +1,15 @@
+use super::attention::{check_attention, check_bias, masked_softmax};
+use super::dropout::ensure_is_rate;
 use super::{
-    AttentionOptions, OpError, Real,
-    attention::{check_attention, check_bias, masked_softmax},
-    device_error, dim_error, drop_others,
-    dropout::ensure_is_rate,
-    kept_elements, kept_factor, merge_heads, split_heads,
+    AttentionOptions, OpError, Real, device_error, dim_error, drop_others, kept_elements, kept_factor, merge_heads,
+    split_heads,
 };
-use crate::{
-    backend::{AttentionConfig, AttentionDims, Backend, Tape, WeightDropout, attention_kernel, run_kernel},
-    dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
-    mask::AttentionMask,
-};
-use dfdx::{
-    shapes::{Axes4, HasShape},
-    tensor::Tensor,
-    tensor_ops::{PermuteTo, ReshapeTo, TryMatMul},
-};
+use crate::backend::{AttentionConfig, AttentionDims, Backend, Tape, WeightDropout, attention_kernel, run_kernel};
+use crate::dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size};
+use crate::mask::AttentionMask;
+use dfdx::shapes::{Axes4, HasShape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{PermuteTo, ReshapeTo, TryMatMul};
 
 const OP: &str = "attention";
 

@@ -1,14 +1,11 @@
 use super::{gather::Parts, linear::relabel, local::Local};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, Divides, MaybeSharded, Product},
-    mask::AttentionMask,
-    ops::{
-        AttentionOptions, AttentionScale, OpError, Real, Rotary, attend, kept_elements,
-        rotate_heads as rotate_local_heads,
-    },
-    ranks::{ConstRankAxis, Ranks, Shard},
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, Divides, MaybeSharded, Product};
+use crate::mask::AttentionMask;
+use crate::ops::{
+    AttentionOptions, AttentionScale, OpError, Real, Rotary, attend, kept_elements, rotate_heads as rotate_local_heads,
 };
+use crate::ranks::{ConstRankAxis, Ranks, Shard};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// [`multi_head_attention`](crate::ops::multi_head_attention), of which each rank computes its heads.

@@ -1,7 +1,5 @@
-use crate::{
-    ops::{DropoutSeed, OpError},
-    ranks::{Element, RankAxis, Ranks},
-};
+use crate::ops::{DropoutSeed, OpError};
+use crate::ranks::{Element, RankAxis, Ranks};
 use dfdx::{tensor::Tape, tensor_ops::Device};
 
 /// A guard: while it lives, all ranks drop the same elements of a tensor that all of them have. If the caller has set

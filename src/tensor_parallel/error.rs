@@ -1,8 +1,6 @@
-use crate::{
-    ops::OpError,
-    ranks::RanksError,
-    weights::{LoadError, SaveError},
-};
+use crate::ops::OpError;
+use crate::ranks::RanksError;
+use crate::weights::{LoadError, SaveError};
 
 /// The error of building, loading or saving a sharded model.
 ///

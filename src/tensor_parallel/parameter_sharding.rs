@@ -1,11 +1,9 @@
 //! The shard of each parameter of a sharded model.
 
 use super::{Sharded, gather::Parts};
-use crate::{
-    ranks::{Element, RankAxis, Ranks, RanksError},
-    train::parameter_infos,
-    weights::SafetensorsDtype,
-};
+use crate::ranks::{Element, RankAxis, Ranks, RanksError};
+use crate::train::parameter_infos;
+use crate::weights::SafetensorsDtype;
 use dfdx::tensor_ops::Device;
 
 /// A parameter of the whole model, and the parts of it that the ranks have.

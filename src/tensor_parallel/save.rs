@@ -1,10 +1,8 @@
 //! The file of a sharded model.
 
 use super::{Distributed, DistributedError, Sharded, distributed::gather_tensors};
-use crate::{
-    ranks::{Element, RankAxis, Ranks, Replicated},
-    weights::{SafetensorsDtype, ensure_all_finite, save_tensors},
-};
+use crate::ranks::{Element, RankAxis, Ranks, Replicated};
+use crate::weights::{SafetensorsDtype, ensure_all_finite, save_tensors};
 use dfdx::tensor_ops::Device;
 use std::{collections::HashMap, path::Path};
 

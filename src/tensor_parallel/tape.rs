@@ -1,15 +1,11 @@
 //! Collective operations on a tape.
 
-use crate::{
-    backend::{Tape, elements_of},
-    ops::{OpError, Real},
-    ranks::{RankAxis, Ranks, RanksError, failure},
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{PutTape, SplitTape, Tensor},
-    tensor_ops::{Device, ReshapeTo},
-};
+use crate::backend::{Tape, elements_of};
+use crate::ops::{OpError, Real};
+use crate::ranks::{RankAxis, Ranks, RanksError, failure};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{PutTape, SplitTape, Tensor};
+use dfdx::tensor_ops::{Device, ReshapeTo};
 use rand::{Rng, distributions::Distribution};
 use std::{cell::RefCell, vec::IntoIter};
 

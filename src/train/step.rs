@@ -1,14 +1,10 @@
-use crate::{
-    dims::Dim,
-    ops::DropoutSeed,
-    ranks::{RankAxis, Ranks, Shard},
-};
+use crate::dims::Dim;
+use crate::ops::DropoutSeed;
+use crate::ranks::{RankAxis, Ranks, Shard};
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::{
-    fmt::{self, Display, Formatter},
-    time::{Duration, Instant},
-};
+use std::fmt::{self, Display, Formatter};
+use std::time::{Duration, Instant};
 
 /// A step of a training run. Keep it alive until the forward pass is done: while it lives, dropout draws from
 /// its random numbers.

@@ -1,15 +1,11 @@
 //! Replaces files atomically: first a partial file beside the target is written, then it is renamed.
 
-use super::{
-    disk::{self, NewFile, ReadFile},
-    header,
-};
+use super::disk::{self, NewFile, ReadFile};
+use super::header;
 use crate::files::ensure_regular_file;
-use std::{
-    fs,
-    io::{self, BufWriter, ErrorKind, Read, Write},
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
 
 /// A complete, synced new version of a file, not yet renamed to its path. Dropping it removes it.
 pub(crate) struct PartialFile {

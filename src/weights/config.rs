@@ -1,12 +1,10 @@
 //! `config.json` of HuggingFace's `transformers`, compared with the type of a model.
 
 use super::LoadError;
-use crate::{
-    dims::{ConstDim, name},
-    escape::escape,
-    files::read_bounded,
-    tokens::Fin,
-};
+use crate::dims::{ConstDim, name};
+use crate::escape::escape;
+use crate::files::read_bounded;
+use crate::tokens::Fin;
 use itertools::Itertools;
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt, path::Path};

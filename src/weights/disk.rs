@@ -1,14 +1,12 @@
 //! The file-system calls that read and write checkpoints. Tests make each of them fail in turn.
 
 use super::lock::is_at;
-use std::{
-    cell::Cell,
-    fs::{self, File, Metadata, Permissions, TryLockError},
-    io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
-    path::Path,
-    process, thread,
-    time::Duration,
-};
+use std::cell::Cell;
+use std::fs::{self, File, Metadata, Permissions, TryLockError};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::Duration;
+use std::{process, thread};
 
 /// A fault that a test injects into a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

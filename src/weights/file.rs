@@ -1,19 +1,13 @@
-use super::{
-    LoadError, SafetensorsDtype, decode_elements,
-    disk::{self, ReadFile},
-    first_non_finite,
-    header::{self, Header, HeaderError},
-    is_readable,
-};
+use super::disk::{self, ReadFile};
+use super::header::{self, Header, HeaderError};
+use super::{LoadError, SafetensorsDtype, decode_elements, first_non_finite, is_readable};
 use crate::files::ensure_regular_file;
 use crc32fast::Hasher;
 use safetensors::tensor::TensorInfo;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::{self, Debug},
-    io::{Read, Seek, SeekFrom},
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Debug};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 
 /// The bytes of a tensor that are read at a time: whole elements of every dtype.
 const CHUNK_LEN_BYTES: usize = 1 << 16;

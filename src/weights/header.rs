@@ -2,15 +2,11 @@
 
 use super::checksum;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
-use serde::{
-    Deserialize, Deserializer,
-    de::{Error, MapAccess, Visitor},
-};
-use std::{
-    collections::BTreeMap,
-    fmt,
-    io::{self, Read},
-};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Read};
 
 /// The length of the number at the beginning of a file, which is the length of its header.
 pub(super) const LEN_BYTES: u64 = 8;

@@ -1,11 +1,9 @@
 use super::{SaveError, atomic::with_suffix, disk};
 use crate::files::ensure_regular_file;
-use std::{
-    fs::{self, File, OpenOptions, TryLockError},
-    io::{self, ErrorKind, Read, Seek, Write},
-    path::{Path, PathBuf},
-    process,
-};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::process;
 
 /// The end of the name of a lock.
 pub(crate) const LOCK_SUFFIX: &str = ".lock";

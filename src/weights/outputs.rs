@@ -1,16 +1,11 @@
 //! Checks before a file is written: that nothing else is lost, and that there is room.
 
-use super::{
-    LoadError, SaveError, TRAINING, TensorFile,
-    atomic::{PartialFile, folder, resolve_target},
-    disk::{self, free_bytes, may_pass, retried},
-};
-use std::{
-    collections::BTreeMap,
-    env, fs, io,
-    path::{Path, PathBuf},
-    process,
-};
+use super::atomic::{PartialFile, folder, resolve_target};
+use super::disk::{self, free_bytes, may_pass, retried};
+use super::{LoadError, SaveError, TRAINING, TensorFile};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io, process};
 
 /// The kind of file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,19 +1,16 @@
+use super::atomic::PartialFile;
+use super::outputs::{ensure_no_other_kind, in_private_folder};
 use super::{
-    CONVENTIONS, SafetensorsDtype, SaveError,
-    atomic::PartialFile,
-    checksum, conventions, decode_elements, first_non_finite, header,
-    outputs::{ensure_no_other_kind, in_private_folder},
+    CONVENTIONS, SafetensorsDtype, SaveError, checksum, conventions, decode_elements, first_non_finite, header,
 };
 use crate::{model_tensors::visit_tensors, nn::Module};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use safetensors::{Dtype, tensor::TensorInfo};
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, HashMap},
-    convert::Infallible,
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// Saves a model as safetensors: each parameter under its field path, and in the metadata the model's
 /// [conventions](crate::nn::Conventions::conventions) and a checksum of every tensor and of the header.

@@ -1,12 +1,10 @@
 use super::MHAttention;
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded},
-    mask::{AttentionMask, PaddingMask, mk_cross_mask},
-    module,
-    nn::{Arch, Conventions, KeysAndValues, Norm, residual_norm, sublayer_input},
-    ops::{OpError, Real, dim_error},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::mask::{AttentionMask, PaddingMask, mk_cross_mask};
+use crate::module;
+use crate::nn::{Arch, Conventions, KeysAndValues, Norm, residual_norm, sublayer_input};
+use crate::ops::{OpError, Real, dim_error};
 use dfdx::tensor::Tensor;
 
 /// One sequence attends to another (*The Typed Transformer*, "Cross-attention").

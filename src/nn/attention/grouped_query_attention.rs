@@ -7,10 +7,8 @@ use crate::{
     nn::{Arch, AttentionProjection, CacheUpdate, Conventions, KeyValueCache, Norm, Projection, residual_norm, rotary},
     ops::{OpError, Real, dropout, grouped_query_attention},
 };
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Cpu, Tensor},
-};
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{Cpu, Tensor};
 use std::marker::PhantomData;
 
 /// An [`Arch`] whose attention has fewer heads for keys and values than for queries:

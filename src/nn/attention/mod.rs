@@ -14,11 +14,9 @@ pub use multi_head_attention::MHAttention;
 pub use self_attention::SelfAttention;
 pub(crate) use self_attention::self_mask;
 
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded, Product},
-    ops::{OpError, Real, Rotary, rotate_heads},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
+use crate::ops::{OpError, Real, Rotary, rotate_heads};
 use dfdx::tensor::Tensor;
 
 /// Queries or keys, rotated by their positions from `start` on if the model has rotary positions.

@@ -1,11 +1,9 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded, Product},
-    mask::AttentionMask,
-    module,
-    nn::{Arch, AttentionProjection, KeysAndValues, Projection},
-    ops::{OpError, Real, attention_weights, dropout, multi_head_attention, split_heads},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
+use crate::mask::AttentionMask;
+use crate::module;
+use crate::nn::{Arch, AttentionProjection, KeysAndValues, Projection};
+use crate::ops::{OpError, Real, attention_weights, dropout, multi_head_attention, split_heads};
 use dfdx::tensor::Tensor;
 
 /// Every query attends to every key that it may see, in `NumHeads` heads (*The Typed Transformer*,

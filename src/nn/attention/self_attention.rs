@@ -1,12 +1,10 @@
 use super::{MHAttention, rotate};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded},
-    mask::{AttentionMask, CausalKind, MaskKind, PaddingMask, mk_mask},
-    module,
-    nn::{Arch, CacheUpdate, Conventions, KeyValueCache, Norm, residual_norm, rotary, sublayer_input},
-    ops::{OpError, Real, attention_weights, split_heads},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::mask::{AttentionMask, CausalKind, MaskKind, PaddingMask, mk_mask};
+use crate::module;
+use crate::nn::{Arch, CacheUpdate, Conventions, KeyValueCache, Norm, residual_norm, rotary, sublayer_input};
+use crate::ops::{OpError, Real, attention_weights, split_heads};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// A sequence attends to itself (*The Typed Transformer*, "Self-attention").

@@ -1,16 +1,12 @@
 //! A cache is copied, truncated, reordered, and slid along with its window.
 
 use super::{CacheCapacity, CachedHeads, KeyValueCache, key_value_cache::grow};
-use crate::{
-    backend::Backend,
-    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
-    ops::{OpError, Real, device_error, dim_error, gather_runs},
-    tokens::Indices,
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-};
+use crate::backend::Backend;
+use crate::dims::{ConstDim, Dim, MaybeSharded, check_same_size};
+use crate::ops::{OpError, Real, device_error, dim_error, gather_runs};
+use crate::tokens::Indices;
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
 use std::ops::Range;
 
 const OP: &str = "cache";

@@ -1,14 +1,10 @@
 use super::{CacheCapacity, CachedHeads, edit::keep};
-use crate::{
-    backend::Backend,
-    dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
-    mask::{AttentionMask, CausalKind, CausalMask},
-    ops::{OpError, Real, device_error, dim_error},
-};
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Cpu, NoneTape, Tensor},
-};
+use crate::backend::Backend;
+use crate::dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size};
+use crate::mask::{AttentionMask, CausalKind, CausalMask};
+use crate::ops::{OpError, Real, device_error, dim_error};
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{Cpu, NoneTape, Tensor};
 use std::fmt;
 
 /// The keys and values of one causal self-attention. A decoding step then computes keys and values for new

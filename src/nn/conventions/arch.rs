@@ -1,8 +1,6 @@
 use super::{Conventions, PositionsFor, PositionsInHeads};
-use crate::{
-    dims::{AnyDim, ConstDim, Dim},
-    ops::{AttentionOptions, Real},
-};
+use crate::dims::{AnyDim, ConstDim, Dim};
+use crate::ops::{AttentionOptions, Real};
 use dfdx::tensor::Storage;
 
 /// The inner configuration of a model (the post's `InstanceSingleton`): the dimensions of its blocks that callers

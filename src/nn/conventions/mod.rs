@@ -10,11 +10,9 @@ pub use norm_placement::NormPlacement;
 pub use positions::{Learned, NoPositions, PositionKind, PositionsFor, PositionsInHeads, RotaryPositions, Sinusoidal};
 pub use width_scale::WidthScale;
 
-use crate::{
-    dims::name,
-    mask::PaddingRule,
-    ops::{Activation, AttentionScale, MaskFill, NormKind, Rotary},
-};
+use crate::dims::name;
+use crate::mask::PaddingRule;
+use crate::ops::{Activation, AttentionScale, MaskFill, NormKind, Rotary};
 
 /// The conventions in which published transformers differ: types and constants, known at compile time. Two models
 /// with different conventions have different types.

@@ -1,11 +1,9 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded},
-    module,
-    nn::{Arch, Conventions, init},
-    ops::{OpError, Real, embed, linear},
-    tokens::TokenIds,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::module;
+use crate::nn::{Arch, Conventions, init};
+use crate::ops::{OpError, Real, embed, linear};
+use crate::tokens::TokenIds;
 use dfdx::tensor::Tensor;
 
 /// A table with a vector for each of `N` tokens or positions.

@@ -1,10 +1,8 @@
-use crate::{
-    backend::{Arithmetic, Backend, Tape},
-    dims::{ConstDim, DataShape, EndsIn},
-    module,
-    nn::{Arch, Conventions, FeedForwardProjection, Norm, Projection, residual_norm},
-    ops::{Activation, OpError, Real, dropout, elementwise},
-};
+use crate::backend::{Arithmetic, Backend, Tape};
+use crate::dims::{ConstDim, DataShape, EndsIn};
+use crate::module;
+use crate::nn::{Arch, Conventions, FeedForwardProjection, Norm, Projection, residual_norm};
+use crate::ops::{Activation, OpError, Real, dropout, elementwise};
 use dfdx::tensor::Tensor;
 
 /// A multi-layer perceptron on each position (*The Typed Transformer*, "Feed forward").

@@ -1,10 +1,8 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded},
-    module,
-    nn::{Arch, Conventions, NormKind, NormPlacement, init},
-    ops::{OpError, Real, layer_norm, residual, rms_norm},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
+use crate::module;
+use crate::nn::{Arch, Conventions, NormKind, NormPlacement, init};
+use crate::ops::{OpError, Real, layer_norm, residual, rms_norm};
 use dfdx::tensor::Tensor;
 
 /// `normalized(x) · weight + bias`: [`layer_norm`] or [`rms_norm`] of each vector, by the conventions of `A`.

@@ -1,11 +1,9 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, Dim, MaybeSharded},
-    module,
-    nn::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, optional_norm},
-    ops::{OpError, Real, add_positions, dropout, learned_positions_from, scale, sinusoidal_positions_from},
-    tokens::TokenIds,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
+use crate::module;
+use crate::nn::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, optional_norm};
+use crate::ops::{OpError, Real, add_positions, dropout, learned_positions_from, scale, sinusoidal_positions_from};
+use crate::tokens::TokenIds;
 use dfdx::tensor::Tensor;
 
 /// Turns token ids into vectors (*The Typed Transformer*, "Embedder").

@@ -1,11 +1,9 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, MaybeSharded},
-    module,
-    nn::{Embedder, Encoder, HasPositionsFor},
-    ops::{OpError, Real, masked_mean},
-    tokens::TokenIds,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, MaybeSharded};
+use crate::module;
+use crate::nn::{Embedder, Encoder, HasPositionsFor};
+use crate::ops::{OpError, Real, masked_mean};
+use crate::tokens::TokenIds;
 use dfdx::tensor::{NoneTape, Tensor};
 
 /// The encoder with its embedder: it computes a vector for each token from the whole sequence (*The Typed

@@ -1,15 +1,11 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, Dim, MaybeSharded},
-    module,
-    nn::{EmbeddingDecoder, EmbeddingEncoder, EncodedLM, HasPositionsFor, LmHead},
-    ops::{OpError, Real},
-    tokens::TokenIds,
-};
-use dfdx::{
-    shapes::Shape,
-    tensor::{Cpu, NoneTape, Tensor},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
+use crate::module;
+use crate::nn::{EmbeddingDecoder, EmbeddingEncoder, EncodedLM, HasPositionsFor, LmHead};
+use crate::ops::{OpError, Real};
+use crate::tokens::TokenIds;
+use dfdx::shapes::Shape;
+use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
 /// The configuration of an encoder-decoder: the dimensions that callers see. The hidden ones are in its
 /// [`Arch`](crate::nn::Arch). Source and target may differ in vocabulary and length.

@@ -1,15 +1,14 @@
 use super::{DividesLayersOf, ShardedBlockStack};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, MaybeSharded},
-    mask::CausalMask,
-    module,
-    nn::{DecoderOnly, Embedder, LmHead, SingleStack, self_mask, target_padding},
-    ops::OpError,
-    ranks::{Element, Ranks},
-    tensor_parallel::{Sharded, dropout::same_dropout},
-    tokens::TokenIds,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, MaybeSharded};
+use crate::mask::CausalMask;
+use crate::module;
+use crate::nn::{DecoderOnly, Embedder, LmHead, SingleStack, self_mask, target_padding};
+use crate::ops::OpError;
+use crate::ranks::{Element, Ranks};
+use crate::tensor_parallel::Sharded;
+use crate::tensor_parallel::dropout::same_dropout;
+use crate::tokens::TokenIds;
 use dfdx::tensor::Tensor;
 
 /// [`DecoderOnly`], whose heads and hidden columns are divided among the ranks. All ranks have embeddings, norms

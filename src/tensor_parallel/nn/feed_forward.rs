@@ -1,13 +1,12 @@
 use super::{ColumnProjection, DividesLayersOf, RowProjection};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AxisOf, ConstDim, Dim, MaybeSharded, axis},
-    module,
-    nn::{Arch, Conventions, FeedForwardProjection, Norm, residual_norm},
-    ops::{Activation, OpError, dropout},
-    ranks::{Element, Ranks, Shard},
-    tensor_parallel::{all_gather, dropout::same_dropout, enter},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AxisOf, ConstDim, Dim, MaybeSharded, axis};
+use crate::module;
+use crate::nn::{Arch, Conventions, FeedForwardProjection, Norm, residual_norm};
+use crate::ops::{Activation, OpError, dropout};
+use crate::ranks::{Element, Ranks, Shard};
+use crate::tensor_parallel::dropout::same_dropout;
+use crate::tensor_parallel::{all_gather, enter};
 use dfdx::tensor::Tensor;
 
 /// [`FeedForward`](crate::nn::FeedForward), of which each rank has its part of the hidden columns.

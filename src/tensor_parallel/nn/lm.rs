@@ -1,15 +1,14 @@
 use super::{DividesLayersOf, ShardedBlockStack, ShardedEmbeddingDecoder};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, MaybeSharded},
-    mask::NoMask,
-    module,
-    nn::{Embedder, LM, LmHead, Output, Seq2Seq, self_mask},
-    ops::OpError,
-    ranks::{Element, Ranks},
-    tensor_parallel::{Sharded, dropout::same_dropout},
-    tokens::TokenIds,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, MaybeSharded};
+use crate::mask::NoMask;
+use crate::module;
+use crate::nn::{Embedder, LM, LmHead, Output, Seq2Seq, self_mask};
+use crate::ops::OpError;
+use crate::ranks::{Element, Ranks};
+use crate::tensor_parallel::Sharded;
+use crate::tensor_parallel::dropout::same_dropout;
+use crate::tokens::TokenIds;
 
 /// [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder), whose heads and hidden columns are divided among the ranks.
 #[module(output = Config::EmbedDim)]

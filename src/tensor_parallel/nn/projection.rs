@@ -1,17 +1,13 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded},
-    module,
-    nn::{ProjectionRule, init},
-    ops::{OpError, Real, device_error},
-    ranks::{Element, Ranks, ShardedColumns},
-    tensor_parallel::{EnteredOver, all_reduce, linear_column, linear_row},
-};
-use dfdx::{
-    shapes::{Axes2, HasShape},
-    tensor::Tensor,
-    tensor_ops::{BroadcastTo, TryAdd},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::module;
+use crate::nn::{ProjectionRule, init};
+use crate::ops::{OpError, Real, device_error};
+use crate::ranks::{Element, Ranks, ShardedColumns};
+use crate::tensor_parallel::{EnteredOver, all_reduce, linear_column, linear_row};
+use dfdx::shapes::{Axes2, HasShape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{BroadcastTo, TryAdd};
 
 /// `x Wᵀ + b`, of which each rank has its part of the columns: the sharded form of a
 /// [`Projection`](crate::nn::Projection).

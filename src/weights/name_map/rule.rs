@@ -1,8 +1,6 @@
-use super::{
-    super::{ExpectedTensor, LoadError, SafetensorsDtype, Shards, ensure_dtype, ensure_finite},
-    axes::Axes,
-    pattern::Pattern,
-};
+use super::super::{ExpectedTensor, LoadError, SafetensorsDtype, Shards, ensure_dtype, ensure_finite};
+use super::axes::Axes;
+use super::pattern::Pattern;
 
 /// One rule of a [`NameMap`](super::NameMap): `PATH = NAME or NAME [AXES] part I of N`.
 #[derive(Clone, Debug)]

@@ -1,11 +1,9 @@
 //! The contraction of two tensors of any strides, as products of matrices of any strides.
 
-use super::{
-    Matrix,
-    gemm::matmul_into,
-    matrix::MatrixMut,
-    small::{is_small, matmul_small},
-};
+use super::Matrix;
+use super::gemm::matmul_into;
+use super::matrix::MatrixMut;
+use super::small::{is_small, matmul_small};
 use crate::autograd::Partition;
 use std::cmp::Reverse;
 

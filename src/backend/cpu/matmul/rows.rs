@@ -1,9 +1,8 @@
 //! Row operations of a linear layer: bias, column sums, transposed copy.
 
-use crate::{
-    autograd::{Buffer, elementwise::partition_rows},
-    simd::{add_row, row_chunks, row_chunks_mut, vectorized},
-};
+use crate::autograd::Buffer;
+use crate::autograd::elementwise::partition_rows;
+use crate::simd::{add_row, row_chunks, row_chunks_mut, vectorized};
 
 /// Sets each row to the bias, or to 0.
 pub fn fill_rows(rows: &mut [f32], bias: Option<&[f32]>, width: usize) {
