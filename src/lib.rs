@@ -200,10 +200,10 @@ pub mod prelude {
         nn::BuildModule,
         shapes::{ConstDim as _, HasShape, Shape},
         tensor::{
-            AsArray, Cpu, CpuError, NoneTape, PutTape, SampleTensor, SplitTape, Tensor, TensorFrom, TensorFromVec,
-            Trace, WithEmptyTape, ZerosTensor,
+            AsArray as _, Cpu, CpuError, NoneTape, PutTape as _, SampleTensor as _, SplitTape as _, Tensor,
+            TensorFrom as _, TensorFromVec as _, Trace as _, WithEmptyTape as _, ZerosTensor as _,
         },
-        tensor_ops::{Backward, BroadcastTo, Device},
+        tensor_ops::{Backward as _, BroadcastTo as _, Device},
     };
 }
 
