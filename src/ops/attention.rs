@@ -138,29 +138,19 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D
 /// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
 ///
 /// ```
-/// use typed_transformer::prelude::*;
-/// dims! { pub NumHeads = 1; pub QKDim = 1; pub VODim = 2; pub QLen = 1; pub KLen = 3; pub Batch = 1; }
+/// use typed_transformer::{ops::attention, prelude::*};
+/// dims! { pub NumHeads = 1; pub QKDim = 1; pub VODim = 2; pub QLen = 1; pub KLen; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f32, Cpu> = device.tensor(vec![1.0]);
-/// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f32, Cpu> = device.tensor(vec![5.0, 5.0, 9.0]);
-/// let value: Tensor<(Batch, NumHeads, KLen, VODim), f32, Cpu> =
-///     device.tensor(vec![1.0, 10.0, 3.0, 30.0, 7.0, 70.0]);
-/// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k < 2);
-/// let attended: Tensor<(Batch, NumHeads, QLen, VODim), f32, Cpu> =
-///     attention(query, key, value, &mask, AttentionOptions::default())?;
+/// let key = |keys: &[f32]| device.tensor((keys.to_vec(), (Batch, NumHeads, KLen::new(keys.len()), QKDim)));
+/// let value = device.tensor((vec![1.0, 10.0, 3.0, 30.0, 7.0, 70.0], (Batch, NumHeads, KLen::new(3), VODim)));
+/// let mask = AttentionMask::from_fn((Batch, QLen, KLen::new(3)), |_, _, k| k < 2);
+/// let attend = |key| attention(query.clone(), key, value.clone(), &mask, AttentionOptions::default());
+/// let attended: Tensor<(Batch, NumHeads, QLen, VODim), f32, Cpu> = attend(key(&[5.0, 5.0, 9.0]))?;
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
+/// let error = attend(key(&[5.0, 5.0])).unwrap_err();
+/// assert_eq!(error.to_string(), "attention: `KLen` is 2 in the key and 3 in the value");
 /// # Ok::<(), OpError>(())
-/// ```
-///
-/// ```
-/// use typed_transformer::{ops::attention, prelude::*};
-/// dims! { pub NumHeads = 1; pub HeadDim = 1; pub QLen = 1; pub KLen; pub Batch = 1; }
-/// let device = Cpu::default();
-/// let query: Tensor<(Batch, NumHeads, QLen, HeadDim), f32, Cpu> = device.zeros();
-/// let keys = |len| device.zeros_like(&(Batch, NumHeads, KLen::new(len), HeadDim));
-/// let mask = AttentionMask::all_visible((Batch, QLen, KLen::new(3)));
-/// let error = attention(query, keys(3), keys(4), &mask, AttentionOptions::default()).unwrap_err();
-/// assert_eq!(error.to_string(), "attention: `KLen` is 3 in the key and 4 in the value");
 /// ```
 pub fn attention<
     B: MaybeSharded,

@@ -23,32 +23,22 @@ const OP: &str = "attention";
 /// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
 ///
 /// ```
-/// use typed_transformer::prelude::*;
-/// dims! { pub NumHeads = 2; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
-/// let device = Cpu::default();
-/// let query: Tensor<(Batch, QLen, Product<NumHeads, HeadDim>), f32, Cpu> = device.zeros();
-/// let key: Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> = device.zeros();
-/// let value: Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> =
-///     device.tensor(vec![1.0, 10.0, 3.0, 30.0]);
-/// let mask = AttentionMask::all_visible((Batch, QLen, KLen));
-/// let attended = multi_head_attention(query, key, value, &mask, AttentionOptions::default())?;
-/// assert_eq!(attended.as_vec(), [2.0, 20.0]);
-/// # Ok::<(), OpError>(())
-/// ```
-///
-/// ```
 /// use typed_transformer::{ops::multi_head_attention, prelude::*};
-/// dims! { pub NumHeads = 2; pub HeadDim = 1; pub Len = 1; pub Batch; }
+/// dims! { pub NumHeads = 2; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch; }
 /// let device = Cpu::default();
-/// let heads = |rows| -> Tensor<(Batch, Len, Product<NumHeads, HeadDim>), f32, Cpu> {
-///     device.zeros_like(&(Batch::new(rows), Len, Product::default()))
+/// let batch = Batch::new(1);
+/// let query: Tensor<(Batch, QLen, Product<NumHeads, HeadDim>), f32, Cpu> =
+///     device.zeros_like(&(batch, QLen, Product::default()));
+/// let key = |rows| -> Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> {
+///     device.zeros_like(&(Batch::new(rows), KLen, Product::default()))
 /// };
-/// let mask = AttentionMask::all_visible((Batch::new(2), Len, Len));
-/// let attended = multi_head_attention(heads(2), heads(3), heads(3), &mask, AttentionOptions::default());
-/// assert_eq!(
-///     attended.err().unwrap().to_string(),
-///     "attention: `Batch` is 2 in the query and 3 in the key",
-/// );
+/// let value = device.tensor((vec![1.0, 10.0, 3.0, 30.0], *key(1).shape()));
+/// let mask = AttentionMask::all_visible((batch, QLen, KLen));
+/// let attend = |key| multi_head_attention(query.clone(), key, value.clone(), &mask, AttentionOptions::default());
+/// assert_eq!(attend(key(1))?.as_vec(), [2.0, 20.0]);
+/// let error = attend(key(3)).err().unwrap();
+/// assert_eq!(error.to_string(), "attention: `Batch` is 1 in the query and 3 in the key");
+/// # Ok::<(), OpError>(())
 /// ```
 pub fn multi_head_attention<
     B: MaybeSharded,

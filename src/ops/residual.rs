@@ -12,27 +12,18 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 ///
 /// ```
 /// use typed_transformer::{ops::residual, prelude::*};
-/// dims! { pub EmbedDim = 2; pub SeqLen = 1; pub Batch; }
+/// dims! { pub EmbedDim = 1; pub SeqLen; pub Batch; }
 /// let device = Cpu::default();
-/// let batch = |rows| device.zeros_like(&(Batch::new(rows), SeqLen, EmbedDim));
-/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = batch(3);
-/// assert_eq!(residual(x.clone(), batch(3))?.as_vec(), [0.0; 6]);
+/// let x = |rows, len| -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+///     device.zeros_like(&(Batch::new(rows), SeqLen::new(len), EmbedDim))
+/// };
+/// assert_eq!(residual(x(3, 2), x(3, 2))?.as_vec(), [0.0; 6]);
 /// assert_eq!(
-///     residual(x, batch(4)).unwrap_err().to_string(),
+///     residual(x(3, 2), x(4, 2)).unwrap_err().to_string(),
 ///     "residual: `Batch` is 3 in the sublayer's input and 4 in its output",
 /// );
+/// assert!(matches!(residual(x(3, 2), x(3, 3)), Err(OpError::Dim { op: "residual", .. })));
 /// # Ok::<(), OpError>(())
-/// ```
-///
-/// ```
-/// use typed_transformer::{ops::residual, prelude::*};
-/// dims! { pub EmbedDim = 1; pub SeqLen; pub Batch = 1; }
-/// let device = Cpu::default();
-/// let x = |len| -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
-///     device.zeros_like(&(Batch, SeqLen::new(len), EmbedDim))
-/// };
-/// assert!(residual(x(2), x(2)).is_ok());
-/// assert!(matches!(residual(x(2), x(3)), Err(OpError::Dim { op: "residual", .. })));
 /// ```
 pub fn residual<Dims: NamedShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
