@@ -4,11 +4,9 @@
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
-use syn::{
-    Error, GenericArgument, PathArguments, Result, Token, Type, parenthesized,
-    parse::{Parse, ParseStream},
-    punctuated::Punctuated,
-};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Error, GenericArgument, PathArguments, Result, Token, Type, parenthesized};
 
 /// An axis, or a product of axes.
 #[derive(Clone)]

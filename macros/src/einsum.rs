@@ -3,11 +3,9 @@
 use crate::axes::{Axes, spelling};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{
-    Error, Expr, Ident, Result, Token,
-    parse::{Parse, ParseStream},
-    spanned::Spanned,
-};
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{Error, Expr, Ident, Result, Token};
 
 const MAX_OPERANDS: usize = 3;
 

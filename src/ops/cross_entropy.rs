@@ -9,7 +9,7 @@ use crate::backend::{Arithmetic, Backend, Tape, cross_entropy_kernel, run_kernel
 use crate::dims::{Const, Dim, axis};
 use crate::tokens::{Fin, Indices};
 use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
-use dfdx::tensor::{PutTape, SplitTape, Tensor};
+use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul};
 
 const OP: &str = "cross-entropy";
@@ -234,13 +234,13 @@ pub(super) fn weighted_cross_entropy<
         let shape = (positions.size(),);
         let ids: Tensor<_, usize, D> = device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
         let position_weights: Tensor<_, E, D> = device.try_tensor_from_vec(position_weights, shape)?;
-        let (log_softmax, tape) = logits.try_log_softmax::<Axis<1>>()?.split_tape();
-        let target_log_prob: Tensor<(usize,), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
+        let log_softmax = logits.try_log_softmax::<Axis<1>>()?;
+        let target_log_prob: Tensor<(usize,), E, D, T> = log_softmax.clone().try_select(ids)?;
         // Without smoothing, skip the mean: a logit of −∞ at another token would spoil the loss.
         let log_likelihood = if smoothing == 0.0 {
             target_log_prob
         } else {
-            let mean_log_prob: Tensor<(usize,), E, D, T> = log_softmax.retaped::<T>().try_mean::<_, Axis<1>>()?;
+            let mean_log_prob: Tensor<(usize,), E, D, T> = log_softmax.try_mean::<_, Axis<1>>()?;
             let target_log_prob = target_log_prob.try_mul(cast::<E>(1.0 - smoothing))?;
             target_log_prob.try_add(mean_log_prob.try_mul(cast::<E>(smoothing))?)?
         };

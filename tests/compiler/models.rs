@@ -2,10 +2,8 @@
 //! own.
 
 use crate::{program::root, rustc::check_files};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn the_models_compile_outside_the_library() {

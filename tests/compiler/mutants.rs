@@ -29,10 +29,8 @@ mod training_step;
 #[expect(dead_code, clippy::extra_unused_type_parameters)]
 mod types;
 
-use crate::{
-    source,
-    variants::{Kind, Program, Variant},
-};
+use crate::source;
+use crate::variants::{Kind, Program, Variant};
 use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 use std::{collections::BTreeMap, time::Instant};
 

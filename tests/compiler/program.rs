@@ -18,11 +18,9 @@
 //! Programs below `ui-tests/fail-tokenizers` need the feature `tokenizers` of the library.
 
 use crate::source;
-use std::{
-    fs,
-    ops::Range,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 /// The words for one of several equal tokens in a line.
 const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];

@@ -7,12 +7,10 @@
 //! cargo test --test compiler every_mutant_of_a_right_form -- --ignored
 //! ```
 
-use crate::{
-    program::{self, Program},
-    rustc::{first_errors, version},
-    source,
-    variants::{self, Kind, Variant},
-};
+use crate::program::{self, Program};
+use crate::rustc::{first_errors, version};
+use crate::source;
+use crate::variants::{self, Kind, Variant};
 use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 use std::io::{Write, stderr};
 

@@ -1,11 +1,9 @@
 //! The public items of the library and their type parameters, as its sources show them.
 
 use crate::program::root;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 use syn::{Attribute, GenericParam, Generics, Ident, ImplItem, Item, Signature, TraitItem, Type, UseTree, Visibility};
 
 /// Constants that are numbers of axes, which are inferred from shapes.

@@ -4,19 +4,15 @@
 //! library nor a dependency is compiled a second time. Loading them takes longer than checking a program, so programs
 //! share crates.
 
-use crate::{
-    profile,
-    program::{features, root},
-};
+use crate::profile;
+use crate::program::{features, root};
 use rayon::prelude::*;
 use serde_json::Value;
-use std::{
-    collections::BTreeMap,
-    env, fs,
-    path::{Path, PathBuf},
-    process::{Command, Output},
-    sync::LazyLock,
-};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+use std::{env, fs};
 
 /// The number of programs that share a crate. A larger crate spends less time on loading dependencies, but more
 /// programs are checked again if one of them fails.

@@ -2,11 +2,9 @@
 //!
 //! `ui-tests/tests/ui.rs` compares its words with the `.stderr` files; here they are read.
 
-use crate::{
-    coverage::NAMES_IN_MESSAGES,
-    program::{self, Program},
-    source,
-};
+use crate::coverage::NAMES_IN_MESSAGES;
+use crate::program::{self, Program};
+use crate::source;
 use std::collections::BTreeSet;
 
 /// The first lines of an error: they name what does not fit.

@@ -6,10 +6,8 @@
 //! and scope in one place.
 
 use crate::{rustc::first_errors, source};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::Range,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Marks a line whose place accepts every compile-time dimension that is not larger.
 const MAXIMUM_MARK: &str = "// or a smaller maximum";

@@ -4,13 +4,10 @@
 use crate::outputs::{error, run};
 use crate::program::{TIMEOUT, built, end, start};
 use crate::support::{file_names, signal, temp_dir};
-use std::{
-    fs,
-    io::{BufRead, BufReader, Read},
-    process::{Command, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// The estimate of the loss after the last step takes long, so the signal comes before it or in it.
 #[cfg(unix)]

@@ -3,11 +3,9 @@
 
 use crate::program::{Run, built, end, start};
 use crate::support::temp_dir;
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::LazyLock,
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 static GENERATE: LazyLock<PathBuf> = LazyLock::new(|| built("generate"));
 static SIMILAR: LazyLock<PathBuf> = LazyLock::new(|| built("similar_sentences"));

@@ -3,12 +3,9 @@
 
 use crate::program::{Run, TIMEOUT, built, end, start};
 use crate::support::{PLAYS, file_names, signal, temp_dir};
-use std::{
-    fs,
-    process::{Command, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 use tempfile::TempDir;
 
 /// The training examples with options that make them short.

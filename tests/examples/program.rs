@@ -1,15 +1,11 @@
 //! Runs the examples as a user does: with arguments, streams and an exit status.
 
 use crate::{profile, support::signal};
-use std::{
-    env,
-    ffi::OsStr,
-    fs,
-    path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
-    thread,
-    time::{Duration, Instant, SystemTime},
-};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+use std::{env, fs, thread};
 use tempfile::TempDir;
 
 /// Longer than any run takes on a busy machine.

@@ -4,10 +4,8 @@
 use crate::outputs::{error, run};
 use crate::program::{built, end, start};
 use crate::support::{file_names, temp_dir};
-use std::{
-    fs,
-    process::{Command, Stdio},
-};
+use std::fs;
+use std::process::{Command, Stdio};
 
 #[test]
 fn inputs_and_files_beside_a_checkpoint_are_no_outputs() {

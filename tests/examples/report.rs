@@ -3,11 +3,9 @@
 use crate::outputs::run;
 use crate::program::{Run, built, end, interrupt, start};
 use crate::support::temp_dir;
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
 use tempfile::TempDir;
 
 /// The HTML page of a short training run, in the folder `report`.

@@ -4,11 +4,9 @@ use crate::program::{Run, built, end, start};
 use crate::support::temp_dir;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use safetensors::{Dtype, tensor::TensorView};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::LazyLock,
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use tempfile::TempDir;
 
 static GENERATE: LazyLock<PathBuf> = LazyLock::new(|| built("generate"));

@@ -1,18 +1,13 @@
 //! The example `train_rot13`, run as a user runs it.
 
-use crate::{
-    program::{TIMEOUT, built},
-    support::{file_names, signal, temp_dir},
-};
-use std::{
-    fs,
-    io::{self, Read, Write},
-    path::PathBuf,
-    process::{Child, Command, ExitStatus, Stdio},
-    sync::LazyLock,
-    thread,
-    time::{Duration, Instant},
-};
+use crate::program::{TIMEOUT, built};
+use crate::support::{file_names, signal, temp_dir};
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 use tempfile::TempDir;
 
 // ---- The program ----

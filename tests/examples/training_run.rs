@@ -1,9 +1,7 @@
 //! The example `training_run`: the program of the chapter about a real training run.
 
-use crate::{
-    program::{built, end, interrupt, metrics_of, start},
-    support::{file_names, temp_dir},
-};
+use crate::program::{built, end, interrupt, metrics_of, start};
+use crate::support::{file_names, temp_dir};
 use std::fs;
 
 #[cfg(unix)]

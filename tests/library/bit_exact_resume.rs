@@ -2,20 +2,15 @@
 //! another training run is refused.
 
 use crate::support::{Tensors, file_names, sealed_file, temp_dir, tensors_of};
-use dfdx::{
-    nn::BuildModule,
-    tensor::{AsArray, Cpu},
-};
+use dfdx::nn::BuildModule;
+use dfdx::tensor::{AsArray, Cpu};
 use rand::{Rng, RngCore, SeedableRng, rngs::StdRng};
 use safetensors::Dtype;
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-    sync::atomic::Ordering,
-    thread,
-    time::Duration,
-};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use std::{fs, thread};
 use tempfile::TempDir;
 use typed_transformer::{
     prelude::*,

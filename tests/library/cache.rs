@@ -4,12 +4,10 @@ use crate::fixture::TypedModel;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::marker::PhantomData;
-use typed_transformer::{
-    models::llama::{Llama, LlamaConfig},
-    nn::{Autoregressive, Heads, KeyValueCache, Keys, Values},
-    ops::Rotary,
-    prelude::*,
-};
+use typed_transformer::models::llama::{Llama, LlamaConfig};
+use typed_transformer::nn::{Autoregressive, Heads, KeyValueCache, Keys, Values};
+use typed_transformer::ops::Rotary;
+use typed_transformer::prelude::*;
 
 dims! {
     Batch; Len; VocabSize = 11; EmbedDim = 12; HiddenDim = 10; NumLayers = 2; NumHeads = 6; NumKeyValueHeads = 2;

@@ -1,25 +1,17 @@
 //! A training run of five saves that meets a fault or is killed at any file-system call, from its resume to its end. The
 //! next run goes on from there to the same files, byte by byte; nothing is set aside, left over or deleted.
 
-use crate::{
-    support::{file_names, temp_dir},
-    tiny_training::{Tiny, Training, step, steps_in},
-};
-use std::{
-    env, fs,
-    io::ErrorKind,
-    path::{Path, PathBuf},
-    process::{self, Command, Stdio},
-};
+use crate::support::{file_names, temp_dir};
+use crate::tiny_training::{Tiny, Training, step, steps_in};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, Stdio};
+use std::{env, fs};
 use tempfile::TempDir;
-use typed_transformer::{
-    prelude::*,
-    train::{Adam, ResumeNote, TrainError, Trainer},
-    weights::{
-        self,
-        disk::{self, Fault},
-    },
-};
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, ResumeNote, TrainError, Trainer};
+use typed_transformer::weights;
+use typed_transformer::weights::disk::{self, Fault};
 
 /// The losses that each step records. The second is the lowest.
 const LOSSES: [f64; 6] = [5.0, 1.0, 4.0, 3.0, 3.0, 2.0];

@@ -1,25 +1,17 @@
 //! The checkpoints of a training run: at every moment one is whole, whatever fails; one run at a time; nothing else
 //! is overwritten.
 
-use crate::{
-    support::{file_names, temp_dir},
-    tiny_training::{Tiny, Training, saved, step, steps_in, trainer},
-};
-use std::{
-    env, fs,
-    io::{BufRead, BufReader, ErrorKind},
-    path::Path,
-    process::{self, Command, Stdio},
-};
+use crate::support::{file_names, temp_dir};
+use crate::tiny_training::{Tiny, Training, saved, step, steps_in, trainer};
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::Path;
+use std::process::{self, Command, Stdio};
+use std::{env, fs};
 use tempfile::TempDir;
-use typed_transformer::{
-    prelude::*,
-    train::TrainError,
-    weights::{
-        SaveError,
-        disk::{self, Fault},
-    },
-};
+use typed_transformer::prelude::*;
+use typed_transformer::train::TrainError;
+use typed_transformer::weights::SaveError;
+use typed_transformer::weights::disk::{self, Fault};
 
 /// Resumes, and makes a step that saves a checkpoint. `fault` happens at one of its calls.
 fn step_with_fault(path: &Path, fault: Option<(usize, Fault)>) -> Training {

@@ -1,14 +1,10 @@
 //! Each convention has its effect, and models with a single stack learn.
 
-use crate::{
-    fixture::*,
-    numbers::{assert_close, random_in},
-};
-use dfdx::{
-    shapes::{Axis, Rank0},
-    tensor::*,
-    tensor_ops::*,
-};
+use crate::fixture::*;
+use crate::numbers::{assert_close, random_in};
+use dfdx::shapes::{Axis, Rank0};
+use dfdx::tensor::*;
+use dfdx::tensor_ops::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{
     backend::Tape,

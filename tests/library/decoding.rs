@@ -3,11 +3,9 @@
 use crate::fixture::*;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use typed_transformer::{
-    generate::{Sampler, generate, generate_from_prompt},
-    ops::select,
-    prelude::*,
-};
+use typed_transformer::generate::{Sampler, generate, generate_from_prompt};
+use typed_transformer::ops::select;
+use typed_transformer::prelude::*;
 
 fn random<B: Dim, S: Dim, V: ConstDim>(rng: &mut StdRng, pad: Option<Fin<V>>, shape: (B, S)) -> TokenIds<B, S, V> {
     let count = shape.0.size() * shape.1.size();

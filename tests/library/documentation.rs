@@ -6,10 +6,8 @@
 #[path = "../support/terminal.rs"]
 mod terminal;
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 /// Programs that must not compile, and beside each the expected compiler output.
 const WRONG_PROGRAMS: &str = "ui-tests/fail";

@@ -2,15 +2,11 @@
 
 use crate::small_models::{VocabSize, small_mixtral};
 use std::marker::PhantomData;
-use typed_transformer::{
-    models::{
-        llama::LlamaConfig,
-        mixtral::{Mixtral, MixtralConfig},
-    },
-    nn::Autoregressive,
-    ops::Rotary,
-    prelude::*,
-};
+use typed_transformer::models::llama::LlamaConfig;
+use typed_transformer::models::mixtral::{Mixtral, MixtralConfig};
+use typed_transformer::nn::Autoregressive;
+use typed_transformer::ops::Rotary;
+use typed_transformer::prelude::*;
 
 dims! { Batch = 2; SeqLen = 9; NumLayers = 1; }
 

@@ -1,13 +1,11 @@
 //! The dimensions and models that several modules share. The compiler generates code for every model
 //! and dimension anew, so each further set of them costs seconds.
 
-use typed_transformer::{
-    models::{
-        annotated_flax::AnnotatedFlax, another_annotated::Annotated, learning_the_transformer::Learning,
-        nano_gpt::NanoGpt,
-    },
-    prelude::*,
-};
+use typed_transformer::models::annotated_flax::AnnotatedFlax;
+use typed_transformer::models::another_annotated::Annotated;
+use typed_transformer::models::learning_the_transformer::Learning;
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::prelude::*;
 
 // All sizes that could be confused differ.
 dims! {

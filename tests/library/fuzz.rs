@@ -1,20 +1,16 @@
 //! Mutations of a file of every format that this crate reads. Each is read or refused: without a panic, in bounded time and
 //! memory, by an error that a terminal can show.
 
-use crate::{
-    pretrained::{Model, sharded},
-    support::{MAX_TIME, file_names, temp_dir},
-    tiny_training::{Tiny, saved, trainer},
-};
+use crate::pretrained::{Model, sharded};
+use crate::support::{MAX_TIME, file_names, temp_dir};
+use crate::tiny_training::{Tiny, saved, trainer};
 use allocation_counter::measure;
 use proptest::{prelude::*, sample::Index, test_runner::TestRunner};
 use std::{fs, path::Path, time::Instant};
 use tempfile::TempDir;
-use typed_transformer::{
-    prelude::*,
-    train::Metrics,
-    weights::{self, eos_token_ids},
-};
+use typed_transformer::prelude::*;
+use typed_transformer::train::Metrics;
+use typed_transformer::weights::{self, eos_token_ids};
 
 dims! { SmallVocab = 200; BpeVocab = 300; }
 

@@ -3,11 +3,9 @@
 
 use crate::fixture::*;
 use std::cell::Cell;
-use typed_transformer::{
-    generate::{Generation, Sampler, generate_from_prompt},
-    nn::Autoregressive,
-    prelude::*,
-};
+use typed_transformer::generate::{Generation, Sampler, generate_from_prompt};
+use typed_transformer::nn::Autoregressive;
+use typed_transformer::prelude::*;
 
 /// Writes the letter after the last one, over and over: a model whose only state is the number of letters read.
 #[derive(Default)]

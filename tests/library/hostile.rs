@@ -1,10 +1,8 @@
 //! Files made to harm their reader: time and memory are bounded, and nothing from a file reaches a terminal as it
 //! is.
 
-use crate::{
-    support::{MAX_TIME, Metadata, Tensors, sealed_file, temp_dir, tensors_of},
-    tiny_training::{Tiny, saved, trainer},
-};
+use crate::support::{MAX_TIME, Metadata, Tensors, sealed_file, temp_dir, tensors_of};
+use crate::tiny_training::{Tiny, saved, trainer};
 use allocation_counter::measure;
 use dfdx::tensor::Cpu;
 use safetensors::Dtype;

@@ -1,10 +1,8 @@
 //! Folders made to harm their reader, and folders of other systems: each is an error that says what is wrong, nothing is
 //! read outside of the folder, and no mutation of a file makes another model.
 
-use crate::{
-    pretrained::{Model, assert_is_whole, config, folder_with, load, sharded, tensors, write},
-    support::{MAX_TIME, temp_dir},
-};
+use crate::pretrained::{Model, assert_is_whole, config, folder_with, load, sharded, tensors, write};
+use crate::support::{MAX_TIME, temp_dir};
 use allocation_counter::measure;
 use proptest::prelude::*;
 use safetensors::Dtype;

@@ -2,10 +2,8 @@
 
 use crate::tiny_training::Tiny;
 use dfdx::tensor_ops::SumTo;
-use typed_transformer::{
-    prelude::*,
-    train::{Adam, AdamW, GradientsOf, Optimizer, Schedule, Sgd, TrainError, Trainer, update},
-};
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, AdamW, GradientsOf, Optimizer, Schedule, Sgd, TrainError, Trainer, update};
 
 const NAN: f64 = f64::NAN;
 const INFINITY: f64 = f64::INFINITY;

@@ -1,16 +1,12 @@
 //! Earlier checkpoints and the best one; outputs that are not overwritten; metrics that are kept.
 
-use crate::{
-    support::{file_names, temp_dir},
-    tiny_training::{Tiny, saved, step, step_with_loss, steps_in, trainer},
-};
+use crate::support::{file_names, temp_dir};
+use crate::tiny_training::{Tiny, saved, step, step_with_loss, steps_in, trainer};
 use dfdx::tensor::Cpu;
 use std::{fs, path::Path};
-use typed_transformer::{
-    prelude::*,
-    train::{Metrics, ResumeError, ResumeNote, TrainError},
-    weights::{self, LoadError, SaveError},
-};
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Metrics, ResumeError, ResumeNote, TrainError};
+use typed_transformer::weights::{self, LoadError, SaveError};
 
 // ---- Generations ----
 

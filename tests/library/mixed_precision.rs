@@ -2,12 +2,10 @@
 //!
 //! Copies in `f32` of `f64` models are always tested, copies in `AMP<f16>` with the feature `f16`.
 
-use dfdx::{
-    nn::{TensorCollection, ToDtype},
-    shapes::HasShape,
-    tensor::OnesTensor,
-    tensor_ops::SumTo,
-};
+use dfdx::nn::{TensorCollection, ToDtype};
+use dfdx::shapes::HasShape;
+use dfdx::tensor::OnesTensor;
+use dfdx::tensor_ops::SumTo;
 use typed_transformer::{
     nn::Linear,
     ops::scale,

@@ -2,15 +2,13 @@
 
 use crate::{fixture::*, recorded::Recorded};
 use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
-use typed_transformer::{
-    dims::Unchecked,
-    generate::{Sampler, generate},
-    models::another_annotated::Annotated,
-    nn::Module,
-    ops::{DropoutSeed, dropout, residual},
-    prelude::*,
-    train::{Adam, Schedule, WarmupCosine, update},
-};
+use typed_transformer::dims::Unchecked;
+use typed_transformer::generate::{Sampler, generate};
+use typed_transformer::models::another_annotated::Annotated;
+use typed_transformer::nn::Module;
+use typed_transformer::ops::{DropoutSeed, dropout, residual};
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, Schedule, WarmupCosine, update};
 
 model!(DroppingModel: Annotated, DROPOUT = 0.3, ATTENTION_DROPOUT = 0.3);
 

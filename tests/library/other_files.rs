@@ -1,9 +1,7 @@
 //! Files that come to the paths of a training while it runs, or between its runs.
 
-use crate::{
-    support::{file_names, temp_dir},
-    tiny_training::{Tiny, saved, step, steps_in, trainer},
-};
+use crate::support::{file_names, temp_dir};
+use crate::tiny_training::{Tiny, saved, step, steps_in, trainer};
 use std::fs;
 use typed_transformer::{prelude::*, weights, weights::SaveError};
 

@@ -1,18 +1,16 @@
 //! The outputs of a training run beside its checkpoints: locks, metrics, and files that are not its own.
 
-use crate::{
-    support::{file_names, temp_dir},
-    tiny_training::{OutDim, Tiny, saved, step, step_with_loss, steps_in, trainer},
-};
+use crate::support::{file_names, temp_dir};
+use crate::tiny_training::{OutDim, Tiny, saved, step, step_with_loss, steps_in, trainer};
 use std::fs;
-use typed_transformer::{
-    nn::Linear,
-    prelude::*,
-    ranks,
-    ranks::Ranks,
-    train::{Adam, Metrics, ResumeNote, ShardedState, TrainError, Trainer, ensure_not_of_checkpoint},
-    weights::{self, SaveError, disk},
+use typed_transformer::nn::Linear;
+use typed_transformer::prelude::*;
+use typed_transformer::ranks;
+use typed_transformer::ranks::Ranks;
+use typed_transformer::train::{
+    Adam, Metrics, ResumeNote, ShardedState, TrainError, Trainer, ensure_not_of_checkpoint,
 };
+use typed_transformer::weights::{self, SaveError, disk};
 
 ranks! { World; }
 

@@ -1,11 +1,9 @@
 //! The parameter counts printed in the posts, checked at compile time.
 
 use dfdx::{nn::NumParams, tensor::Cpu};
-use typed_transformer::{
-    models::another_annotated::Annotated,
-    nn::{Linear, Module},
-    prelude::*,
-};
+use typed_transformer::models::another_annotated::Annotated;
+use typed_transformer::nn::{Linear, Module};
+use typed_transformer::prelude::*;
 
 dims! {
     Vocab28 = 28;

@@ -2,10 +2,8 @@
 
 use crate::support::{file_names, temp_dir};
 use std::{fs, path::Path};
-use typed_transformer::{
-    plot::{HeatMap, HeatMapGrid, Line, LinePlot, PlotError, ScatterPlot, training_curves},
-    prelude::*,
-};
+use typed_transformer::plot::{HeatMap, HeatMapGrid, Line, LinePlot, PlotError, ScatterPlot, training_curves};
+use typed_transformer::prelude::*;
 
 fn curves(points: Vec<(f64, f64)>) -> LinePlot {
     LinePlot {

@@ -8,11 +8,9 @@ use safetensors::{Dtype, tensor::TensorView};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::Path};
 use tempfile::TempDir;
-use typed_transformer::{
-    nn::{Linear, Module},
-    prelude::*,
-    weights::{ConfigField, LoadError, NameMap, Pretrained, load_mapped, load_pretrained},
-};
+use typed_transformer::nn::{Linear, Module};
+use typed_transformer::prelude::*;
+use typed_transformer::weights::{ConfigField, LoadError, NameMap, Pretrained, load_mapped, load_pretrained};
 
 dims! { pub InDim = 5; pub HiddenDim = 3; pub OutDim = 4; }
 

@@ -1,19 +1,13 @@
 //! Qwen3 and Gemma 3 compute what HuggingFace's `transformers` computes, as the models of `hugging_face.rs` do.
 
-use crate::{
-    hugging_face::{Batch, compare_both, compare_writer, ids, load, reference},
-    small_models::{NumLayers, VocabSize},
-};
-use typed_transformer::{
-    models::{
-        gemma3::{Gemma3, Gemma3Config},
-        llama::LlamaConfig,
-        qwen3::Qwen3,
-    },
-    ops::Rotary,
-    prelude::*,
-    weights::SafetensorsDtype,
-};
+use crate::hugging_face::{Batch, compare_both, compare_writer, ids, load, reference};
+use crate::small_models::{NumLayers, VocabSize};
+use typed_transformer::models::gemma3::{Gemma3, Gemma3Config};
+use typed_transformer::models::llama::LlamaConfig;
+use typed_transformer::models::qwen3::Qwen3;
+use typed_transformer::ops::Rotary;
+use typed_transformer::prelude::*;
+use typed_transformer::weights::SafetensorsDtype;
 
 compare_both!(qwen3_agrees, gemma3_agrees);
 

@@ -1,12 +1,10 @@
 //! The tokens that a sampler chooses, and their frequencies.
 
 use proptest::prelude::*;
-use typed_transformer::{
-    generate::{Sampler, SamplingError},
-    ops::OpError,
-    prelude::*,
-    tokens::CharTokenizer,
-};
+use typed_transformer::generate::{Sampler, SamplingError};
+use typed_transformer::ops::OpError;
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::CharTokenizer;
 
 dims! { VocabSize = 5; }
 

@@ -12,17 +12,13 @@ mod embed;
 
 use embed::{cosines, embed};
 use safetensors::SafeTensors;
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-};
-use typed_transformer::{
-    models::published::all_mini_lm_l6_v2::{EmbedDim, Model, VocabSize},
-    nn::{Bf16, F16, Precision, Q8},
-    prelude::*,
-    tokens::Tokenizer,
-    weights::load_pretrained,
-};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+use typed_transformer::models::published::all_mini_lm_l6_v2::{EmbedDim, Model, VocabSize};
+use typed_transformer::nn::{Bf16, F16, Precision, Q8};
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::Tokenizer;
+use typed_transformer::weights::load_pretrained;
 
 #[test]
 #[ignore = "needs the weights of all-MiniLM-L6-v2 in the folder MINI_LM; the head of the file says how to get them"]

@@ -1,22 +1,16 @@
 //! Saves on a file system of a few pages, which is really full: a temporary one in a mount namespace of the test's own. It
 //! goes with its process. Where the machine allows no mount, a line says that the test is left out.
 
-use crate::{
-    support::temp_dir,
-    tiny_training::{Tiny, step, steps_in, trainer},
-};
-use std::{
-    env,
-    fs::{self, File},
-    io::{ErrorKind, Write},
-    path::{Path, PathBuf},
-    process::Command,
-};
-use typed_transformer::{
-    prelude::*,
-    train::{Metrics, TrainError},
-    weights::{self, SaveError},
-};
+use crate::support::temp_dir;
+use crate::tiny_training::{Tiny, step, steps_in, trainer};
+use std::env;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Metrics, TrainError};
+use typed_transformer::weights::{self, SaveError};
 
 /// The folder of the small disk, in the process that has one.
 const DISK: &str = "TYPED_TRANSFORMER_TEST_DISK";

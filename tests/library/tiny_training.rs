@@ -3,11 +3,9 @@
 use dfdx::tensor::{AsArray, Cpu, OnesTensor, Tensor};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use typed_transformer::{
-    nn::Linear,
-    prelude::*,
-    train::{Adam, Trainer},
-};
+use typed_transformer::nn::Linear;
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, Trainer};
 
 dims! { pub InDim = 2; pub OutDim = 3; }
 

@@ -4,10 +4,8 @@
 use crate::support::temp_dir;
 use proptest::{prelude::*, sample::Index};
 use std::{fs, path::PathBuf};
-use typed_transformer::{
-    prelude::*,
-    tokens::{Tokenizer, TokenizerError},
-};
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::{Tokenizer, TokenizerError};
 
 dims! { BpeVocab = 300; PaddedVocab = 427; LongVocab = 428; ShortVocab = 299; WordVocab = 200; CharVocab = 120; }
 

@@ -1,17 +1,13 @@
 //! The memory of a tokenizer, and its stack: neither a long token nor a large part of its file takes more than is stated,
 //! or ends the process.
 
-use crate::{
-    hostile_tokenizers::{error_of, error_with, fixture},
-    support::MAX_TIME,
-};
+use crate::hostile_tokenizers::{error_of, error_with, fixture};
+use crate::support::MAX_TIME;
 use allocation_counter::measure;
 use serde_json::{Value, json};
-use std::{
-    env,
-    process::{Command, Stdio},
-    time::Instant,
-};
+use std::env;
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// What is stated: 200 MB, and 20 kB for each of the 300 tokens.
 const MAX_BYTES: u64 = 200_000_000 + 20_000 * 300;

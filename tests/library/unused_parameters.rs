@@ -1,12 +1,10 @@
 //! Every parameter gets a gradient from each pass, or the update names it.
 
-use typed_transformer::{
-    einsum, module,
-    nn::{Linear, init},
-    ops::{add, offset},
-    prelude::*,
-    train::{Adam, GradientsOf, Sgd, update},
-};
+use typed_transformer::nn::{Linear, init};
+use typed_transformer::ops::{add, offset};
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, GradientsOf, Sgd, update};
+use typed_transformer::{einsum, module};
 
 dims! { Batch = 2; SeqLen = 3; Width = 4; Rank = 2; Classes = 5; }
 

@@ -1,23 +1,17 @@
 //! Norms, cross-entropy and indices at every rank: results against plain loops, gradients against finite differences, and
 //! the kernels against the definitions.
 
-use crate::{
-    finite_differences::{check, check_parameter, random, weighted_sum},
-    numbers::{F64, assert_close, random_like, softmax},
-    recorded::Recorded,
-};
-use dfdx::{
-    shapes::Shape,
-    tensor::{AsArray, Cpu, TensorFromVec},
-};
+use crate::finite_differences::{check, check_parameter, random, weighted_sum};
+use crate::numbers::{F64, assert_close, random_like, softmax};
+use crate::recorded::Recorded;
+use dfdx::shapes::Shape;
+use dfdx::tensor::{AsArray, Cpu, TensorFromVec};
 use proptest::prelude::*;
-use typed_transformer::{
-    dims::{DataShape, EndsIn},
-    nn::{LayerNorm, Linear},
-    ops::{cross_entropy, cross_entropy_with_label_smoothing, gather, rms_norm, select},
-    prelude::*,
-    tokens::Indices,
-};
+use typed_transformer::dims::{DataShape, EndsIn};
+use typed_transformer::nn::{LayerNorm, Linear};
+use typed_transformer::ops::{cross_entropy, cross_entropy_with_label_smoothing, gather, rms_norm, select};
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::Indices;
 
 // Every compile-time dimension has its own size, so that confusing two of them fails.
 dims! { Rows = 2; Columns = 3; Height = 4; Width = 5; EmbedDim = 6; NumClasses = 7; Batch; Len; Kept; }

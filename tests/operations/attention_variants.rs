@@ -1,17 +1,13 @@
 //! Biases, groups of heads, rotary positions and sliding windows, against definitions by plain loops; gradients
 //! against finite differences.
 
-use crate::{
-    finite_differences::{check, random, weighted_sum},
-    numbers::{F64, Taped, assert_close},
-};
+use crate::finite_differences::{check, random, weighted_sum};
+use crate::numbers::{F64, Taped, assert_close};
 use dfdx::tensor::{Cpu, TensorFromVec};
 use proptest::prelude::*;
-use typed_transformer::{
-    mask::SlidingWindow,
-    ops::{self, Activation, AttentionScale, Rotary, RotaryPairs, Silu},
-    prelude::*,
-};
+use typed_transformer::mask::SlidingWindow;
+use typed_transformer::ops::{self, Activation, AttentionScale, Rotary, RotaryPairs, Silu};
+use typed_transformer::prelude::*;
 
 dims! {
     Batch = 2; NumKeyValueHeads = 2; GroupSize = 3; HeadDim = 4; VODim = 5; QLen = 4; KLen = 7;

@@ -2,12 +2,10 @@
 
 use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
-use typed_transformer::{
-    dims::Dim,
-    local_dims,
-    ops::{broadcast, concat, narrow, reshape, split, sum_over},
-    prelude::*,
-};
+use typed_transformer::dims::Dim;
+use typed_transformer::local_dims;
+use typed_transformer::ops::{broadcast, concat, narrow, reshape, split, sum_over};
+use typed_transformer::prelude::*;
 
 dims! { Rows; Past; Present; Columns; Width = 3; Half = 2; Twice = 6; }
 

@@ -1,10 +1,8 @@
 //! Contractions and rearrangements by name: their results against the definition, their gradients against finite
 //! differences, and their run-time errors.
 
-use crate::{
-    numbers::{F64, Taped, assert_close, random_like as random},
-    recorded::{OwnTape, Recorded},
-};
+use crate::numbers::{F64, Taped, assert_close, random_like as random};
+use crate::recorded::{OwnTape, Recorded};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use std::collections::BTreeMap;
 use typed_transformer::{backend::Tape, dims::Dim, prelude::*};

@@ -1,16 +1,12 @@
 //! The gradient of every operation's definition against finite differences, in `f64`.
 
-use crate::{
-    finite_differences::{check, check_parameter, random, weighted_sum},
-    numbers::{F64, Taped},
-    recorded::{OwnTape, Recorded},
-};
+use crate::finite_differences::{check, check_parameter, random, weighted_sum};
+use crate::numbers::{F64, Taped};
+use crate::recorded::{OwnTape, Recorded};
 use dfdx::tensor::*;
-use typed_transformer::{
-    models::transformer_from_scratch::unweighted_attention_as_published,
-    ops::{self, Activation, Gelu, GeluTanh, Relu},
-    prelude::*,
-};
+use typed_transformer::models::transformer_from_scratch::unweighted_attention_as_published;
+use typed_transformer::ops::{self, Activation, Gelu, GeluTanh, Relu};
+use typed_transformer::prelude::*;
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! {

@@ -1,9 +1,7 @@
 //! The gradients of operations on the places of an axis, against finite differences in `f64`.
 
-use crate::{
-    finite_differences::{check, random, weighted_sum},
-    numbers::Taped,
-};
+use crate::finite_differences::{check, random, weighted_sum};
+use crate::numbers::Taped;
 use typed_transformer::{dims::Windows, ops, prelude::*, tokens::Indices};
 
 dims! { Batch = 2; Len = 5; Count = 3; EmbedDim = 4; }

@@ -2,15 +2,13 @@
 
 use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
-use typed_transformer::{
-    dims::Windows,
-    ops::{
-        argmax, cumsum, eq, full, gather, ge, gt, iota, le, lt, mean, ne, one_hot, ones, select, slice, take, top_k,
-        where_, windows, zeros,
-    },
-    prelude::*,
-    tokens::Indices,
+use typed_transformer::dims::Windows;
+use typed_transformer::ops::{
+    argmax, cumsum, eq, full, gather, ge, gt, iota, le, lt, mean, ne, one_hot, ones, select, slice, take, top_k,
+    where_, windows, zeros,
 };
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::Indices;
 
 dims! { Rows; Len; Columns; Count; Width = 3; Half = 2; Five = 5; }
 

@@ -2,15 +2,11 @@
 //! its definition in `f64`.
 
 use crate::recorded::{OwnTape, Recorded};
-use dfdx::{
-    shapes::{Axes3, Axis, Shape},
-    tensor::*,
-    tensor_ops::*,
-};
-use proptest::{
-    prelude::*,
-    test_runner::{Config, RngSeed, TestRunner},
-};
+use dfdx::shapes::{Axes3, Axis, Shape};
+use dfdx::tensor::*;
+use dfdx::tensor_ops::*;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{backend::Tape as _, dims::Unchecked, ops, prelude::*};
 

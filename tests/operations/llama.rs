@@ -1,14 +1,10 @@
 //! The layers of Llama: attention in groups of heads, with a cache, and a gated feed-forward layer.
 
-use crate::{
-    finite_differences::{check, random, weighted_sum},
-    numbers::{F64, assert_close},
-};
-use typed_transformer::{
-    nn::{Conventions, GroupedKeyValueCache, NormKind, NormPlacement, RotaryPositions},
-    ops::{self, Rotary, Silu},
-    prelude::*,
-};
+use crate::finite_differences::{check, random, weighted_sum};
+use crate::numbers::{F64, assert_close};
+use typed_transformer::nn::{Conventions, GroupedKeyValueCache, NormKind, NormPlacement, RotaryPositions};
+use typed_transformer::ops::{self, Rotary, Silu};
+use typed_transformer::prelude::*;
 
 dims! {
     Batch = 2; NumKeyValueHeads = 2; GroupSize = 3; HeadDim = 4; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6;

@@ -1,21 +1,17 @@
 //! Losses beside cross-entropy: values against plain loops, and gradients against finite differences.
 
-use crate::{
-    finite_differences::{check, random},
-    numbers::F64,
-    recorded::Recorded,
-};
+use crate::finite_differences::{check, random};
+use crate::numbers::F64;
+use crate::recorded::Recorded;
 use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
-use typed_transformer::{
-    ops::{
-        binary_cross_entropy, cross_entropy, cross_entropy_by_position, cross_entropy_with_label_smoothing, ge,
-        kl_divergence, mean, mean_squared_error, rename,
-    },
-    prelude::*,
-    tokens::Indices,
-    train::Evaluation,
+use typed_transformer::ops::{
+    binary_cross_entropy, cross_entropy, cross_entropy_by_position, cross_entropy_with_label_smoothing, ge,
+    kl_divergence, mean, mean_squared_error, rename,
 };
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::Indices;
+use typed_transformer::train::Evaluation;
 
 dims! { Batch; Len; Two = 2; Three = 3; VocabSize = 5; }
 

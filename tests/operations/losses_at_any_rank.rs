@@ -1,22 +1,16 @@
 //! Losses and means that leave out padding, at every rank: results against plain loops, and gradients against finite
 //! differences.
 
-use crate::{
-    finite_differences::{check, random, weighted_sum},
-    numbers::{F64, assert_close, random_like, softmax},
-};
-use dfdx::{
-    shapes::Shape,
-    tensor::{AsArray, Cpu, TensorFromVec},
-};
-use typed_transformer::{
-    nn::Linear,
-    ops::{Padding, gt, kl_divergence, masked_mean, partial_cross_entropy},
-    prelude::*,
-    ranks,
-    ranks::Ranks,
-    tokens::Indices,
-};
+use crate::finite_differences::{check, random, weighted_sum};
+use crate::numbers::{F64, assert_close, random_like, softmax};
+use dfdx::shapes::Shape;
+use dfdx::tensor::{AsArray, Cpu, TensorFromVec};
+use typed_transformer::nn::Linear;
+use typed_transformer::ops::{Padding, gt, kl_divergence, masked_mean, partial_cross_entropy};
+use typed_transformer::prelude::*;
+use typed_transformer::ranks;
+use typed_transformer::ranks::Ranks;
+use typed_transformer::tokens::Indices;
 
 ranks! { World; }
 // Every compile-time dimension has its own size, so that confusing two of them fails.

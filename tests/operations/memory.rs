@@ -1,18 +1,14 @@
 //! The memory that kernels share with tensors, allocate and keep.
 
 use crate::recorded::OwnTape;
-use dfdx::{
-    tensor::{PutTape, SampleTensor, Tensor},
-    tensor_ops::SumTo,
-};
+use dfdx::tensor::{PutTape, SampleTensor, Tensor};
+use dfdx::tensor_ops::SumTo;
 use std::{env, marker::PhantomData, process::Command};
-use typed_transformer::{
-    models::nano_gpt::NanoGpt,
-    nn::{Linear, Module},
-    ops::multi_head_attention,
-    prelude::*,
-    train::{AdamW, Sgd, update},
-};
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::nn::{Linear, Module};
+use typed_transformer::ops::multi_head_attention;
+use typed_transformer::prelude::*;
+use typed_transformer::train::{AdamW, Sgd, update};
 
 /// The kernels read parameters in place, so an update must not change what an older tape reads.
 #[test]

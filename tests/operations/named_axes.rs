@@ -1,16 +1,12 @@
 //! Operations that find axes by name, at every rank: their results against the definition, their gradients against
 //! finite differences in `f64`, and their run-time errors.
 
-use crate::{
-    numbers::{F64, Taped, assert_close, positive_like as random},
-    recorded::Recorded,
-};
+use crate::numbers::{F64, Taped, assert_close, positive_like as random};
+use crate::recorded::Recorded;
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
-use typed_transformer::{
-    dims::{DataShape, EndsIn},
-    ops,
-    prelude::*,
-};
+use typed_transformer::dims::{DataShape, EndsIn};
+use typed_transformer::ops;
+use typed_transformer::prelude::*;
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! { Batch = 2; SeqLen = 3; EmbedDim = 4; NumHeads = 5; HeadDim = 6; Groups = 2; HiddenDim = 7; Free; Other; }

@@ -2,16 +2,14 @@
 //! known at run time. Their numbers are compared with those of loops over vectors.
 
 use crate::numbers::{assert_close, positive_like as random, softmax};
-use typed_transformer::{
-    dims::{WindowOf, Windows},
-    nn::{Linear, init},
-    ops::{
-        add, alibi, broadcast, cumsum, div, iota, le, log_softmax_over, mean, mul, one_hot, rename, scale, select,
-        stack, where_, windows, zeros,
-    },
-    prelude::*,
-    train::{Adam, update},
+use typed_transformer::dims::{WindowOf, Windows};
+use typed_transformer::nn::{Linear, init};
+use typed_transformer::ops::{
+    add, alibi, broadcast, cumsum, div, iota, le, log_softmax_over, mean, mul, one_hot, rename, scale, select, stack,
+    where_, windows, zeros,
 };
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, update};
 
 dims! {
     Latents = 3; LatentDim = 4; InputDim = 5; QKDim = 2; VODim = 3; NumHeads = 4; SharedDim = 6; Width = 3;

@@ -1,10 +1,8 @@
 //! Kinds of positions in the standard attention and in the embedder, decoding in a sliding window, and a bias for
 //! groups of heads.
 
-use crate::{
-    finite_differences::{check, random, weighted_sum},
-    numbers::{F64, Taped, assert_close},
-};
+use crate::finite_differences::{check, random, weighted_sum};
+use crate::numbers::{F64, Taped, assert_close};
 use typed_transformer::{
     mask::{CausalKind, SlidingWindow},
     nn::{Block, Conventions, KeyValueCache, NoPositions, NormPlacement, PositionKind, RotaryPositions, Sinusoidal},

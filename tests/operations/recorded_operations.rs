@@ -2,11 +2,9 @@
 //! through dfdx's map, which fills the memory of each with zeros first.
 
 use crate::recorded::OwnTape;
-use dfdx::{
-    shapes::Rank0,
-    tensor::{PutTape, SampleTensor, SplitTape, Tensor},
-    tensor_ops::SumTo,
-};
+use dfdx::shapes::Rank0;
+use dfdx::tensor::{PutTape, SampleTensor, SplitTape, Tensor};
+use dfdx::tensor_ops::SumTo;
 use std::marker::PhantomData;
 use typed_transformer::{
     backend::Tape,

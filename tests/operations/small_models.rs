@@ -4,18 +4,16 @@
 use crate::numbers::{F64, assert_close, random_like, softmax};
 use dfdx::tensor::*;
 use std::error::Error;
-use typed_transformer::{
-    backend::Tape,
-    dims::Windows,
-    nn::{LayerNorm, Linear, init},
-    ops::{
-        Activation, GeluTanh, add, argmax, gather, log_softmax_over, mean_squared_error, mul, one_hot, scale, select,
-        softmax_over, sub, take, windows,
-    },
-    prelude::*,
-    tokens::Indices,
-    train::{Adam, update},
+use typed_transformer::backend::Tape;
+use typed_transformer::dims::Windows;
+use typed_transformer::nn::{LayerNorm, Linear, init};
+use typed_transformer::ops::{
+    Activation, GeluTanh, add, argmax, gather, log_softmax_over, mean_squared_error, mul, one_hot, scale, select,
+    softmax_over, sub, take, windows,
 };
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::Indices;
+use typed_transformer::train::{Adam, update};
 
 dims! {
     Places = 4; EmbedDim = 6; TokensDim = 5; NumClasses = 3; NumCodes = 5; Height = 3; Width = 4; Kernel = 2;

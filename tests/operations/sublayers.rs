@@ -2,24 +2,22 @@
 //! conventions: the kernel in `f32`, the definition in `f64`, on the same numbers.
 
 use crate::recorded::{OwnTape, Recorded};
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorRef},
-    shapes::{HasShape, Shape},
-    tensor::*,
-    tensor_ops::*,
-};
+use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorRef};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::*;
+use dfdx::tensor_ops::*;
 use proptest::{prelude::*, test_runner::RngSeed};
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use typed_transformer::{
-    dims::Unchecked,
-    mask::MaskKind,
-    mask::{PadQueriesAndKeys, PadSourceKeys},
-    models::{another_annotated::Annotated, nano_gpt::NanoGpt},
-    nn::{Conventions, CrossAttention, FeedForward, Learned, NormKind, NormPlacement, SelfAttention},
-    ops::{GeluTanh, Relu},
-    prelude::*,
-    train::GradientsOf,
+use typed_transformer::dims::Unchecked;
+use typed_transformer::mask::{MaskKind, PadQueriesAndKeys, PadSourceKeys};
+use typed_transformer::models::another_annotated::Annotated;
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::nn::{
+    Conventions, CrossAttention, FeedForward, Learned, NormKind, NormPlacement, SelfAttention,
 };
+use typed_transformer::ops::{GeluTanh, Relu};
+use typed_transformer::prelude::*;
+use typed_transformer::train::GradientsOf;
 
 /// Outputs and gradients, tensor by tensor.
 type Numbers = Vec<Vec<f64>>;

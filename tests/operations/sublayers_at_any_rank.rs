@@ -1,22 +1,16 @@
 //! Residuals and feed-forward layers at every rank: results against plain loops, gradients against finite differences,
 //! and the kernels against the definitions.
 
-use crate::{
-    finite_differences::{check, check_parameter, random, weighted_sum},
-    numbers::{F64, assert_close, random_like},
-    recorded::Recorded,
-};
-use dfdx::{
-    shapes::Shape,
-    tensor::{AsArray, Cpu, TensorFromVec},
-    tensor_ops::SumTo,
-};
-use typed_transformer::{
-    dims::{DataShape, EndsIn, NamedShape},
-    nn::{Conventions, GatedFeedForward, NormPlacement},
-    ops::{Relu, residual},
-    prelude::*,
-};
+use crate::finite_differences::{check, check_parameter, random, weighted_sum};
+use crate::numbers::{F64, assert_close, random_like};
+use crate::recorded::Recorded;
+use dfdx::shapes::Shape;
+use dfdx::tensor::{AsArray, Cpu, TensorFromVec};
+use dfdx::tensor_ops::SumTo;
+use typed_transformer::dims::{DataShape, EndsIn, NamedShape};
+use typed_transformer::nn::{Conventions, GatedFeedForward, NormPlacement};
+use typed_transformer::ops::{Relu, residual};
+use typed_transformer::prelude::*;
 
 // Every compile-time dimension has its own size, so that confusing two of them fails.
 dims! { Rows = 2; Columns = 3; Height = 4; EmbedDim = 6; HiddenDim = 5; HeadDim = 1; Batch; }

@@ -1,23 +1,17 @@
 //! The tape: clones record to one pass, passes that meet become one, and a pass runs backward once. Kernels and dfdx's
 //! methods take turns in `f32`, and the gradients are those of the same function in `f64`, which has no kernels.
 
-use crate::{
-    numbers::random_like,
-    recorded::{OwnTape, Recorded},
-};
-use dfdx::{
-    shapes::{Axes2, Axis, Shape},
-    tensor::*,
-    tensor_ops::*,
-};
-use typed_transformer::{
-    dims, einsum,
-    nn::Linear,
-    ops::{self, Activation, GeluTanh, Real, linear, residual},
-    prelude::{Backend, BuildModule, OpError, Record, Reduction, cross_entropy},
-    tokens::Indices,
-    train::{Backpropagate, GradientsOf},
-};
+use crate::numbers::random_like;
+use crate::recorded::{OwnTape, Recorded};
+use dfdx::shapes::{Axes2, Axis, Shape};
+use dfdx::tensor::*;
+use dfdx::tensor_ops::*;
+use typed_transformer::nn::Linear;
+use typed_transformer::ops::{self, Activation, GeluTanh, Real, linear, residual};
+use typed_transformer::prelude::{Backend, BuildModule, OpError, Record, Reduction, cross_entropy};
+use typed_transformer::tokens::Indices;
+use typed_transformer::train::{Backpropagate, GradientsOf};
+use typed_transformer::{dims, einsum};
 
 dims! { EmbedDim = 7; Rows = 7; Columns = 7; }
 

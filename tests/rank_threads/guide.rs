@@ -5,12 +5,10 @@
 
 include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/own_model/program.rs"));
 
-use typed_transformer::{
-    ops::partial_cross_entropy,
-    ranks,
-    ranks::{Ranks, Replicated},
-    train::update_replicated,
-};
+use typed_transformer::ops::partial_cross_entropy;
+use typed_transformer::ranks;
+use typed_transformer::ranks::{Ranks, Replicated};
+use typed_transformer::train::update_replicated;
 
 ranks! { World; }
 

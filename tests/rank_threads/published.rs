@@ -1,28 +1,22 @@
 //! The published families on ranks that divide a batch: gradients and texts are those of one process.
 
 use crate::small_models::{VocabSize, small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit};
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
-    shapes::Shape,
-    tensor::{PutTape, Tensor},
-};
+use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef};
+use dfdx::shapes::Shape;
+use dfdx::tensor::{PutTape, Tensor};
 use std::ops::Range;
-use typed_transformer::{
-    generate::{Sampler, generate_from_prompt},
-    models::{
-        bert::Bert,
-        gpt2::Gpt2,
-        llama::Llama,
-        mixtral::Mixtral,
-        t5::T5,
-        vit::{ClassAndPatches, Images, Vit},
-    },
-    ops::{add, partial_cross_entropy},
-    prelude::*,
-    ranks,
-    ranks::{Partial, Ranks, Shard},
-    train::{GradientsOf, Recording},
-};
+use typed_transformer::generate::{Sampler, generate_from_prompt};
+use typed_transformer::models::bert::Bert;
+use typed_transformer::models::gpt2::Gpt2;
+use typed_transformer::models::llama::Llama;
+use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::t5::T5;
+use typed_transformer::models::vit::{ClassAndPatches, Images, Vit};
+use typed_transformer::ops::{add, partial_cross_entropy};
+use typed_transformer::prelude::*;
+use typed_transformer::ranks;
+use typed_transformer::ranks::{Partial, Ranks, Shard};
+use typed_transformer::train::{GradientsOf, Recording};
 
 ranks! { World; }
 dims! { Batch; Prompt = 3; Text = 9; SrcLen = 6; TgtLen = 4; }

@@ -2,14 +2,12 @@
 
 use dfdx::tensor::AsArray;
 use rand::Rng;
-use typed_transformer::{
-    nn::Linear,
-    ops::{dropout, partial_cross_entropy},
-    prelude::*,
-    ranks,
-    ranks::{Partial, Ranks, Replicated, Shard},
-    train::{Adam, GradientsOf, Recording, Step, TrainError, Trainer},
-};
+use typed_transformer::nn::Linear;
+use typed_transformer::ops::{dropout, partial_cross_entropy};
+use typed_transformer::prelude::*;
+use typed_transformer::ranks;
+use typed_transformer::ranks::{Partial, Ranks, Replicated, Shard};
+use typed_transformer::train::{Adam, GradientsOf, Recording, Step, TrainError, Trainer};
 
 ranks! { World; Data; Tp = 2; }
 dims! { VocabSize = 11; EmbedDim = 6; SeqLen = 3; Batch; }

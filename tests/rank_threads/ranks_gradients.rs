@@ -1,13 +1,11 @@
 //! Gradients that are summed over the ranks while the backward pass goes on, and models that differ.
 
 use dfdx::tensor_ops::{PermuteTo, SumTo};
-use typed_transformer::{
-    nn::Linear,
-    prelude::*,
-    ranks,
-    ranks::{Partial, Ranks, RanksError},
-    train::{Recording, Sgd, update_replicated},
-};
+use typed_transformer::nn::Linear;
+use typed_transformer::prelude::*;
+use typed_transformer::ranks;
+use typed_transformer::ranks::{Partial, Ranks, RanksError};
+use typed_transformer::train::{Recording, Sgd, update_replicated};
 
 ranks! { World; }
 dims! { EmbedDim = 1024; HiddenDim = 1100; OutputDim = 300; SeqLen = 3; Batch = 2; }

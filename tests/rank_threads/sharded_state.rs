@@ -1,14 +1,12 @@
 //! An optimizer whose state is sharded over the ranks: the same bits, in a part of the memory.
 
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use typed_transformer::{
-    nn::Linear,
-    prelude::*,
-    ranks,
-    ranks::Ranks,
-    tensor_parallel::{Distributed, ShardedDecoderOnly, update_sharded_replicated},
-    train::{Adam, AdamW, Optimizer, ShardedState, update},
-};
+use typed_transformer::nn::Linear;
+use typed_transformer::prelude::*;
+use typed_transformer::ranks;
+use typed_transformer::ranks::Ranks;
+use typed_transformer::tensor_parallel::{Distributed, ShardedDecoderOnly, update_sharded_replicated};
+use typed_transformer::train::{Adam, AdamW, Optimizer, ShardedState, update};
 
 ranks! { World; Data; Tp = 2; }
 dims! { VocabSize = 7; EmbedDim = 4; NumHeads = 2; HeadDim = 2; HiddenDim = 6; NumLayers = 1; MaxLen = 5; Batch; SeqLen <= MaxLen; }

@@ -1,20 +1,16 @@
 //! The collective operations on the tape: numbers and gradients, on 1 to 4 ranks.
 
-use crate::{
-    finite_differences::{random, weighted_sum},
-    numbers::F64,
-    recorded::{OwnTape, Recorded},
-};
+use crate::finite_differences::{random, weighted_sum};
+use crate::numbers::F64;
+use crate::recorded::{OwnTape, Recorded};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
-use typed_transformer::{
-    dims::MaybeSharded,
-    ops::{Activation, GeluTanh},
-    prelude::*,
-    ranks,
-    ranks::{ConstRankAxis, Partial, Ranks, Shard, ShardedColumns},
-    tensor_parallel::{
-        add, all_gather, all_reduce, all_reduce_entered, enter, linear_column, linear_row, reduce_scatter, scale, shard,
-    },
+use typed_transformer::dims::MaybeSharded;
+use typed_transformer::ops::{Activation, GeluTanh};
+use typed_transformer::prelude::*;
+use typed_transformer::ranks;
+use typed_transformer::ranks::{ConstRankAxis, Partial, Ranks, Shard, ShardedColumns};
+use typed_transformer::tensor_parallel::{
+    add, all_gather, all_reduce, all_reduce_entered, enter, linear_column, linear_row, reduce_scatter, scale, shard,
 };
 
 ranks! { One = 1; Two = 2; Three = 3; Four = 4; }

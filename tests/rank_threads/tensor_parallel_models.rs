@@ -1,25 +1,22 @@
 //! Models whose heads and hidden columns are divided among the ranks: outputs, losses, gradients and files are those of
 //! one rank.
 
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},
-    shapes::Shape,
-};
+use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef};
+use dfdx::shapes::Shape;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::{fs, path::Path};
-use typed_transformer::{
-    models::{another_annotated::Annotated, nano_gpt::NanoGpt, transformer_from_scratch::FromScratch},
-    nn::{Conventions, NormPlacement, PositionsFor, PositionsInHeads, RotaryPositions},
-    ops::{DropoutSeed, GeluTanh, Rotary, RotaryPairs},
-    prelude::*,
-    ranks,
-    ranks::{ConstRankAxis, Element, RankAxis, Ranks},
-    tensor_parallel::{
-        Distributed, DistributedError, DividesLayersOf, Sharded, ShardedDecoderOnly, ShardedLM, update_sharded,
-    },
-    train::{GradientsOf, Sgd, update},
-    weights,
+use typed_transformer::models::another_annotated::Annotated;
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::models::transformer_from_scratch::FromScratch;
+use typed_transformer::nn::{Conventions, NormPlacement, PositionsFor, PositionsInHeads, RotaryPositions};
+use typed_transformer::ops::{DropoutSeed, GeluTanh, Rotary, RotaryPairs};
+use typed_transformer::prelude::*;
+use typed_transformer::ranks::{ConstRankAxis, Element, RankAxis, Ranks};
+use typed_transformer::tensor_parallel::{
+    Distributed, DistributedError, DividesLayersOf, Sharded, ShardedDecoderOnly, ShardedLM, update_sharded,
 };
+use typed_transformer::train::{GradientsOf, Sgd, update};
+use typed_transformer::{ranks, weights};
 
 ranks! { One = 1; Two = 2; Three = 3; Four = 4; }
 dims! {

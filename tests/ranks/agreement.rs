@@ -1,9 +1,7 @@
 //! N ranks train as one.
 
-use crate::{
-    launch::{losses, start_with_grace},
-    support::{PLAYS, temp_dir, tensors_of},
-};
+use crate::launch::{losses, start_with_grace};
+use crate::support::{PLAYS, temp_dir, tensors_of};
 use std::fs;
 
 /// The difference of losses that rounding may make.

@@ -1,9 +1,7 @@
 //! Whatever ends one rank ends all, in order, and the training goes on from its checkpoint.
 
-use crate::{
-    launch::{Job, losses, run, run_each, start, start_late, start_with_grace},
-    support::{signal, temp_dir},
-};
+use crate::launch::{Job, losses, run, run_each, start, start_late, start_with_grace};
+use crate::support::{signal, temp_dir};
 use std::{fs, thread, time::Duration};
 use tempfile::TempDir;
 

@@ -1,16 +1,13 @@
 //! Starts examples under `mpirun`.
 
 use crate::{profile, support::signal};
-use std::{
-    env, fs,
-    io::Read,
-    mem,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    sync::LazyLock,
-    thread::{self, JoinHandle},
-    time::{Duration, Instant},
-};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use std::{env, fs, mem};
 use tempfile::TempDir;
 
 /// Longer than any run takes on a busy machine.

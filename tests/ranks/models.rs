@@ -2,25 +2,20 @@
 //! they compute is what one rank computes.
 
 use crate::launch::on_ranks;
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},
-    shapes::Shape,
-};
+use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef};
+use dfdx::shapes::Shape;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::{fs, ops::Range, path::Path};
-use typed_transformer::{
-    models::nano_gpt::NanoGpt,
-    nn::Module,
-    ops::partial_cross_entropy,
-    prelude::*,
-    ranks,
-    ranks::{ConstRankAxis, Ranks, Replicated, Shard},
-    tensor_parallel::{
-        Distributed, DividesLayersOf, Sharded, ShardedDecoderOnly, ShardedLM, update_sharded_replicated,
-    },
-    train::{Adam, Optimizer, Recording, Sgd, ShardedState, Step, Trainer, update},
-    weights,
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::nn::Module;
+use typed_transformer::ops::partial_cross_entropy;
+use typed_transformer::prelude::*;
+use typed_transformer::ranks::{ConstRankAxis, Ranks, Replicated, Shard};
+use typed_transformer::tensor_parallel::{
+    Distributed, DividesLayersOf, Sharded, ShardedDecoderOnly, ShardedLM, update_sharded_replicated,
 };
+use typed_transformer::train::{Adam, Optimizer, Recording, Sgd, ShardedState, Step, Trainer, update};
+use typed_transformer::{ranks, weights};
 
 ranks! { World; Data; Two = 2; Three = 3; Four = 4; }
 dims! {

@@ -4,14 +4,12 @@
 use crate::launch::on_ranks;
 use rand::Rng;
 use std::{fs, path::Path};
-use typed_transformer::{
-    nn::Linear,
-    ops::partial_cross_entropy,
-    prelude::*,
-    ranks,
-    ranks::{Partial, Ranks},
-    train::{AdamW, Optimizer, ShardedState, TrainError, Trainer},
-};
+use typed_transformer::nn::Linear;
+use typed_transformer::ops::partial_cross_entropy;
+use typed_transformer::prelude::*;
+use typed_transformer::ranks;
+use typed_transformer::ranks::{Partial, Ranks};
+use typed_transformer::train::{AdamW, Optimizer, ShardedState, TrainError, Trainer};
 
 ranks! { World; }
 dims! { VocabSize = 11; EmbedDim = 6; SeqLen = 2; Batch; }

@@ -2,15 +2,11 @@
 
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
-use crate::{
-    numbers::{F64, Taped, random_like},
-    recorded::Recorded,
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::*,
-    tensor_ops::*,
-};
+use crate::numbers::{F64, Taped, random_like};
+use crate::recorded::Recorded;
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::*;
+use dfdx::tensor_ops::*;
 use typed_transformer::train::{Backpropagate, GradientsOf};
 
 pub fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {

@@ -1,9 +1,7 @@
 //! The profile in which cargo has built this test.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-};
+use std::env;
+use std::path::{Path, PathBuf};
 
 /// The folder of the profile, and its name.
 pub fn folder_and_name() -> (PathBuf, String) {

@@ -2,10 +2,8 @@
 
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
-use dfdx::{
-    shapes::Shape,
-    tensor::{Cpu, PutTape, Storage, Tensor},
-};
+use dfdx::shapes::Shape;
+use dfdx::tensor::{Cpu, PutTape, Storage, Tensor};
 use typed_transformer::{ops::Real, prelude::Device, train::Recording};
 
 /// A tape of its own.

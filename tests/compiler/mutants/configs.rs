@@ -1,19 +1,15 @@
 //! A published model has the dimensions of its configuration: those of its weights, those that the numbers of its
 //! heads and patches divide, and those that are known at compile time.
 
-use typed_transformer::{
-    models::{
-        bert::{Bert, BertConfig},
-        gemma3::{Gemma3, Gemma3Config},
-        gpt2::{Gpt2, Gpt2Config},
-        llama::{Llama, LlamaConfig},
-        mixtral::{Mixtral, MixtralConfig},
-        t5::{T5, T5Config},
-        vit::{Vit, VitConfig},
-    },
-    ops::Rotary,
-    prelude::*,
-};
+use typed_transformer::models::bert::{Bert, BertConfig};
+use typed_transformer::models::gemma3::{Gemma3, Gemma3Config};
+use typed_transformer::models::gpt2::{Gpt2, Gpt2Config};
+use typed_transformer::models::llama::{Llama, LlamaConfig};
+use typed_transformer::models::mixtral::{Mixtral, MixtralConfig};
+use typed_transformer::models::t5::{T5, T5Config};
+use typed_transformer::models::vit::{Vit, VitConfig};
+use typed_transformer::ops::Rotary;
+use typed_transformer::prelude::*;
 
 dims! {
     VocabSize = 28; TokenTypes = 5; MaxSeqLen = 16; EmbedDim = 24; HiddenDim = 96; NumLayers = 7; NumHeads = 6; KeyHeads = 2;

@@ -1,10 +1,8 @@
 //! Modules of one's own, written in contractions and rearrangements: attention whose heads share keys, a mixture of
 //! experts, and the patches of an image.
 
-use typed_transformer::{
-    ops::{add, linear, mul, rename, stack},
-    prelude::*,
-};
+use typed_transformer::ops::{add, linear, mul, rename, stack};
+use typed_transformer::prelude::*;
 
 dims! {
     /// Batch size.

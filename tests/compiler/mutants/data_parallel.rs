@@ -1,14 +1,11 @@
 //! A training step of several ranks: each has some rows of the batch, and all make the same update.
 
-use typed_transformer::{
-    module,
-    nn::{Linear, init},
-    ops::{Activation, GeluTanh, embed, partial_cross_entropy},
-    prelude::*,
-    ranks,
-    ranks::{Partial, Ranks, RanksError, Replicated, Shard},
-    train::{Adam, GradientsOf, Recording, update_replicated},
-};
+use typed_transformer::nn::{Linear, init};
+use typed_transformer::ops::{Activation, GeluTanh, embed, partial_cross_entropy};
+use typed_transformer::prelude::*;
+use typed_transformer::ranks::{Partial, Ranks, RanksError, Replicated, Shard};
+use typed_transformer::train::{Adam, GradientsOf, Recording, update_replicated};
+use typed_transformer::{module, ranks};
 
 dims! {
     /// What is read.

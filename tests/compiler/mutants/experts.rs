@@ -1,17 +1,17 @@
 //! A layer with grouped-query attention, a mixture of experts and a pointer into its source, in operations on places
 //! and indices.
 
-use typed_transformer::{
-    dims::Windows,
-    mask::SlidingWindow,
-    nn::{CacheCapacity, GatedFeedForward, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention},
-    ops::{
-        Rotary, alibi, argmax, cumsum, full, gather, grouped_query_attention, gt, iota, kl_divergence,
-        mean_squared_error, one_hot, rotary_positions, select, slice, take, top_k, where_, windows,
-    },
-    prelude::*,
-    tokens::Indices,
+use typed_transformer::dims::Windows;
+use typed_transformer::mask::SlidingWindow;
+use typed_transformer::nn::{
+    CacheCapacity, GatedFeedForward, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention,
 };
+use typed_transformer::ops::{
+    Rotary, alibi, argmax, cumsum, full, gather, grouped_query_attention, gt, iota, kl_divergence, mean_squared_error,
+    one_hot, rotary_positions, select, slice, take, top_k, where_, windows,
+};
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::Indices;
 
 dims! {
     /// Width of the layer.

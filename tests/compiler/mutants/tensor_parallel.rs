@@ -1,13 +1,11 @@
 //! A layer whose heads and hidden columns are divided between two ranks, in operations on shards.
 
-use typed_transformer::{
-    ops::{Activation, GeluTanh},
-    prelude::*,
-    ranks,
-    ranks::{Partial, Ranks, Shard},
-    tensor_parallel::{
-        Entered, all_gather, all_reduce, enter, linear_column, linear_row, multi_head_attention, reduce_scatter, shard,
-    },
+use typed_transformer::ops::{Activation, GeluTanh};
+use typed_transformer::prelude::*;
+use typed_transformer::ranks;
+use typed_transformer::ranks::{Partial, Ranks, Shard};
+use typed_transformer::tensor_parallel::{
+    Entered, all_gather, all_reduce, enter, linear_column, linear_row, multi_head_attention, reduce_scatter, shard,
 };
 
 dims! {

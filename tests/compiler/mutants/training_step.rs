@@ -1,10 +1,8 @@
 //! A training step: two batches of tokens, the forward pass, the loss, and the update of the weights.
 
-use typed_transformer::{
-    nn::{Embedding, LmHead},
-    prelude::*,
-    train::{Adam, GradientsOf, Recording, update},
-};
+use typed_transformer::nn::{Embedding, LmHead};
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, GradientsOf, Recording, update};
 
 dims! {
     /// Source vocabulary.
