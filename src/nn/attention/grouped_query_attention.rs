@@ -19,8 +19,8 @@ use std::marker::PhantomData;
 /// even, because [rotary positions](crate::ops::rotary_positions) use columns in pairs.
 ///
 /// ```
-/// use typed_transformer::{nn::GroupedQuery, prelude::*};
-/// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; pub HiddenDim = 16; }
+/// use typed_transformer::{doctest::{Batch, EmbedDim, HiddenDim, MaxSeqLen, SeqLen}, nn::*, prelude::*};
+/// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; }
 ///
 /// pub struct Small;
 /// impl Arch for Small {
@@ -34,6 +34,18 @@ use std::marker::PhantomData;
 ///     type NumKeyValueHeads = NumKeyValueHeads;
 ///     type GroupSize = GroupSize;
 /// }
+///
+/// let device = Cpu::default();
+/// let layer = GroupedQueryAttention::<EmbedDim, CausalMask, Small, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let y: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+///     layer.forward(x.clone(), &PaddingMask::without_padding((Batch, SeqLen)))?;
+/// // Decoding keeps the keys of 2 heads, not of 6.
+/// assert_eq!(<KeyValueArch<Small> as CachedHeads>::NumHeads::SIZE, 2);
+/// let mut cache = GroupedKeyValueCache::<Batch, MaxSeqLen, Small, f32, Cpu>::new(&device, Batch)?;
+/// assert_eq!(layer.forward_cached(x, &mut cache)?.as_vec(), y.as_vec());
+/// let keys: &Tensor<(Batch, CacheCapacity<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
+/// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which heads share keys and values",
@@ -74,25 +86,6 @@ impl<NumKeyValueHeads: ConstDim, GroupSize: ConstDim> GroupedHeads<NumKeyValueHe
 type QueryHeads<A> = Product<<A as GroupedQuery>::NumKeyValueHeads, <A as GroupedQuery>::GroupSize>;
 
 /// `A` with `NumKeyValueHeads` heads, for the cache of keys and values.
-///
-/// ```
-/// use typed_transformer::{nn::{CachedHeads, GroupedQuery, KeyValueArch}, prelude::*};
-/// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; pub HiddenDim = 5; }
-/// # pub struct Small;
-/// # impl Arch for Small {
-/// #     type NumHeads = Product<NumKeyValueHeads, GroupSize>;
-/// #     type QKDim = HeadDim;
-/// #     type VODim = HeadDim;
-/// #     type HiddenDim = HiddenDim;
-/// #     type Conventions = TypedTransformer;
-/// # }
-/// # impl GroupedQuery for Small {
-/// #     type NumKeyValueHeads = NumKeyValueHeads;
-/// #     type GroupSize = GroupSize;
-/// # }
-/// // `Small` has 6 heads of queries.
-/// assert_eq!(<KeyValueArch<Small> as CachedHeads>::NumHeads::SIZE, 2);
-/// ```
 pub struct KeyValueArch<A>(PhantomData<fn() -> A>);
 
 #[diagnostic::do_not_recommend]
@@ -106,27 +99,6 @@ impl<A: GroupedQuery> Arch for KeyValueArch<A> {
 
 /// The keys and values of one causal [`GroupedQueryAttention`], in `NumKeyValueHeads` heads: `GroupSize` times smaller
 /// than a cache of all heads.
-///
-/// ```
-/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{CacheCapacity, GroupedKeyValueCache, GroupedQuery}, prelude::*};
-/// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; pub HiddenDim = 5; }
-/// # pub struct Small;
-/// # impl Arch for Small {
-/// #     type NumHeads = Product<NumKeyValueHeads, GroupSize>;
-/// #     type QKDim = HeadDim;
-/// #     type VODim = HeadDim;
-/// #     type HiddenDim = HiddenDim;
-/// #     type Conventions = TypedTransformer;
-/// # }
-/// # impl GroupedQuery for Small {
-/// #     type NumKeyValueHeads = NumKeyValueHeads;
-/// #     type GroupSize = GroupSize;
-/// # }
-/// let cache = GroupedKeyValueCache::<Batch, MaxSeqLen, Small, f32, Cpu>::new(&Cpu::default(), Batch)?;
-/// let keys: &Tensor<(Batch, CacheCapacity<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
-/// assert!(cache.is_empty());
-/// # Ok::<(), OpError>(())
-/// ```
 pub type GroupedKeyValueCache<B, MaxLen, A, E = f32, D = Cpu> = KeyValueCache<B, MaxLen, KeyValueArch<A>, E, D>;
 
 /// A sequence attends to itself in `NumHeads` heads, which share `NumKeyValueHeads` heads of keys and values
@@ -134,31 +106,6 @@ pub type GroupedKeyValueCache<B, MaxLen, A, E = f32, D = Cpu> = KeyValueCache<B,
 ///
 /// `norm(x + attention(x))`; the conventions of `A` may put the norm elsewhere, and may rotate queries and keys
 /// by their positions. The type `Mask` says which positions a position sees.
-///
-/// ```
-/// use typed_transformer::{doctest::{Batch, EmbedDim, HiddenDim, SeqLen}, nn::{GroupedQuery, GroupedQueryAttention}, prelude::*};
-/// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; }
-///
-/// pub struct Small;
-/// impl Arch for Small {
-///     type NumHeads = Product<NumKeyValueHeads, GroupSize>;
-///     type QKDim = HeadDim;
-///     type VODim = HeadDim;
-///     type HiddenDim = HiddenDim;
-///     type Conventions = TypedTransformer;
-/// }
-/// impl GroupedQuery for Small {
-///     type NumKeyValueHeads = NumKeyValueHeads;
-///     type GroupSize = GroupSize;
-/// }
-///
-/// let device = Cpu::default();
-/// let layer = GroupedQueryAttention::<EmbedDim, CausalMask, Small, f32, Cpu>::build(&device);
-/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
-/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
-///     layer.forward(x, &PaddingMask::without_padding((Batch, SeqLen)))?;
-/// # Ok::<(), OpError>(())
-/// ```
 #[module(conventions = A::Conventions, output = EmbedDim)]
 pub struct GroupedQueryAttention<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E, D> {
     /// Projects to the queries of all heads.

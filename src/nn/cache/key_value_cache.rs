@@ -20,7 +20,7 @@ use std::fmt;
 /// let keys: Keys<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
 /// let values: Values<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
 /// cache.append(&keys, &values)?;
-/// assert_eq!(cache.len(), 4);
+/// assert_eq!((cache.len(), cache.is_empty(), cache.values().shape().2), (4, false, Product::default()));
 /// // The next position sees these 4 and itself.
 /// let mask: AttentionMask<Batch, Const<1>, CacheCapacity<MaxSeqLen>> = cache.mask(Const);
 /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 5);
@@ -38,29 +38,10 @@ pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: R
 }
 
 /// The keys of all heads: `(B, Len, Product<NumHeads, QKDim>)`.
-///
-/// ```
-/// use typed_transformer::{doctest::*, nn::{KeyValueCache, Keys, Values}, prelude::*};
-/// let device = Cpu::default();
-/// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&device, Batch)?;
-/// let keys: Keys<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
-/// let values: Values<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
-/// cache.append(&keys, &values)?;
-/// assert_eq!(cache.len(), 4);
-/// # Ok::<(), OpError>(())
-/// ```
 pub type Keys<B, Len, A, E = f32, D = Cpu, T = NoneTape> =
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D, T>;
 
 /// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`.
-///
-/// ```
-/// use typed_transformer::{doctest::*, nn::{CacheCapacity, KeyValueCache, Values}, prelude::*};
-/// let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&Cpu::default(), Batch)?;
-/// let values: &Values<Batch, CacheCapacity<MaxSeqLen>, Model, f32, Cpu> = cache.values();
-/// assert_eq!(values.shape().2, Product::<NumHeads, HeadDim>::default());
-/// # Ok::<(), OpError>(())
-/// ```
 pub type Values<B, Len, A, E = f32, D = Cpu, T = NoneTape> =
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D, T>;
 

@@ -57,18 +57,6 @@ pub trait Seq2Seq: HasPositionsFor<<Self as Seq2Seq>::EmbedDim> {
 ///
 /// `Enc`, `Dec` and `Logits` are shapes: `(Batch, SrcLen, EmbedDim)`, `(Batch, TgtLen, EmbedDim)` and
 /// `(Batch, TgtLen, VocabSize)`. The logits carry the tape, if there is one.
-///
-/// ```
-/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-/// # let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
-/// # let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
-/// # let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
-/// let output = model.forward(&source, &target, NoneTape)?;
-/// let encoder_output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = output.encoder_output;
-/// let decoder_output: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = output.decoder_output;
-/// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[must_use]
 pub struct Output<Enc: Shape, Dec: Shape, Logits: Shape, E: Real = f32, D: Backend<E> = Cpu, T = NoneTape> {
     /// The encoder's output.
@@ -83,19 +71,6 @@ pub struct Output<Enc: Shape, Dec: Shape, Logits: Shape, E: Real = f32, D: Backe
 ///
 /// `Src`, `Tgt` and `Cross` are shapes: `(Batch, NumHeads, SrcLen, SrcLen)`, `(Batch, NumHeads, TgtLen,
 /// TgtLen)` and `(Batch, NumHeads, TgtLen, SrcLen)`.
-///
-/// ```
-/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-/// # let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
-/// # let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
-/// # let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
-/// let weights = model.attention_weights(&source, &target)?;
-/// assert_eq!(weights.source.len(), NumLayers::SIZE);
-/// let last_layer: &Tensor<(Batch, NumHeads, TgtLen, TgtLen), f32, Cpu> = weights.target.last().unwrap();
-/// // No position sees a later one.
-/// assert_eq!(last_layer.as_vec()[1], 0.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[must_use]
 pub struct AttentionWeights<Src: Shape, Tgt: Shape, Cross: Shape, E: Real = f32, D: Backend<E> = Cpu> {
     /// From the source to itself, in the encoder.
@@ -137,6 +112,8 @@ pub struct AttentionWeights<Src: Shape, Tgt: Shape, Cross: Shape, E: Real = f32,
 /// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
 /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
 /// let output = model.forward(&source, &target, NoneTape)?;
+/// let encoder_output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = output.encoder_output;
+/// let decoder_output: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = output.decoder_output;
 /// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -197,12 +174,14 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
     /// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
     /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
-    /// let attention_weights = model.attention_weights(&source, &target)?;
-    /// let to_source: &Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> =
-    ///     &attention_weights.target_to_source[0];
+    /// let weights = model.attention_weights(&source, &target)?;
+    /// assert_eq!(weights.source.len(), NumLayers::SIZE);
+    /// let last_layer: &Tensor<(Batch, NumHeads, TgtLen, TgtLen), f32, Cpu> = weights.target.last().unwrap();
+    /// // No position sees a later one.
+    /// assert_eq!(last_layer.as_vec()[1], 0.0);
+    /// let to_source: &Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> = &weights.target_to_source[0];
     /// // The attention weights of a position add up to 1.
-    /// let sum: f32 = to_source.as_vec()[..4].iter().sum();
-    /// assert!((sum - 1.0).abs() < 1e-6);
+    /// assert!((to_source.as_vec()[..4].iter().sum::<f32>() - 1.0).abs() < 1e-6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn attention_weights<B: MaybeSharded, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>>(
