@@ -95,24 +95,19 @@ has_axis!(4: A B C F [G] H);
 has_axis!(5: A B C F G [H]);
 
 /// The name of an axis as an argument, made by [`axis`]: `mean_over(x, axis::<SeqLen>())`.
-///
-/// ```
-/// use typed_transformer::{dims, dims::{AxisOf, axis}};
-/// dims! { pub SeqLen = 3; }
-/// let positions: AxisOf<SeqLen> = axis();
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct AxisOf<Name>(PhantomData<fn() -> Name>);
 
 /// Names the axis `Name` in a call such as `sum_over(x, axis::<QLen>())`.
 ///
 /// ```
-/// use typed_transformer::prelude::*;
+/// use typed_transformer::{dims::AxisOf, prelude::*};
 /// dims! { pub QLen = 2; pub KLen = 3; }
 /// let x: Tensor<(QLen, KLen), f32, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 /// assert_eq!(sum_over(x.clone(), axis::<QLen>())?.as_vec(), [5.0, 7.0, 9.0]);
-/// assert_eq!(sum_over(x, axis::<KLen>())?.as_vec(), [6.0, 15.0]);
+/// let keys: AxisOf<KLen> = axis();
+/// assert_eq!(sum_over(x, keys)?.as_vec(), [6.0, 15.0]);
 /// # Ok::<(), OpError>(())
 /// ```
 #[must_use]
@@ -122,12 +117,6 @@ pub fn axis<Name: AnyDim>() -> AxisOf<Name> {
 
 /// The names of two axes that are concatenated, as an argument made by [`along`]:
 /// `concat(past, present, along::<Past, Present>())`.
-///
-/// ```
-/// use typed_transformer::{dims, dims::{ConcatAxis, along}};
-/// dims! { pub Past; pub Present = 1; }
-/// let steps: ConcatAxis<Past, Present> = along();
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ConcatAxis<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 
@@ -135,13 +124,13 @@ pub struct ConcatAxis<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 /// [`concat`](crate::ops::concat) joins into one of `Left + Right` elements.
 ///
 /// ```
-/// use typed_transformer::prelude::*;
+/// use typed_transformer::{dims::ConcatAxis, prelude::*};
 /// dims! { pub Past = 2; pub Present = 1; }
 /// let device = Cpu::default();
 /// let past: Tensor<(Past,), f32, Cpu> = device.tensor(vec![1.0, 2.0]);
 /// let present: Tensor<(Present,), f32, Cpu> = device.tensor(vec![3.0]);
-/// let both: Tensor<(Sum<Past, Present>,), f32, Cpu> =
-///     concat(past, present, along::<Past, Present>())?;
+/// let steps: ConcatAxis<Past, Present> = along();
+/// let both: Tensor<(Sum<Past, Present>,), f32, Cpu> = concat(past, present, steps)?;
 /// assert_eq!(both.as_vec(), [1.0, 2.0, 3.0]);
 /// # Ok::<(), OpError>(())
 /// ```

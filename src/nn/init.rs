@@ -17,6 +17,8 @@ use rand_distr::{Distribution, StandardNormal, Uniform};
 /// let mut bias: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([1.0, 2.0]);
 /// init::zeros(&mut bias)?;
 /// assert_eq!(bias.as_vec(), [0.0, 0.0]);
+/// init::ones(&mut bias)?;
+/// assert_eq!(bias.as_vec(), [1.0, 1.0]);
 /// # Ok::<(), CpuError>(())
 /// ```
 pub fn zeros<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>) -> Result<(), D::Err> {
@@ -24,14 +26,6 @@ pub fn zeros<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E,
 }
 
 /// Fills a parameter with ones.
-///
-/// ```
-/// use typed_transformer::{nn::init, prelude::*};
-/// let mut weight: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().zeros();
-/// init::ones(&mut weight)?;
-/// assert_eq!(weight.as_vec(), [1.0, 1.0]);
-/// # Ok::<(), CpuError>(())
-/// ```
 pub fn ones<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>) -> Result<(), D::Err> {
     parameter.try_fill_with_ones()
 }

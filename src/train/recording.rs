@@ -15,16 +15,6 @@ const OP: &str = "backward";
 ///
 /// A clone records to the same pass, so a value that is used twice is cloned. No tensor of a pass can be used after its
 /// backward pass.
-///
-/// ```
-/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::Recording};
-/// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
-/// let model = Layer::build(&Cpu::default());
-/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
-/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu, Recording<Layer, f32, Cpu>> =
-///     model.forward(x.put_tape(model.recording()))?;
-/// # Ok::<(), OpError>(())
-/// ```
 pub struct Recording<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) tape: SharedTape<E, D>,
     pub(super) model: Address<Model>,
@@ -93,14 +83,15 @@ impl<Model, E, D: Storage<E>> fmt::Debug for Recording<Model, E, D> {
 /// A model whose passes can be recorded for a backward pass: every model is.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Recording}};
+/// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
 /// let device = Cpu::default();
-/// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
+/// let model = Layer::build(&device);
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0; 4 * 8]);
 /// let labels = TokenIds::from_ids(&[2; 4], None, (Batch, SeqLen))?;
-/// let logits = model.forward(x.put_tape(model.recording()))?;
-/// let gradients = cross_entropy(logits, &labels, Reduction::MeanAll)?.backward()?;
-/// # let _: typed_transformer::train::GradientsOf<Linear<EmbedDim, VocabSize, f32, Cpu>, f32, Cpu> = gradients;
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu, Recording<Layer, f32, Cpu>> =
+///     model.forward(x.put_tape(model.recording()))?;
+/// let gradients: GradientsOf<Layer, f32, Cpu> = cross_entropy(logits, &labels, Reduction::MeanAll)?.backward()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Record<E, D: Storage<E>>: Sized {
@@ -151,16 +142,6 @@ impl<Model, E: Real, D: Device<E>> GradientTape<E, D> for Recording<Model, E, D>
 }
 
 /// The backward pass of a loss.
-///
-/// ```
-/// # use dfdx::tensor_ops::SumTo;
-/// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
-/// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
-/// let loss = model.bias.clone().put_tape(model.recording()).sum();
-/// let mut gradients = loss.backward()?;
-/// assert_eq!(gradients.of(&model.bias)?.as_vec(), [1.0; 28]);
-/// # Ok::<(), OpError>(())
-/// ```
 pub trait Backpropagate<E, D: Storage<E>> {
     /// The tape of the loss.
     type Tape;

@@ -58,7 +58,10 @@ use dfdx::tensor::Tensor;
 /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
 /// let mask = AttentionMask::all_visible((Batch, TgtLen, SrcLen));
 /// let attended: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
-///     attention.forward(target, source.clone(), source, &mask)?;
+///     attention.forward(target.clone(), source.clone(), source.clone(), &mask)?;
+/// let weights: Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> =
+///     attention.attention_weights(target, source, &mask)?;
+/// assert!(weights.as_vec().iter().all(|weight| *weight == 0.25));
 /// # Ok::<(), OpError>(())
 /// ```
 #[module(conventions = A::Conventions, output = OutputDim)]
@@ -112,19 +115,6 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-    /// # let device = Cpu::default();
-    /// let attention = MHAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
-    /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let mask = AttentionMask::all_visible((Batch, TgtLen, SrcLen));
-    /// let attention_weights: Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> =
-    ///     attention.attention_weights(target, source, &mask)?;
-    /// assert!(attention_weights.as_vec().iter().all(|weight| *weight == 0.25));
-    /// # Ok::<(), OpError>(())
-    /// ```
     pub fn attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
