@@ -213,7 +213,7 @@ pub mod __private {
     pub use dfdx::{
         dtypes::Dtype,
         nn::{ModuleVisitor, TensorCollection},
-        shapes::{ConstDim as DfdxConstDim, Dim as DfdxDim},
+        shapes::ConstDim as DfdxConstDim,
         tensor::{Cpu, Tensor},
         tensor_ops::Device,
     };

@@ -93,7 +93,7 @@ macro_rules! dims {
             #[allow(dead_code)]
             $vis const SIZE: usize = $size;
         }
-        impl $crate::__private::DfdxDim for $name {
+        impl $crate::dims::DfdxDim for $name {
             #[inline(always)]
             fn size(&self) -> usize {
                 Self::SIZE
@@ -150,7 +150,7 @@ macro_rules! dims {
                 <Self as $crate::dims::Bounded>::check(::core::stringify!($name), size).map(Self)
             }
         }
-        impl $crate::__private::DfdxDim for $name {
+        impl $crate::dims::DfdxDim for $name {
             #[inline(always)]
             fn size(&self) -> usize {
                 self.0.get()
@@ -183,7 +183,7 @@ macro_rules! dims {
                 Self(size)
             }
         }
-        impl $crate::__private::DfdxDim for $name {
+        impl $crate::dims::DfdxDim for $name {
             #[inline(always)]
             fn size(&self) -> usize {
                 self.0
@@ -218,7 +218,7 @@ macro_rules! dims {
             #[allow(dead_code)]
             #[inline(always)]
             $vis fn size(self) -> usize {
-                $crate::__private::DfdxDim::size(&self)
+                $crate::dims::DfdxDim::size(&self)
             }
         }
         impl ::core::fmt::Debug for $name {

@@ -122,7 +122,7 @@ macro_rules! local_dims {
                 &SIZES
             }
         }
-        impl $crate::__private::DfdxDim for $name {
+        impl $crate::dims::DfdxDim for $name {
             #[inline(always)]
             fn size(&self) -> usize {
                 self.0.get()

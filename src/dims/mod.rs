@@ -50,6 +50,9 @@ mod windows;
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
 pub use declare::BoundedSize;
 pub use dfdx::shapes::Const;
+/// dfdx's trait of every dimension, which a [`Tensor`](crate::prelude::Tensor) asks for. A function asks for
+/// [`MaybeSharded`] or [`Dim`]. rustc proposes a bound by this name.
+pub use dfdx::shapes::Dim as DfdxDim;
 pub use dim::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, Unchecked};
 pub use factors::SameFactors;
 pub use product::{Product, ProductDim, Quotient, QuotientDim};
