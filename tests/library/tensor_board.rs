@@ -15,7 +15,7 @@ fn checked<'a>(rest: &mut &'a [u8], len: usize) -> &'a [u8] {
     let (found, after) = after.split_first_chunk().unwrap();
     *rest = after;
     let crc = crc32c(bytes);
-    assert_eq!(u32::from_le_bytes(*found), (crc >> 15 | crc << 17).wrapping_add(0xa282_ead8));
+    assert_eq!(u32::from_le_bytes(*found), crc.rotate_right(15).wrapping_add(0xa282_ead8));
     bytes
 }
 
