@@ -1,7 +1,7 @@
 //! A dtype is not a precision of weights: `FullPrecision` is the precision of the dtype in which the model computes.
 //! Covers `Self` of `nn::Precision`.
-//! Right with `typed_transformer::nn::FullPrecision` for the second `f32` in line 8.
-use typed_transformer::{nn::Linear, prelude::*};
+//! Right with `FullPrecision` for the second `f32` in line 8.
+use typed_transformer::{nn::*, prelude::*};
 
 dims! { EmbedDim = 8; HiddenDim = 32; }
 

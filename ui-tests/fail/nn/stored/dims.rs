@@ -1,11 +1,12 @@
 //! A stored weight has its dimensions.
 //! Covers `Dims` of `nn::Stored`.
-//! Right with `EmbedDim` for `KeyDim` in line 8.
-use typed_transformer::{nn::{Q8, Stored}, prelude::*};
+//! Right with `EmbedDim` for `KeyDim` in line 9.
+//! Mutants cover `Dims` by `HiddenDim` of `nn::Weight`.
+use typed_transformer::{nn::{Q8, Stored, Weight}, prelude::*};
 
-dims! { EmbedDim = 8; KeyDim = 8; HiddenDim = 32; }
+dims! { EmbedDim = 8; KeyDim = 8; HiddenDim = 32; OtherDim = 32; }
 
-fn replace(weight: &mut Stored<(HiddenDim, EmbedDim), Cpu, Q8>, other: Stored<(HiddenDim, KeyDim), Cpu, Q8>) {
+fn replace(weight: &mut Stored<(HiddenDim, EmbedDim), Cpu, Q8>, other: Weight<(HiddenDim, KeyDim), f32, Cpu, Q8>) {
     *weight = other;
 }
 

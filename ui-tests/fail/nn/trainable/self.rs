@@ -1,7 +1,7 @@
 //! Weights in 8 bits are not trained: no pass of them is recorded.
 //! Covers `Self` of `nn::Trainable`.
-//! Right with `typed_transformer::nn::FullPrecision` for `Q8` in line 7.
-use typed_transformer::{nn::{Linear, Q8}, train::Recording, prelude::*};
+//! Right with `FullPrecision` for `Q8` in line 7.
+use typed_transformer::{nn::*, train::Recording, prelude::*};
 
 dims! { EmbedDim = 8; HiddenDim = 32; }
 type Map = Linear<EmbedDim, HiddenDim, f32, Cpu, Q8>;
