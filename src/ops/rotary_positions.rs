@@ -97,12 +97,6 @@ impl fmt::Debug for Rotary {
 }
 
 /// The columns that rotary positions rotate together.
-///
-/// ```
-/// use typed_transformer::ops::{Rotary, RotaryPairs};
-/// assert_eq!(Rotary::ROFORMER.pairs, RotaryPairs::Adjacent);
-/// assert_eq!(Rotary::halves(500_000.0).pairs, RotaryPairs::Halves);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RotaryPairs {
     /// Columns `2j` and `2j + 1` (RoFormer).

@@ -8,14 +8,6 @@ use plotters::style::{BLACK, ShapeStyle};
 use std::{error::Error, ops::Range, path::Path};
 
 /// A line of a [`LinePlot`].
-///
-/// ```
-/// use typed_transformer::plot::Line;
-/// let losses = [3.3, 2.9, 2.7];
-/// let points = losses.iter().enumerate().map(|(step, &loss)| (step as f64, loss)).collect();
-/// let line = Line { name: "train".into(), points };
-/// assert_eq!(line.points[1], (1.0, 2.9));
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// Its name in the legend.

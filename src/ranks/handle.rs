@@ -17,14 +17,6 @@ const PMIX_LAUNCHER: &str = "PMIX_RANK";
 
 /// The time in which collective operations ran, and the part of it in which the caller waited. The difference was
 /// hidden behind computation.
-///
-/// ```
-/// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
-/// ranks! { pub World; }
-/// let time = Ranks::<World>::start()?.communication_time();
-/// assert!(time.waited <= time.running);
-/// # Ok::<(), RanksError>(())
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommunicationTime {
     /// The time in which operations ran.
@@ -38,9 +30,13 @@ pub struct CommunicationTime {
 ///
 /// ```
 /// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
-/// ranks! { pub World; }
+/// ranks! { pub World; pub Tp = 2; }
 /// let ranks = Ranks::<World>::start()?;
 /// assert_eq!((ranks.rank(), ranks.size()), (0, 1)); // `mpirun -n 4` starts four
+/// let time = ranks.communication_time();
+/// assert!(time.waited <= time.running);
+/// assert_eq!(Ranks::<World>::single()?.size(), 1);
+/// assert!(Ranks::<Tp>::single().is_err());
 /// # Ok::<(), RanksError>(())
 /// ```
 pub struct Ranks<Axis> {
@@ -80,14 +76,6 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Errors
     /// [`RanksError::Size`] if the type of the axis says another number of ranks.
-    ///
-    /// ```
-    /// use typed_transformer::{ranks, ranks::Ranks};
-    /// ranks! { pub World; pub Tp = 2; }
-    /// assert_eq!(Ranks::<World>::single()?.size(), 1);
-    /// assert!(Ranks::<Tp>::single().is_err());
-    /// # Ok::<(), typed_transformer::ranks::RanksError>(())
-    /// ```
     pub fn single() -> Result<Self, RanksError> {
         Self::new(Arc::new(SingleProcess), Arc::default())
     }

@@ -63,6 +63,9 @@ crate::error::debug_by_sentence!(TokenizerError);
 /// let tokens: Vec<Fin<VocabSize>> = tokenizer.encode("playing well")?;
 /// assert_eq!(format!("{tokens:?}"), "[1, 2, 3]");
 /// assert_eq!(tokenizer.decode(&tokens)?, "playing well");
+/// let mut stream = tokenizer.stream();
+/// let parts: Vec<String> = tokens.into_iter().map(|token| stream.push(token)).collect::<Result<_, _>>()?;
+/// assert_eq!(parts, ["play", "ing", " well"]);
 /// assert_eq!(tokenizer.encode("playing badly").unwrap_err().to_string(), "`badly` at byte 8 of the text has no token");
 ///
 /// dims! { pub OtherVocab = 28_996; }
@@ -185,25 +188,6 @@ impl<V: ConstDim> Tokenizer<V> {
 /// A text that is decoded token by token. A character that takes several tokens is shown with the last of them.
 ///
 /// [`Tokenizer::stream`] makes it.
-///
-/// ```
-/// use typed_transformer::{prelude::*, tokens::Tokenizer};
-/// # dims! { pub VocabSize = 4; }
-/// # let path = std::env::temp_dir().join("typed-transformer-text-stream.json");
-/// # std::fs::write(&path, r###"{
-/// #     "model": {"type": "WordPiece", "vocab": {"[UNK]": 0, "play": 1, "##ing": 2, "well": 3},
-/// #               "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
-/// #     "pre_tokenizer": {"type": "Whitespace"}, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
-/// #     "added_tokens": []
-/// # }"###)?;
-/// let tokenizer = Tokenizer::<VocabSize>::from_file(&path)?;
-/// let mut stream = tokenizer.stream();
-/// let parts: Vec<String> =
-///     tokenizer.encode("playing well")?.into_iter().map(|token| stream.push(token)).collect::<Result<_, _>>()?;
-/// assert_eq!(parts, ["play", "ing", " well"]);
-/// # std::fs::remove_file(&path)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub struct TextStream<'a, V> {
     tokenizer: &'a Tokenizer<V>,
     /// The last shown tokens, then those that are not yet shown. The text of a token may depend on those before it.
