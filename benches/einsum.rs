@@ -15,18 +15,14 @@
 
 use crate::recorded::{OwnTape, Recorded};
 use clap::Parser;
-use dfdx::{
-    shapes::Axes4,
-    tensor::{Tape as _, *},
-    tensor_ops::*,
-};
+use dfdx::shapes::Axes4;
+use dfdx::tensor::{Tape as _, *};
+use dfdx::tensor_ops::*;
 use rand_distr::StandardNormal;
 use serde::Deserialize;
 use std::{collections::BTreeMap, env, hint::black_box, process::Command, time::Instant};
-use typed_transformer::{
-    ops::{linear, mul},
-    prelude::*,
-};
+use typed_transformer::ops::{linear, mul};
+use typed_transformer::prelude::*;
 
 #[path = "../tests/support/recorded.rs"]
 mod recorded;

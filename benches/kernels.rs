@@ -8,12 +8,10 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use dfdx::{tensor::*, tensor_ops::*};
 use rand_distr::{Distribution, StandardNormal};
 use std::{any::type_name, hint::black_box, marker::PhantomData};
-use typed_transformer::{
-    models::nano_gpt::NanoGpt,
-    nn::{FeedForward, SelfAttention},
-    ops,
-    prelude::*,
-};
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::nn::{FeedForward, SelfAttention};
+use typed_transformer::ops;
+use typed_transformer::prelude::*;
 
 #[path = "../tests/support/recorded.rs"]
 mod recorded;

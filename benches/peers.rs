@@ -19,12 +19,10 @@
 
 use clap::Parser;
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::BTreeMap,
-    env, fs,
-    process::{Command, Stdio},
-    time::Instant,
-};
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use std::{env, fs};
 
 #[macro_use]
 mod models;

@@ -8,20 +8,16 @@
 
 use clap::Parser;
 use serde::{Deserialize, Serialize};
-use std::{
-    env,
-    process::{Command, Stdio},
-    time::Instant,
-};
-use typed_transformer::{
-    models::nano_gpt::NanoGpt,
-    nn::Module,
-    ops::partial_cross_entropy,
-    prelude::*,
-    ranks,
-    ranks::{CommunicationTime, Ranks},
-    train::{AdamW, update_replicated},
-};
+use std::env;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::nn::Module;
+use typed_transformer::ops::partial_cross_entropy;
+use typed_transformer::prelude::*;
+use typed_transformer::ranks;
+use typed_transformer::ranks::{CommunicationTime, Ranks};
+use typed_transformer::train::{AdamW, update_replicated};
 
 ranks! { World; }
 dims! {

@@ -8,19 +8,15 @@
 use clap::Parser;
 use dfdx::tensor::*;
 use serde::{Deserialize, Serialize};
-use std::{
-    env, fs,
-    marker::PhantomData,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    time::Instant,
-};
-use typed_transformer::{
-    models::nano_gpt::NanoGpt,
-    plot::{Line, LinePlot},
-    prelude::*,
-    train::{AdamW, update},
-};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use std::{env, fs};
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::plot::{Line, LinePlot};
+use typed_transformer::prelude::*;
+use typed_transformer::train::{AdamW, update};
 
 #[derive(Parser)]
 struct Arguments {

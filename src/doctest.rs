@@ -1,13 +1,14 @@
 //! The dimensions and the model of the examples in this documentation.
 
-use crate::{
-    models::{
-        bert::BertConfig, gemma3::Gemma3Config, gpt2::Gpt2Config, llama::LlamaConfig, mixtral::MixtralConfig,
-        t5::T5Config, vit::VitConfig,
-    },
-    ops::Rotary,
-    prelude::*,
-};
+use crate::models::bert::BertConfig;
+use crate::models::gemma3::Gemma3Config;
+use crate::models::gpt2::Gpt2Config;
+use crate::models::llama::LlamaConfig;
+use crate::models::mixtral::MixtralConfig;
+use crate::models::t5::T5Config;
+use crate::models::vit::VitConfig;
+use crate::ops::Rotary;
+use crate::prelude::*;
 
 dims! {
     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5;

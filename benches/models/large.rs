@@ -1,24 +1,18 @@
 //! Larger models that are measured: long sequences, GPT-2 small, BERT and T5, with a closure that makes one training step,
 //! one forward pass, or the decoding of one text.
 
-use crate::models::{
-    Step, decoder_step, ids, nano_gpt_optimizer,
-    work::{Forward, Work, causal},
-};
+use crate::models::work::{Forward, Work, causal};
+use crate::models::{Step, decoder_step, ids, nano_gpt_optimizer};
 use dfdx::nn::TensorCollection;
-use typed_transformer::{
-    generate::{Sampler, generate_from_prompt},
-    models::{
-        llama::{Llama, LlamaConfig},
-        nano_gpt::NanoGpt,
-        published::{gpt2, qwen3_0_6b, smol_lm_135m, t5_small},
-    },
-    nn::{Autoregressive, Module, Precision},
-    ops::Rotary,
-    prelude::*,
-    train::{AdamW, update},
-    weights::{self, Loadable},
-};
+use typed_transformer::generate::{Sampler, generate_from_prompt};
+use typed_transformer::models::llama::{Llama, LlamaConfig};
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::models::published::{gpt2, qwen3_0_6b, smol_lm_135m, t5_small};
+use typed_transformer::nn::{Autoregressive, Module, Precision};
+use typed_transformer::ops::Rotary;
+use typed_transformer::prelude::*;
+use typed_transformer::train::{AdamW, update};
+use typed_transformer::weights::{self, Loadable};
 
 /// Greedy decoding of `Len` tokens in all after a prompt, with a cache of keys and values. `Trained` is the model in
 /// `f32`. A parameter of `Model` has `bytes_per_param`.

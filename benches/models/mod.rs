@@ -1,12 +1,11 @@
 //! Models that are measured, each with its training step. `large.rs` has larger models.
 
 use dfdx::tensor::*;
-use typed_transformer::{
-    models::{another_annotated::Annotated, nano_gpt::NanoGpt},
-    nn::Module,
-    prelude::*,
-    train::{Adam, AdamW, Optimizer, Sgd, update},
-};
+use typed_transformer::models::another_annotated::Annotated;
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::nn::Module;
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, AdamW, Optimizer, Sgd, update};
 
 pub mod work;
 

@@ -1,15 +1,11 @@
 //! Two variants of nanoGPT's configuration for a CPU: with dropout, and as a published model.
 
 use crate::models::{Step, decoder_step, gpt, ids, nano_gpt_optimizer};
-use typed_transformer::{
-    models::{
-        gpt2::{Gpt2, Gpt2Config},
-        nano_gpt::NanoGpt,
-    },
-    nn::Module,
-    prelude::*,
-    train::update,
-};
+use typed_transformer::models::gpt2::{Gpt2, Gpt2Config};
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::nn::Module;
+use typed_transformer::prelude::*;
+use typed_transformer::train::update;
 
 dims! {
     VocabSize = 65; MaxSeqLen = 64; EmbedDim = 128; NumHeads = 4; HeadDim = 32; HiddenDim = 512; NumLayers = 4; Batch = 12;

@@ -5,10 +5,10 @@ mod field;
 use field::Field;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{
-    Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, TypeParamBound, parse::Parser, parse_quote,
-    punctuated::Punctuated, spanned::Spanned,
-};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, TypeParamBound, parse_quote};
 
 /// The arguments of the attribute.
 #[derive(Default)]

@@ -1,15 +1,11 @@
 //! `rearrange!(x: (A, Product<B, C>) -> (B, A, C))`
 
-use crate::{
-    axes::{Axes, Axis},
-    einsum::{Operand, parse_result, with_form},
-};
+use crate::axes::{Axes, Axis};
+use crate::einsum::{Operand, parse_result, with_form};
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{
-    Result,
-    parse::{Parse, ParseStream},
-};
+use syn::Result;
+use syn::parse::{Parse, ParseStream};
 
 struct Rearrange {
     operand: Operand,

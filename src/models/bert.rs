@@ -14,18 +14,16 @@ mod names;
 
 pub use names::NAMES;
 
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
-    mask::{AttentionMask, NoMask, PadSourceKeys, mk_mask},
-    module,
-    nn::{LayerNorm, Layers, Linear, Precision, Weight, init},
-    ops::{
-        Activation, AttentionOptions, Gelu, OpError, Real, Tanh, add_positions, embed, learned_positions_from,
-        multi_head_attention, residual, select,
-    },
-    tokens::TokenIds,
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis};
+use crate::mask::{AttentionMask, NoMask, PadSourceKeys, mk_mask};
+use crate::module;
+use crate::nn::{LayerNorm, Layers, Linear, Precision, Weight, init};
+use crate::ops::{
+    Activation, AttentionOptions, Gelu, OpError, Real, Tanh, add_positions, embed, learned_positions_from,
+    multi_head_attention, residual, select,
 };
+use crate::tokens::TokenIds;
 use dfdx::tensor::Tensor;
 
 /// The dimensions and the constants of a [`Bert`]: `BertConfig` of HuggingFace.

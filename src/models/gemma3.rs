@@ -18,19 +18,15 @@ mod names;
 pub use layers::{Attention, FeedForward, Layer};
 pub use names::NAMES;
 
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis},
-    mask::{CausalMask, PadSourceKeys, SlidingWindow, mk_mask},
-    module,
-    nn::{Autoregressive, Cache, Heads, Layers, Precision, Weight, init},
-    ops::{OpError, Real, Rotary, offset, rms_norm, scale, select},
-    tokens::TokenIds,
-};
-use dfdx::{
-    shapes::ConstDim as _,
-    tensor::{Cpu, NoneTape, Tensor},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis};
+use crate::mask::{CausalMask, PadSourceKeys, SlidingWindow, mk_mask};
+use crate::module;
+use crate::nn::{Autoregressive, Cache, Heads, Layers, Precision, Weight, init};
+use crate::ops::{OpError, Real, Rotary, offset, rms_norm, scale, select};
+use crate::tokens::TokenIds;
+use dfdx::shapes::ConstDim as _;
+use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
 /// The dimensions and the constants of a [`Gemma3`]: `Gemma3TextConfig` of HuggingFace.
 ///

@@ -14,18 +14,16 @@ mod names;
 
 pub use names::NAMES;
 
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, MaybeSharded, Product, Quotient, axis},
-    mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
-    module,
-    nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Layers, Linear, Precision, Weight, init},
-    ops::{
-        Activation, AttentionOptions, GeluTanh, OpError, Real, add_positions, learned_positions_from,
-        multi_head_attention, residual, select,
-    },
-    tokens::TokenIds,
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, MaybeSharded, Product, Quotient, axis};
+use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
+use crate::module;
+use crate::nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Layers, Linear, Precision, Weight, init};
+use crate::ops::{
+    Activation, AttentionOptions, GeluTanh, OpError, Real, add_positions, learned_positions_from, multi_head_attention,
+    residual, select,
 };
+use crate::tokens::TokenIds;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
 /// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace.

@@ -17,15 +17,13 @@ pub use attention::Attention;
 pub(super) use attention::KeyValueHeadsOf;
 pub use names::NAMES;
 
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis},
-    mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
-    module,
-    nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init},
-    ops::{Activation, OpError, Real, Rotary, Silu, mul, residual, rms_norm, select},
-    tokens::TokenIds,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis};
+use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
+use crate::module;
+use crate::nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init};
+use crate::ops::{Activation, OpError, Real, Rotary, Silu, mul, residual, rms_norm, select};
+use crate::tokens::TokenIds;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
 /// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace.

@@ -16,15 +16,13 @@ pub use experts::MixtureOfExperts;
 pub use names::NAMES;
 
 use super::llama::{Attention, FeedForward, KeyValueHeadsOf, LlamaCache, LlamaConfig};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, DataShape, Dim, EndsIn, MaybeSharded, axis},
-    mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
-    module,
-    nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init},
-    ops::{OpError, Real, residual, rms_norm, select},
-    tokens::TokenIds,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, DataShape, Dim, EndsIn, MaybeSharded, axis};
+use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
+use crate::module;
+use crate::nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init};
+use crate::ops::{OpError, Real, residual, rms_norm, select};
+use crate::tokens::TokenIds;
 use dfdx::tensor::{NoneTape, Tensor};
 
 /// The dimensions and the constants of a [`Mixtral`]: `MixtralConfig` of HuggingFace, of which [`LlamaConfig`] is the

@@ -1,20 +1,16 @@
 //! The names of parameters in the files of HuggingFace's `transformers`, and the fields of `config.json`, of each
 //! model.
 
-use super::{
-    bert::{self, Bert, BertConfig},
-    gemma3::{self, Gemma3, Gemma3Config},
-    gpt2::{self, Gpt2, Gpt2Config},
-    llama::{self, Llama, LlamaConfig},
-    mixtral::{self, Mixtral, MixtralConfig},
-    t5::{self, T5, T5Config},
-    vit::{self, Vit, VitConfig},
-};
-use crate::{
-    nn::Precision,
-    ops::{Real, Rotary},
-    weights::{ConfigField, Pretrained},
-};
+use super::bert::{self, Bert, BertConfig};
+use super::gemma3::{self, Gemma3, Gemma3Config};
+use super::gpt2::{self, Gpt2, Gpt2Config};
+use super::llama::{self, Llama, LlamaConfig};
+use super::mixtral::{self, Mixtral, MixtralConfig};
+use super::t5::{self, T5, T5Config};
+use super::vit::{self, Vit, VitConfig};
+use crate::nn::Precision;
+use crate::ops::{Real, Rotary};
+use crate::weights::{ConfigField, Pretrained};
 use dfdx::{shapes::ConstDim as _, tensor_ops::Device};
 
 #[diagnostic::do_not_recommend]

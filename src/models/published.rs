@@ -9,19 +9,15 @@
 //! The dimensions have the names that the traits of the configurations document.
 #![allow(missing_docs)]
 
-use super::{
-    bert::{Bert, BertConfig},
-    gemma3::{Gemma3, Gemma3Config},
-    gpt2::{Gpt2, Gpt2Config},
-    llama::{Llama, LlamaConfig},
-    mixtral::{Mixtral, MixtralConfig},
-    t5::{T5, T5Config},
-    vit::{Vit, VitConfig},
-};
-use crate::{
-    nn::{FullPrecision, Module as _},
-    ops::{Rotary, RotaryScaling},
-};
+use super::bert::{Bert, BertConfig};
+use super::gemma3::{Gemma3, Gemma3Config};
+use super::gpt2::{Gpt2, Gpt2Config};
+use super::llama::{Llama, LlamaConfig};
+use super::mixtral::{Mixtral, MixtralConfig};
+use super::t5::{T5, T5Config};
+use super::vit::{Vit, VitConfig};
+use crate::nn::{FullPrecision, Module as _};
+use crate::ops::{Rotary, RotaryScaling};
 use dfdx::tensor::Cpu;
 
 /// A module for each size: its dimensions, a type for each trait that configures it, and the number of its parameters.

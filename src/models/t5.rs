@@ -19,15 +19,13 @@ pub use encoded::{EncodedT5, T5Cache};
 pub use layers::{Attention, DecoderLayer, EncoderLayer, FeedForward};
 pub use names::NAMES;
 
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, DataShape, Dim, DimError, EndsIn, MaybeSharded, Product},
-    mask::{AttentionMask, CausalMask, NoMask, PadSourceKeys, PaddingMask, mk_cross_mask, mk_mask},
-    module,
-    nn::{Heads, Layers, Precision, Weight, init},
-    ops::{OpError, Real, RelativeBuckets, relative_position_bias, rms_norm, scale},
-    tokens::TokenIds,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, DataShape, Dim, DimError, EndsIn, MaybeSharded, Product};
+use crate::mask::{AttentionMask, CausalMask, NoMask, PadSourceKeys, PaddingMask, mk_cross_mask, mk_mask};
+use crate::module;
+use crate::nn::{Heads, Layers, Precision, Weight, init};
+use crate::ops::{OpError, Real, RelativeBuckets, relative_position_bias, rms_norm, scale};
+use crate::tokens::TokenIds;
 use dfdx::{shapes::ConstDim as _, tensor::Tensor};
 
 /// The dimensions and the constants of a [`T5`]: `T5Config` of HuggingFace.

@@ -17,18 +17,14 @@ mod names;
 pub use embeddings::{ClassAndPatches, Embeddings, NumPatches};
 pub use names::NAMES;
 
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
-    mask::AttentionMask,
-    module,
-    nn::{LayerNorm, Layers, Linear, Precision},
-    ops::{Activation, AttentionOptions, Gelu, OpError, Real, Tanh, multi_head_attention, residual, select},
-};
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Cpu, Tensor},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis};
+use crate::mask::AttentionMask;
+use crate::module;
+use crate::nn::{LayerNorm, Layers, Linear, Precision};
+use crate::ops::{Activation, AttentionOptions, Gelu, OpError, Real, Tanh, multi_head_attention, residual, select};
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{Cpu, Tensor};
 
 /// The dimensions and the constants of a [`Vit`]: `ViTConfig` of HuggingFace.
 ///

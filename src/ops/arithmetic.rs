@@ -3,24 +3,17 @@
 //! The axes of the second tensor are found by name, so they may stand in any order. The tensor repeats itself along the
 //! axes that it does not have; this is a view. The result has the axes of the first tensor: none is new.
 
-use super::{
-    OpError, Real,
-    contraction::{Label, Labelled, broadcast, label_array},
-    device_error, ensure_not_empty,
-    operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
-    unnamed::zip,
-    views::{NamedAxes, Sizes},
-};
-use crate::{
-    backend::{Arithmetic, Backend, Tape, arithmetic_kernel, run_kernel},
-    dims::{AxesAmong, DataShape},
-    internal::Internal,
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{PutTape, SplitTape, Tensor},
-    tensor_ops::{BroadcastTo, ReshapeTo, TryAdd, TryDiv, TryMul, TrySub},
-};
+use super::contraction::{Label, Labelled, broadcast, label_array};
+use super::operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from};
+use super::unnamed::zip;
+use super::views::{NamedAxes, Sizes};
+use super::{OpError, Real, device_error, ensure_not_empty};
+use crate::backend::{Arithmetic, Backend, Tape, arithmetic_kernel, run_kernel};
+use crate::dims::{AxesAmong, DataShape};
+use crate::internal::Internal;
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{PutTape, SplitTape, Tensor};
+use dfdx::tensor_ops::{BroadcastTo, ReshapeTo, TryAdd, TryDiv, TryMul, TrySub};
 use std::array;
 
 /// Declares operations of one signature, each from its formula and the result of the example. The signature is not part

@@ -1,7 +1,5 @@
-use super::{
-    OpError, Real, device_error,
-    views::{NamedAxes, Sizes, permuted},
-};
+use super::views::{NamedAxes, Sizes, permuted};
+use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Tape};
 use crate::dims::PermutationOf;
 use crate::internal::Internal;

@@ -1,13 +1,9 @@
 use super::{OpError, Real, cast, device_error, dim_error, elementwise};
-use crate::{
-    backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel, weight_on_tape},
-    dims::{ConstDim, Dim, Even, LengthOf, MaybeSharded, check_same_size},
-};
-use dfdx::{
-    shapes::{Axis, HasShape},
-    tensor::Tensor,
-    tensor_ops::{BroadcastTo, GatherTo},
-};
+use crate::backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel, weight_on_tape};
+use crate::dims::{ConstDim, Dim, Even, LengthOf, MaybeSharded, check_same_size};
+use dfdx::shapes::{Axis, HasShape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{BroadcastTo, GatherTo};
 
 /// The first `S` rows of a table of learned positions (*The Typed Transformer*, "Embedder").
 ///

@@ -1,18 +1,12 @@
-use super::{
-    OpError, Real,
-    contraction::{Label, label_array},
-    device_error,
-    einsum::{NumAxes, Over, TensorAndTape},
-    ensure_not_empty,
-    operand::OperandTape,
-    views::{NamedAxes, Sizes, permuted, with_leading_axes},
-};
+use super::contraction::{Label, label_array};
+use super::einsum::{NumAxes, Over, TensorAndTape};
+use super::operand::OperandTape;
+use super::views::{NamedAxes, Sizes, permuted, with_leading_axes};
+use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::backend::{Backend, Tape};
 use crate::internal::Internal;
-use dfdx::{
-    shapes::HasShape,
-    tensor::{PutTape, Tensor},
-};
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{PutTape, Tensor};
 use std::array;
 
 /// The same elements with their axes in another order, split or merged: a rearrangement, by name.

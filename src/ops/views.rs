@@ -6,11 +6,9 @@ use super::{OpError, Real, device_error};
 use crate::backend::Tape;
 use crate::dims::{self, AnyDim};
 use crate::internal::Internal;
-use dfdx::{
-    shapes::{Axes, HasAxes, HasShape, PermuteShapeTo, ReduceShapeTo, Shape},
-    tensor::Tensor,
-    tensor_ops::{BroadcastTo, Device, PermuteTo, RealizeTo, ReshapeTo},
-};
+use dfdx::shapes::{Axes, HasAxes, HasShape, PermuteShapeTo, ReduceShapeTo, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{BroadcastTo, Device, PermuteTo, RealizeTo, ReshapeTo};
 use std::{array, fmt::Debug, ops::Range};
 
 /// A shape of plain sizes: `[usize; 1]` to `[usize; 6]`. Generic code writes it as the bound of [`NamedAxes`].

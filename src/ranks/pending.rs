@@ -1,9 +1,9 @@
 use super::RanksError;
 use super::worker::{Counts, WAITING, add};
-use std::{
-    sync::{Arc, atomic::Ordering, mpsc::Receiver},
-    time::Instant,
-};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+use std::time::Instant;
 
 /// A collective operation in progress (`MPI_Request`, `torch.distributed.Work`). The caller may compute until it calls
 /// [`wait`](Self::wait).

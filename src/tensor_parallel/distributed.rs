@@ -1,19 +1,15 @@
 use super::{DistributedError, parameter_sharding::parameter_shardings};
-use crate::{
-    nn::Module,
-    ops::{OpError, device_error},
-    ranks::{Element, RankAxis, Ranks, RanksError, Replicated},
-    weights::{
-        Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, TensorFile, build_with, collect,
-        compare_conventions,
-    },
+use crate::nn::Module;
+use crate::ops::{OpError, device_error};
+use crate::ranks::{Element, RankAxis, Ranks, RanksError, Replicated};
+use crate::weights::{
+    Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, TensorFile, build_with, collect,
+    compare_conventions,
 };
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
-    shapes::Shape,
-    tensor::Tensor,
-    tensor_ops::Device,
-};
+use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName};
+use dfdx::shapes::Shape;
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::Device;
 use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Path};
 
 /// A model of which each rank holds a part. Its parameters have the field paths of the `Whole` model. Each is the whole

@@ -1,16 +1,12 @@
 use super::tape::record;
-use crate::{
-    backend::Tape,
-    dims::{Dim, MaybeSharded},
-    internal::Internal,
-    ops::OpError,
-    ranks::{Element, Partial, RankAxis, Ranks, RanksError},
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{Storage, Tensor},
-    tensor_ops::Device,
-};
+use crate::backend::Tape;
+use crate::dims::{Dim, MaybeSharded};
+use crate::internal::Internal;
+use crate::ops::OpError;
+use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{Storage, Tensor};
+use dfdx::tensor_ops::Device;
 use std::{fmt, marker::PhantomData};
 
 /// A tensor that is the same on all ranks of `Axis`, as the input of a tensor-parallel region: of operations with

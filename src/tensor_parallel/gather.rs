@@ -1,18 +1,14 @@
 //! From a dimension to its shards, and back.
 
 use super::{Entered, EnteredOver, tape::record};
-use crate::{
-    backend::Tape,
-    dims::{AxisOf, ConstDim, Divides, HasAxis},
-    internal::Internal,
-    ops::OpError,
-    ranks::{ConstRankAxis, Element, Partial, RankAxis, Ranks, RanksError, Shard},
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::Device,
-};
+use crate::backend::Tape;
+use crate::dims::{AxisOf, ConstDim, Divides, HasAxis};
+use crate::internal::Internal;
+use crate::ops::OpError;
+use crate::ranks::{ConstRankAxis, Element, Partial, RankAxis, Ranks, RanksError, Shard};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::Device;
 
 /// The shape has a whole axis of dimension `Name`, which can be divided among the ranks of `Axis`. `WhichAxis` is its
 /// position, which rustc infers.

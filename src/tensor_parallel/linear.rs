@@ -1,16 +1,12 @@
 use super::{EnteredOver, local::Local};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded},
-    internal::Internal,
-    ops::{OpError, Real, device_error, linear},
-    ranks::{Partial, ShardedColumns},
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::{Device, ReshapeTo},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::internal::Internal;
+use crate::ops::{OpError, Real, device_error, linear};
+use crate::ranks::{Partial, ShardedColumns};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{Device, ReshapeTo};
 
 /// `x Wᵀ + b`, column-parallel: each rank computes its columns of the output
 /// ([*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3).

@@ -1,15 +1,11 @@
 //! Operations that are linear in the terms of a sum.
 
-use crate::{
-    backend::{Arithmetic, Backend, Tape},
-    internal::Internal,
-    ops::{self, OpError, Real},
-    ranks::Partial,
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{Storage, Tensor},
-};
+use crate::backend::{Arithmetic, Backend, Tape};
+use crate::internal::Internal;
+use crate::ops::{self, OpError, Real};
+use crate::ranks::Partial;
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{Storage, Tensor};
 
 /// A [`Partial`] over `Dims`: the ranks of `Axis` have its terms.
 #[doc(hidden)]

@@ -1,12 +1,10 @@
 use super::{Distributed, Sharded, parameter_sharding::parameter_shardings};
-use crate::{
-    backend::Backend,
-    internal::Internal,
-    ops::OpError,
-    ranks::{Element, RankAxis, Ranks, ReducedOver, Replicated},
-    train::{GradientsOf, Optimizer, update_by_norm},
-    weights::SafetensorsDtype,
-};
+use crate::backend::Backend;
+use crate::internal::Internal;
+use crate::ops::OpError;
+use crate::ranks::{Element, RankAxis, Ranks, ReducedOver, Replicated};
+use crate::train::{GradientsOf, Optimizer, update_by_norm};
+use crate::weights::SafetensorsDtype;
 
 /// [`update`](crate::train::update) of a sharded model: each rank updates its part, by the norm of the
 /// gradients of the whole model.

@@ -2,10 +2,8 @@ use super::{NameMapError, disk};
 use crate::escape::escape;
 use itertools::Itertools;
 use safetensors::Dtype;
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// The error of loading weights.
 ///

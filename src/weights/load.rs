@@ -1,17 +1,14 @@
+use super::loadable::ReadElements;
 use super::{
     CONVENTIONS, ExpectedTensor, LoadError, Loadable, NameMap, SafetensorsDtype, Shards, TensorFile, TensorSource,
-    conventions, loadable::ReadElements,
+    conventions,
 };
-use crate::{
-    dims::name,
-    model_tensors::{TensorType, build_from_elements},
-    nn::Module,
-};
+use crate::dims::name;
+use crate::model_tensors::{TensorType, build_from_elements};
+use crate::nn::Module;
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
-use std::{
-    collections::{BTreeMap, HashMap},
-    path::Path,
-};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 /// Loads a model from a safetensors file whose tensors have the field paths of the model as names, as
 /// [`save`](super::save) writes it.

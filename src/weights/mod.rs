@@ -47,10 +47,8 @@ pub(crate) use save::{FileTensor, collect, ensure_all_finite, save_tensors, writ
 pub use save::{overwrite_with_metadata, save, save_elsewhere, save_with_metadata};
 pub(crate) use shards::Shards;
 
-use crate::{
-    nn::Module,
-    ops::{Real, cast},
-};
+use crate::nn::Module;
+use crate::ops::{Real, cast};
 use half::{bf16, f16};
 use safetensors::Dtype;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,10 +1,8 @@
 use super::{ConfigField, LoadError, Loadable, NameMap, SafetensorsDtype, Shards, config, load::build_mapped};
 use crate::{dims::name, nn::Module};
 use dfdx::tensor_ops::Device;
-use std::{
-    io::{self, ErrorKind},
-    path::Path,
-};
+use std::io::{self, ErrorKind};
+use std::path::Path;
 
 /// A model whose weights others publish: the names of its parameters in their files, and what their `config.json` says.
 ///

@@ -1,9 +1,7 @@
 use super::{LoadError, SafetensorsDtype, TensorFile, index::Index};
 use safetensors::tensor::TensorInfo;
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// The names of a folder's file of weights, and of its index.
 const FILE: &str = "model.safetensors";

@@ -11,17 +11,13 @@
 //!
 //! `backend` repeats the signatures of `ops` and needs no programs of its own. `plot` accepts any dimensions.
 
-use crate::{
-    mutants::PROGRAMS,
-    program::{self, Program},
-    public_items::public_items,
-    source, variants,
-};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    ops::Range,
-};
+use crate::mutants::PROGRAMS;
+use crate::program::{self, Program};
+use crate::public_items::public_items;
+use crate::{source, variants};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Range;
 
 /// Element, device, tape and precision mean the same everywhere (see the table of letters in `ops`), so one program for
 /// each of them covers a whole module.

@@ -1,9 +1,7 @@
 //! The macros, used as a user of the crate uses them.
 
-use typed_transformer::{
-    nn::{Linear, Module, init},
-    prelude::*,
-};
+use typed_transformer::nn::{Linear, Module, init};
+use typed_transformer::prelude::*;
 
 dims! { pub EmbedDim = 4; pub HiddenDim = 6; NumLayers = 3; SeqLen = 2; Batch = 1; }
 

@@ -1,12 +1,11 @@
 //! The attention weights that a model returns are those that it attends with.
 
 use dfdx::{tensor::SampleTensor, tensor_ops::TryMatMul};
-use typed_transformer::{
-    models::{annotated_flax, another_annotated, nano_gpt::NanoGpt},
-    nn::{Conventions, HasPositionsFor, PositionsInHeads},
-    ops::{merge_heads, split_heads},
-    prelude::*,
-};
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::models::{annotated_flax, another_annotated};
+use typed_transformer::nn::{Conventions, HasPositionsFor, PositionsInHeads};
+use typed_transformer::ops::{merge_heads, split_heads};
+use typed_transformer::prelude::*;
 
 dims! {
     Letters = 11; Sounds = 13; MaxSrcLen = 9; MaxTgtLen = 8; SrcLen = 5; TgtLen = 7; EmbedDim = 6;

@@ -12,11 +12,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::{fs, thread};
 use tempfile::TempDir;
-use typed_transformer::{
-    prelude::*,
-    train::{Adam, AdamW, InverseSqrt, Metrics, Optimizer, ResumeError, Schedule, Sgd, TrainError, Trainer},
-    weights::{self, SafetensorsDtype},
+use typed_transformer::prelude::*;
+use typed_transformer::train::{
+    Adam, AdamW, InverseSqrt, Metrics, Optimizer, ResumeError, Schedule, Sgd, TrainError, Trainer,
 };
+use typed_transformer::weights::{self, SafetensorsDtype};
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! {

@@ -2,17 +2,13 @@
 
 use crate::fixture::{self, TypedModel};
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use typed_transformer::{
-    mask::SlidingWindow,
-    models::{
-        llama::{Llama, LlamaConfig},
-        t5::{T5, T5Config},
-    },
-    nn::{Autoregressive, Block, KeyValueCache},
-    ops::{Rotary, slice},
-    prelude::*,
-    tokens::Indices,
-};
+use typed_transformer::mask::SlidingWindow;
+use typed_transformer::models::llama::{Llama, LlamaConfig};
+use typed_transformer::models::t5::{T5, T5Config};
+use typed_transformer::nn::{Autoregressive, Block, KeyValueCache};
+use typed_transformer::ops::{Rotary, slice};
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::Indices;
 
 dims! {
     Batch; Len; Src; VocabSize = 11; EmbedDim = 12; HiddenDim = 10; NumLayers = 2; NumHeads = 6; NumKeyValueHeads = 2;

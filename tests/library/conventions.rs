@@ -6,14 +6,14 @@ use dfdx::shapes::{Axis, Rank0};
 use dfdx::tensor::*;
 use dfdx::tensor_ops::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use typed_transformer::{
-    backend::Tape,
-    models::nano_gpt::NanoGpt,
-    nn::{AttentionProjection, Block, Conventions, FeedForwardProjection, Linear, NormPlacement, Projection},
-    ops,
-    prelude::*,
-    train::{Adam, update},
+use typed_transformer::backend::Tape;
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::nn::{
+    AttentionProjection, Block, Conventions, FeedForwardProjection, Linear, NormPlacement, Projection,
 };
+use typed_transformer::ops;
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, update};
 
 model!(DroppingModel: NanoGpt, FEED_FORWARD_DROPOUT = 0.5);
 

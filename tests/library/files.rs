@@ -3,34 +3,25 @@
 
 use crate::support::{Tensors, file_names, temp_dir, tensors_of};
 use allocation_counter::AllocationInfo;
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
-    shapes::{HasShape, Shape},
-    tensor::{AsArray, Cpu, OnesTensor, Tensor},
-    tensor_ops::Device,
-};
-use proptest::{
-    prelude::{ProptestConfig, Strategy, any, prop},
-    prop_assert, prop_assert_eq, prop_oneof, proptest,
-    sample::Index,
-    test_runner::TestRunner,
-};
+use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{AsArray, Cpu, OnesTensor, Tensor};
+use dfdx::tensor_ops::Device;
+use proptest::prelude::{ProptestConfig, Strategy, any, prop};
+use proptest::sample::Index;
+use proptest::test_runner::TestRunner;
+use proptest::{prop_assert, prop_assert_eq, prop_oneof, proptest};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
-use std::{
-    fmt::Debug,
-    fs,
-    io::ErrorKind,
-    path::{Path, PathBuf},
-    thread,
-};
-use typed_transformer::{
-    models::another_annotated::Annotated,
-    nn::{Conventions, Learned, Linear, Module, NormKind, NormPlacement, Sinusoidal, WidthScale},
-    ops,
-    prelude::*,
-    train::{Adam, Trainer},
-    weights::{self, LoadError, Loadable, SafetensorsDtype, SaveError},
-};
+use std::fmt::Debug;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::{fs, thread};
+use typed_transformer::models::another_annotated::Annotated;
+use typed_transformer::nn::{Conventions, Learned, Linear, Module, NormKind, NormPlacement, Sinusoidal, WidthScale};
+use typed_transformer::ops;
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, Trainer};
+use typed_transformer::weights::{self, LoadError, Loadable, SafetensorsDtype, SaveError};
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! {

@@ -1,31 +1,25 @@
 //! The models of `models` compute what HuggingFace's `transformers` computes from the same files: outputs, loss, the
 //! gradient of every parameter, and greedy decoding with a cache.
 
-use crate::{
-    parity::{Fixture, as_f64, assert_close, compare_gradients},
-    small_models::{NumLayers, VocabSize, small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit},
+use crate::parity::{Fixture, as_f64, assert_close, compare_gradients};
+use crate::small_models::{
+    NumLayers, VocabSize, small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit,
 };
-use dfdx::{
-    nn::TensorCollection,
-    tensor::{PutTape, Tensor},
-    tensor_ops::{Device, MeanTo, SumTo},
-};
-use typed_transformer::{
-    generate::Sampler,
-    models::{
-        bert::Bert,
-        gpt2::Gpt2,
-        llama::Llama,
-        mixtral::Mixtral,
-        t5::T5,
-        vit::{Images, Vit},
-    },
-    nn::Autoregressive,
-    ops,
-    prelude::*,
-    train::Recording,
-    weights::{self, Loadable, Pretrained, SafetensorsDtype},
-};
+use dfdx::nn::TensorCollection;
+use dfdx::tensor::{PutTape, Tensor};
+use dfdx::tensor_ops::{Device, MeanTo, SumTo};
+use typed_transformer::generate::Sampler;
+use typed_transformer::models::bert::Bert;
+use typed_transformer::models::gpt2::Gpt2;
+use typed_transformer::models::llama::Llama;
+use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::t5::T5;
+use typed_transformer::models::vit::{Images, Vit};
+use typed_transformer::nn::Autoregressive;
+use typed_transformer::ops;
+use typed_transformer::prelude::*;
+use typed_transformer::train::Recording;
+use typed_transformer::weights::{self, Loadable, Pretrained, SafetensorsDtype};
 
 dims! { pub Batch; pub Read; }
 

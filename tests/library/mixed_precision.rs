@@ -6,11 +6,11 @@ use dfdx::nn::{TensorCollection, ToDtype};
 use dfdx::shapes::HasShape;
 use dfdx::tensor::OnesTensor;
 use dfdx::tensor_ops::SumTo;
-use typed_transformer::{
-    nn::Linear,
-    ops::scale,
-    prelude::*,
-    train::{GradientsOf, Optimizer, OptimizerState, Parameter, Parameters, Slot, master_gradients, update},
+use typed_transformer::nn::Linear;
+use typed_transformer::ops::scale;
+use typed_transformer::prelude::*;
+use typed_transformer::train::{
+    GradientsOf, Optimizer, OptimizerState, Parameter, Parameters, Slot, master_gradients, update,
 };
 
 dims! {

@@ -2,20 +2,17 @@
 //! what differs.
 
 use crate::support::temp_dir;
-use dfdx::{
-    nn::{BuildModule, TensorCollection},
-    tensor::Cpu,
-};
+use dfdx::nn::{BuildModule, TensorCollection};
+use dfdx::tensor::Cpu;
 use proptest::{prelude::ProptestConfig, proptest};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
-use typed_transformer::{
-    models::{another_annotated::Annotated, nano_gpt::NanoGpt},
-    nn::{Conventions, Learned, Linear, MHAttention, Module},
-    ops::Relu,
-    prelude::*,
-    weights::{self, LoadError, Loadable, NameMap},
-};
+use typed_transformer::models::another_annotated::Annotated;
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::nn::{Conventions, Learned, Linear, MHAttention, Module};
+use typed_transformer::ops::Relu;
+use typed_transformer::prelude::*;
+use typed_transformer::weights::{self, LoadError, Loadable, NameMap};
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! {

@@ -2,10 +2,10 @@
 
 use crate::tiny_training::Tiny;
 use dfdx::tensor_ops::SumTo;
-use typed_transformer::{
-    ops::{OpError, mean},
-    prelude::*,
-    train::{Adam, GroupRates, MovingAverage, OneCycle, Optimizer, Parameter, Schedule, Sgd, update},
+use typed_transformer::ops::{OpError, mean};
+use typed_transformer::prelude::*;
+use typed_transformer::train::{
+    Adam, GroupRates, MovingAverage, OneCycle, Optimizer, Parameter, Schedule, Sgd, update,
 };
 
 /// An update by a gradient of 1 for each element, with the learning rate 0.5. Returns the norm.

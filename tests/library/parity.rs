@@ -2,25 +2,19 @@
 //! Tolerances: 1e-5 for outputs and loss, 1e-4 of a tensor's largest entry for gradients.
 
 use crate::support::temp_dir;
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
-    shapes::Shape,
-    tensor::{Cpu, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef};
+use dfdx::shapes::Shape;
+use dfdx::tensor::{Cpu, Tensor};
+use dfdx::tensor_ops::Device;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
-use typed_transformer::{
-    models::{
-        another_annotated::Annotated,
-        learning_the_transformer::Learning,
-        transformer_from_scratch::{FromScratch, forward_as_published},
-    },
-    nn::Module,
-    prelude::*,
-    train::GradientsOf,
-    weights::{self, Loadable, SafetensorsDtype},
-};
+use typed_transformer::models::another_annotated::Annotated;
+use typed_transformer::models::learning_the_transformer::Learning;
+use typed_transformer::models::transformer_from_scratch::{FromScratch, forward_as_published};
+use typed_transformer::nn::Module;
+use typed_transformer::prelude::*;
+use typed_transformer::train::GradientsOf;
+use typed_transformer::weights::{self, Loadable, SafetensorsDtype};
 
 /// The tensors of a fixture file: sizes and elements by key.
 pub struct Fixture {

@@ -1,28 +1,23 @@
 //! Models whose weights are stored in fewer bits: they compute what the kernels' definitions compute, and almost what
 //! `f32` computes.
 
-use crate::{
-    hugging_face::{ids, load, reference},
-    parity::{as_f64, assert_close},
-    small_models::{VocabSize, small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit},
-};
+use crate::hugging_face::{ids, load, reference};
+use crate::parity::{as_f64, assert_close};
+use crate::small_models::{VocabSize, small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit};
 use dfdx::tensor::PutTape;
-use typed_transformer::{
-    models::{
-        bert::Bert,
-        gpt2::{Gpt2, Gpt2Config},
-        llama::Llama,
-        mixtral::Mixtral,
-        t5::T5,
-        vit::{Images, Vit},
-    },
-    nn::{Autoregressive, Bf16, F16, FullPrecision, Linear, Lora, Precision, Q8, WithPrecision},
-    ops,
-    prelude::*,
-    rand::{Rng, SeedableRng, rngs::StdRng},
-    train::{AdamW, update},
-    weights::{LoadError, SafetensorsDtype, load_pretrained},
-};
+use typed_transformer::models::bert::Bert;
+use typed_transformer::models::gpt2::{Gpt2, Gpt2Config};
+use typed_transformer::models::llama::Llama;
+use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::t5::T5;
+use typed_transformer::models::vit::{Images, Vit};
+use typed_transformer::nn::{Autoregressive, Bf16, F16, FullPrecision, Linear, Lora, Precision, Q8, WithPrecision};
+use typed_transformer::ops;
+use typed_transformer::prelude::*;
+use typed_transformer::rand::rngs::StdRng;
+use typed_transformer::rand::{Rng, SeedableRng};
+use typed_transformer::train::{AdamW, update};
+use typed_transformer::weights::{LoadError, SafetensorsDtype, load_pretrained};
 
 dims! { pub Batch; pub Read; }
 

@@ -1,22 +1,23 @@
 //! The folders that `transformers` wrote load, each of their settings counts, and older files mean the same.
 
-use crate::{
-    recent_decoders::{small_gemma3, small_qwen3},
-    small_models::{small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit},
-    support::temp_dir,
-};
+use crate::recent_decoders::{small_gemma3, small_qwen3};
+use crate::small_models::{small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit};
+use crate::support::temp_dir;
 use safetensors::{SafeTensors, tensor::TensorView};
 use serde_json::{Value, json};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use typed_transformer::{
-    models::{bert::Bert, gemma3::Gemma3, gpt2::Gpt2, llama::Llama, mixtral::Mixtral, qwen3::Qwen3, t5::T5, vit::Vit},
-    prelude::*,
-    weights::{LoadError, Loadable, Pretrained, load_pretrained, save},
-};
+use typed_transformer::models::bert::Bert;
+use typed_transformer::models::gemma3::Gemma3;
+use typed_transformer::models::gpt2::Gpt2;
+use typed_transformer::models::llama::Llama;
+use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::qwen3::Qwen3;
+use typed_transformer::models::t5::T5;
+use typed_transformer::models::vit::Vit;
+use typed_transformer::prelude::*;
+use typed_transformer::weights::{LoadError, Loadable, Pretrained, load_pretrained, save};
 
 type SmallBert = Bert<small_bert::Config, f32, Cpu>;
 type SmallLlama = Llama<small_llama::Config, f32, Cpu>;

@@ -4,12 +4,12 @@
 use crate::recorded::Recorded;
 use safetensors::SafeTensors;
 use std::{array::from_fn, fs, path::Path, sync::LazyLock};
-use typed_transformer::{
-    module,
-    nn::Linear,
-    ops::{Activation, Relu, cross_entropy_with_label_smoothing, scale},
-    prelude::*,
-    train::{Adam, AdamW, GradientsOf, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine, WarmupExponential, update},
+use typed_transformer::module;
+use typed_transformer::nn::Linear;
+use typed_transformer::ops::{Activation, Relu, cross_entropy_with_label_smoothing, scale};
+use typed_transformer::prelude::*;
+use typed_transformer::train::{
+    Adam, AdamW, GradientsOf, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine, WarmupExponential, update,
 };
 
 dims! { Batch = 4; SeqLen = 2; InDim = 3; HiddenDim = 5; VocabSize = 7; }

@@ -1,11 +1,11 @@
 //! An operation that has a kernel compares the run-time sizes before the kernel reads its operands.
 
 use dfdx::tensor::{Cpu, Tensor, ZerosTensor};
-use typed_transformer::{
-    ops::{OpError, add_positions, cross_entropy_with_label_smoothing, multi_head_attention, residual},
-    prelude::*,
-    tokens::Indices,
+use typed_transformer::ops::{
+    OpError, add_positions, cross_entropy_with_label_smoothing, multi_head_attention, residual,
 };
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::Indices;
 
 dims! { InDim = 3; OutDim = 4; NumHeads = 2; HeadDim = 2; Batch; Len; KLen; Wide; }
 

@@ -1,19 +1,15 @@
 //! Operations and layers that only the models of `models` use: patches, relative positions, scaled rotary positions,
 //! low-rank adaptation, and names of files whose axes merge.
 
-use crate::{
-    finite_differences::{check, check_parameter, random, weighted_sum},
-    numbers::{F64, assert_close},
-    recorded::OwnTape,
-};
+use crate::finite_differences::{check, check_parameter, random, weighted_sum};
+use crate::numbers::{F64, assert_close};
+use crate::recorded::OwnTape;
 use dfdx::tensor::SplitTape;
-use typed_transformer::{
-    models::llama::{Llama, LlamaConfig},
-    nn::{Linear, Lora},
-    ops::{self, Activation, RelativeBuckets, Rotary, RotaryScaling, Tanh},
-    prelude::*,
-    train::{Adam, update},
-};
+use typed_transformer::models::llama::{Llama, LlamaConfig};
+use typed_transformer::nn::{Linear, Lora};
+use typed_transformer::ops::{self, Activation, RelativeBuckets, Rotary, RotaryScaling, Tanh};
+use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, update};
 
 dims! {
     Batch = 2; Channels = 3; Height = 6; Width = 8; PatchHeight = 2; PatchWidth = 4; NumBuckets = 6; NumHeads = 3;

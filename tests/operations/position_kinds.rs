@@ -3,12 +3,12 @@
 
 use crate::finite_differences::{check, random, weighted_sum};
 use crate::numbers::{F64, Taped, assert_close};
-use typed_transformer::{
-    mask::{CausalKind, SlidingWindow},
-    nn::{Block, Conventions, KeyValueCache, NoPositions, NormPlacement, PositionKind, RotaryPositions, Sinusoidal},
-    ops::{self, GeluTanh, Rotary, RotaryPairs},
-    prelude::*,
+use typed_transformer::mask::{CausalKind, SlidingWindow};
+use typed_transformer::nn::{
+    Block, Conventions, KeyValueCache, NoPositions, NormPlacement, PositionKind, RotaryPositions, Sinusoidal,
 };
+use typed_transformer::ops::{self, GeluTanh, Rotary, RotaryPairs};
+use typed_transformer::prelude::*;
 
 dims! {
     Batch = 2; NumHeads = 3; One = 1; HeadDim = 4; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6; HiddenDim = 11; MaxLen = 8;

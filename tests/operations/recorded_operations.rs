@@ -6,21 +6,25 @@ use dfdx::shapes::Rank0;
 use dfdx::tensor::{PutTape, SampleTensor, SplitTape, Tensor};
 use dfdx::tensor_ops::SumTo;
 use std::marker::PhantomData;
-use typed_transformer::{
-    backend::Tape,
-    doctest::{
-        Channels, EmbedDim, EvenHeads, Height, HiddenDim, MaxSeqLen, NumLayers, Small, TokenTypes, VocabSize, Width,
-    },
-    models::{
-        annotated_flax::AnnotatedFlax, another_annotated::Annotated, bert::Bert, gpt2::Gpt2,
-        learning_the_transformer::Learning, llama::Llama, mixtral::Mixtral, nano_gpt::NanoGpt, t5::T5,
-        transformer_from_scratch::FromScratch, vit::Vit,
-    },
-    nn::{Conventions, GatedFeedForward, PositionsFor, PositionsInHeads, Seq2Seq},
-    ops::mean,
-    prelude::*,
-    train::Recording,
+use typed_transformer::backend::Tape;
+use typed_transformer::doctest::{
+    Channels, EmbedDim, EvenHeads, Height, HiddenDim, MaxSeqLen, NumLayers, Small, TokenTypes, VocabSize, Width,
 };
+use typed_transformer::models::annotated_flax::AnnotatedFlax;
+use typed_transformer::models::another_annotated::Annotated;
+use typed_transformer::models::bert::Bert;
+use typed_transformer::models::gpt2::Gpt2;
+use typed_transformer::models::learning_the_transformer::Learning;
+use typed_transformer::models::llama::Llama;
+use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::models::t5::T5;
+use typed_transformer::models::transformer_from_scratch::FromScratch;
+use typed_transformer::models::vit::Vit;
+use typed_transformer::nn::{Conventions, GatedFeedForward, PositionsFor, PositionsInHeads, Seq2Seq};
+use typed_transformer::ops::mean;
+use typed_transformer::prelude::*;
+use typed_transformer::train::Recording;
 
 dims! { Batch; SeqLen <= MaxSeqLen; TgtLen <= MaxSeqLen; HeadDim = 2; }
 

@@ -2,13 +2,14 @@
 
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
-use typed_transformer::{
-    models::{
-        bert::BertConfig, gpt2::Gpt2Config, llama::LlamaConfig, mixtral::MixtralConfig, t5::T5Config, vit::VitConfig,
-    },
-    ops::Rotary,
-    prelude::*,
-};
+use typed_transformer::models::bert::BertConfig;
+use typed_transformer::models::gpt2::Gpt2Config;
+use typed_transformer::models::llama::LlamaConfig;
+use typed_transformer::models::mixtral::MixtralConfig;
+use typed_transformer::models::t5::T5Config;
+use typed_transformer::models::vit::VitConfig;
+use typed_transformer::ops::Rotary;
+use typed_transformer::prelude::*;
 
 dims! { pub VocabSize = 97; pub NumLayers = 2; }
 

@@ -2,9 +2,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{
-    Attribute, Error, Expr, GenericArgument, PathArguments, Result, Type, parse_quote_spanned, spanned::Spanned,
-};
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Expr, GenericArgument, PathArguments, Result, Type, parse_quote_spanned};
 
 /// A field of a module.
 pub struct Field {

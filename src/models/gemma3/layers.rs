@@ -1,16 +1,13 @@
 use super::{Gemma3Config, KeyValueHeadsOf, norm};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis},
-    mask::AttentionMask,
-    module,
-    nn::{CacheUpdate, Precision, Weight, init},
-    ops::{
-        Activation, AttentionOptions, AttentionScale, GeluTanh, OpError, Real, Rotary, grouped_query_attention, mul,
-        residual, rotary_positions,
-    },
-    rearrange,
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis};
+use crate::mask::AttentionMask;
+use crate::nn::{CacheUpdate, Precision, Weight, init};
+use crate::ops::{
+    Activation, AttentionOptions, AttentionScale, GeluTanh, OpError, Real, Rotary, grouped_query_attention, mul,
+    residual, rotary_positions,
 };
+use crate::{module, rearrange};
 use dfdx::tensor::Tensor;
 
 type HeadDim<Config> = <Config as Gemma3Config>::HeadDim;

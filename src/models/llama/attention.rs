@@ -1,13 +1,10 @@
 use super::LlamaConfig;
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis},
-    mask::AttentionMask,
-    module,
-    nn::{CacheUpdate, Heads, Precision, Weight, init},
-    ops::{AttentionOptions, OpError, Real, grouped_query_attention, rms_norm, rotary_positions},
-    rearrange,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis};
+use crate::mask::AttentionMask;
+use crate::nn::{CacheUpdate, Heads, Precision, Weight, init};
+use crate::ops::{AttentionOptions, OpError, Real, grouped_query_attention, rms_norm, rotary_positions};
+use crate::{module, rearrange};
 use dfdx::tensor::Tensor;
 
 type HeadDim<Config> = <Config as LlamaConfig>::HeadDim;

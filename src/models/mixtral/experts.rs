@@ -1,18 +1,13 @@
 use super::{ChosenFrom, FeedForward, MixtralConfig};
-use crate::{
-    backend::{Backend, Tape},
-    dims,
-    dims::{Dim, MaybeSharded, Sum, along, axis},
-    einsum, module,
-    nn::{Layers, Precision, init},
-    ops::{OpError, Real, concat, linear, mul, one_hot, residual, select, softmax_over, take, top_k, zeros},
-    tokens::{Fin, Indices},
-};
-use dfdx::{
-    shapes::{ConstDim as _, HasShape},
-    tensor::Tensor,
-    tensor_ops::ReshapeTo,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{Dim, MaybeSharded, Sum, along, axis};
+use crate::nn::{Layers, Precision, init};
+use crate::ops::{OpError, Real, concat, linear, mul, one_hot, residual, select, softmax_over, take, top_k, zeros};
+use crate::tokens::{Fin, Indices};
+use crate::{dims, einsum, module};
+use dfdx::shapes::{ConstDim as _, HasShape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::ReshapeTo;
 use std::fmt::Display;
 
 /// The best experts for each token, weighted by the softmax of the router's logits for them.

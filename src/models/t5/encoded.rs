@@ -1,16 +1,12 @@
 use super::{KeyValueHeadsOf, T5, T5Config, source_mask};
-use crate::{
-    backend::Backend,
-    dims::{Dim, MaybeSharded, NamedShape, axis},
-    mask::PaddingMask,
-    nn::{Autoregressive, Cache, DecoderCache, FullPrecision, Layers, Precision},
-    ops::{OpError, Real, select},
-    tokens::TokenIds,
-};
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Cpu, NoneTape, Tensor},
-};
+use crate::backend::Backend;
+use crate::dims::{Dim, MaybeSharded, NamedShape, axis};
+use crate::mask::PaddingMask;
+use crate::nn::{Autoregressive, Cache, DecoderCache, FullPrecision, Layers, Precision};
+use crate::ops::{OpError, Real, select};
+use crate::tokens::TokenIds;
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{Cpu, NoneTape, Tensor};
 use std::fmt;
 
 impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P> {

@@ -1,13 +1,11 @@
 use super::{Columns, KeyValueHeadsOf, PositionBias, T5Config};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{Dim, MaybeSharded},
-    mask::AttentionMask,
-    module,
-    nn::{CacheUpdate, Keys, Precision, Values, Weight, init},
-    ops::{
-        Activation, AttentionOptions, AttentionScale, OpError, Real, Relu, multi_head_attention, residual, rms_norm,
-    },
+use crate::backend::{Backend, Tape};
+use crate::dims::{Dim, MaybeSharded};
+use crate::mask::AttentionMask;
+use crate::module;
+use crate::nn::{CacheUpdate, Keys, Precision, Values, Weight, init};
+use crate::ops::{
+    Activation, AttentionOptions, AttentionScale, OpError, Real, Relu, multi_head_attention, residual, rms_norm,
 };
 use dfdx::{shapes::ConstDim as _, tensor::Tensor};
 

@@ -1,11 +1,9 @@
 use super::VitConfig;
-use crate::{
-    backend::{Backend, Tape},
-    dims::{Const, MaybeSharded, Product, Sum, along, axis},
-    module,
-    nn::{Linear, Precision, init},
-    ops::{OpError, PatchGrid, Real, add_positions, broadcast, concat, patches},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{Const, MaybeSharded, Product, Sum, along, axis};
+use crate::module;
+use crate::nn::{Linear, Precision, init};
+use crate::ops::{OpError, PatchGrid, Real, add_positions, broadcast, concat, patches};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// The numbers of a patch.

@@ -1,12 +1,12 @@
 use super::{rotate, self_mask};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, Even, MaybeSharded, Product},
-    mask::{AttentionMask, CausalKind, MaskKind, PaddingMask},
-    module,
-    nn::{Arch, AttentionProjection, CacheUpdate, Conventions, KeyValueCache, Norm, Projection, residual_norm, rotary},
-    ops::{OpError, Real, dropout, grouped_query_attention},
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, Even, MaybeSharded, Product};
+use crate::mask::{AttentionMask, CausalKind, MaskKind, PaddingMask};
+use crate::module;
+use crate::nn::{
+    Arch, AttentionProjection, CacheUpdate, Conventions, KeyValueCache, Norm, Projection, residual_norm, rotary,
 };
+use crate::ops::{OpError, Real, dropout, grouped_query_attention};
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, Tensor};
 use std::marker::PhantomData;

@@ -1,12 +1,10 @@
 use super::{Cache, CachedHeads, KeysAndValues, edit::take_rows};
-use crate::{
-    backend::Backend,
-    dims::{ConstDim, Dim, MaybeSharded},
-    mask::PaddingMask,
-    nn::Layers,
-    ops::{OpError, Real},
-    tokens::Indices,
-};
+use crate::backend::Backend;
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::mask::PaddingMask;
+use crate::nn::Layers;
+use crate::ops::{OpError, Real};
+use crate::tokens::Indices;
 use dfdx::tensor::Cpu;
 use std::fmt;
 

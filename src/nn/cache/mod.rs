@@ -12,18 +12,14 @@ pub use heads::{CachedHeads, Heads};
 pub(crate) use key_value_cache::KeysAndValues;
 pub use key_value_cache::{CacheUpdate, KeyValueCache, Keys, Values};
 
-use crate::{
-    backend::{Backend, tensor_id},
-    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
-    mask::AttentionMask,
-    nn::Layers,
-    ops::{OpError, Real, dim_error},
-    tokens::Indices,
-};
-use dfdx::{
-    shapes::Shape,
-    tensor::{Cpu, Tensor, UniqueId},
-};
+use crate::backend::{Backend, tensor_id};
+use crate::dims::{ConstDim, Dim, MaybeSharded, check_same_size};
+use crate::mask::AttentionMask;
+use crate::nn::Layers;
+use crate::ops::{OpError, Real, dim_error};
+use crate::tokens::Indices;
+use dfdx::shapes::Shape;
+use dfdx::tensor::{Cpu, Tensor, UniqueId};
 use key_value_cache::check_fits;
 use std::fmt;
 

@@ -1,10 +1,8 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, DataShape, EndsIn, LessThan, MaybeSharded},
-    einsum, module,
-    nn::{Arch, Conventions, Precision, Weight, init},
-    ops::{OpError, Real, add, linear, residual, scale},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, DataShape, EndsIn, LessThan, MaybeSharded};
+use crate::nn::{Arch, Conventions, Precision, Weight, init};
+use crate::ops::{OpError, Real, add, linear, residual, scale};
+use crate::{einsum, module};
 use dfdx::tensor::{PutTape, Tensor};
 use std::marker::PhantomData;
 

@@ -1,11 +1,9 @@
 use crate::weights::{LoadError, TensorSource};
-use dfdx::{
-    dtypes::Dtype,
-    nn::TensorOptions,
-    shapes::{ConstShape, Shape},
-    tensor::Tensor,
-    tensor_ops::Device,
-};
+use dfdx::dtypes::Dtype;
+use dfdx::nn::TensorOptions;
+use dfdx::shapes::{ConstShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::Device;
 
 /// The shape of a parameter.
 ///

@@ -1,15 +1,11 @@
-use crate::{
-    backend::Backend,
-    dims::{Const, ConstDim, Dim, MaybeSharded, axis, check_same_size},
-    mask::PaddingMask,
-    nn::{Cache, DecoderCache, DecoderOnly, LM, Seq2Seq, SingleStack},
-    ops::{OpError, Real, dim_error, select, slice},
-    tokens::TokenIds,
-};
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Cpu, Tensor},
-};
+use crate::backend::Backend;
+use crate::dims::{Const, ConstDim, Dim, MaybeSharded, axis, check_same_size};
+use crate::mask::PaddingMask;
+use crate::nn::{Cache, DecoderCache, DecoderOnly, LM, Seq2Seq, SingleStack};
+use crate::ops::{OpError, Real, dim_error, select, slice};
+use crate::tokens::TokenIds;
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{Cpu, Tensor};
 use std::fmt;
 
 /// A model that writes token after token: it computes the logits of the next token from all tokens before it.

@@ -1,15 +1,11 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded},
-    mask::{CausalKind, MaskKind, NoMask, PaddingMask},
-    module,
-    nn::{Arch, Cache, Conventions, FeedForward, KeyValueCache, Layers, Norm, SelfAttention, optional_norm},
-    ops::{OpError, Real},
-};
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Cpu, Tensor},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::mask::{CausalKind, MaskKind, NoMask, PaddingMask};
+use crate::module;
+use crate::nn::{Arch, Cache, Conventions, FeedForward, KeyValueCache, Layers, Norm, SelfAttention, optional_norm};
+use crate::ops::{OpError, Real};
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{Cpu, Tensor};
 
 /// A layer that reads one sequence: self-attention, then feed forward.
 ///

@@ -1,18 +1,14 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded},
-    mask::{AttentionMask, CausalMask, PaddingMask, PaddingRule},
-    module,
-    nn::{
-        Arch, Cache, Conventions, CrossAttention, DecoderCache, FeedForward, KeyValueCache, KeysAndValues, Layers,
-        Norm, SelfAttention, cross_mask, optional_norm,
-    },
-    ops::{OpError, Real},
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::mask::{AttentionMask, CausalMask, PaddingMask, PaddingRule};
+use crate::module;
+use crate::nn::{
+    Arch, Cache, Conventions, CrossAttention, DecoderCache, FeedForward, KeyValueCache, KeysAndValues, Layers, Norm,
+    SelfAttention, cross_mask, optional_norm,
 };
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-};
+use crate::ops::{OpError, Real};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
 
 /// A layer that reads a target and a source: causal self-attention, cross-attention, feed forward (*The Typed
 /// Transformer*, "Decoder block").

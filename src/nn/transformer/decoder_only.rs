@@ -1,12 +1,10 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, Dim, MaybeSharded},
-    mask::CausalMask,
-    module,
-    nn::{BlockStack, Cache, Embedder, EmbeddingEncoder, HasPositionsFor, LmHead, target_padding},
-    ops::{OpError, Real},
-    tokens::TokenIds,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
+use crate::mask::CausalMask;
+use crate::module;
+use crate::nn::{BlockStack, Cache, Embedder, EmbeddingEncoder, HasPositionsFor, LmHead, target_padding};
+use crate::ops::{OpError, Real};
+use crate::tokens::TokenIds;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
 /// The configuration of a model with one stack of layers, [`EncoderOnly`] or [`DecoderOnly`]: the dimensions that

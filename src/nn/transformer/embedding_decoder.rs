@@ -1,12 +1,10 @@
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, ConstDim, Dim, MaybeSharded},
-    mask::PaddingMask,
-    module,
-    nn::{Decoder, DecoderCache, Embedder, HasPositionsFor},
-    ops::{OpError, Real},
-    tokens::TokenIds,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
+use crate::mask::PaddingMask;
+use crate::module;
+use crate::nn::{Decoder, DecoderCache, Embedder, HasPositionsFor};
+use crate::ops::{OpError, Real};
+use crate::tokens::TokenIds;
 use dfdx::tensor::{NoneTape, Tensor};
 
 /// The decoder with its embedder (*The Typed Transformer*, "Decoder"). It computes a vector for each target

@@ -1,21 +1,14 @@
 //! The functions that [`einsum!`](crate::einsum!) calls.
 
-use crate::{
-    backend::{Backend, Tape},
-    dims::{Dim, DimError, MaybeSharded},
-    internal::Internal,
-    ops::{
-        OpError, Real,
-        contraction::{Label, Labelled, contract, label_array, sum_to},
-        dim_error, ensure_not_empty,
-        operand::{AsWritten, JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
-        views::{NamedAxes, Sizes},
-    },
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{PutTape, Storage, Tensor},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{Dim, DimError, MaybeSharded};
+use crate::internal::Internal;
+use crate::ops::contraction::{Label, Labelled, contract, label_array, sum_to};
+use crate::ops::operand::{AsWritten, JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from};
+use crate::ops::views::{NamedAxes, Sizes};
+use crate::ops::{OpError, Real, dim_error, ensure_not_empty};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{PutTape, Storage, Tensor};
 use std::marker::PhantomData;
 
 const OP: &str = "einsum";

@@ -1,14 +1,14 @@
 use super::{ColumnProjection, DividesLayersOf, RowProjection};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded, Product},
-    mask::AttentionMask,
-    module,
-    nn::{Arch, AttentionProjection, Conventions, Norm, residual_norm, rotary},
-    ops::{OpError, Rotary, dropout},
-    ranks::{Element, Ranks, Shard},
-    tensor_parallel::{Entered, attention::rotate_heads, dropout::same_dropout, enter, multi_head_attention},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
+use crate::mask::AttentionMask;
+use crate::module;
+use crate::nn::{Arch, AttentionProjection, Conventions, Norm, residual_norm, rotary};
+use crate::ops::{OpError, Rotary, dropout};
+use crate::ranks::{Element, Ranks, Shard};
+use crate::tensor_parallel::attention::rotate_heads;
+use crate::tensor_parallel::dropout::same_dropout;
+use crate::tensor_parallel::{Entered, enter, multi_head_attention};
 use dfdx::tensor::Tensor;
 
 /// [`MHAttention`](crate::nn::MHAttention), of which each rank has its heads.

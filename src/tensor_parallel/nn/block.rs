@@ -1,13 +1,11 @@
 use super::{AttentionSublayer, DividesLayersOf, ShardedFeedForward};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{ConstDim, Dim, MaybeSharded},
-    mask::AttentionMask,
-    module,
-    nn::{Arch, Conventions, Layers, Norm, optional_norm},
-    ops::OpError,
-    ranks::{Element, Ranks},
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::mask::AttentionMask;
+use crate::module;
+use crate::nn::{Arch, Conventions, Layers, Norm, optional_norm};
+use crate::ops::OpError;
+use crate::ranks::{Element, Ranks};
 use dfdx::tensor::Tensor;
 
 /// [`Block`](crate::nn::Block), whose heads and hidden columns are divided among the ranks.

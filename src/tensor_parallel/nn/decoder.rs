@@ -1,14 +1,12 @@
 use super::{AttentionSublayer, DividesLayersOf, ShardedFeedForward};
-use crate::{
-    backend::{Backend, Tape},
-    dims::{AtMost, Dim, MaybeSharded},
-    mask::{CausalMask, PaddingMask},
-    module,
-    nn::{Conventions, Embedder, Layers, Norm, Seq2Seq, cross_mask, optional_norm, self_mask, target_padding},
-    ops::OpError,
-    ranks::{Element, Ranks},
-    tokens::TokenIds,
-};
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, Dim, MaybeSharded};
+use crate::mask::{CausalMask, PaddingMask};
+use crate::module;
+use crate::nn::{Conventions, Embedder, Layers, Norm, Seq2Seq, cross_mask, optional_norm, self_mask, target_padding};
+use crate::ops::OpError;
+use crate::ranks::{Element, Ranks};
+use crate::tokens::TokenIds;
 use dfdx::tensor::Tensor;
 
 /// [`DecoderLayer`](crate::nn::DecoderLayer), whose heads and hidden columns are divided among the ranks.

@@ -1,10 +1,8 @@
-use crate::{
-    backend::Backend,
-    internal::Internal,
-    ops::{OpError, Real},
-    ranks::{ReducedOver, Replicated},
-    train::{GradientsOf, Optimizer, update},
-};
+use crate::backend::Backend;
+use crate::internal::Internal;
+use crate::ops::{OpError, Real};
+use crate::ranks::{ReducedOver, Replicated};
+use crate::train::{GradientsOf, Optimizer, update};
 use dfdx::nn::TensorCollection;
 
 /// [`update`] of a replicated model: all ranks make the same one, from gradients that have been summed over the ranks.

@@ -1,16 +1,15 @@
 //! A training run of several ranks: rank 0 writes the files, and all decide together.
 
 use super::Trainer;
-use crate::{
-    backend::{Backend, elements_of},
-    dims::name,
-    internal::Internal,
-    nn::Module,
-    ops::{OpError, Real},
-    ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated},
-    train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, checkpoint::Progress, parameter_infos},
-    weights::SafetensorsDtype,
-};
+use crate::backend::{Backend, elements_of};
+use crate::dims::name;
+use crate::internal::Internal;
+use crate::nn::Module;
+use crate::ops::{OpError, Real};
+use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated};
+use crate::train::checkpoint::Progress;
+use crate::train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, parameter_infos};
+use crate::weights::SafetensorsDtype;
 use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;

@@ -1,13 +1,11 @@
 //! A decode loop: encodes the source once, caches the keys and values of each layer, and writes the target
 //! token by token like `generate`.
 
-use typed_transformer::{
-    generate::{Sampler, generate},
-    nn::LmHead,
-    ops::{Activation, GeluTanh, argmax, select},
-    prelude::*,
-    tokens::Indices,
-};
+use typed_transformer::generate::{Sampler, generate};
+use typed_transformer::nn::LmHead;
+use typed_transformer::ops::{Activation, GeluTanh, argmax, select};
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::Indices;
 
 dims! {
     /// Source vocabulary.

@@ -1,11 +1,9 @@
 //! A custom model: a translator from letters to sounds with one more cross-attention layer, written in
 //! operations, that starts from the weights of an `LM`.
 
-use typed_transformer::{
-    nn::{Linear, init},
-    ops::{Activation, GeluTanh, linear},
-    prelude::*,
-};
+use typed_transformer::nn::{Linear, init};
+use typed_transformer::ops::{Activation, GeluTanh, linear};
+use typed_transformer::prelude::*;
 
 dims! {
     /// Source vocabulary.

@@ -1,21 +1,19 @@
 //! A value of each public type of layers, caches and models takes the place of another one of the same type only: one
 //! with another width, architecture, configuration or mask has another type.
 
-use typed_transformer::{
-    doctest::Model,
-    models::{
-        bert::{self, BertConfig},
-        gemma3::{self, Gemma3Config},
-        gpt2::{self, Gpt2Config},
-        llama::{self, LlamaConfig},
-        mixtral::{self, MixtralConfig},
-        qwen3::Qwen3,
-        t5::{self, T5Config},
-        vit::{self, VitConfig},
-    },
-    nn::{self, *},
-    prelude::*,
-    tensor_parallel::{DividesLayersOf, ShardedAttention, ShardedDecoderOnly, ShardedFeedForward, ShardedLM},
+use typed_transformer::doctest::Model;
+use typed_transformer::models::bert::{self, BertConfig};
+use typed_transformer::models::gemma3::{self, Gemma3Config};
+use typed_transformer::models::gpt2::{self, Gpt2Config};
+use typed_transformer::models::llama::{self, LlamaConfig};
+use typed_transformer::models::mixtral::{self, MixtralConfig};
+use typed_transformer::models::qwen3::Qwen3;
+use typed_transformer::models::t5::{self, T5Config};
+use typed_transformer::models::vit::{self, VitConfig};
+use typed_transformer::nn::{self, *};
+use typed_transformer::prelude::*;
+use typed_transformer::tensor_parallel::{
+    DividesLayersOf, ShardedAttention, ShardedDecoderOnly, ShardedFeedForward, ShardedLM,
 };
 
 dims! {

@@ -1,7 +1,5 @@
-use crate::{
-    autograd::{Buffer, Chunk, KernelGradients, KernelOutput, Operand, Partition, Split, with_backward},
-    matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy},
-};
+use crate::autograd::{Buffer, Chunk, KernelGradients, KernelOutput, Operand, Partition, Split, with_backward};
+use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};
 use dfdx::tensor::CpuError;
 use std::mem;
 

@@ -1,6 +1,6 @@
-use super::{
-    AttentionConfig, AttentionDims, interleaved_backward::InterleavedBackward, interleaved_forward::InterleavedForward,
-};
+use super::interleaved_backward::InterleavedBackward;
+use super::interleaved_forward::InterleavedForward;
+use super::{AttentionConfig, AttentionDims};
 use crate::conventions::MaskFill;
 use crate::simd::{level, simd_width};
 use pulp::{Scalar, WithSimd};
