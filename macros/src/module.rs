@@ -1,8 +1,10 @@
 //! `#[module] struct Linear<InDim: ConstDim, OutDim: ConstDim, E, D> { … }`
 
 mod field;
+mod loadable;
 
 use field::Field;
+use loadable::loadable;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::parse::Parser;
@@ -187,63 +189,6 @@ fn tensor_collection(declaration: &ItemStruct, parameters: &Parameters, fields: 
                     #(#names: #visited,)*
                     __dims: ::core::marker::PhantomData,
                 }))
-            }
-        }
-    }
-}
-
-/// `Loadable` of `typed-transformer`, and `WithPrecision` if the module has a precision.
-fn loadable(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field]) -> TokenStream {
-    let name = &declaration.ident;
-    let Parameters { dtype, device, precision, .. } = parameters;
-    let (impl_generics, type_generics, where_clause) = parameters.generics.split_for_impl();
-    let [source, path] = ["source", "path"].map(|name| Ident::new(name, Span::mixed_site()));
-    let names = fields.iter().map(|field| &field.name);
-    let loads = fields.iter().map(|field| field.load(&source, &path, dtype, device));
-    let loadable = quote! {
-        #[automatically_derived]
-        #[diagnostic::do_not_recommend]
-        impl #impl_generics ::typed_transformer::weights::Loadable<#dtype, #device>
-            for #name #type_generics #where_clause
-        {
-            #[allow(unused_variables)]
-            fn load_from(
-                #source: &mut ::typed_transformer::weights::TensorSource<'_, #dtype, #device>,
-                #path: &str,
-            ) -> ::core::result::Result<Self, ::typed_transformer::weights::LoadError> {
-                ::core::result::Result::Ok(Self {
-                    #(#names: #loads,)*
-                    __dims: ::core::marker::PhantomData,
-                })
-            }
-        }
-    };
-    let Some(precision) = precision else { return loadable };
-    let stored = parameters.renamed(|name| (name == precision).then(|| quote!(__P)));
-    let generics = parameters.of_trained();
-    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-    // A method of the type is found before that of `Record`, whose error would not name the precision.
-    let mut packed = parameters.generics.clone();
-    packed.make_where_clause().predicates.push(parse_quote!(#precision: ::typed_transformer::nn::Packing));
-    let (packed_generics, _, packed_where) = packed.split_for_impl();
-    quote! {
-        #loadable
-
-        #[automatically_derived]
-        impl #impl_generics ::typed_transformer::nn::WithPrecision<#dtype, #device>
-            for #name #type_generics #where_clause
-        {
-            type With<__P: ::typed_transformer::nn::Precision> = #name<#stored>;
-        }
-
-        #[automatically_derived]
-        impl #packed_generics #name #type_generics #packed_where {
-            #[doc(hidden)]
-            pub fn recording(&self) -> ::typed_transformer::train::Recording<Self, #dtype, #device>
-            where
-                #precision: ::typed_transformer::nn::Trainable,
-            {
-                ::core::default::Default::default()
             }
         }
     }

@@ -22,8 +22,7 @@ const OP: &str = "cross-entropy";
 /// let device = Cpu::default();
 /// let pad: Fin<VocabSize> = Fin::literal::<2>();
 /// // Position 0 is uniform. Position 1 predicts padding, and its label is padding.
-/// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> =
-///     device.tensor(vec![0.0, 0.0, 0.0, 0.0, 0.0, 100.0]);
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = device.tensor(vec![0.0, 0.0, 0.0, 0.0, 0.0, 100.0]);
 /// let labels = TokenIds::from_ids(&[1, 2], Some(pad), (Batch, SeqLen))?;
 /// let loss = |reduction| cross_entropy(logits.clone(), &labels, reduction).unwrap().array();
 /// assert!((loss(Reduction::MeanAll) - 3f64.ln() / 2.0).abs() < 1e-12);

@@ -28,6 +28,7 @@ mod mixed;
 mod moving_average;
 mod optimizer;
 mod parallel;
+mod parameter_mut;
 mod parameters;
 mod parts;
 mod recording;
@@ -53,7 +54,8 @@ pub use mixed::master_gradients;
 pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;
 pub use parallel::update_replicated;
-pub use parameters::{Parameter, ParameterMut, Parameters};
+pub use parameter_mut::ParameterMut;
+pub use parameters::{Parameter, Parameters};
 pub use recording::{Backpropagate, GradientTape, Record, Recording};
 pub use schedule::{
     Chained, FnSchedule, InverseSqrt, LinearSchedule, OneCycle, Schedule, WarmupCosine, WarmupExponential,
