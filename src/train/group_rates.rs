@@ -19,8 +19,8 @@ use crate::ranks::RanksError;
 /// let x: Tensor<(Batch, InDim), f32, Cpu> = tensor(&device, [1.0, 1.0], (Batch, InDim))?;
 /// let loss = typed_transformer::ops::mean(model.forward(x.put_tape(model.recording()))?)?;
 /// update(&mut model, loss.backward()?, &mut optimizer, 0.5, f64::INFINITY)?;
-/// assert!((before.weight.array()[0][0] - model.weight.array()[0][0] - 0.05).abs() < 1e-6);
-/// assert!((before.bias.array()[0] - model.bias.array()[0] - 0.5).abs() < 1e-6);
+/// assert!((before.weight.as_vec()[0] - model.weight.as_vec()[0] - 0.05).abs() < 1e-6);
+/// assert!((before.bias.as_vec()[0] - model.bias.as_vec()[0] - 0.5).abs() < 1e-6);
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -22,7 +22,7 @@ const OP: &str = "moving average";
 /// let mut average = MovingAverage::new(&model, 0.9);
 /// model.bias = tensor(&device, [1.0], (OutDim,))?;
 /// average.add(&model)?;
-/// assert!((average.model().bias.array()[0] - 0.1).abs() < 1e-6);
+/// assert!((average.model().bias.as_vec()[0] - 0.1).abs() < 1e-6);
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -87,6 +87,12 @@ fn a_published_model_writes_a_text() {
     };
     assert_eq!(draw(1), draw(1));
     assert_ne!(draw(1), draw(2));
+
+    for weights in ["bf16", "q8"] {
+        let stored = run(&GENERATE, &folder, &format!("model --model tiny-gpt2 --prompt Speak --weights {weights}"));
+        stored.assert_ended_with(0);
+        assert!(stored.stdout.starts_with("Speak"), "{weights}: {}", stored.stdout);
+    }
 }
 
 #[test]
