@@ -1,7 +1,7 @@
 use super::weight::BLOCK_LEN;
 use half::{bf16, f16};
 
-/// How the elements of a block are stored. A block has [`BLOCK_LEN`] consecutive elements of a row.
+/// How the elements of a block are stored. A block has 32 consecutive elements of a row.
 pub trait Format: Copy + Send + Sync + 'static {
     type Block: Copy + Send + Sync + 'static;
 
