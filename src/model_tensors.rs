@@ -192,30 +192,8 @@ pub(crate) fn visit_tensors_mut<Model: TensorCollection<E, D>, E: Real, D: Devic
 pub(crate) fn describe_tensors<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
     mut describe: impl FnMut(TensorType),
 ) {
-    let mut read = |tensor: TensorType| {
-        describe(tensor);
-        Ok(Vec::new())
-    };
-    let mut build = Build { device: None, read: &mut read, failure: None };
-    let _ = Model::iter_tensors(&mut RecursiveWalker { m: String::new(), f: &mut build });
-}
-
-/// Builds a model whose tensors have the elements that `read` returns; `None` if it has no tensors. The paths begin with
-/// `prefix`. An error of the device is made from the path and the device's message.
-pub(crate) fn build_from_elements<Model: TensorCollection<E, D, To<E, D> = Model>, E: Real, D: Device<E>, Err>(
-    prefix: &str,
-    device: &D,
-    mut read: impl FnMut(TensorType) -> Result<Vec<E>, Err>,
-    device_error: impl FnOnce(String, String) -> Err,
-) -> Result<Option<Model>, Err> {
-    let mut result = Ok(());
-    let mut read = |tensor: TensorType| read(tensor).map_err(keep_in(&mut result));
-    let mut build = Build { device: Some(device), read: &mut read, failure: None };
-    let model = Model::iter_tensors(&mut RecursiveWalker { m: prefix.to_string(), f: &mut build });
-    if let Some((path, message)) = build.failure {
-        return Err(device_error(path, message));
-    }
-    result.map(|()| model.ok().flatten())
+    // It makes no tensor, so no walk fails.
+    let _ = Model::iter_tensors(&mut RecursiveWalker { m: String::new(), f: &mut Describe(&mut describe) });
 }
 
 /// A walk ends before the last tensor.
@@ -262,15 +240,9 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for VisitMut<'_, E, D> {
     }
 }
 
-struct Build<'f, E, D> {
-    /// Where the tensors are made; `None` if they are only described.
-    device: Option<&'f D>,
-    read: &'f mut dyn FnMut(TensorType) -> Result<Vec<E>, Stopped>,
-    /// The path of the tensor that the device did not make, and the device's message.
-    failure: Option<(String, String)>,
-}
+struct Describe<'f>(&'f mut dyn FnMut(TensorType));
 
-impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Build<'_, E, D> {
+impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Describe<'_> {
     type Viewer = ViewTensorName;
     type Err = Stopped;
     type E2 = E;
@@ -282,16 +254,7 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Build<'_, E, D> {
         path: String,
     ) -> Result<Option<Tensor<Dims, E, D>>, Stopped> {
         let (shape, is_trained) = (options.shape, options.do_gradient_update);
-        let tensor = TensorType { path: &path, is_trained, sizes: shape.concrete().into(), dims: &shape };
-        let elements = (self.read)(tensor)?;
-        let Some(device) = self.device else {
-            return Ok(None);
-        };
-        // A parameter that is loaded is read again and again, by each token of a text.
-        typed_transformer_cpu::prefer_huge_pages(&elements);
-        device.try_tensor_from_vec(elements, shape).map(Some).map_err(|error| {
-            self.failure = Some((path, error.to_string()));
-            Stopped
-        })
+        (self.0)(TensorType { path: &path, is_trained, sizes: shape.concrete().into(), dims: &shape });
+        Ok(None)
     }
 }

@@ -3,8 +3,8 @@ use crate::nn::Module;
 use crate::ops::{OpError, device_error};
 use crate::ranks::{Element, RankAxis, Ranks, RanksError, Replicated};
 use crate::weights::{
-    Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, TensorFile, build_with, collect,
-    compare_conventions,
+    Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, TensorFile, collect, compare_conventions,
+    load_from,
 };
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName};
 use dfdx::shapes::Shape;
@@ -29,7 +29,9 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Pat
     label = "not a model of shards over `{Axis}`",
     note = "`ShardedDecoderOnly` and `ShardedLM` are such models"
 )]
-pub trait Sharded<Axis, E: Element, D: Device<E>>: Module + TensorCollection<E, D, To<E, D> = Self> {
+pub trait Sharded<Axis, E: Element, D: Device<E>>:
+    Module + TensorCollection<E, D, To<E, D> = Self> + Loadable<E, D>
+{
     /// The model that is divided among the ranks.
     type Whole: Module + TensorCollection<E, D, To<E, D> = Self::Whole> + Loadable<E, D>;
 }
@@ -202,18 +204,18 @@ fn load_part<Model: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Devic
             file.read(&ExpectedTensor { path: &parameter.path, sizes: parameter.sizes.clone(), dims: &dims })?;
         Ok(parameter.part(whole, ranks.rank()))
     };
-    let model = build_with(path, "", device, &mut read)?;
+    let model = load_from("", device, &mut read)?;
     file.ensure_all_read(|_| false)?;
     Ok(model)
 }
 
 /// A model from the elements of its parameters, by their paths.
-fn build_from<Model: TensorCollection<E, D, To<E, D> = Model>, E: Element + SafetensorsDtype, D: Device<E>>(
+fn build_from<Model: Loadable<E, D>, E: Element + SafetensorsDtype, D: Device<E>>(
     mut parameters: BTreeMap<String, Vec<E>>,
     device: &D,
 ) -> Result<Model, DistributedError> {
     let mut take = |expected: &ExpectedTensor| parameters.remove(expected.path).ok_or_else(|| expected.missing());
-    build_with(Path::new(""), "", device, &mut take).map_err(|error| match error {
+    load_from("", device, &mut take).map_err(|error| match error {
         LoadError::Device { message, .. } => OpError::Device { op: "build", message }.into(),
         error => error.into(),
     })

@@ -9,7 +9,7 @@ use crate::ranks::RanksError;
 /// A checkpoint does not store the function, so resuming cannot detect another one.
 ///
 /// ```
-/// use typed_transformer::{nn::Linear, ops::zeros, prelude::*, train::{GradientsOf, GroupRates, Sgd, update}};
+/// use typed_transformer::{nn::Linear, ops::mean, prelude::*, train::{GradientsOf, GroupRates, Sgd, update}};
 /// dims! { InDim = 2; OutDim = 1; Batch = 1; }
 /// let device = Cpu::seed_from_u64(0);
 /// let mut model = Linear::<InDim, OutDim, f32, Cpu>::build(&device);
@@ -17,7 +17,7 @@ use crate::ranks::RanksError;
 /// // The weight learns ten times as slowly as the bias.
 /// let mut optimizer = GroupRates::new(Sgd::default(), |parameter| if parameter.path == "weight" { 0.1 } else { 1.0 });
 /// let x: Tensor<(Batch, InDim), f32, Cpu> = tensor(&device, [1.0, 1.0], (Batch, InDim))?;
-/// let loss = typed_transformer::ops::mean(model.forward(x.put_tape(model.recording()))?)?;
+/// let loss = mean(model.forward(x.put_tape(model.recording()))?)?;
 /// update(&mut model, loss.backward()?, &mut optimizer, 0.5, f64::INFINITY)?;
 /// assert!((before.weight.as_vec()[0] - model.weight.as_vec()[0] - 0.05).abs() < 1e-6);
 /// assert!((before.bias.as_vec()[0] - model.bias.as_vec()[0] - 0.5).abs() < 1e-6);

@@ -3,7 +3,7 @@ use super::elementwise::sum_of_squares;
 use super::hyperparameters::ensure_non_negative;
 use super::parts::range_in;
 use crate::backend::Backend;
-use crate::model_tensors::{visit_tensors, visit_tensors_mut};
+use crate::model_tensors::{AnyTensor, visit_tensors, visit_tensors_mut};
 use crate::ops::{OpError, Real, device_error};
 use dfdx::nn::TensorCollection;
 use dfdx::tensor::{Cpu, Gradients, UniqueId};
@@ -88,47 +88,37 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
         Self { model, gradients, gradient_factor: None, rate_factors: Vec::new(), part: None }
     }
 
-    /// Sets the factor of the learning rate for each parameter.
-    pub(super) fn set_rate_factors(&mut self, rate_factor: impl Fn(&Parameter) -> f64) -> Result<(), OpError> {
+    /// Sets the factor of the learning rate for each trained parameter. Returns `Σ g²` of each one that is not frozen, in
+    /// the order of the fields.
+    pub(super) fn sums_of_squares(
+        &mut self,
+        rate_factor: impl Fn(&Parameter) -> f64,
+    ) -> Result<Vec<SumOfSquares>, OpError> {
+        let (gradients, rate_factors, mut sums) = (&mut self.gradients, &mut self.rate_factors, Vec::new());
         visit_tensors::<_, E, D, OpError>(&*self.model, "", |visited| {
-            if visited.is_trained {
-                let parameter = Parameter { path: visited.path, sizes: visited.tensor.sizes() };
-                let factor = rate_factor(&parameter);
-                ensure_non_negative("the factor of a learning rate", factor)?;
-                self.rate_factors.push(factor);
-            }
-            Ok(())
-        })
-    }
-
-    /// `Σ g²` of each trained parameter that is not frozen, in the order of the fields.
-    pub(super) fn sums_of_squares(&mut self) -> Result<Vec<SumOfSquares>, OpError> {
-        let (gradients, mut sums) = (&mut self.gradients, Vec::new());
-        let mut rate_factors = self.rate_factors.iter().copied();
-        visit_tensors::<_, E, D, D::Err>(&*self.model, "", |visited| {
+            let tensor = visited.tensor;
             if !visited.is_trained {
                 return Ok(());
             }
-            if rate_factors.next() == Some(0.0) {
+            let parameter = Parameter { path: visited.path, sizes: tensor.sizes() };
+            let factor = rate_factor(&parameter);
+            ensure_non_negative("the factor of a learning rate", factor)?;
+            rate_factors.push(factor);
+            if factor == 0.0 {
                 return Ok(());
             }
             if sums.is_empty() {
-                visited.tensor.device().try_enable_cache()?;
+                tensor.device().try_enable_cache().map_err(device_error(OP))?;
             }
-            let sum = match D::gradient_mut(visited.tensor.stored_gradient(gradients)?) {
-                Some(gradient) => sum_of_squares::<E, D>(gradient),
-                None => D::sum_of_squares(visited.tensor.flat_gradient(gradients)?)?,
-            };
             sums.push(SumOfSquares {
-                path: visited.path,
-                id: visited.tensor.id(),
-                is_empty: visited.tensor.num_elements() == 0,
-                dims_type_name: visited.tensor.dims_type_name(),
-                sum,
+                path: parameter.path,
+                id: tensor.id(),
+                is_empty: tensor.num_elements() == 0,
+                dims_type_name: tensor.dims_type_name(),
+                sum: squared_norm(tensor, gradients).map_err(device_error(OP))?,
             });
             Ok(())
-        })
-        .map_err(device_error(OP))?;
+        })?;
         Ok(sums)
     }
 
@@ -177,6 +167,17 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
 impl<Model, E: Real, D: Backend<E>> fmt::Debug for Parameters<'_, Model, E, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Parameters")
+    }
+}
+
+/// `Σ g²` of a parameter.
+fn squared_norm<E: Real, D: Backend<E>>(
+    parameter: &dyn AnyTensor<E, D>,
+    gradients: &mut Gradients<E, D>,
+) -> Result<f64, D::Err> {
+    match D::gradient_mut(parameter.stored_gradient(gradients)?) {
+        Some(gradient) => Ok(sum_of_squares::<E, D>(gradient)),
+        None => D::sum_of_squares(parameter.flat_gradient(gradients)?),
     }
 }
 

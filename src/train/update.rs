@@ -84,8 +84,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     let is_other_model = gradients.belong_to_other(model);
     let used = gradients.used;
     let mut parameters = Parameters::new(model, gradients.gradients);
-    parameters.set_rate_factors(|parameter| optimizer.rate_factor(parameter))?;
-    let squares = parameters.sums_of_squares()?;
+    let squares = parameters.sums_of_squares(|parameter| optimizer.rate_factor(parameter))?;
     let unused = unused_parameters(&squares, used.as_ref());
     // dfdx finds a gradient by the id of its tensor. So another model's gradients hold nothing for this model. The address
     // alone is no proof, because a model may be moved.

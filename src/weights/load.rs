@@ -1,12 +1,10 @@
 use super::loadable::ReadElements;
 use super::{
-    CONVENTIONS, ExpectedTensor, LoadError, Loadable, NameMap, SafetensorsDtype, Shards, TensorFile, TensorSource,
-    conventions,
+    CONVENTIONS, LoadError, Loadable, NameMap, SafetensorsDtype, Shards, TensorFile, TensorSource, conventions,
 };
-use crate::dims::name;
-use crate::model_tensors::{TensorType, build_from_elements};
 use crate::nn::Module;
-use dfdx::{nn::TensorCollection, tensor_ops::Device};
+use dfdx::dtypes::Dtype;
+use dfdx::tensor_ops::Device;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -38,7 +36,7 @@ where
 {
     let mut file = TensorFile::open(path.as_ref())?;
     compare_conventions::<Model>(&file)?;
-    let model = load_from(device, &mut |expected| file.read(expected))?;
+    let model = load_from("", device, &mut |expected| file.read(expected))?;
     file.ensure_all_read(|_| false)?;
     Ok(model)
 }
@@ -104,7 +102,7 @@ where
     D: Device<E>,
 {
     files.files().iter().try_for_each(compare_conventions::<Model>)?;
-    let model = load_from(device, &mut |expected| names.read(files, expected))?;
+    let model = load_from("", device, &mut |expected| names.read(files, expected))?;
     files.ensure_all_read(|tensor| names.ignores(tensor))?;
     Ok(model)
 }
@@ -147,42 +145,11 @@ pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<()
     Ok(())
 }
 
-/// A model whose parameters have the elements that `read` returns.
-fn load_from<Model: Loadable<E, D>, E: SafetensorsDtype, D: Device<E>>(
-    device: &D,
-    read: &mut ReadElements<'_, E>,
-) -> Result<Model, LoadError> {
-    Model::load_from(&mut TensorSource::new(device, read), "")
-}
-
-/// Builds a model from the tensors below `prefix`.
-pub(crate) fn build<Model, E, D>(file: &mut TensorFile, prefix: &str, device: &D) -> Result<Model, LoadError>
-where
-    Model: TensorCollection<E, D, To<E, D> = Model>,
-    E: SafetensorsDtype,
-    D: Device<E>,
-{
-    let path = file.path().to_path_buf();
-    build_with(&path, prefix, device, &mut |expected| file.read(expected))
-}
-
-/// Builds a model whose parameters, with their paths below `prefix`, have the elements that `read` returns.
-pub(crate) fn build_with<Model, E, D>(
-    path: &Path,
+/// A model whose parameters, with their paths below `prefix`, have the elements that `read` returns.
+pub(crate) fn load_from<Model: Loadable<E, D>, E: Dtype, D: Device<E>>(
     prefix: &str,
     device: &D,
     read: &mut ReadElements<'_, E>,
-) -> Result<Model, LoadError>
-where
-    Model: TensorCollection<E, D, To<E, D> = Model>,
-    E: SafetensorsDtype,
-    D: Device<E>,
-{
-    let read = |tensor: TensorType| read(&ExpectedTensor { path: tensor.path, sizes: tensor.sizes, dims: tensor.dims });
-    let device_error = |tensor, message| LoadError::Device { tensor, message };
-    let model = build_from_elements(prefix, device, read, device_error)?;
-    model.ok_or_else(|| LoadError::Format {
-        path: path.to_path_buf(),
-        message: format!("{} has no parameters", name::<Model>()),
-    })
+) -> Result<Model, LoadError> {
+    Model::load_from(&mut TensorSource::new(device, read), prefix)
 }

@@ -24,7 +24,7 @@ pub trait Loadable<E: Dtype, D: Device<E>>: Sized {
 /// What reads the elements of a parameter.
 pub(crate) type ReadElements<'a, E> = dyn FnMut(&ExpectedTensor) -> Result<Vec<E>, LoadError> + 'a;
 
-/// Where the elements of parameters are read from, one tensor at a time.
+/// A source of the elements of parameters, one tensor at a time.
 #[doc(hidden)]
 pub struct TensorSource<'a, E, D> {
     device: &'a D,

@@ -31,7 +31,7 @@ mod shards;
 pub use config::{ConfigField, eos_token_ids};
 pub use error::{LoadError, SaveError};
 pub(crate) use file::{Dims, ExpectedTensor, TensorFile, ensure_dtype, ensure_finite};
-pub(crate) use load::{build, build_with, compare_conventions};
+pub(crate) use load::{compare_conventions, load_from};
 pub use load::{load, load_mapped, metadata};
 pub use loadable::Loadable;
 #[doc(hidden)]

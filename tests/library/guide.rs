@@ -1,4 +1,4 @@
-//! What the guide tries out on its program, in the guide's words; `documentation` compares them.
+//! The trials of the guide on its program, in its words; `documentation` compares them.
 
 /// The program of the guide.
 #[allow(dead_code)]

@@ -98,7 +98,7 @@ fn wrapped(mut line: Vec<Span>) -> Vec<Vec<Span>> {
             line.push(span(part.trim_end(), colour, is_bold));
             lines.push(std::mem::take(&mut line));
             line.extend(gutter_again);
-            // What follows a mark such as `^^^` continues below the words after it.
+            // The text after a mark such as `^^^` continues below the words after the mark.
             part = " ".repeat(start - gutter + 4);
         }
         part.push_str(word);

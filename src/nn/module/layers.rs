@@ -135,7 +135,7 @@ impl<NumLayers, Items: DoubleEndedIterator> DoubleEndedIterator for PerLayer<Num
     }
 }
 
-/// What [`zip`](PerLayer::zip) pairs with `NumLayers` layers: [`Layers`] or an iterator over them.
+/// An item for each of `NumLayers` layers: [`Layers`] or an iterator over them. [`zip`](PerLayer::zip) takes it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not for each of `{NumLayers}` layers",

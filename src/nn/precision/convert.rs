@@ -1,8 +1,9 @@
 use super::Precision;
-use crate::model_tensors::visit_tensors;
+use crate::model_tensors::{ModelTensor, visit_tensors};
 use crate::ops::Real;
-use crate::weights::{LoadError, Loadable, TensorSource};
+use crate::weights::{ExpectedTensor, LoadError, Loadable, load_from};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
+use std::collections::HashMap;
 
 /// A module whose weights can be stored in another precision. [`#[module]`](macro@crate::module) implements it for a
 /// module with a parameter `P: Precision`.
@@ -25,25 +26,20 @@ pub trait WithPrecision<E: Real, D: Device<E>>: TensorCollection<E, D> {
     /// # Errors
     /// [`LoadError::Precision`] if a weight is too large for `P`, and [`LoadError::Device`] if the device fails.
     fn with_precision<P: Precision>(&self) -> Result<Self::With<P>, LoadError> {
-        let mut device = None;
-        let found: Result<(), ()> = visit_tensors(self, "", |tensor| {
-            device = Some(tensor.tensor.device().clone());
-            Err(())
-        });
-        debug_assert_eq!(found.is_err(), device.is_some());
-        // A module without parameters reads none.
-        let device = device.unwrap_or_default();
-        let mut read = |expected: &crate::weights::ExpectedTensor| {
-            let mut elements = None;
-            let _: Result<(), ()> = visit_tensors(self, "", |tensor| match tensor.path == expected.path {
-                true => {
-                    elements = Some(tensor.tensor.to_vec());
-                    Err(())
-                }
-                false => Ok(()),
-            });
-            elements.ok_or_else(|| expected.missing())
+        let (mut device, mut weights) = (None, HashMap::new());
+        visit_tensors(self, "", |ModelTensor { path, tensor, .. }| {
+            device.get_or_insert_with(|| tensor.device().clone());
+            let elements = tensor.flat();
+            let elements =
+                elements.map_err(|error| LoadError::Device { tensor: path.clone(), message: error.to_string() })?;
+            weights.insert(path, elements);
+            Ok(())
+        })?;
+        let mut read = |expected: &ExpectedTensor| {
+            let elements = weights.get(expected.path).ok_or_else(|| expected.missing())?;
+            Ok(elements.as_vec())
         };
-        Self::With::<P>::load_from(&mut TensorSource::new(&device, &mut read), "")
+        // A module without parameters reads none.
+        load_from("", &device.unwrap_or_default(), &mut read)
     }
 }

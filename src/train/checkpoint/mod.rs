@@ -15,7 +15,7 @@ use crate::nn::Module;
 use crate::weights::atomic::PartialFile;
 use crate::weights::disk::retried;
 use crate::weights::{
-    self, Dims, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, SaveError, TRAINING, TensorFile,
+    self, Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, SaveError, TRAINING, TensorFile,
 };
 use compare::{compare_dimensions, compare_settings};
 use dfdx::nn::TensorCollection;
@@ -144,7 +144,7 @@ pub(super) fn write<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype,
 }
 
 /// Loads the model and the progress. Changes `state` only if everything fits.
-pub(super) fn load<Model: Module + TensorCollection<E, D, To<E, D> = Model>, E: SafetensorsDtype, D: Device<E>>(
+pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: SafetensorsDtype, D: Device<E>>(
     path: &Path,
     device: &D,
     state: &mut OptimizerState<Model, E, [Slot<E, D>]>,
@@ -159,7 +159,7 @@ pub(super) fn load<Model: Module + TensorCollection<E, D, To<E, D> = Model>, E: 
     compare_settings(path, &settings, &header.settings, training.ignored_setting)?;
     ensure_consistent(path, &header, training, state.steps)?;
 
-    let model = weights::build(&mut file, "model", device).map_err(load_error)?;
+    let model = weights::load_from("model", device, &mut |expected| file.read(expected)).map_err(load_error)?;
     let slots = state.slots.iter().map(|slot| read_slot(&mut file, slot.name, &parameters, device));
     let slots: Vec<Vec<Tensor<(usize,), E, D>>> = slots.collect::<Result<_, _>>()?;
     file.ensure_all_read(|_| false).map_err(load_error)?;

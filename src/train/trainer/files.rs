@@ -7,7 +7,7 @@ use crate::ops::Real;
 use crate::train::checkpoint::{self, Origin, Progress, Series, Training, ensure_not_of_checkpoint};
 use crate::train::{Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
 use crate::weights::disk::retried;
-use crate::weights::{self, FileKind, FileLock, SafetensorsDtype, SaveError, atomic};
+use crate::weights::{self, FileKind, FileLock, Loadable, SafetensorsDtype, SaveError, atomic};
 use dfdx::nn::TensorCollection;
 use rayon::current_num_threads;
 use std::io;
@@ -167,7 +167,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     pub fn resume<Model, E, D>(&mut self, path: impl AsRef<Path>, device: &D) -> Result<Model, ResumeError>
     where
         O: Optimizer<Model, E, D>,
-        Model: Module + TensorCollection<E, D, To<E, D> = Model>,
+        Model: Module + TensorCollection<E, D> + Loadable<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
     {
