@@ -126,20 +126,21 @@ fn by_steps<Model: Autoregressive<Const<1>, f32, Cpu, VocabSize = VocabSize>>(
 
 #[test]
 fn steps_agree_with_the_forward_pass() {
-    fn check<P: Precision>() {
+    fn check<P: Precision>(tolerance: f64) {
         let read = [7, 4, 11, 0, 96, 5, 3];
         let model: Gpt2<small_gpt2::Config, f32, Cpu, P> = load("gpt2");
         let whole = ids(&read, (Const::<1>, small_gpt2::SeqLen::new(7).unwrap()));
         let last = as_f64(&model.forward(&whole, NoneTape).unwrap()).split_off(6 * VocabSize::SIZE);
-        assert_close("gpt2", &by_steps(&model, &read), &last, 1e-5);
+        assert_close("gpt2", &by_steps(&model, &read), &last, tolerance);
         let model: Llama<small_llama::Config, f32, Cpu, P> = load("llama");
         let whole = ids(&read, (Const::<1>, small_llama::SeqLen::new(7).unwrap()));
         let last = as_f64(&model.forward(&whole, NoneTape).unwrap()).split_off(6 * VocabSize::SIZE);
-        assert_close("llama", &by_steps(&model, &read), &last, 1e-5);
+        assert_close("llama", &by_steps(&model, &read), &last, tolerance);
     }
-    check::<Bf16>();
-    check::<F16>();
-    check::<Q8>();
+    check::<Bf16>(1e-5);
+    check::<F16>(1e-5);
+    // A step rounds the inputs of its products to 16 bits.
+    check::<Q8>(1e-4);
 }
 
 #[test]

@@ -1,15 +1,24 @@
 use super::weight::BLOCK_LEN;
+use crate::simd::vectorized;
 use half::{bf16, f16};
+use std::slice::ChunksExact;
 
 /// How the elements of a block are stored. A block has 32 consecutive elements of a row.
 pub trait Format: Copy + Send + Sync + 'static {
     type Block: Copy + Send + Sync + 'static;
+    /// A block of the vector that the rows are multiplied by, as their product reads it.
+    type Factor: Copy + Send + Sync + 'static;
 
     /// The block whose elements are nearest to these; `None` if one is not finite in this format.
     fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block>;
 
     /// The element at `i`. It has no branch, so that a loop over a block becomes vector instructions.
     fn element(block: &Self::Block, i: usize) -> f32;
+
+    fn factor(x: &[f32; BLOCK_LEN]) -> Self::Factor;
+
+    /// `y += W x` for rows of blocks, which are read from the first to the last, in one sequence of addresses.
+    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::Factor], y: &mut [f32]);
 }
 
 /// bfloat16: the upper half of an `f32`.
@@ -18,6 +27,7 @@ pub struct Bf16Format;
 
 impl Format for Bf16Format {
     type Block = [u16; BLOCK_LEN];
+    type Factor = [f32; BLOCK_LEN];
 
     fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
         let nearest = elements.map(bf16::from_f32);
@@ -28,6 +38,15 @@ impl Format for Bf16Format {
     fn element(block: &Self::Block, i: usize) -> f32 {
         f32::from_bits(u32::from(block[i]) << 16)
     }
+
+    #[inline(always)]
+    fn factor(x: &[f32; BLOCK_LEN]) -> Self::Factor {
+        *x
+    }
+
+    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::Factor], y: &mut [f32]) {
+        add_widened_product::<Self>(rows, x, y);
+    }
 }
 
 /// float16 of IEEE 754.
@@ -36,6 +55,7 @@ pub struct F16Format;
 
 impl Format for F16Format {
     type Block = [u16; BLOCK_LEN];
+    type Factor = [f32; BLOCK_LEN];
 
     fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
         let nearest = elements.map(f16::from_f32);
@@ -46,43 +66,47 @@ impl Format for F16Format {
     fn element(block: &Self::Block, i: usize) -> f32 {
         f32_of_f16(block[i])
     }
-}
-
-/// 8 bits: a block is a float16 scale and its multiples, from -127 to 127, as in `Q8_0` of llama.cpp.
-#[derive(Clone, Copy)]
-pub struct Q8Format;
-
-/// The 34 bytes of a block of [`Q8Format`].
-#[derive(Clone, Copy)]
-pub struct Q8Block {
-    scale: u16,
-    multiples: [i8; BLOCK_LEN],
-}
-
-impl Format for Q8Format {
-    type Block = Q8Block;
-
-    fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
-        const MAX_MULTIPLE: f32 = 127.0;
-        let largest = elements.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
-        let scale = f16::from_f32(largest / MAX_MULTIPLE);
-        // The multiples of the rounded scale, because the product has no other.
-        let inverse = if scale == f16::ZERO { 0.0 } else { scale.to_f32().recip() };
-        let multiple = |x: f32| (x * inverse).round().clamp(-MAX_MULTIPLE, MAX_MULTIPLE) as i8;
-        let is_finite = scale.is_finite() && elements.iter().all(|x| x.is_finite());
-        is_finite.then(|| Q8Block { scale: scale.to_bits(), multiples: elements.map(multiple) })
-    }
 
     #[inline(always)]
-    fn element(block: &Self::Block, i: usize) -> f32 {
-        f32_of_f16(block.scale) * f32::from(block.multiples[i])
+    fn factor(x: &[f32; BLOCK_LEN]) -> Self::Factor {
+        *x
     }
+
+    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::Factor], y: &mut [f32]) {
+        add_widened_product::<Self>(rows, x, y);
+    }
+}
+
+/// `y += W x`, where each element of `W` is widened in a register.
+fn add_widened_product<F: Format>(rows: ChunksExact<F::Block>, x: &[[f32; BLOCK_LEN]], y: &mut [f32]) {
+    vectorized!(for (y, blocks) in y.iter_mut().zip(rows.clone()) {
+        *y += dot::<F>(blocks, x);
+    });
+}
+
+/// `Σ a x`.
+#[inline(always)]
+fn dot<F: Format>(blocks: &[F::Block], x: &[[f32; BLOCK_LEN]]) -> f32 {
+    let mut sums = [0.0; BLOCK_LEN];
+    for (block, x) in blocks.iter().zip(x) {
+        for i in 0..BLOCK_LEN {
+            sums[i] += F::element(block, i) * x[i];
+        }
+    }
+    let mut len = BLOCK_LEN / 2;
+    while len > 0 {
+        for i in 0..len {
+            sums[i] += sums[i + len];
+        }
+        len /= 2;
+    }
+    sums[0]
 }
 
 /// A float16 as an `f32`; NaN and infinities are other numbers. Without a branch, as in
 /// [FP16](https://github.com/Maratyszcza/FP16).
 #[inline(always)]
-fn f32_of_f16(bits: u16) -> f32 {
+pub fn f32_of_f16(bits: u16) -> f32 {
     const SIGN: u32 = 1 << 31;
     /// The exponents of float16 and `f32` differ by 112.
     const EXPONENT_OFFSET: u32 = 112 << 23;
@@ -100,6 +124,7 @@ fn f32_of_f16(bits: u16) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packed::Q8Format;
 
     #[test]
     fn every_finite_float16_is_widened_exactly() {
@@ -146,10 +171,5 @@ mod tests {
         check::<Bf16Format>(3.38e38, f32::MAX);
         check::<F16Format>(65_504.0, 65_520.0);
         check::<Q8Format>(65_504.0 * 127.0, 65_520.0 * 127.1);
-    }
-
-    #[test]
-    fn a_block_of_8_bits_has_34_bytes() {
-        assert_eq!(size_of::<Q8Block>(), 34);
     }
 }

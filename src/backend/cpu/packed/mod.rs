@@ -2,7 +2,9 @@
 //! token and waits for it, so a weight of half the bytes takes half the time.
 
 mod format;
+mod q8;
 mod weight;
 
-pub use format::{Bf16Format, F16Format, Format, Q8Format};
+pub use format::{Bf16Format, F16Format, Format};
+pub use q8::Q8Format;
 pub use weight::PackedWeight;

@@ -1,5 +1,5 @@
 use super::Format;
-use crate::{autograd::Buffer, huge_pages::prefer_huge_pages, simd::dispatch_simd};
+use crate::{huge_pages::prefer_huge_pages, simd::vectorized};
 use std::{ops::Range, slice::ChunksExact, sync::Arc};
 
 /// The elements that are stored together. Every row begins with a new block.
@@ -51,62 +51,34 @@ impl<F: Format> PackedWeight<F> {
 
     /// Writes the elements of some rows.
     pub fn unpack(&self, rows: Range<usize>, elements: &mut [f32]) {
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                for (blocks, row) in self.rows(rows.clone()).zip(elements.chunks_exact_mut(self.columns.max(1))) {
-                    let (whole, rest) = row.as_chunks_mut::<BLOCK_LEN>();
-                    for (block, elements) in blocks.iter().zip(whole) {
-                        for (i, element) in elements.iter_mut().enumerate() {
-                            *element = F::element(block, i);
-                        }
-                    }
-                    if let Some(block) = blocks.last() {
-                        rest.iter_mut().enumerate().for_each(|(i, element)| *element = F::element(block, i));
-                    }
+        vectorized!(for (blocks, row) in self.rows(rows.clone()).zip(elements.chunks_exact_mut(self.columns.max(1))) {
+            let (whole, rest) = row.as_chunks_mut::<BLOCK_LEN>();
+            for (block, elements) in blocks.iter().zip(whole) {
+                for (i, element) in elements.iter_mut().enumerate() {
+                    *element = F::element(block, i);
                 }
-            },
-        );
+            }
+            if let Some(block) = blocks.last() {
+                rest.iter_mut().enumerate().for_each(|(i, element)| *element = F::element(block, i));
+            }
+        });
     }
 
-    /// `y += W x` for some rows of the matrix `W`. `x` is [padded](Self::padded).
-    ///
-    /// The blocks are read from the first to the last, in one sequence of addresses, and each only once.
-    pub fn add_product(&self, rows: Range<usize>, x: &[f32], y: &mut [f32]) {
-        let x = x.as_chunks::<BLOCK_LEN>().0;
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                for (y, blocks) in y.iter_mut().zip(self.rows(rows.clone())) {
-                    *y += dot::<F>(blocks, x);
-                }
-            },
-        );
+    /// `y += W x` for some rows of the matrix `W`, with the [factors](Self::factors) of `x`.
+    pub fn add_product(&self, rows: Range<usize>, x: &[F::Factor], y: &mut [f32]) {
+        F::add_product(self.rows(rows), x, y);
     }
 
-    /// A vector with zeros behind it, so that it has the length of a row of blocks.
-    pub fn padded(&self, x: &[f32]) -> Buffer {
-        let mut padded = Buffer::zeros(self.blocks_per_row() * BLOCK_LEN);
-        padded[..x.len()].copy_from_slice(x);
-        padded
+    /// The blocks of a vector, the last one filled up with zeros.
+    pub fn factors(&self, x: &[f32]) -> Vec<F::Factor> {
+        let (blocks, rest) = x.as_chunks::<BLOCK_LEN>();
+        let mut last = [0.0; BLOCK_LEN];
+        last[..rest.len()].copy_from_slice(rest);
+        let last = (!rest.is_empty()).then_some(&last);
+        let mut factors = Vec::with_capacity(blocks.len() + 1);
+        vectorized!(for block in blocks.iter().chain(last) {
+            factors.push(F::factor(block));
+        });
+        factors
     }
-}
-
-/// `Σ a x`. Each element is widened in a register.
-#[inline(always)]
-fn dot<F: Format>(blocks: &[F::Block], x: &[[f32; BLOCK_LEN]]) -> f32 {
-    let mut sums = [0.0; BLOCK_LEN];
-    for (block, x) in blocks.iter().zip(x) {
-        for i in 0..BLOCK_LEN {
-            sums[i] += F::element(block, i) * x[i];
-        }
-    }
-    let mut len = BLOCK_LEN / 2;
-    while len > 0 {
-        for i in 0..len {
-            sums[i] += sums[i + len];
-        }
-        len /= 2;
-    }
-    sums[0]
 }
