@@ -46,8 +46,8 @@ pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
     ) -> Result<Option<(&'a mut [E], &'a [E])>, D::Err>
     where
         D: Backend<E>;
-    /// [`Backend::address_of`].
-    fn address(&self) -> Option<usize>
+    /// [`Backend::is_row_major`].
+    fn is_row_major(&self) -> bool
     where
         D: Backend<E>;
     /// [`Backend::put_gradient`].
@@ -127,11 +127,11 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
             .map(|(values, gradient)| (values, &*gradient)))
     }
 
-    fn address(&self) -> Option<usize>
+    fn is_row_major(&self) -> bool
     where
         D: Backend<E>,
     {
-        D::address_of(self)
+        D::is_row_major(self)
     }
 
     fn put_gradient(&self, gradients: Gradients<E, D>, gradient: Vec<E>) -> Result<Gradients<E, D>, D::Err>

@@ -21,11 +21,11 @@ pub(crate) use put_gradient::{add_gradient_by_backward_pass, put_gradient_by_bac
 pub use typed_transformer_cpu::Tape;
 pub(crate) use typed_transformer_cpu::{
     ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, BackwardError, Bf16Format, ContractionAxis,
-    F16Format, Format, KernelError, KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand, PackedWeight, Q8Format,
-    Reduction as ReductionKind, Rotation, SgdStep, SharedTape, StridedOperand, WeightDropout, activation_kernel,
-    affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel, contraction_kernel, cross_entropy_kernel,
-    cumsum_kernel, dropout_kernel, gather_kernel, gradient_hook, linear_kernel, norm_kernel, packed_linear_kernel,
-    parallel_map, reduce_kernel, rotary_kernel, softmax_kernel, tensor_id, where_kernel,
+    F16Format, Format, GradientHook, KernelError, KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand,
+    PackedWeight, Q8Format, Reduction as ReductionKind, Rotation, SgdStep, SharedTape, StridedOperand, WeightDropout,
+    activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel, contraction_kernel,
+    cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, linear_kernel, norm_kernel,
+    packed_linear_kernel, parallel_map, reduce_kernel, rotary_kernel, softmax_kernel, tensor_id, where_kernel,
 };
 pub use weight::WeightTape;
 pub(crate) use weight::{note_parameter, read_weight, weight_on_tape};
@@ -144,11 +144,10 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         Ok(sum.as_vec()[0].to_f64().unwrap_or(f64::NAN))
     }
 
-    /// The address of a parameter's elements, if they are in row-major order and the kernels of this device
-    /// [note](typed_transformer_cpu::gradient_hook) when its gradient is complete.
+    /// Whether the elements of a parameter, and so of its gradient, are in memory in row-major order.
     #[doc(hidden)]
-    fn address_of<S: Shape>(_parameter: &Tensor<S, E, Self>) -> Option<usize> {
-        None
+    fn is_row_major<S: Shape>(_parameter: &Tensor<S, E, Self>) -> bool {
+        false
     }
 
     /// Sets the gradient of a parameter that has none yet.

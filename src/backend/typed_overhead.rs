@@ -71,7 +71,7 @@ fn typed_overhead_is_at_most_two_percent() {
         let y = untyped_residual(x, untyped_linear(activated, &flat_output, 512, 128));
         let elements = y.as_vec();
         let (loss, tape) = y.sum::<(), _>().split_tape();
-        let Ok(gradients) = tape.run(&loss) else { panic!("the backward pass runs once") };
+        let Ok(gradients) = tape.run(&loss, None) else { panic!("the backward pass runs once") };
         (elements, gradients.gradients.get(&flat_hidden).as_vec())
     };
     assert_eq!(typed(), untyped());

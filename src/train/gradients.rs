@@ -1,4 +1,4 @@
-use super::{Recording, recording::Address};
+use super::{Recording, recording::RecordedModel};
 use crate::backend::{Leaves, SharedTape, tensor_id};
 use crate::model_tensors::visit_tensors;
 use crate::ops::{OpError, Real, device_error};
@@ -6,7 +6,7 @@ use dfdx::nn::TensorCollection;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, Gradients, Storage, Tensor, UniqueId};
 use dfdx::tensor_ops::Device;
-use std::{collections::HashSet, convert::Infallible, fmt, ptr};
+use std::{collections::HashSet, convert::Infallible, fmt};
 
 /// The gradients of the parameters of a `Model`: what [`update`](super::update) takes.
 ///
@@ -35,7 +35,7 @@ pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
     taken: HashSet<UniqueId>,
     /// The parameters that the loss depends on, and those that may be unused; `None` if they are not known.
     pub(super) used: Option<HashSet<UniqueId>>,
-    model: Address<Model>,
+    model: RecordedModel<Model>,
 }
 
 impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
@@ -56,13 +56,13 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     {
         let mut gradients = Gradients::leaky();
         gradients.retain_leafs(&ids_of(model));
-        Self { gradients, taken: HashSet::new(), used: Some(HashSet::new()), model: Address::of(model) }
+        Self { gradients, taken: HashSet::new(), used: Some(HashSet::new()), model: RecordedModel::of::<E, D>(model) }
     }
 
     /// Gradients that dfdx computed on a tape of its own. Nothing checks that they are those of a `Model`.
     #[must_use]
     pub fn unchecked(gradients: Gradients<E, D>) -> Self {
-        Self { gradients, taken: HashSet::new(), used: None, model: Address::UNKNOWN }
+        Self { gradients, taken: HashSet::new(), used: None, model: RecordedModel::UNKNOWN }
     }
 
     /// The gradient of a parameter or of an input of the pass; zero if it does not affect the loss.
@@ -98,14 +98,17 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         self
     }
 
-    /// Whether the gradients were recorded for a model at another address: another model, or this one before it was moved.
-    pub(super) fn belong_to_other(&self, model: &Model) -> bool {
-        self.model.address.is_some_and(|address| address != ptr::from_ref(model).addr())
+    /// Whether the gradients are known to be those of another model.
+    pub(super) fn belong_to_other(&self, model: &Model) -> bool
+    where
+        Model: TensorCollection<E, D>,
+    {
+        self.model.is_other_than::<E, D>(model)
     }
 }
 
 impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
-    pub(super) fn new(leaves: Leaves<E, D>, model: Address<Model>) -> Self {
+    pub(super) fn new(leaves: Leaves<E, D>, model: RecordedModel<Model>) -> Self {
         let Leaves { gradients, taken, reached } = leaves;
         Self { gradients, taken, used: Some(reached), model }
     }

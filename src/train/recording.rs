@@ -1,12 +1,13 @@
 use super::GradientsOf;
-use crate::backend::{BackwardError, SharedTape, Tape, gradient_hook};
+use crate::backend::{BackwardError, GradientHook, SharedTape, Tape};
+use crate::model_tensors::visit_tensors;
 use crate::ops::{OpError, Real, device_error};
 use crate::ranks::failure;
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::Rank0;
-use dfdx::tensor::{Cpu, Gradients, Merge, NoneTape, SplitTape, Storage, Tensor};
+use dfdx::tensor::{Cpu, Gradients, Merge, NoneTape, SplitTape, Storage, Tensor, UniqueId};
 use dfdx::tensor_ops::Device;
-use std::{fmt, marker::PhantomData, ptr};
+use std::{fmt, marker::PhantomData, rc::Rc};
 
 const OP: &str = "backward";
 
@@ -17,27 +18,40 @@ const OP: &str = "backward";
 /// backward pass.
 pub struct Recording<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) tape: SharedTape<E, D>,
-    pub(super) model: Address<Model>,
+    pub(super) model: RecordedModel<Model>,
 }
 
-/// The address of the recorded model. Two models of one type lie at two addresses.
-pub(super) struct Address<Model> {
-    pub(super) address: Option<usize>,
+/// Which model was recorded, wherever it lies now.
+pub(super) struct RecordedModel<Model> {
+    /// The id of its first tensor; `None` if it has none, or is not known.
+    first_tensor: Option<UniqueId>,
     model: PhantomData<fn() -> Model>,
 }
 
-impl<Model> Clone for Address<Model> {
+impl<Model> Clone for RecordedModel<Model> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<Model> Copy for Address<Model> {}
+impl<Model> Copy for RecordedModel<Model> {}
 
-impl<Model> Address<Model> {
-    pub(super) const UNKNOWN: Self = Self { address: None, model: PhantomData };
+impl<Model> RecordedModel<Model> {
+    pub(super) const UNKNOWN: Self = Self { first_tensor: None, model: PhantomData };
 
-    pub(super) fn of(model: &Model) -> Self {
-        Self { address: Some(ptr::from_ref(model).addr()), model: PhantomData }
+    pub(super) fn of<E: Real, D: Device<E>>(model: &Model) -> Self
+    where
+        Model: TensorCollection<E, D>,
+    {
+        let first = visit_tensors::<_, E, D, _>(model, "", |first| Err(first.tensor.id()));
+        Self { first_tensor: first.err(), model: PhantomData }
+    }
+
+    /// Whether it is known to be another one than `model`.
+    pub(super) fn is_other_than<E: Real, D: Device<E>>(&self, model: &Model) -> bool
+    where
+        Model: TensorCollection<E, D>,
+    {
+        self.first_tensor.is_some() && self.first_tensor != Self::of::<E, D>(model).first_tensor
     }
 }
 
@@ -48,12 +62,12 @@ impl<Model, E, D: Storage<E>> Clone for Recording<Model, E, D> {
 }
 impl<Model, E, D: Storage<E>> Default for Recording<Model, E, D> {
     fn default() -> Self {
-        Self { tape: SharedTape::default(), model: Address::UNKNOWN }
+        Self { tape: SharedTape::default(), model: RecordedModel::UNKNOWN }
     }
 }
 impl<Model, E, D: Storage<E>> Merge<Self> for Recording<Model, E, D> {
     fn merge(self, other: Self) -> Self {
-        let model = if self.model.address.is_some() { self.model } else { other.model };
+        let model = if self.model.first_tensor.is_some() { self.model } else { other.model };
         Self { tape: self.tape.merge(other.tape), model }
     }
 }
@@ -100,8 +114,7 @@ pub trait Record<E, D: Storage<E>>: Sized {
 }
 impl<Model: TensorCollection<E, D>, E: Real, D: Device<E>> Record<E, D> for Model {
     fn recording(&self) -> Recording<Self, E, D> {
-        gradient_hook::begin_pass();
-        Recording { tape: SharedTape::default(), model: Address::of(self) }
+        Recording { tape: SharedTape::default(), model: RecordedModel::of::<E, D>(self) }
     }
 }
 
@@ -132,7 +145,19 @@ impl<Model, E: Real, D: Device<E>> GradientTape<E, D> for Recording<Model, E, D>
     type Gradients = GradientsOf<Model, E, D>;
 
     fn run(self, loss: &Tensor<Rank0, E, D>) -> Result<Self::Gradients, OpError> {
-        let leaves = self.tape.run(loss).map_err(|error| match error {
+        self.run_with_hook(loss, None)
+    }
+}
+impl<Model, E: Real, D: Device<E>> Recording<Model, E, D> {
+    /// Runs the backward pass of a loss. Calls `hook` with each gradient that is complete.
+    pub(super) fn run_with_hook(
+        self,
+        loss: &Tensor<Rank0, E, D>,
+        hook: Option<Rc<dyn GradientHook>>,
+    ) -> Result<GradientsOf<Model, E, D>, OpError> {
+        let leaves = self.tape.run(loss, hook);
+        failure::report().map_err(|source| OpError::Ranks { op: OP, source })?;
+        let leaves = leaves.map_err(|error| match error {
             BackwardError::HasRun => OpError::Backward,
             BackwardError::TwoSums => OpError::TwoSums,
             BackwardError::Device(error) => device_error(OP)(error),
@@ -166,9 +191,7 @@ macro_rules! backpropagate {
                 $tape: GradientTape<E, D>,
             {
                 let (loss, tape) = self.split_tape();
-                let gradients = tape.run(&loss);
-                failure::report().map_err(|source| OpError::Ranks { op: OP, source })?;
-                gradients
+                tape.run(&loss)
             }
         }
     };

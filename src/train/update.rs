@@ -86,8 +86,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     let mut parameters = Parameters::new(model, gradients.gradients);
     let squares = parameters.sums_of_squares(|parameter| optimizer.rate_factor(parameter))?;
     let unused = unused_parameters(&squares, used.as_ref());
-    // dfdx finds a gradient by the id of its tensor. So another model's gradients hold nothing for this model. The address
-    // alone is no proof, because a model may be moved.
+    // Two models may share parameters. Their gradients are of use to both.
     if is_other_model && unused.len() == squares.len() {
         return Err(OpError::OtherModel { model: name::<Model>() });
     }

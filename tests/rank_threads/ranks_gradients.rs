@@ -1,6 +1,11 @@
 //! Gradients that are summed over the ranks while the backward pass goes on, and models that differ.
 
+use dfdx::tensor::Tape as _;
 use dfdx::tensor_ops::{PermuteTo, SumTo};
+use std::cell::Cell;
+use std::rc::Rc;
+use std::thread;
+use std::time::{Duration, Instant};
 use typed_transformer::nn::Linear;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
@@ -83,11 +88,54 @@ fn overlapped_sums_are_those_after_the_backward_pass() {
 
 #[test]
 fn gradients_that_change_after_their_sum_are_summed_again() {
-    let passes = sums(loss_with_penalty);
-    // The first pass of a thread does not know yet that its parameters are to be noted.
-    for [overlapped, after] in &passes[1..] {
+    for [overlapped, after] in sums(loss_with_penalty) {
         assert_eq!(overlapped.1, 2 * after.1);
     }
+}
+
+/// A loss of two recordings of one model, which become one pass. Both read the weights of the model.
+fn loss_of_two_recordings(model: &Model, rank: usize) -> Partial<Loss, World> {
+    let hidden = model.0.forward(input(rank).put_tape(model.recording())).unwrap();
+    let other_hidden = model.0.forward(input(rank + 7).put_tape(model.recording())).unwrap();
+    let outputs = [hidden, other_hidden].map(|hidden| model.1.forward(hidden).unwrap().square().sum::<(), _>());
+    let [loss, other_loss] = outputs;
+    Partial::term(loss + other_loss)
+}
+
+#[test]
+fn a_gradient_is_complete_when_both_recordings_of_a_pass_have_added_to_it() {
+    for [overlapped, after] in sums(loss_of_two_recordings) {
+        assert_eq!(overlapped.1, after.1, "a gradient was summed twice");
+    }
+}
+
+/// The elements of the parameters lie elsewhere after an update, because the recording keeps those that it read.
+#[test]
+fn a_model_that_was_updated_since_its_forward_pass_is_summed_during_the_backward_pass() {
+    let has_begun = Ranks::<World>::in_threads(2, |ranks| {
+        let mut model = ranks.replicate(build(0)).unwrap();
+        let first = loss(&model, ranks.rank()).backward_all_reduce(ranks, &model).unwrap();
+        // The backward pass runs this operation last.
+        let (mut tape, counter) = (model.recording(), ranks.clone());
+        let sent_bytes = Rc::new(Cell::new([0; 2]));
+        let seen = sent_bytes.clone();
+        tape.add_backward_op(move |_| {
+            let begin = Instant::now();
+            while counter.sent_bytes() == seen.get()[0] && begin.elapsed() < Duration::from_secs(20) {
+                thread::yield_now();
+            }
+            seen.set([seen.get()[0], counter.sent_bytes()]);
+            Ok(())
+        });
+        let hidden = model.0.forward(input(ranks.rank()).put_tape(tape)).unwrap();
+        let second = Partial::term(model.1.forward(hidden).unwrap().square().sum());
+        update_replicated(&mut model, first, &mut Sgd::default(), 0.1, 1.0).unwrap();
+        sent_bytes.set([ranks.sent_bytes(); 2]);
+        second.backward_all_reduce(ranks, &model).unwrap();
+        let [before, after] = sent_bytes.get();
+        after > before
+    });
+    assert_eq!(has_begun, [true, true], "no sum began during the backward pass");
 }
 
 #[test]

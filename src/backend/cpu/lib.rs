@@ -28,8 +28,8 @@ mod packed;
 mod simd;
 
 pub use autograd::{
-    BackwardError, FlatTensor, KernelError, KernelOutput, Leaves, Operand, SharedTape, StridedOperand, Tape, Unnamed,
-    UnnamedTensor, elements, elements_mut, gradient_hook, parallel_map, record_kernel, reshape, tensor_id, unnamed,
+    BackwardError, FlatTensor, GradientHook, KernelError, KernelOutput, Leaves, Operand, SharedTape, StridedOperand,
+    Tape, Unnamed, UnnamedTensor, elements, elements_mut, parallel_map, record_kernel, reshape, tensor_id, unnamed,
 };
 pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
 pub use huge_pages::prefer_huge_pages;

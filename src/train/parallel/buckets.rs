@@ -1,10 +1,11 @@
 //! Gradients are summed over the ranks in buckets, while the backward pass goes on ([Li et al.,
 //! 2020](https://arxiv.org/abs/2006.15704), 3.2.3).
 
-use crate::backend::gradient_hook::GradientHook;
+use crate::backend::GradientHook;
 use crate::ranks::{Element, Pending, RankAxis, Ranks, RanksError};
 use bytemuck::{cast_slice, try_cast_slice};
-use std::{cell::RefCell, collections::HashMap, mem};
+use dfdx::tensor::UniqueId;
+use std::{cell::RefCell, mem};
 
 /// The bytes of a bucket that is summed: small enough that the first sum starts early.
 const BUCKET_LEN_BYTES: usize = 1 << 20;
@@ -20,14 +21,13 @@ pub struct Buckets<E: Element, W> {
 
 struct State<E> {
     parameters: Vec<Parameter>,
-    /// The index of the parameter whose elements lie at an address.
-    by_address: HashMap<usize, usize>,
     buckets: Vec<Bucket<E>>,
     /// The sums that were started, those of the first buckets.
     sums: Vec<Pending<Vec<E>>>,
 }
 
 struct Parameter {
+    id: UniqueId,
     len: usize,
     bucket: usize,
     /// The place of its first element in the bucket.
@@ -43,32 +43,32 @@ struct Bucket<E> {
 }
 
 impl<E: Element, W: RankAxis> Buckets<E, W> {
-    /// Empty buckets for parameters of these lengths and addresses, in the order of the model's fields.
-    pub fn new(ranks: &Ranks<W>, parameters: &[(usize, Option<usize>)]) -> Self {
+    /// Empty buckets for parameters of these ids and lengths, in the order of the model's fields.
+    pub fn new(ranks: &Ranks<W>, parameters: &[(UniqueId, usize)]) -> Self {
         let mut placed: Vec<Parameter> = Vec::new();
         let mut buckets: Vec<Bucket<E>> = Vec::new();
         let bucket_len_bytes = BUCKET_LEN_BYTES.max(ranks.size() * MESSAGE_LEN_BYTES);
-        for &(len, _) in parameters.iter().rev() {
+        for &(id, len) in parameters.iter().rev() {
             let is_full = |bucket: &Bucket<E>| size_of_val(&*bucket.elements) >= bucket_len_bytes;
             if buckets.last().is_none_or(is_full) {
                 buckets.push(Bucket { elements: Vec::new(), missing: 0 });
             }
             let last = buckets.len() - 1;
             let Bucket { elements, missing } = &mut buckets[last];
-            placed.push(Parameter { len, bucket: last, start: elements.len(), collected: None });
+            placed.push(Parameter { id, len, bucket: last, start: elements.len(), collected: None });
             elements.resize(elements.len() + len, E::zero());
             *missing += 1;
         }
         placed.reverse();
-        let addresses = parameters.iter().enumerate().filter_map(|(index, (_, address))| Some(((*address)?, index)));
-        let state = State { parameters: placed, by_address: addresses.collect(), buckets, sums: Vec::new() };
+        let state = State { parameters: placed, buckets, sums: Vec::new() };
         Self { state: RefCell::new(state), ranks: ranks.clone() }
     }
 
     /// Empty buckets for the same parameters.
     pub fn empty(&self) -> Self {
-        let lens: Vec<_> = self.state.borrow().parameters.iter().map(|parameter| (parameter.len, None)).collect();
-        Self::new(&self.ranks, &lens)
+        let parameters: Vec<_> =
+            self.state.borrow().parameters.iter().map(|&Parameter { id, len, .. }| (id, len)).collect();
+        Self::new(&self.ranks, &parameters)
     }
 
     /// Adds the gradients that the backward pass did not report, and waits for all sums. Returns them in the order of the
@@ -95,11 +95,11 @@ impl<E: Element, W: RankAxis> Buckets<E, W> {
 }
 
 impl<E: Element, W: RankAxis> GradientHook for Buckets<E, W> {
-    fn receive(&self, address: usize, gradient: &[f32]) {
+    fn receive(&self, parameter: UniqueId, gradient: &[f32]) {
         let mut state = self.state.borrow_mut();
-        if let Some(&index) = state.by_address.get(&address)
+        let is_missing = |p: &Parameter| p.id == parameter && p.collected.is_none();
+        if let Some(index) = state.parameters.iter().position(is_missing)
             && let Ok(gradient) = try_cast_slice::<f32, E>(gradient)
-            && state.parameters[index].collected.is_none()
             && state.parameters[index].len == gradient.len()
         {
             state.collect(index, gradient);
@@ -110,7 +110,7 @@ impl<E: Element, W: RankAxis> GradientHook for Buckets<E, W> {
 
 impl<E: Element> State<E> {
     fn collect(&mut self, index: usize, gradient: &[E]) {
-        let Parameter { len, bucket, start, collected } = &mut self.parameters[index];
+        let Parameter { len, bucket, start, collected, .. } = &mut self.parameters[index];
         *collected = Some(hash_of(gradient));
         let bucket = &mut self.buckets[*bucket];
         bucket.elements[*start..][..*len].copy_from_slice(gradient);

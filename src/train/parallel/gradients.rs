@@ -2,13 +2,12 @@
 
 use super::buckets::Buckets;
 use crate::backend::Backend;
-use crate::backend::gradient_hook::{register_parameters, with_hook};
 use crate::model_tensors::{AnyTensor, visit_tensors};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver};
-use crate::train::{Backpropagate, GradientsOf, Recording};
+use crate::train::{GradientsOf, Recording};
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::Rank0;
-use dfdx::tensor::{Gradients, Tensor};
+use dfdx::tensor::{Gradients, SplitTape, Tensor, UniqueId};
 use std::{convert::Infallible, mem, rc::Rc};
 
 const OP: &str = "all-reduce of gradients";
@@ -74,14 +73,12 @@ where
         ranks: &Ranks<W>,
         model: &Replicated<Model, W>,
     ) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
-        let backward = || self.into_term().backward().map_err(RanksError::device(OP));
+        let (loss, tape) = self.into_term().split_tape();
         if ranks.size() == 1 {
-            return backward().map(Replicated::assume);
+            return tape.run_with_hook(&loss, None).map(Replicated::assume).map_err(RanksError::device(OP));
         }
-        // The next forward pass registers its parameters.
-        register_parameters();
         let buckets = Rc::new(Buckets::new(ranks, &list_parameters(model)));
-        let gradients = with_hook(buckets.clone(), backward)?;
+        let gradients = tape.run_with_hook(&loss, Some(buckets.clone())).map_err(RanksError::device(OP))?;
         sum(&buckets, gradients, model)
     }
 }
@@ -113,8 +110,8 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
     Ok(Replicated::assume(gradients))
 }
 
-/// The length and the address of each trained parameter.
-fn list_parameters<Model, E, D, W>(model: &Replicated<Model, W>) -> Vec<(usize, Option<usize>)>
+/// The id and the length of each trained parameter.
+fn list_parameters<Model, E, D, W>(model: &Replicated<Model, W>) -> Vec<(UniqueId, usize)>
 where
     Model: TensorCollection<E, D>,
     E: Element,
@@ -123,7 +120,7 @@ where
     let mut parameters = Vec::new();
     let Ok(()) = visit_tensors::<_, E, D, Infallible>(&**model, "", |visited| {
         if visited.is_trained {
-            parameters.push((visited.tensor.num_elements(), visited.tensor.address()));
+            parameters.push((visited.tensor.id(), visited.tensor.num_elements()));
         }
         Ok(())
     });
@@ -140,9 +137,8 @@ where
     let mut taken = Vec::new();
     visit_tensors::<_, E, D, D::Err>(model, "", |visited| {
         if visited.is_trained {
-            let is_row_major = visited.tensor.address().is_some();
             let gradient = D::gradient_mut(visited.tensor.stored_gradient(&mut gradients)?);
-            taken.push(match gradient.filter(|_| is_row_major) {
+            taken.push(match gradient.filter(|_| visited.tensor.is_row_major()) {
                 Some(gradient) => gradient.to_vec(),
                 None => AnyTensor::to_vec(&visited.tensor.flat_gradient(&mut gradients)?),
             });

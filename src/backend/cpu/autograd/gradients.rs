@@ -10,6 +10,7 @@ use dfdx::shapes::{Shape, Unit};
 use dfdx::tensor::{Cpu, CpuError, HasErr, Storage, Tensor, UniqueId};
 use std::collections::{HashMap, HashSet};
 use std::mem;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The key of a tensor's gradient. Views of a tensor share it.
@@ -47,6 +48,17 @@ impl<E, D: Storage<E>> Clone for GradientSlot<E, D> {
     }
 }
 
+/// What is called during a backward pass as soon as a parameter's gradient is complete, so that ranks can sum it while
+/// the pass goes on.
+///
+/// The pass runs in reverse, so the gradient is complete when it has passed the first kernel that read the parameter.
+/// dfdx's operations do not say which parameters they read, so a gradient may still change after the call, and the
+/// hook's owner checks that at the end.
+pub trait GradientHook {
+    /// Receives the gradient of the parameter with this id, which is probably complete.
+    fn receive(&self, parameter: UniqueId, gradient: &[f32]);
+}
+
 /// The gradients of a backward pass: those between kernels, and dfdx's.
 pub struct Gradients<E, D: Storage<E>> {
     between_kernels: HashMap<UniqueId, Entry<E, D>>,
@@ -58,6 +70,7 @@ pub struct Gradients<E, D: Storage<E>> {
     in_dfdx: HashSet<UniqueId>,
     /// The tensors whose gradient was taken.
     taken: HashSet<UniqueId>,
+    hook: Option<Rc<dyn GradientHook>>,
 }
 
 /// The gradients of a pass: those of parameters and inputs.
@@ -77,13 +90,14 @@ struct Entry<E, D: Storage<E>> {
 
 impl<E, D: Storage<E>> Gradients<E, D> {
     /// `of_dfdx` has the gradient of the loss.
-    pub fn new(of_dfdx: OfDfdx<E, D>, loss: UniqueId) -> Self {
+    pub fn new(of_dfdx: OfDfdx<E, D>, loss: UniqueId, hook: Option<Rc<dyn GradientHook>>) -> Self {
         Self {
             between_kernels: HashMap::new(),
             of_dfdx,
             has_run_dfdx: false,
             in_dfdx: HashSet::from([loss]),
             taken: HashSet::new(),
+            hook,
         }
     }
 
@@ -138,6 +152,15 @@ impl Gradients<f32, Cpu> {
     pub fn of_parameter(&mut self, parameter: &FlatTensor) -> Result<&mut Vec<f32>, CpuError> {
         self.in_dfdx.insert(tensor_id(parameter));
         Ok(&mut *self.of_dfdx.get_or_alloc_mut(parameter)?)
+    }
+
+    /// Calls the hook: all kernels that read the parameter have added to its gradient, if any did.
+    pub fn complete(&mut self, parameter: &FlatTensor) -> Result<(), CpuError> {
+        let id = tensor_id(parameter);
+        if let Some(hook) = self.hook.clone().filter(|_| self.in_dfdx.contains(&id)) {
+            hook.receive(id, self.of_parameter(parameter)?);
+        }
+        Ok(())
     }
 }
 

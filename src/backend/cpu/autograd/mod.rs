@@ -2,7 +2,6 @@
 
 mod buffer;
 pub mod elementwise;
-pub mod gradient_hook;
 mod gradients;
 mod operand;
 mod partition;
@@ -14,7 +13,7 @@ mod unnamed;
 mod worker_pool;
 
 pub use buffer::Buffer;
-pub use gradients::{Leaves, tensor_id};
+pub use gradients::{GradientHook, Leaves, tensor_id};
 pub use operand::{
     FlatTensor, KernelError, KernelGradients, KernelOutput, Operand, OperandGradient, record_kernel, with_backward,
 };

@@ -3,7 +3,7 @@ use super::gradients::{Gradients, KernelSlot};
 use super::reshape::{contiguous, flat_view};
 use super::shared_tape::{SharedTape, Tape};
 use super::unnamed::{Unnamed, named, unnamed};
-use super::{Buffer, gradient_hook, storage};
+use super::{Buffer, storage};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, CpuError, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
 use dfdx::tensor_ops::ReshapeTo;
@@ -100,16 +100,10 @@ impl Operand {
             // The kernel reads a copy, whose gradient leads to the parameter.
             return Self::read(tensor.retaped::<T>(), tape);
         };
-        let operand = Self { gradient: OperandGradient::Parameter(tensor.clone()), tensor };
-        let address = operand.address();
-        if let Some(tape) = tape.shared().filter(|_| gradient_hook::is_first_read(address)) {
-            let parameter = operand.tensor.clone();
-            tape.record_kernel(Box::new(move |gradients| {
-                gradient_hook::call_hook(address, gradients.of_parameter(&parameter)?);
-                Ok(())
-            }));
+        if let Some(tape) = tape.shared() {
+            tape.record_read(&tensor);
         }
-        Ok(operand)
+        Ok(Self { gradient: OperandGradient::Parameter(tensor.clone()), tensor })
     }
 
     /// A tensor whose gradient is not asked for.

@@ -1,10 +1,12 @@
-use super::gradients::{Gradients, Leaves, tensor_id};
+use super::gradients::{GradientHook, Gradients, Leaves, tensor_id};
+use super::operand::FlatTensor;
 use dfdx::dtypes::Dtype;
 use dfdx::shapes::Rank0;
-use dfdx::tensor::{Merge, NoneTape, Storage, Tape as DfdxTape, Tensor, UniqueId};
+use dfdx::tensor::{Cpu, Merge, NoneTape, Storage, Tape as DfdxTape, Tensor, UniqueId};
 use dfdx::tensor_ops::Device;
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,6 +51,8 @@ struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
     /// The parameters that dfdx's operations read, and those of the passes before.
     parameters: HashSet<UniqueId>,
+    /// The time at which the first kernel read each parameter.
+    first_reads: HashMap<UniqueId, u64>,
     /// The gradients that the backward pass adds to, if it does not start from zero.
     gradients: Option<dfdx::tensor::Gradients<E, D>>,
 }
@@ -57,6 +61,8 @@ struct Pass<E, D: Storage<E>> {
 enum Operation<E, D: Storage<E>> {
     OfDfdx(Backward<dfdx::tensor::Gradients<E, D>, D::Err>),
     OfKernel(Backward<Gradients<E, D>, D::Err>),
+    /// A kernel is about to read this parameter. If it is the first, the backward pass has the whole gradient here.
+    Read(UniqueId, Backward<Gradients<E, D>, D::Err>),
 }
 
 pub type Backward<Gradients, Err> = Box<dyn FnOnce(&mut Gradients) -> Result<(), Err>>;
@@ -79,7 +85,7 @@ impl<Err> From<Err> for BackwardError<Err> {
 impl<E, D: Storage<E>> SharedTape<E, D> {
     /// A tape whose backward pass adds to `gradients`, those of passes that have reached some parameters.
     pub fn adding_to(gradients: dfdx::tensor::Gradients<E, D>, reached: HashSet<UniqueId>) -> Self {
-        Self::new(Pass { operations: Vec::new(), parameters: reached, gradients: Some(gradients) })
+        Self::new(Pass { parameters: reached, gradients: Some(gradients), ..Pass::default() })
     }
 
     fn new(pass: Pass<E, D>) -> Self {
@@ -100,10 +106,8 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
 
     /// On a pass that has run this does nothing: [`run`](Self::run) returns the error.
     fn record(&mut self, operation: Operation<E, D>) {
-        static TIME: AtomicU64 = AtomicU64::new(0);
-        let time = TIME.fetch_add(1, Ordering::Relaxed);
         if let State::Open(pass) = &mut *self.node().borrow_mut() {
-            pass.operations.push((time, operation));
+            pass.operations.push((now(), operation));
         }
     }
 
@@ -120,7 +124,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// The pass that this is a handle of.
     fn node(&mut self) -> Node<E, D> {
         if self.0.is_none() {
-            *self = Self::new(Pass { operations: Vec::new(), parameters: HashSet::new(), gradients: None });
+            *self = Self::new(Pass::default());
         }
         let mut node = self.0.clone().expect("a tape was just made");
         loop {
@@ -134,8 +138,12 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         node
     }
 
-    /// Runs the backward passes of all operations, the last one first.
-    pub fn run(mut self, loss: &Tensor<Rank0, E, D>) -> Result<Leaves<E, D>, BackwardError<D::Err>>
+    /// Runs the backward passes of all operations, the last one first. Calls `hook` with each gradient that is complete.
+    pub fn run(
+        mut self,
+        loss: &Tensor<Rank0, E, D>,
+        hook: Option<Rc<dyn GradientHook>>,
+    ) -> Result<Leaves<E, D>, BackwardError<D::Err>>
     where
         E: Dtype,
         D: Device<E>,
@@ -147,19 +155,49 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         };
         let mut gradients = pass.gradients.unwrap_or_else(dfdx::tensor::Gradients::leaky);
         loss.device().try_fill_with_ones(gradients.get_or_alloc_mut(loss)?)?;
-        let mut gradients = Gradients::new(gradients, tensor_id(loss));
+        let mut gradients = Gradients::new(gradients, tensor_id(loss), hook);
         // Passes that became one have their operations one after the other.
         pass.operations.sort_by_key(|(time, _)| *time);
-        while let Some((_, operation)) = pass.operations.pop() {
+        while let Some((time, operation)) = pass.operations.pop() {
             match operation {
                 Operation::OfDfdx(backward) => backward(gradients.for_dfdx()?)?,
                 Operation::OfKernel(backward) => backward(&mut gradients)?,
+                Operation::Read(parameter, complete) if pass.first_reads.get(&parameter) == Some(&time) => {
+                    complete(&mut gradients)?;
+                }
+                Operation::Read(..) => {}
             }
         }
         let mut leaves = gradients.into_leaves()?;
         leaves.reached.extend(pass.parameters);
         leaves.gradients.drop_non_leafs();
         Ok(leaves)
+    }
+}
+
+impl SharedTape<f32, Cpu> {
+    /// Records that a kernel is about to read a parameter.
+    pub fn record_read(&mut self, parameter: &FlatTensor) {
+        let id = tensor_id(parameter);
+        if let State::Open(pass) = &mut *self.node().borrow_mut()
+            && let Entry::Vacant(entry) = pass.first_reads.entry(id)
+        {
+            let (time, parameter) = (*entry.insert(now()), parameter.clone());
+            let complete = move |gradients: &mut Gradients<f32, Cpu>| gradients.complete(&parameter);
+            pass.operations.push((time, Operation::Read(id, Box::new(complete))));
+        }
+    }
+}
+
+/// A number that grows with each call.
+fn now() -> u64 {
+    static TIME: AtomicU64 = AtomicU64::new(0);
+    TIME.fetch_add(1, Ordering::Relaxed)
+}
+
+impl<E, D: Storage<E>> Default for Pass<E, D> {
+    fn default() -> Self {
+        Self { operations: Vec::new(), parameters: HashSet::new(), first_reads: HashMap::new(), gradients: None }
     }
 }
 
@@ -205,6 +243,9 @@ impl<E, D: Storage<E>> Pass<E, D> {
     fn add(&mut self, others: Self) {
         self.operations.extend(others.operations);
         self.parameters.extend(others.parameters);
+        for (parameter, time) in others.first_reads {
+            self.first_reads.entry(parameter).and_modify(|first| *first = time.min(*first)).or_insert(time);
+        }
         self.gradients = self.gradients.take().or(others.gradients);
     }
 }
