@@ -96,7 +96,11 @@ impl TokenizerFile {
         if vocab.is_list {
             at_most("the tokens of its Unigram have", vocab.len_bytes, for_vocab(MAX_UNIGRAM_BYTES))?;
         }
-        let [encoding, decoding] = [Cost::of(&[normalizer, pre_tokenizer, post_processor])?, Cost::of(&[decoder])?];
+        let mut encoding = Cost::of(normalizer)?;
+        let normalized_bytes = added().sum::<usize>() as f64 * encoding.growth;
+        encoding.add(pre_tokenizer)?;
+        encoding.add(post_processor)?;
+        let decoding = Cost::of(decoder)?;
         let pattern_cost = encoding.pattern_cost + decoding.pattern_cost;
         if pattern_cost > MAX_PATTERN_COST {
             return Err(format!(
@@ -106,7 +110,6 @@ impl TokenizerFile {
         }
         encoding.ensure_bounded()?;
         decoding.ensure_bounded()?;
-        let normalized_bytes = added().sum::<usize>() as f64 * Cost::of(&[normalizer])?.growth;
         at_most("its added tokens could have", normalized_bytes as usize, for_vocab(MAX_ADDED_BYTES))
     }
 }
@@ -123,9 +126,9 @@ struct Cost {
 }
 
 impl Cost {
-    fn of(parts: &[&Value]) -> Result<Self, String> {
+    fn of(part: &Value) -> Result<Self, String> {
         let mut cost = Self { steps: 0, growth: 1.0, added_tokens: 0, pattern_cost: 0.0 };
-        parts.iter().try_for_each(|part| cost.add(part)).map(|()| cost)
+        cost.add(part).map(|()| cost)
     }
 
     fn ensure_bounded(self) -> Result<(), String> {

@@ -102,10 +102,12 @@ pub(crate) fn retried<T, E>(may_pass: impl Fn(&E) -> bool, mut run: impl FnMut()
     run()
 }
 
-/// Whether the error of reading a file may pass: not if the file is not there, or is no file.
+/// Whether the error of a call may pass: not if there is no such file, if it is no file, or if the disk takes no more.
 pub(crate) fn may_pass(error: &io::Error) -> bool {
-    let lasts = [ErrorKind::NotFound, ErrorKind::IsADirectory, ErrorKind::NotADirectory, ErrorKind::InvalidInput];
-    !lasts.contains(&error.kind())
+    use ErrorKind::*;
+    let lasts = [NotFound, IsADirectory, NotADirectory, InvalidInput];
+    let is_refused = [StorageFull, QuotaExceeded, FileTooLarge, ReadOnlyFilesystem];
+    !lasts.contains(&error.kind()) && !is_refused.contains(&error.kind())
 }
 
 pub(super) fn metadata(path: &Path) -> io::Result<Metadata> {

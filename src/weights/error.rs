@@ -131,6 +131,13 @@ pub enum SaveError {
     #[error("cannot write {}: `{tensor}` holds {value} at position {index}", path.display())]
     NotFinite { path: PathBuf, tensor: String, index: usize, value: f64 },
 }
+
+impl SaveError {
+    /// Whether writing the file again may succeed.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Self::Write { source, .. } if disk::may_pass(source))
+    }
+}
 crate::error::debug_by_sentence!(SaveError);
 
 fn same_file(path: &Path, other: &Path) -> String {

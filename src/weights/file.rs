@@ -47,6 +47,11 @@ impl ExpectedTensor<'_> {
 }
 
 impl TensorFile {
+    /// [`open`](Self::open), tried again after an error that may pass.
+    pub fn open_retried(path: &Path) -> Result<Self, LoadError> {
+        disk::retried(LoadError::may_pass, || Self::open(path))
+    }
+
     pub fn open(path: &Path) -> Result<Self, LoadError> {
         let unreadable = |source| LoadError::Read { path: path.into(), source };
         // Checked before opening, because opening a pipe waits for a writer.

@@ -39,7 +39,7 @@ pub use loadable::TensorSource;
 pub(crate) use lock::{FileLock, LOCK_SUFFIX};
 pub use name_map::{NameMap, NameMapError};
 pub(crate) use outputs::{
-    FileKind, ensure_creatable, file_id_of, file_kind, in_private_folder, remove_private_file, target_of,
+    FileKind, ensure_creatable, file_id_of, file_kind, in_private_folder, open_file, remove_private_file, target_of,
 };
 pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
 pub use pretrained::{Pretrained, load_pretrained};

@@ -2,7 +2,7 @@
 
 use super::atomic::{PartialFile, folder, resolve_target};
 use super::disk::{self, free_bytes, may_pass, retried};
-use super::{LoadError, SaveError, TRAINING, TensorFile};
+use super::{SaveError, TRAINING, TensorFile};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
@@ -22,17 +22,20 @@ pub(crate) enum FileKind {
 
 /// The kind of the file at `path`. Only its header is read.
 pub(crate) fn file_kind(path: &Path) -> FileKind {
+    open_file(path).0
+}
+
+/// The kind of the file at `path`, and the file if it is a safetensors file.
+pub(crate) fn open_file(path: &Path) -> (FileKind, Option<TensorFile>) {
     match retried(may_pass, || disk::metadata(path)) {
-        Ok(found) if found.is_file() && found.len() > 0 => {
-            match retried(LoadError::may_pass, || TensorFile::open(path)) {
-                Ok(file) if file.metadata().contains_key(TRAINING) => FileKind::Checkpoint,
-                Ok(_) => FileKind::Weights,
-                Err(_) => FileKind::Other,
-            }
-        }
-        Ok(_) => FileKind::Nothing,
-        Err(error) if may_pass(&error) => FileKind::Other,
-        Err(_) => FileKind::Nothing,
+        Ok(found) if found.is_file() && found.len() > 0 => match TensorFile::open_retried(path) {
+            Ok(file) if file.metadata().contains_key(TRAINING) => (FileKind::Checkpoint, Some(file)),
+            Ok(file) => (FileKind::Weights, Some(file)),
+            Err(_) => (FileKind::Other, None),
+        },
+        Ok(_) => (FileKind::Nothing, None),
+        Err(error) if may_pass(&error) => (FileKind::Other, None),
+        Err(_) => (FileKind::Nothing, None),
     }
 }
 

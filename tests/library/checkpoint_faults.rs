@@ -99,7 +99,7 @@ fn an_error_at_a_call_of_five_saves_loses_and_leaves_nothing() {
 #[test]
 #[ignore = "takes a minute"]
 fn an_error_at_each_call_of_five_saves_loses_and_leaves_nothing() {
-    inject_errors(1, &[ErrorKind::Other, ErrorKind::PermissionDenied, ErrorKind::StorageFull]);
+    inject_errors(1, &[ErrorKind::Other, ErrorKind::PermissionDenied, ErrorKind::Interrupted]);
 }
 
 /// The status of a process that runs the test `test` with these faults. 9 is its end without a kill.

@@ -384,7 +384,11 @@ fn gradients_of_another_model_of_the_same_type_are_refused() {
     let gradients = record(&model);
     let mut moved = Box::new(model);
     assert!(update(&mut *moved, gradients, &mut sgd, 0.1, NO_CLIPPING).unwrap() > 0.0);
+    let constant: Tensor<(), f64, Cpu> = Cpu::default().tensor(1.0);
+    let unused = constant.put_tape(moved.recording()).backward().unwrap();
     model = *moved;
+    let error = update(&mut model, unused, &mut sgd, 0.1, NO_CLIPPING).unwrap_err();
+    assert!(matches!(error, OpError::Unused { .. }), "{error}");
     let loss = cross_entropy(logits(&model, model.recording()), &labels(), Reduction::MeanAll).unwrap();
     assert_eq!(update(&mut model, scale(loss, 0.0).unwrap().backward().unwrap(), &mut sgd, 0.1, NO_CLIPPING), Ok(0.0));
 }

@@ -13,7 +13,6 @@ use super::{OptimizerState, ResumeError, Slot};
 use crate::dims::name;
 use crate::nn::Module;
 use crate::weights::atomic::PartialFile;
-use crate::weights::disk::retried;
 use crate::weights::{
     self, Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, SaveError, TRAINING, TensorFile,
 };
@@ -235,13 +234,16 @@ where
         let settings = with_model::<Model, E, D>(training.settings.clone());
         compare_settings(path, &settings, &header.settings, training.ignored_setting)
     };
-    TensorFile::open(path).is_ok_and(|file| is_same(file).is_ok())
+    TensorFile::open_retried(path).is_ok_and(|file| is_same(file).is_ok())
 }
 
 /// The progress that a checkpoint stores; `None` if it is damaged.
 fn read_progress(path: &Path) -> Option<Progress> {
-    let file = retried(LoadError::may_pass, || TensorFile::open(path)).ok()?;
-    Some(read_header(&file).ok()?.progress)
+    progress_in(&TensorFile::open_retried(path).ok()?)
+}
+
+fn progress_in(file: &TensorFile) -> Option<Progress> {
+    Some(read_header(file).ok()?.progress)
 }
 
 /// Puts the model's type and conventions before the settings. The type is written for `f32` on the CPU, so

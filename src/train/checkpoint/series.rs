@@ -5,10 +5,10 @@
 //! process, each name is that of a whole checkpoint, and none that was better was ever replaced.
 
 use super::names::{BEST, MAX_PREVIOUS, checkpoint_of, damaged_name, older, owner, previous};
-use super::{Progress, ResumeNote, read_progress};
+use super::{Progress, ResumeNote, progress_in, read_progress};
 use crate::files::ensure_regular_file;
 use crate::weights::atomic::{self, PartialFile, with_suffix};
-use crate::weights::{FileKind, FileLock, SaveError, ensure_creatable, file_id_of, file_kind};
+use crate::weights::{FileKind, FileLock, SaveError, ensure_creatable, file_id_of, file_kind, open_file};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -80,10 +80,12 @@ impl Series {
 
         let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
         let origin = origin.filter(|origin| origin.path == newest || checkpoint_of(&origin.path) == newest);
-        let found = file_kind(&newest);
+        let (found, file) = open_file(&newest);
+        let newest_progress = file.and_then(|file| progress_in(&file));
+        let progress_of = |path: &Path| if *path == newest { newest_progress } else { read_progress(path) };
         let before = match (origin, found) {
             // Another run may have saved before this one took the lock.
-            (Some(origin), _) if !overwrite && read_progress(&origin.path) != Some(origin.progress) => {
+            (Some(origin), _) if !overwrite && progress_of(&origin.path) != Some(origin.progress) => {
                 return exists(&origin.path, "no longer the checkpoint that this training run was resumed from");
             }
             (Some(origin), _) if origin.is_substitute && newest.exists() => FoundAtStart::Damaged,
@@ -112,7 +114,7 @@ impl Series {
         }
         let is_foreign = before == FoundAtStart::Foreign;
         let best = if is_foreign { None } else { read_progress(&best) };
-        let newest_progress = if before == FoundAtStart::Own { read_progress(&newest) } else { None };
+        let newest_progress = newest_progress.filter(|_| before == FoundAtStart::Own);
         // The other checkpoints are beside the file that a link leads to.
         let path = if path.is_symlink() { newest.clone() } else { path.into() };
         let mut series = Self { path, newest, newest_progress, interval, best, before, notes, _lock: lock };

@@ -43,7 +43,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         };
         let mut saved = save(&mut series);
         // An error that passes costs no checkpoint.
-        if saved.is_err() && !series.is_newest(progress) {
+        if saved.as_ref().is_err_and(SaveError::may_pass) && !series.is_newest(progress) {
             saved = save(&mut series);
         }
         self.checkpoints = Some(series);
