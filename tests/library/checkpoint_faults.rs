@@ -1,7 +1,7 @@
 //! A training run of five saves that meets a fault or is killed at any file-system call, from its resume to its end. The
 //! next run goes on from there to the same files, byte by byte; nothing is set aside, left over or deleted.
 
-use crate::support::{file_names, temp_dir};
+use crate::support::{RELIABILITY, file_names, print_figure, temp_dir};
 use crate::tiny_training::{Tiny, Training, step, steps_in};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -76,6 +76,7 @@ fn assert_goes_on(folder: &TempDir, whole: &[Vec<u8>], what: &str) {
 fn inject_errors(stride: usize, kinds: &[ErrorKind]) {
     let (whole, calls) = uninterrupted();
     assert!(calls > 100, "{calls}");
+    assert!(RELIABILITY.contains(&format!("{calls} calls: an error")), "{calls} calls");
     for call in (0..calls).step_by(stride) {
         for &kind in kinds {
             let what = format!("{kind:?} at call {call} of {calls}");
@@ -88,7 +89,9 @@ fn inject_errors(stride: usize, kinds: &[ErrorKind]) {
             assert_goes_on(&folder, &whole, &what);
         }
     }
-    println!("{calls} calls: an error at each {stride}th lost and left nothing");
+    if stride == 1 {
+        print_figure(&format!("{calls} calls: an error of {} kinds at each lost and left nothing", kinds.len()));
+    }
 }
 
 #[test]
@@ -160,7 +163,7 @@ fn a_kill_at_each_call_of_five_saves_and_after_each_error_loses_and_leaves_nothi
             pairs += 1;
         }
     }
-    println!("{kills} kills and {pairs} errors with a kill: none lost or left anything");
+    print_figure(&format!("{kills} kills and {pairs} errors with a kill: none lost or left anything"));
 }
 
 // ---- What a training run did not write ----

@@ -1,7 +1,7 @@
 //! Weights in files: loading inverts saving bit by bit, errors name what is wrong, and no file content
 //! makes a model that differs from the file.
 
-use crate::support::{Tensors, file_names, temp_dir, tensors_of};
+use crate::support::{Tensors, file_names, print_figure, temp_dir, tensors_of};
 use allocation_counter::AllocationInfo;
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef};
 use dfdx::shapes::{HasShape, Shape};
@@ -938,6 +938,7 @@ fn mutations_of_a_saved_file_are_refused() {
 #[ignore = "takes minutes"]
 fn a_hundred_thousand_mutations_of_a_saved_file_are_refused() {
     assert_mutations_are_refused(100_000);
+    print_figure("100000 mutations of a saved file: each is refused, or reads as the same model");
 }
 
 // ---- Saving ----

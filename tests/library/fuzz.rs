@@ -2,7 +2,7 @@
 //! memory, by an error that a terminal can show.
 
 use crate::pretrained::{Model, sharded};
-use crate::support::{MAX_TIME, file_names, temp_dir};
+use crate::support::{MAX_TIME, file_names, print_figure, temp_dir};
 use crate::tiny_training::{Tiny, saved, trainer};
 use allocation_counter::measure;
 use proptest::{prelude::*, sample::Index, test_runner::TestRunner};
@@ -116,7 +116,8 @@ fn mutate(bytes: &mut Vec<u8>, (kind, from, to, value): (u8, Index, Index, u8)) 
     }
 }
 
-fn mutations_are_read_or_refused(cases: u32) {
+/// The number of files.
+fn mutations_are_read_or_refused(cases: u32) -> usize {
     let formats = formats();
     // Each is read before it is changed.
     for format in &formats {
@@ -132,7 +133,7 @@ fn mutations_are_read_or_refused(cases: u32) {
         Ok(())
     };
     TestRunner::new(config).run(&drawn, check).unwrap();
-    println!("{cases} mutations of {} files: no panic", formats.len());
+    formats.len()
 }
 
 /// The error of a changed file, if any.
@@ -164,5 +165,6 @@ fn mutations_of_every_format_are_read_or_refused() {
 #[test]
 #[ignore = "takes minutes"]
 fn a_hundred_thousand_mutations_of_every_format_are_read_or_refused() {
-    mutations_are_read_or_refused(100_000);
+    let files = mutations_are_read_or_refused(100_000);
+    print_figure(&format!("100000 mutations of {files} files: no panic"));
 }

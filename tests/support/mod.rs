@@ -14,6 +14,16 @@ pub type Metadata = BTreeMap<String, String>;
 /// A short text for `train_shakespeare`, whose own takes long to estimate the loss on.
 pub const PLAYS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/plays.txt");
 
+/// The page with the figures of the tests that `.ci/scheduled` runs.
+pub const RELIABILITY: &str = include_str!("../../docs/reliability.md");
+
+/// Prints what a long test has found, and asserts that the page says the same.
+#[track_caller]
+pub fn print_figure(figure: &str) {
+    println!("{figure}");
+    assert!(RELIABILITY.lines().any(|line| line == figure), "docs/reliability.md has another figure");
+}
+
 /// Longer than a reader with bounds takes, even without optimisation on a busy machine.
 pub const MAX_TIME: Duration = Duration::from_secs(100);
 
