@@ -96,7 +96,7 @@ fn main() {
 
 fn draw(folder: &Path, file: &str, title: &str, y: &str, lines: Vec<Line>) {
     let x = "log₂ of the length, width or batch".into();
-    LinePlot { title: title.into(), x, y: y.into(), lines }.draw(&folder.join(file)).unwrap();
+    LinePlot { title: title.into(), x, y: y.into(), lines, ..LinePlot::default() }.draw(&folder.join(file)).unwrap();
 }
 
 /// The fastest measurement of each framework. They take turns, so that other load on the machine affects both.

@@ -5,7 +5,7 @@ use signal_hook::{consts::SIGINT, flag};
 use std::{error::Error, fs, path::Path};
 use typed_transformer::{
     models::nano_gpt::NanoGpt,
-    plot::{HtmlReport, training_curves},
+    plot::HtmlReport,
     prelude::*,
     tokens::CharTokenizer,
     train::{AdamW, Batches, Evaluation, Metrics, Trainer, WarmupCosine},
@@ -15,10 +15,8 @@ use typed_transformer::{
 const TEXT: &str = include_str!("train_shakespeare/shakespeare.txt");
 const STEPS: usize = 400;
 const BATCH_SIZE: usize = 12;
-/// Steps between evaluations, and between checkpoints.
-const INTERVAL: usize = 50;
-/// The training ends after so many steps without a better evaluation.
-const PATIENCE: usize = 200;
+const INTERVAL: usize = 50; // steps between evaluations, and between checkpoints
+const PATIENCE: usize = 200; // steps without a better evaluation, after which the training ends
 
 dims! { VocabSize = 96; SeqLen = 64; Batch; EmbedDim = 64; NumHeads = 4; HeadDim = 16; HiddenDim = 256; NumLayers = 2; }
 
@@ -30,21 +28,12 @@ impl Arch for CharModel { type NumHeads = NumHeads; type QKDim = HeadDim; type V
 impl SingleStack for CharModel { type VocabSize = VocabSize; type MaxSeqLen = SeqLen;
                                  type EmbedDim = EmbedDim; type NumLayers = NumLayers; }
 type Model = DecoderOnly<CharModel, f32, Cpu>;
-type Ids = TokenIds<Batch, SeqLen, VocabSize>;
-
-/// Windows of a text, and the token after each of their tokens.
-fn windows(text: &[Fin<VocabSize>], windows: &[usize]) -> Result<[Ids; 2], TokenError> {
-    let rows = |shift| windows.iter().map(move |window| &text[window * SeqLen::SIZE + shift..][..SeqLen::SIZE]);
-    let ids = |shift| TokenIds::from_rows(&rows(shift).collect::<Vec<_>>(), (Batch::new(windows.len()), SeqLen));
-    Ok([ids(0)?, ids(1)?])
-}
 
 fn evaluate(model: &Model, text: &[Fin<VocabSize>]) -> Result<Evaluation, Box<dyn Error>> {
     let mut evaluation = Evaluation::default();
-    for first in (0..60).step_by(BATCH_SIZE) {
-        let [inputs, labels] = windows(text, &(first..first + BATCH_SIZE).collect::<Vec<_>>())?;
-        evaluation.add(&model.forward(&inputs, NoneTape)?, &labels)?;
-    }
+    let starts = (0..).step_by(SeqLen::SIZE).take(60);
+    let [inputs, labels] = TokenIds::windows(text, starts, (Batch::new(60), SeqLen))?;
+    evaluation.add(&model.forward(&inputs, NoneTape)?, &labels)?;
     Ok(evaluation)
 }
 
@@ -59,10 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     trainer.clip_norm = 1.0;
     trainer.require_same("the batch", BATCH_SIZE);
     flag::register(SIGINT, trainer.stop.clone())?;
-    let mut model: Model = match checkpoint.exists() {
-        true => trainer.resume(&checkpoint, &device)?,
-        false => Model::try_build(&device)?,
-    };
+    let mut model = trainer.resume_or(&checkpoint, &device, || Model::build(&device))?;
     trainer.checkpoint_every(&checkpoint, INTERVAL)?;
     trainer.metrics = Some(Metrics::open(&metrics, trainer.steps_made())?);
 
@@ -71,18 +57,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         if step.number.is_multiple_of(INTERVAL) {
             let evaluation = evaluate(&model, validation)?;
             eprintln!("\r{evaluation}, epoch {}\x1b[K", step.number / batches.steps_per_epoch());
-            trainer.record_best(evaluation.loss());
-            if let Some(metrics) = &mut trainer.metrics {
-                metrics.log("validation_loss", evaluation.loss());
-            }
+            trainer.record_evaluation(&evaluation);
         }
         if trainer.steps_since_best() >= PATIENCE {
             break;
         }
-        let [inputs, labels] = windows(training, batches.of_step(step.number))?;
+        let starts = batches.of_step(step.number).iter().map(|window| window * SeqLen::SIZE);
+        let [inputs, labels] = TokenIds::windows(training, starts.clone(), (Batch::new(starts.len()), SeqLen))?;
         let loss = cross_entropy(model.forward(&inputs, model.recording())?, &labels, Reduction::MeanTokens)?;
-        let value = f64::from(loss.array());
-        let report = trainer.update(&mut model, loss.backward()?, value, inputs.as_slice().len())?;
+        let report = trainer.learn(&mut model, loss, inputs.as_slice().len())?;
         eprint!("\r{report}\x1b[K");
     }
     trainer.finish()?;
@@ -91,10 +74,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         weights::save(&model, folder.join("model.safetensors"))?;
     }
     let mut report = HtmlReport::new("A training run");
-    for curves in training_curves(&metrics)? {
-        let file = folder.join(&curves.y).with_extension("svg");
-        curves.draw(&file)?;
-        report.picture(&fs::read_to_string(file)?, &curves.title);
-    }
+    report.training_curves(&metrics)?;
     Ok(report.write(&folder.join("index.html"))?)
 }

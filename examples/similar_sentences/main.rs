@@ -66,7 +66,9 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     #[cfg(feature = "plot")]
     if let Some(path) = &cli.plot {
         let cosines = cosines.iter().copied().map(f64::from).collect();
-        let panel = HeatMap { name: String::new(), rows: sentences.clone(), columns: sentences, values: cosines };
+        let columns = (1..=sentences.len()).map(|number| number.to_string()).collect();
+        let rows = (1..).zip(&sentences).map(|(number, sentence)| format!("{sentence}  {number}")).collect();
+        let panel = HeatMap { name: String::new(), rows, columns, values: cosines };
         let title = "Cosine similarity".into();
         HeatMapGrid { title, scale: -1.0..1.0, columns_per_row: 1, panels: vec![panel] }.draw(path)?;
         support::log(&format!("wrote {}", path.display()));

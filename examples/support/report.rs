@@ -60,8 +60,7 @@ impl Report {
         self.page.heading("Training");
         match training_curves(metrics) {
             Ok(plots) => plots.iter().for_each(|curves| {
-                let caption = format!("{} at each step.", curves.title);
-                self.plot(&curves.y.replace(' ', "_"), &caption, |path| curves.draw(path));
+                self.plot(&curves.y.replace(' ', "_"), "", |path| curves.draw(path));
             }),
             Err(error) => self.failures.push(error),
         }

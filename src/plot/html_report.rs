@@ -1,3 +1,4 @@
+use super::{PlotError, to_svg, training_curves};
 use crate::nn::Summary;
 use std::{fmt::Write, fs, io, path::Path};
 
@@ -20,7 +21,7 @@ pub struct HtmlReport {
 
 const STYLE: &str = "
 :root { color-scheme: light dark; }
-body { margin: 0 auto; padding: 1rem; max-width: 60rem; font: 1rem/1.5 system-ui, sans-serif;
+body { margin: 0 auto; padding: 1rem; max-width: 82rem; font: 1rem/1.5 system-ui, sans-serif;
   color: #1a1a1a; background: #fff; overflow-wrap: break-word; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
 .wide { overflow-x: auto; }
@@ -28,9 +29,19 @@ table { border-collapse: collapse; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .25rem 1rem .25rem 0;
   border-bottom: 1px solid #ccc; }
 pre { font-size: .85rem; line-height: 1.35; white-space: pre-wrap; }
-figure { margin: 1.5rem 0; }
+figure { margin: 1rem 0; }
 figcaption { font-size: .9rem; color: #555; margin-top: .25rem; }
 svg { display: block; height: auto; max-width: 100%; }
+@media (min-width: 75rem) {
+  figure.half { display: inline-block; vertical-align: top; width: 40rem; margin-right: .5rem; }
+}
+@media (max-width: 40rem) {
+  .many table, .many tbody, .many tr, .many td { display: block; border: 0; }
+  .many tr { border-bottom: 1px solid #ccc; padding: .5rem 0; }
+  .many tr:first-child, .many td:empty { display: none; }
+  .many td { padding: 0; } .many td:first-child { font-weight: 600; }
+  .many td:not(:first-child)::before { content: attr(data-head) ': '; color: #777; }
+}
 @media (prefers-color-scheme: dark) {
   body { color: #ddd; background: #111; }
   th, td { border-color: #444; }
@@ -38,6 +49,9 @@ svg { display: block; height: auto; max-width: 100%; }
   svg { filter: invert(.93) hue-rotate(180deg); }
 }
 ";
+
+/// The width of a picture in pixels with which another one fits beside it.
+const MAX_HALF_WIDTH: f64 = 640.0;
 
 impl HtmlReport {
     /// A page with a title and no content.
@@ -63,13 +77,19 @@ impl HtmlReport {
 
     /// Adds a table: the headings of its columns and its rows.
     pub fn table<const N: usize>(&mut self, head: &[&str; N], rows: impl IntoIterator<Item = [impl AsRef<str>; N]>) {
-        let row = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
-            let cells: String = cells.map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect();
-            format!("<tr>{cells}</tr>\n")
+        let head = head.map(escape);
+        let headings: String = head.iter().map(|name| format!("<th>{name}</th>")).collect();
+        let row = |cells: [_; N]| {
+            let cell = |(name, cell): (&String, &_)| {
+                let text = escape(AsRef::as_ref(cell));
+                // A narrow screen shows the cells of a row below each other, with the headings beside them.
+                if N > 2 { format!("<td data-head=\"{name}\">{text}</td>") } else { format!("<td>{text}</td>") }
+            };
+            format!("<tr>{}</tr>\n", head.iter().zip(&cells).map(cell).collect::<String>())
         };
-        let head = row("th", &mut head.iter().copied());
-        let rows: String = rows.into_iter().map(|cells| row("td", &mut cells.iter().map(AsRef::as_ref))).collect();
-        self.add(format_args!("<div class=\"wide\"><table>\n{head}{rows}</table></div>"));
+        let rows: String = rows.into_iter().map(row).collect();
+        let class = if N > 2 { "wide many" } else { "wide" };
+        self.add(format_args!("<div class=\"{class}\"><table>\n<tr>{headings}</tr>\n{rows}</table></div>"));
     }
 
     /// Adds a table of the modules of a model and their parameters.
@@ -90,16 +110,35 @@ impl HtmlReport {
         self.table(&head, rows.chain([total]));
     }
 
-    /// Adds a picture with a caption. `svg` is the content of an `.svg` file. On a narrow screen the picture
-    /// shrinks to about half its width; below that it scrolls sideways.
+    /// Adds the [curves](training_curves()) of a training run.
+    ///
+    /// # Errors
+    /// [`PlotError::Read`] if the file of metrics cannot be read.
+    pub fn training_curves(&mut self, metrics: &Path) -> Result<(), PlotError> {
+        for curves in training_curves(metrics)? {
+            let svg = to_svg(&curves);
+            let svg = svg.map_err(|error| PlotError::Write { path: metrics.into(), message: error.to_string() })?;
+            self.picture(&svg, "");
+        }
+        Ok(())
+    }
+
+    /// Adds a picture with a caption, which may be empty. `svg` is the content of an `.svg` file. On a wide screen two
+    /// pictures stand side by side if they fit. On a narrow one a picture shrinks to about half its width; below that it
+    /// scrolls sideways.
     pub fn picture(&mut self, svg: &str, caption: &str) {
         let svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
         let width: Option<f64> = (svg.split_once("width=\"").and_then(|(_, rest)| rest.split_once('"')))
             .and_then(|(width, _)| width.parse().ok());
         let min_width = width.map_or(0.0, |width| (width * 0.55).round());
+        let class = if width.is_some_and(|width| width <= MAX_HALF_WIDTH) { " class=\"half\"" } else { "" };
         let svg = svg.replacen("<svg", &format!("<svg style=\"min-width:{min_width}px\""), 1);
-        let (svg, caption) = (svg.trim_end(), escape(caption));
-        self.add(format_args!("<figure><div class=\"wide\">{svg}</div><figcaption>{caption}</figcaption></figure>"));
+        let caption = match caption {
+            "" => String::new(),
+            caption => format!("<figcaption>{}</figcaption>", escape(caption)),
+        };
+        let svg = svg.trim_end();
+        self.add(format_args!("<figure{class}><div class=\"wide\">{svg}</div>{caption}</figure>"));
     }
 
     /// The page as HTML.

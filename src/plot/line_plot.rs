@@ -1,10 +1,10 @@
-use super::{COLOURS, FONT, Plot, PlotError, format_short, min_max, to_f64};
+use super::{COLOURS, FONT, MARK_COLOUR, Plot, PlotError, format_short, min_max, to_f64};
 use crate::{backend::Backend, dims::Dim, ops::Real};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::coord::Shift;
 use plotters::prelude::{ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement, TextStyle, WHITE};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{BLACK, ShapeStyle};
+use plotters::style::{BLACK, RGBColor, ShapeStyle};
 use std::{error::Error, ops::Range, path::Path};
 
 /// A line of a [`LinePlot`].
@@ -16,7 +16,7 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Lines over a common x axis, with a legend above them.
+/// Lines over a common x axis. Two lines and more have a legend above them.
 ///
 /// ```
 /// use typed_transformer::plot::{Line, LinePlot};
@@ -25,6 +25,7 @@ pub struct Line {
 ///     x: "step".into(),
 ///     y: "loss".into(),
 ///     lines: vec![Line { name: "train".into(), points: vec![(0.0, 3.3), (1.0, 2.9)] }],
+///     ..LinePlot::default()
 /// };
 /// let file = std::env::temp_dir().join(format!("curves-{}.svg", std::process::id()));
 /// plot.draw(&file)?;
@@ -32,16 +33,20 @@ pub struct Line {
 /// # std::fs::remove_file(&file)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinePlot {
     /// The title above the plot.
     pub title: String,
     /// The label of the x axis.
     pub x: String,
-    /// The label of the y axis.
+    /// The label of the y axis. One that says the same as the title is left out.
     pub y: String,
+    /// Whether the y axis is logarithmic. A line then has a gap at a value that is not positive.
+    pub is_log: bool,
     /// The lines.
     pub lines: Vec<Line>,
+    /// What grey vertical lines mark, and their places on the x axis.
+    pub marks: (String, Vec<f64>),
 }
 
 impl LinePlot {
@@ -76,7 +81,8 @@ impl LinePlot {
                 .collect(),
         };
         let end = columns.end.min(width.size());
-        Self { title: title.into(), x: x.into(), y: y.into(), lines: (columns.start..end).map(line).collect() }
+        let lines = (columns.start..end).map(line).collect();
+        Self { title: title.into(), x: x.into(), y: y.into(), lines, ..Self::default() }
     }
 
     /// Draws into a file whose name ends in `.svg` or `.png`.
@@ -95,25 +101,51 @@ impl LinePlot {
         MIN_WIDTH.max(10 * self.title.chars().count() as i32 + 40)
     }
 
+    /// The names and colours of the legend, which one line alone does not need.
+    fn names(&self) -> Vec<(&str, RGBColor)> {
+        let lines = self.lines.iter().map(|line| &*line.name).zip(COLOURS.into_iter().cycle());
+        let (name, places) = &self.marks;
+        let mark = (!places.is_empty()).then_some((&**name, MARK_COLOUR));
+        let names: Vec<_> = lines.chain(mark).collect();
+        if names.len() > 1 { names } else { Vec::new() }
+    }
+
     /// The position of each entry of the legend, and the y coordinate below it. The legend is above the plot,
     /// because inside it would hide lines.
     fn legend(&self) -> (Vec<(i32, i32)>, i32) {
         let (mut x, mut y) = (LEFT, TITLE_HEIGHT + ROW_HEIGHT / 2);
         let mut positions = Vec::new();
-        for line in &self.lines {
-            let width = SAMPLE_WIDTH + 22 + line.name.chars().map(max_width).sum::<i32>();
+        for (name, _) in self.names() {
+            let width = SAMPLE_WIDTH + 22 + name.chars().map(max_width).sum::<i32>();
             if x > LEFT && x + width > self.width() {
                 (x, y) = (LEFT, y + ROW_HEIGHT);
             }
             positions.push((x, y));
             x += width;
         }
-        (positions, y + ROW_HEIGHT / 2)
+        let height = if positions.is_empty() { 0 } else { y + ROW_HEIGHT / 2 - TITLE_HEIGHT };
+        (positions, TITLE_HEIGHT + height)
+    }
+
+    /// The y coordinate of a value in the units of the axis.
+    fn on_axis(&self, y: f64) -> f64 {
+        if self.is_log { y.log10() } else { y }
+    }
+
+    /// The label of a y coordinate.
+    fn label(&self, y: f64) -> String {
+        if !self.is_log {
+            return format_short(&y);
+        }
+        let value = 10f64.powf(y);
+        let decimals = if value < 1.0 { (1.0 - y.floor()) as usize } else { 1 };
+        let text = format!("{value:.decimals$}");
+        text.trim_end_matches('0').trim_end_matches('.').into()
     }
 
     fn finite_points(&self) -> impl Iterator<Item = (f64, f64)> {
         let points = self.lines.iter().flat_map(|line| &line.points);
-        points.copied().filter(|(x, y)| x.is_finite() && y.is_finite())
+        points.map(|(x, y)| (*x, self.on_axis(*y))).filter(|(x, y)| x.is_finite() && y.is_finite())
     }
 }
 
@@ -145,13 +177,14 @@ impl Plot for LinePlot {
         area.draw_text(&self.title, &title, (self.width() / 2, TITLE_HEIGHT / 2))?;
         let (legend, top) = self.legend();
         let (_, plot) = area.split_vertically(top);
+        let places = self.marks.1.iter().copied();
         let mut chart = ChartBuilder::on(&plot)
             .margin(12)
             .margin_top(6)
             .x_label_area_size(44)
             .y_label_area_size(64)
             .build_cartesian_2d(
-                axis_range(self.finite_points().map(|(x, _)| x)),
+                axis_range(self.finite_points().map(|(x, _)| x).chain(places.clone())),
                 axis_range(self.finite_points().map(|(_, y)| y)),
             )?;
         chart
@@ -159,23 +192,30 @@ impl Plot for LinePlot {
             .light_line_style(WHITE)
             .bold_line_style(BLACK.mix(0.12))
             .x_desc(&self.x)
-            .y_desc(&self.y)
+            .y_desc(if self.y.eq_ignore_ascii_case(&self.title) { "" } else { &self.y })
             .x_label_formatter(&format_short)
-            .y_label_formatter(&format_short)
+            .y_label_formatter(&|y| self.label(*y))
+            .y_labels(if self.is_log { 8 } else { 10 })
             .label_style((FONT, 15))
             .draw()?;
-        let name = TextStyle::from((FONT, 15)).pos(Pos::new(HPos::Left, VPos::Center));
-        let colours = COLOURS.iter().cycle();
-        for ((line, (x, y)), colour) in self.lines.iter().zip(legend).zip(colours) {
+        let y_range = chart.y_range();
+        for x in places {
+            let ends = [(x, y_range.start), (x, y_range.end)];
+            chart.draw_series(LineSeries::new(ends, MARK_COLOUR.stroke_width(1)))?;
+        }
+        for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
             // The PNG backend draws spikes at the corners of wider lines.
             let style: ShapeStyle = colour.stroke_width(1);
-            let segments = line.points.split(|(x, y)| !(x.is_finite() && y.is_finite()));
-            for segment in segments {
+            let points: Vec<_> = line.points.iter().map(|(x, y)| (*x, self.on_axis(*y))).collect();
+            for segment in points.split(|(x, y)| !(x.is_finite() && y.is_finite())) {
                 chart.draw_series(LineSeries::new(segment.iter().copied(), style))?;
             }
+        }
+        let style = TextStyle::from((FONT, 15)).pos(Pos::new(HPos::Left, VPos::Center));
+        for ((name, colour), (x, y)) in self.names().into_iter().zip(legend) {
             let sample = vec![(x, y), (x + SAMPLE_WIDTH, y)];
             area.draw(&PathElement::new(sample, colour.stroke_width(2)))?;
-            area.draw_text(&line.name, &name, (x + SAMPLE_WIDTH + 6, y))?;
+            area.draw_text(name, &style, (x + SAMPLE_WIDTH + 6, y))?;
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ use std::sync::OnceLock;
 /// ```
 /// use typed_transformer::plot::{Line, LinePlot};
 /// let lines = vec![Line { name: "train".into(), points: vec![(0.0, 3.3)] }];
-/// let plot = LinePlot { title: "Training".into(), x: "step".into(), y: "loss".into(), lines };
+/// let plot = LinePlot { title: "Training".into(), x: "step".into(), y: "loss".into(), lines, ..LinePlot::default() };
 /// let error = plot.draw("loss.pdf".as_ref()).unwrap_err();
 /// assert_eq!(error.to_string(), "loss.pdf: the name of a plot must end in .svg or .png");
 /// ```
@@ -68,6 +68,9 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(213, 94, 0),
     RGBColor(86, 180, 233),
 ];
+
+/// The colour of what is marked in a plot, whatever lines it has.
+const MARK_COLOUR: RGBColor = RGBColor(150, 150, 150);
 
 /// Dark where its viewer is.
 const DARK_STYLE: &str =
@@ -111,11 +114,16 @@ trait Plot: Sized {
 }
 
 fn write_svg(plot: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {
-    let mut svg = String::new();
-    render(plot, SVGBackend::with_string(&mut svg, plot.size()))?;
+    let mut svg = to_svg(plot)?;
     let head_end = svg.find(">\n").map_or(0, |end| end + 2);
     svg.insert_str(head_end, DARK_STYLE);
     Ok(fs::write(path, svg)?)
+}
+
+fn to_svg(plot: &impl Plot) -> Result<String, Box<dyn Error>> {
+    let mut svg = String::new();
+    render(plot, SVGBackend::with_string(&mut svg, plot.size()))?;
+    Ok(svg)
 }
 
 fn write_png(plot: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {

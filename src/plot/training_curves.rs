@@ -9,7 +9,8 @@ const MAX_LEN_BYTES: u64 = 1_000_000_000;
 /// Plots of a training run from the file of its [`Metrics`]: losses, learning rate and gradient norm over the
 /// steps. A vertical line marks each step where the training was [resumed](Metrics::RESUMED).
 ///
-/// Every metric whose name ends in `loss` is in the plot of the losses. A plot without values is left out.
+/// Every metric whose name ends in `loss` is in the plot of the losses, which is logarithmic if they fall to a
+/// hundredth. A plot without values is left out.
 ///
 /// # Errors
 /// [`PlotError::Read`] if the file cannot be read or a line is not valid. It names the file and the line.
@@ -23,7 +24,7 @@ const MAX_LEN_BYTES: u64 = 1_000_000_000;
 /// metrics.write(2, &[("loss", 3.1), ("learning_rate", 1e-3)])?;
 /// let [loss, rate] = &training_curves(&path)?[..] else { panic!("expected two plots") };
 /// assert_eq!(loss.lines[0].points, [(1.0, 3.3), (2.0, 3.1)]);
-/// assert_eq!((&*loss.lines[1].name, &*rate.y), ("resumed", "learning rate"));
+/// assert_eq!((&*rate.y, &loss.marks), ("learning rate", &("resumed".to_string(), vec![2.0])));
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -34,20 +35,17 @@ pub fn training_curves(metrics: &Path) -> Result<Vec<LinePlot>, PlotError> {
         let mut lines: Vec<Line> = shown.cloned().map(downsample).collect();
         let values = lines.iter().flat_map(|line| &line.points);
         let (min, max) = min_max(values.map(|(_, y)| *y).filter(|y| y.is_finite()));
-        if !resumed.is_empty() {
-            let gap = (f64::NAN, f64::NAN);
-            let points = resumed.iter().flat_map(|step| [(*step, min), (*step, max), gap]);
-            lines.push(Line { name: Metrics::RESUMED.into(), points: points.collect() });
-        }
         for line in &mut lines {
             line.name = line.name.replace('_', " ");
         }
-        (min <= max).then(|| LinePlot { title: title.into(), x: "step".into(), y: y.into(), lines })
+        let is_log = y == "loss" && 0.0 < min && min * 100.0 < max;
+        let marks = (Metrics::RESUMED.into(), resumed.clone());
+        (min <= max).then(|| LinePlot { title: title.into(), x: "step".into(), y: y.into(), is_log, lines, marks })
     };
     let plots = [
         plot("Loss", "loss", |name| name.ends_with("loss")),
         plot("Learning rate", "learning rate", |name| name == "learning_rate"),
-        plot("Gradient norm", "norm", |name| name == "gradient_norm"),
+        plot("Gradient norm", "gradient norm", |name| name == "gradient_norm"),
     ];
     Ok(plots.into_iter().flatten().collect())
 }

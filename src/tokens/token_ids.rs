@@ -87,6 +87,33 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
         }
     }
 
+    /// Windows of a text that begin at these tokens, and as their labels the token after each of their tokens.
+    ///
+    /// # Errors
+    /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` windows, or if one
+    /// and its labels do not end before the text does.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*, tokens::CharTokenizer};
+    /// let text = "to be or not to be";
+    /// let tokenizer = CharTokenizer::<VocabSize>::from_text(text)?;
+    /// let [inputs, labels] = TokenIds::windows(&tokenizer.encode(text)?, [0, 3], (Const::<2>, SeqLen))?;
+    /// assert_eq!([inputs, labels].map(|ids| tokenizer.decode(&ids.rows()[1])), ["be o", "e or"]);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub fn windows(
+        text: &[Fin<VocabSize>],
+        starts: impl IntoIterator<Item = usize>,
+        shape: (Batch, SeqLen),
+    ) -> Result<[Self; 2], TokenError> {
+        let from = |start: usize| text.get(start..).unwrap_or_default();
+        let rows: Vec<_> = starts.into_iter().map(|start| [from(start), from(start.saturating_add(1))]).collect();
+        let len = shape.1.size();
+        let shifted =
+            |shift: usize| -> Vec<_> { rows.iter().map(|row| &row[shift][..len.min(row[shift].len())]).collect() };
+        Ok([Self::from_rows(&shifted(0), shape)?, Self::from_rows(&shifted(1), shape)?])
+    }
+
     /// A batch of ids in row-major order. If `pad` is given, the ids equal to it are padding.
     ///
     /// # Errors

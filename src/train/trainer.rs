@@ -4,9 +4,13 @@ mod replicated;
 
 use super::checkpoint::{Origin, Progress, Series};
 use super::step::Throughput;
-use super::{GradientsOf, Metrics, Optimizer, ResumeNote, Schedule, Step, StepReport, TrainError, update};
+use super::{
+    Backpropagate, GradientsOf, Metrics, Optimizer, Recording, ResumeNote, Schedule, Step, StepReport, TrainError,
+    update,
+};
 use crate::{backend::Backend, nn::Module, ops::OpError, weights::SafetensorsDtype};
 use dfdx::nn::TensorCollection;
+use dfdx::{shapes::Rank0, tensor::Tensor};
 use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +19,7 @@ use std::time::Duration;
 /// The state of a training run besides its model: optimizer, schedule, steps made, seed, best loss. A checkpoint
 /// holds it together with the model. The total number of steps is not stored.
 ///
-/// The caller writes the step itself, forward, loss and backward:
+/// The caller writes the forward pass and the loss of a step:
 ///
 /// ```
 /// # use dfdx::tensor::OnesTensor;
@@ -34,9 +38,7 @@ use std::time::Duration;
 ///
 ///     let logits = model.forward(input.put_tape(model.recording()))?;
 ///     let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;
-///     let value = loss.array();
-///     let gradients = loss.backward()?;
-///     trainer.update(&mut model, gradients, value.into(), ids.len())?;
+///     trainer.learn(&mut model, loss, ids.len())?;
 /// }
 /// assert_eq!(trainer.steps_made(), 100);
 /// trainer.finish()?;
@@ -216,6 +218,24 @@ impl<O, S: Schedule> Trainer<O, S> {
         self.stopped = self.stop.load(Ordering::Relaxed);
         self.save_if_due(model);
         Ok(report)
+    }
+
+    /// The backward pass of a loss, and the [`update`](Self::update) by its gradients.
+    ///
+    /// # Errors
+    /// Those of [`update`](Self::update), and [`TrainError::Op`] if the backward pass fails.
+    pub fn learn<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Backend<E>>(
+        &mut self,
+        model: &mut Model,
+        loss: Tensor<Rank0, E, D, Recording<Model, E, D>>,
+        tokens: usize,
+    ) -> Result<StepReport, TrainError>
+    where
+        O: Optimizer<Model, E, D>,
+    {
+        let value = loss.as_vec().first().and_then(E::to_f64).unwrap_or(f64::NAN);
+        let gradients = loss.backward().map_err(TrainError::Op)?;
+        self.update(model, gradients, value, tokens)
     }
 
     /// Makes the update of a step and counts it.

@@ -94,7 +94,7 @@ fn the_rot13_report_shows_training_attention_and_embeddings() {
     let folder = temp_dir();
     let html = report_html("train_rot13", &folder, "--steps 4 --batch 2 --seed 3 hey you");
     assert_self_contained(&html);
-    let training = ["loss", "learning_rate", "norm"];
+    let training = ["loss", "learning_rate", "gradient_norm"];
     let model = ["cross_attention", "encoder_attention", "decoder_attention", "letters"];
     let positions = ["position_curves", "position_matrix"];
     assert_pictures(&folder, &html, &[&training[..], &model, &positions].concat());
@@ -104,8 +104,8 @@ fn the_rot13_report_shows_training_attention_and_embeddings() {
         "<td>seed</td><td>3</td>",
         "layer 0, head 6",
         "principal component 2",
-        "<td>encoder.encoder.layers.0.self_attention.attention.query_proj</td>",
-        "<td>4665</td>",
+        ">encoder.encoder.layers.0.self_attention.attention.query_proj</td>",
+        ">4665</td>",
     ] {
         assert!(html.contains(text), "{text}");
     }

@@ -3,9 +3,7 @@
 //! `BLESS=1 cargo test --test library documentation` draws `docs/refusal.svg` anew, and copies the expected
 //! compiler output into the pages that quote it.
 
-#[path = "../support/terminal.rs"]
-mod terminal;
-
+use crate::terminal;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -132,7 +130,7 @@ fn pages_read_alike_in_rustdoc_and_on_a_code_host() {
         for block in parts.iter().skip(1).step_by(2) {
             let (info, code) = info_and_code(block);
             let language = info.split(',').next().unwrap_or_default();
-            assert!(["rust", "text", "toml", "diff"].contains(&language), "{page}: a block of `{info}`");
+            assert!(["rust", "text", "toml", "diff", "json"].contains(&language), "{page}: a block of `{info}`");
             assert!(language != "rust" || !code.lines().any(is_hidden), "{page} hides lines:\n{code}");
         }
         let text: String = parts.into_iter().step_by(2).collect();

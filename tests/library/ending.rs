@@ -4,6 +4,9 @@ use crate::tiny_training::{Tiny, step, steps_in, trainer};
 use std::sync::atomic::Ordering;
 use tempfile::tempdir;
 use typed_transformer::prelude::*;
+use typed_transformer::train::{Evaluation, Metrics, ResumeError};
+
+dims! { Classes = 4; Rows; }
 
 fn model() -> Tiny {
     Tiny::build(&Cpu::seed_from_u64(1))
@@ -48,4 +51,53 @@ fn a_resumed_training_goes_on_counting_from_its_best_step() {
     let mut resumed = trainer();
     let _: Tiny = resumed.resume(&path, &Cpu::default()).unwrap();
     assert_eq!((resumed.steps_since_best(), resumed.best_loss()), (3, 1.0));
+}
+
+#[test]
+fn a_training_begins_where_there_is_no_checkpoint_and_goes_on_where_there_is_one() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("checkpoint");
+    let begin = || -> (_, Result<Tiny, ResumeError>) {
+        let mut trainer = trainer();
+        let model = trainer.resume_or(&path, &Cpu::default(), model);
+        (trainer.steps_made(), model)
+    };
+    assert_eq!(begin().0, 0);
+    let (mut trainer, mut model) = (trainer(), begin().1.unwrap());
+    step(&mut trainer, &mut model);
+    trainer.save(&model, &path).unwrap();
+    assert_eq!(begin().0, 1);
+    // A file that is there is never passed over.
+    std::fs::write(&path, "no checkpoint").unwrap();
+    assert!(begin().1.is_err());
+}
+
+#[test]
+fn an_evaluation_is_recorded_and_logged() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("metrics");
+    let (mut trainer, mut model) = (trainer(), model());
+    trainer.metrics = Some(Metrics::open(&path, 0).unwrap());
+    let mut evaluation = Evaluation::default();
+    let labels = TokenIds::from_ids(&[1], None, (Const::<1>, Const::<1>)).unwrap();
+    let logits: Tensor<(Const<1>, Const<1>, Classes), f32, Cpu> = Cpu::default().tensor(vec![0.0; 4]);
+    evaluation.add(&logits, &labels).unwrap();
+    assert!(trainer.record_evaluation(&evaluation));
+    assert_eq!(trainer.best_loss(), evaluation.loss());
+    step(&mut trainer, &mut model);
+    trainer.finish().unwrap();
+    assert!(std::fs::read_to_string(&path).unwrap().contains("\"validation_loss\":1.38"));
+}
+
+#[test]
+fn windows_end_before_the_text_does() {
+    let text: Vec<Fin<Classes>> = (0..4).map(|id| Fin::new(id).unwrap()).collect();
+    let windows = |starts: &[usize]| TokenIds::windows(&text, starts.to_vec(), (Rows::new(starts.len()), Const::<2>));
+    let [inputs, labels] = windows(&[1, 0]).unwrap();
+    assert_eq!([inputs.as_slice(), labels.as_slice()], [[1, 2, 0, 1], [2, 3, 1, 2]]);
+    for (starts, found, row) in [(vec![2], 1, 0), (vec![0, 3], 1, 1), (vec![9], 0, 0), (vec![usize::MAX], 0, 0)] {
+        let error = windows(&starts).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{found} tokens given, but row {row} of")), "{error}");
+    }
+    assert!(windows(&[]).is_err());
 }

@@ -9,6 +9,8 @@ mod recorded;
 mod small_models;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../support/terminal.rs"]
+mod terminal;
 
 mod attention_weights;
 mod bit_exact_resume;
@@ -19,6 +21,7 @@ mod checkpoints;
 mod conventions;
 mod decoding;
 mod documentation;
+mod editor;
 mod ending;
 mod experts;
 mod files;
@@ -36,6 +39,8 @@ mod kept_checkpoints;
 mod mixed_precision;
 mod modules;
 mod names;
+#[cfg(feature = "plot")]
+mod notebook;
 mod other_files;
 mod outputs;
 mod parameter_groups;
@@ -58,4 +63,6 @@ mod tokenizer;
 #[cfg(feature = "tokenizers")]
 mod tokenizer_memory;
 mod training;
+#[cfg(feature = "plot")]
+mod training_curves;
 mod unused_parameters;

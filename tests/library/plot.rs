@@ -2,7 +2,7 @@
 
 use crate::support::{file_names, temp_dir};
 use std::{fs, path::Path};
-use typed_transformer::plot::{HeatMap, HeatMapGrid, Line, LinePlot, PlotError, ScatterPlot, training_curves};
+use typed_transformer::plot::{HeatMap, HeatMapGrid, Line, LinePlot, PlotError, ScatterPlot};
 use typed_transformer::prelude::*;
 
 fn curves(points: Vec<(f64, f64)>) -> LinePlot {
@@ -11,17 +11,55 @@ fn curves(points: Vec<(f64, f64)>) -> LinePlot {
         x: "across".into(),
         y: "upwards".into(),
         lines: vec![Line { name: "a curve".into(), points }],
+        ..LinePlot::default()
     }
+}
+
+/// The drawn file.
+fn svg(draw: impl Fn(&Path) -> Result<(), PlotError>) -> String {
+    let folder = temp_dir();
+    let file = folder.path().join("plot.svg");
+    draw(&file).unwrap();
+    fs::read_to_string(&file).unwrap()
 }
 
 #[test]
 fn an_svg_contains_its_labels_and_lines() {
-    let folder = temp_dir();
-    let file = folder.path().join("curves.svg");
-    curves(vec![(0.0, 1.0), (1.0, 2.0)]).draw(&file).unwrap();
-    let svg = fs::read_to_string(&file).unwrap();
-    for text in ["A title", "across", "upwards", "a curve", "<polyline"] {
-        assert!(svg.contains(text), "{text}");
+    let mut plot = curves(vec![(0.0, 1.0), (1.0, 2.0)]);
+    let one = svg(|file| plot.draw(file));
+    for text in ["A title", "across", "upwards", "<polyline"] {
+        assert!(one.contains(text), "{text}");
+    }
+    // One line needs no name beside the label of its axis, and the axis none beside the same title.
+    assert!(!one.contains("a curve"));
+    plot.lines.push(Line { name: "another".into(), ..plot.lines[0].clone() });
+    plot.y = "a TITLE".into();
+    let two = svg(|file| plot.draw(file));
+    assert!(two.contains("\na curve\n") && two.contains("\nanother\n") && !two.contains("a TITLE"));
+}
+
+#[test]
+fn a_logarithmic_axis_has_powers_of_ten() {
+    let points = [(0.0, 5.0), (1.0, 0.1), (2.0, 0.0), (3.0, 0.001), (4.0, 0.002)];
+    let plot = LinePlot { is_log: true, ..curves(points.to_vec()) };
+    let svg = svg(|file| plot.draw(file));
+    for label in ["1", "0.1", "0.01", "0.001"] {
+        assert!(svg.contains(&format!("\n{label}\n")), "{label}");
+    }
+    // 0 has no place on it.
+    assert_eq!(svg.matches("<polyline fill=\"none\" opacity=\"1\" stroke=\"#0072B2\" stroke-width=\"1\"").count(), 2);
+}
+
+/// Whatever else a plot has, a mark has the same colour.
+#[test]
+fn what_is_marked_has_one_colour() {
+    for lines in 1..4 {
+        let mut plot = curves(vec![(0.0, 1.0), (1.0, 2.0)]);
+        plot.lines = vec![plot.lines[0].clone(); lines];
+        plot.marks = ("resumed".into(), vec![0.5]);
+        let svg = svg(|file| plot.draw(file));
+        assert!(svg.contains("\nresumed\n"));
+        assert_eq!(svg.matches("stroke=\"#969696\"").count(), 2, "a mark and its sample in the legend");
     }
 }
 
@@ -159,10 +197,22 @@ fn a_heat_map_draws_every_cell_and_label() {
 }
 
 #[test]
+fn a_small_matrix_shows_its_values() {
+    let small = svg(|file| heat(vec![0.25, -0.5, 1.0, f64::NAN, 0.125, 0.0]).draw(file));
+    for number in ["0.25", "-0.50", "1.00", "0.12", "0.00"] {
+        assert!(small.contains(&format!("\n{number}\n")), "{number}");
+    }
+    assert!(!small.contains("NaN"));
+    let mut large = heat(vec![0.25; 18]);
+    large.panels[0].columns = names("abcdefghi");
+    assert!(!svg(|file| large.draw(file)).contains("\n0.25\n"));
+}
+
+#[test]
 fn labels_of_narrow_columns_are_rotated() {
     let folder = temp_dir();
     let file = folder.path().join("heat.svg");
-    // Columns of 22 pixels, of 16 pixels, and of 16 pixels with labels of one letter.
+    // Columns of 32 pixels, of 16 pixels, and of 16 pixels with labels of one letter.
     for (columns, name, on_end) in [(4, "ab", 0), (16, "ab", 16), (16, "a", 0)] {
         let mut maps = heat(vec![0.5; 2 * columns]);
         maps.panels[0].columns = vec![name.into(); columns];
@@ -215,30 +265,4 @@ fn pca_projects_rows_on_the_axes_of_largest_variance() {
     let folder = temp_dir();
     points.draw(&folder.path().join("points.svg")).unwrap();
     points.draw(&folder.path().join("points.png")).unwrap();
-}
-
-#[test]
-fn an_invalid_metrics_file_is_an_error_with_its_line() {
-    let folder = temp_dir();
-    let file = folder.path().join("metrics");
-    let error = |text: &str| {
-        fs::write(&file, text).unwrap();
-        let error = training_curves(&file).unwrap_err().to_string();
-        error.replace(&file.display().to_string(), "metrics")
-    };
-    assert_eq!(error("{\"loss\":1.0}\n"), "metrics: line 1: `step` is missing");
-    assert!(error("{\"step\":1}\nx\n").starts_with("metrics: line 2: "));
-    assert!(training_curves(&folder.path().join("missing")).is_err());
-    fs::write(&file, "").unwrap();
-    assert_eq!(training_curves(&file).unwrap(), []);
-}
-
-#[test]
-fn a_long_training_is_downsampled_by_averaging() {
-    let folder = temp_dir();
-    let file = folder.path().join("metrics");
-    let line = |step| format!("{{\"step\":{step},\"loss\":{}.0}}\n", step % 2);
-    fs::write(&file, (1..=1600).map(line).collect::<String>()).unwrap();
-    let points = &training_curves(&file).unwrap()[0].lines[0].points;
-    assert_eq!((points.len(), points[0]), (800, (1.5, 0.5)));
 }

@@ -1,4 +1,4 @@
-//! Draws an error of rustc as it looks in a terminal, as SVG.
+//! Draws an error of rustc as it looks in a terminal, and a program as it looks in an editor, as SVG.
 
 use std::fmt::Write;
 
@@ -8,6 +8,9 @@ const PLAIN: &str = "#e6edf3";
 const DIM: &str = "#8b949e";
 const RED: &str = "#ff7b72";
 const BLUE: &str = "#79c0ff";
+/// The colour of a type that an editor shows, and that of the box behind it.
+const HINT: &str = "#a5d6ff";
+const HINT_BOX: &str = "#21304a";
 
 /// Width of a character and distance of two lines, in pixels, at this font size.
 const FONT_SIZE: usize = 12;
@@ -33,6 +36,35 @@ pub fn draw(command: &str, error: &[&str]) -> String {
         0 => wrapped(headline(line)),
         _ => wrapped(body_line(line)),
     }));
+    draw_lines(error.first().unwrap_or(&command), &lines)
+}
+
+/// Statements of the form `let name: Type = code;`, whose types an editor shows.
+pub fn draw_hints(title: &str, statements: &[&str]) -> String {
+    let mut lines = Vec::new();
+    for statement in statements {
+        let (name, rest) = statement.trim().split_once(": ").expect("a type follows the name");
+        let (hint, code) = rest.split_once(" = ").expect("a value follows the type");
+        let name = name.strip_prefix("let ").expect("the statement is a `let`");
+        let (hint, code) = (format!(": {hint}"), format!(" = {code}"));
+        let parts = [("let ", RED), (name, PLAIN), (&hint, HINT), (&code, PLAIN)];
+        let words = parts.iter().flat_map(|(text, colour)| text.split_inclusive(' ').map(|word| (word, *colour)));
+        let mut line: Vec<Span> = Vec::new();
+        for (word, colour) in words {
+            if columns(&line) + word.trim_end().chars().count() > MAX_COLUMNS {
+                lines.push(std::mem::replace(&mut line, vec![span("    ", PLAIN, false)]));
+            }
+            match line.last_mut().filter(|last| last.colour == colour) {
+                Some(last) => last.text += word,
+                None => line.push(span(word, colour, false)),
+            }
+        }
+        lines.push(line);
+    }
+    draw_lines(title, &lines)
+}
+
+fn draw_lines(title: &str, lines: &[Vec<Span>]) -> String {
     let columns = lines.iter().map(|spans| columns(spans)).max().unwrap_or(0);
     let width = (columns as f64 * CHAR_WIDTH).ceil() as usize + 2 * MARGIN;
     let height = lines.len() * LINE_HEIGHT + 2 * MARGIN;
@@ -43,7 +75,7 @@ pub fn draw(command: &str, error: &[&str]) -> String {
 <rect x="0.5" y="0.5" width="{}" height="{}" rx="6" fill="{BACKGROUND}" stroke="{BORDER}"/>
 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="{FONT_SIZE}" xml:space="preserve">
 "#,
-        escaped(error.first().unwrap_or(&command)),
+        escaped(title),
         width - 1,
         height - 1,
     );
@@ -59,6 +91,11 @@ pub fn draw(command: &str, error: &[&str]) -> String {
                 let length = chars as f64 * CHAR_WIDTH;
                 let weight = if *is_bold { r#" font-weight="bold""# } else { "" };
                 let text = escaped(text.trim());
+                if *colour == HINT {
+                    let (x, y, length) = (x - 2.0, y - 13, length + 4.0);
+                    let place = format!(r#"x="{x:.1}" y="{y}" width="{length:.1}" height="17" rx="3""#);
+                    writeln!(svg, r#"<rect {place} fill="{HINT_BOX}"/>"#).unwrap();
+                }
                 writeln!(
                     svg,
                     r#"<text x="{x:.1}" y="{y}" textLength="{length:.1}" fill="{colour}"{weight}>{text}</text>"#

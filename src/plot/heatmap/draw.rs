@@ -12,6 +12,9 @@ use std::{error::Error, ops::Range};
 /// The minimum distance between two labels, in pixels.
 const MIN_LABEL_SPACING: i32 = 13;
 
+/// The width in pixels of a cell that shows its value.
+pub(super) const NUMBER_WIDTH: i32 = 32;
+
 fn style(size: u32, h: HPos, v: VPos, transform: FontTransform) -> TextStyle<'static> {
     let font = (FONT, size).into_font().transform(transform);
     TextStyle::from(font).pos(Pos::new(h, v))
@@ -89,6 +92,16 @@ impl HeatMapGrid {
                     area.draw(&Rectangle::new([(x, y), (end, y + cell_height)], run[0].filled()))?;
                 }
                 x = end;
+            }
+            if cell_width < NUMBER_WIDTH {
+                continue;
+            }
+            for (column, (value, colour)) in row.iter().zip(&colours).enumerate().filter(|(_, (x, _))| x.is_finite()) {
+                let x = x0 + cell_width * column as i32 + cell_width / 2;
+                let is_dark = u16::from(colour.0) + u16::from(colour.1) < 255;
+                let number = style(11, HPos::Center, VPos::Center, FontTransform::None);
+                let number = number.color(if is_dark { &WHITE } else { &BLACK });
+                area.draw_text(&format!("{value:.2}"), &number, (x, y + cell_height / 2))?;
             }
         }
         let frame = Rectangle::new([(x0, y0), (right, bottom)], BLACK.mix(0.4));

@@ -1,7 +1,10 @@
+use super::draw::NUMBER_WIDTH;
 use super::{HeatMap, HeatMapGrid};
 
 /// The maximum width of a grid of several columns, in pixels.
 const MAX_WIDTH: i32 = 1160;
+/// The most rows and columns of a matrix whose cells show their values.
+const MAX_NUMBERS: usize = 8;
 /// The space between panels and around the grid, in pixels.
 pub(super) const GAP: i32 = 14;
 /// The heights of the title and of the colour scale, in pixels.
@@ -37,9 +40,13 @@ impl HeatMapGrid {
             let min = if count <= 32 { 14 } else { 5 };
             (256 / count.max(1) as i32).clamp(min, 22)
         };
-        let (cell_width, cell_height) = (cell_side(columns), cell_side(rows));
+        let (mut cell_width, cell_height) = (cell_side(columns), cell_side(rows));
+        if rows.max(columns) <= MAX_NUMBERS {
+            cell_width = NUMBER_WIDTH;
+        }
         let horizontal_labels = 8 * max_label_len(|panel| &panel.columns) + 4 <= cell_width;
-        let left = 8 + 8 * max_label_len(|panel| &panel.rows);
+        // In most fonts a letter of a label takes 7 pixels.
+        let left = 8 + 7 * max_label_len(|panel| &panel.rows);
         let top = 26 + if horizontal_labels { 16 } else { 6 + 8 * max_label_len(|panel| &panel.columns) };
         PanelLayout {
             cell_width,

@@ -5,13 +5,13 @@ use crate::backend::Backend;
 use crate::nn::Module;
 use crate::ops::Real;
 use crate::train::checkpoint::{self, Origin, Progress, Series, Training, ensure_not_of_checkpoint};
-use crate::train::{Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
+use crate::train::{Evaluation, Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
 use crate::weights::disk::retried;
 use crate::weights::{self, FileKind, FileLock, Loadable, SafetensorsDtype, SaveError, atomic};
 use dfdx::nn::TensorCollection;
 use rayon::current_num_threads;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// The name of the setting that [`Trainer::allow_other_schedule`] is about.
 const SCHEDULE: &str = "the schedule";
@@ -97,6 +97,15 @@ impl<O, S> Trainer<O, S> {
             true => Ok(()),
             false => Err(self.failures.remove(0)),
         }
+    }
+
+    /// Records the loss of an evaluation, as [`record_best`](Self::record_best) does, and logs it with the metrics of the
+    /// step, as `validation_loss`.
+    pub fn record_evaluation(&mut self, evaluation: &Evaluation) -> bool {
+        if let Some(metrics) = &mut self.metrics {
+            metrics.log("validation_loss", evaluation.loss());
+        }
+        self.record_best(evaluation.loss())
     }
 
     /// Writes a line of metrics.
@@ -200,6 +209,37 @@ impl<O, S: Schedule> Trainer<O, S> {
         self.resume_notes = notes;
         self.note_ranks();
         Ok(resumed.model)
+    }
+
+    /// [`resume`](Self::resume), or the model that `build` makes if there is no file yet.
+    ///
+    /// # Errors
+    /// Those of [`resume`](Self::resume).
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Sgd, Trainer}};
+    /// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
+    /// let device = Cpu::default();
+    /// let mut trainer = Trainer::new(Sgd::default(), 0.1, 100, 0);
+    /// let model: Layer = trainer.resume_or("no/such/checkpoint", &device, || Layer::build(&device))?;
+    /// # Ok::<(), typed_transformer::train::ResumeError>(())
+    /// ```
+    pub fn resume_or<Model, E, D>(
+        &mut self,
+        path: impl AsRef<Path>,
+        device: &D,
+        build: impl FnOnce() -> Model,
+    ) -> Result<Model, ResumeError>
+    where
+        O: Optimizer<Model, E, D>,
+        Model: Module + TensorCollection<E, D> + Loadable<E, D>,
+        E: SafetensorsDtype,
+        D: Backend<E>,
+    {
+        match fs::metadata(path.as_ref()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(build()),
+            _ => self.resume(path, device),
+        }
     }
 
     /// The training as a checkpoint stores it.
