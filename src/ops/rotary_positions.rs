@@ -1,13 +1,16 @@
+mod tables;
+
 use super::concat_split::outer_len_inner;
 use super::unnamed::{reshape_to, zip};
 use super::{OpError, Real, cast, device_error, take};
-use crate::backend::{Backend, Rotation, Tape, rotary_kernel, run_kernel};
+use crate::backend::{Backend, Tape, rotary_kernel, run_kernel};
 use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, HasAxis, MaybeSharded, Product, Unchecked, axis};
 use crate::tokens::{Fin, Indices};
 use dfdx::shapes::{Axes, Axes2, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, TryAdd, TryMul};
 use std::{f64::consts::PI, fmt};
+use tables::{Tables, rotation};
 
 const OP: &str = "rotary positions";
 
@@ -197,18 +200,26 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    let (shape, tables) = (*input.shape(), Tables::of(rotary, start, len, HeadDim::SIZE));
-    let vectors = columns / HeadDim::SIZE;
+    let (shape, vectors) = (*input.shape(), columns / HeadDim::SIZE);
     if D::HAS_KERNELS {
-        let rotation = tables.rotation(vectors);
+        let rotation = rotation((rotary, start, len, HeadDim::SIZE), vectors);
         return run_kernel(OP, shape, T::default(), |tape| Ok(rotary_kernel(D::read(input, tape)?, rotation)?));
     }
-    let [cosines, sines] = [&tables.cosines, &tables.sines].map(|table| table.iter().map(|x| cast(*x)).collect());
+    let tables = Tables::of(rotary, start, len, HeadDim::SIZE);
+    let paired: Vec<PairedColumn> =
+        (0..HeadDim::SIZE).map(|column| rotary.pairs.of_column(column, HeadDim::SIZE)).collect();
+    let rows = |table: Vec<f64>, factor: fn(f64, &PairedColumn) -> f64| -> Vec<E> {
+        let rows = table.chunks((HeadDim::SIZE / 2).max(1));
+        rows.flat_map(|row| paired.iter().map(|column| cast(factor(row[column.pair], column)))).collect()
+    };
+    let cosines = rows(tables.cosines, |cosine, _| cosine);
+    // The other column of a pair is subtracted from the first one.
+    let sines = rows(tables.sines, |sine, column| if column.is_second { sine } else { -sine });
     let sequences = shape.num_elements() / (len * columns).max(1);
     let sizes = (Unchecked(sequences), Unchecked(len), Unchecked(vectors), HeadDim::default());
     let (device, input) = (input.device().clone(), reshape_to(OP, input, sizes)?);
     let all: Vec<Fin<HeadDim>> = Fin::all().collect();
-    let others = Indices::from_fn((HeadDim::default(),), |column| all[tables.other_columns[column]]);
+    let others = Indices::from_fn((HeadDim::default(),), |column| all[paired[column].other]);
     let others = take(input.clone(), axis::<HeadDim>(), &others)?;
     let broadcast = |table: Vec<E>| {
         let table: Tensor<(Unchecked, HeadDim), E, D> = device.try_tensor_from_vec(table, (sizes.1, sizes.3))?;
@@ -219,34 +230,4 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     let input = zip(OP, input, cosines, |x, y| x.try_mul(y))?;
     let others = zip(OP, others, sines, |x, y| x.try_mul(y))?;
     reshape_to(OP, zip(OP, input, others, |x, y| x.try_add(y))?, shape)
-}
-
-/// The cosines and sines of the angles of some positions: `(S, HeadDim)`. The sine of the first column of a pair is
-/// negative.
-struct Tables {
-    cosines: Vec<f64>,
-    sines: Vec<f64>,
-    other_columns: Vec<usize>,
-}
-
-impl Tables {
-    fn of(rotary: Rotary, start: usize, len: usize, width: usize) -> Self {
-        let columns: Vec<PairedColumn> = (0..width).map(|column| rotary.pairs.of_column(column, width)).collect();
-        let angles: Vec<f64> = columns.iter().map(|column| rotary.angle(column.pair, width)).collect();
-        let (mut cosines, mut sines) = (Vec::with_capacity(len * width), Vec::with_capacity(len * width));
-        for position in start..start + len {
-            for (angle, column) in angles.iter().zip(&columns) {
-                let (sine, cosine) = (position as f64 * angle).sin_cos();
-                cosines.push(cosine);
-                sines.push(if column.is_second { sine } else { -sine });
-            }
-        }
-        Self { cosines, sines, other_columns: columns.iter().map(|column| column.other).collect() }
-    }
-
-    fn rotation(&self, vectors_per_position: usize) -> Rotation {
-        let single = |table: &[f64]| table.iter().map(|x| *x as f32).collect();
-        let (cosines, sines) = (single(&self.cosines), single(&self.sines));
-        Rotation { cosines, sines, other_columns: self.other_columns.as_slice().into(), vectors_per_position }
-    }
 }

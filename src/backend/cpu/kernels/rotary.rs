@@ -8,59 +8,69 @@ use std::sync::Arc;
 /// The rotations of the vectors at some positions.
 #[derive(Clone)]
 pub struct Rotation {
-    /// `(S, W)`.
+    /// `(S, W / 2)`: a cosine for each pair of columns.
     pub cosines: Arc<[f32]>,
-    /// `(S, W)`: the factors of the other column of a pair.
+    /// `(S, W / 2)`: a sine for each pair of columns.
     pub sines: Arc<[f32]>,
-    /// `(W,)`: the other column of each column's pair.
-    pub other_columns: Arc<[usize]>,
+    /// The number of columns, `W`.
+    pub width: usize,
+    /// The columns of a pair are so many columns apart: 1, or half of the width.
+    pub distance: usize,
     /// The number of vectors at one position of a sequence that follow one another.
     pub vectors_per_position: usize,
 }
 
 impl Rotation {
-    /// The rotation back, whose sines have the other sign.
-    fn inverse(&self) -> Self {
-        let width = self.other_columns.len();
-        let rows = self.sines.chunks_exact(width);
-        let sines = rows.flat_map(|row| self.other_columns.iter().map(|other| row[*other])).collect();
-        Self { sines, ..self.clone() }
-    }
-
-    /// `(N, S, Vectors, W) -> (N, S, Vectors, W)`: `y = x cos + x' sin`, where `x'` are the other columns of the pairs.
-    fn rotate(&self, y: &mut [f32], x: &[f32]) {
-        let (width, row_len) = (self.other_columns.len(), self.vectors_per_position * self.other_columns.len());
-        let sequence_len = self.vectors_per_position * self.cosines.len();
+    /// `(N, S, Vectors, W) -> (N, S, Vectors, W)`: the pair `(a, b)` becomes `(a cos - b sin, a sin + b cos)`. The rotation
+    /// back has the `direction` -1.
+    fn rotate(&self, y: &mut [f32], x: &[f32], direction: f32) {
+        let (num_pairs, row_len) = (self.width / 2, self.vectors_per_position * self.width);
+        let positions = self.cosines.len() / num_pairs;
         let partition = partition_rows(x.len() / row_len, row_len, 0);
-        let positions = sequence_len / row_len;
         partition.map_mut(y, row_len, |rows, y| {
             let x = rows.slice(x, row_len);
             vectorized!({
                 for (row, y, x) in izip!(rows.iter(), row_chunks_mut(y, row_len), row_chunks(x, row_len)) {
-                    let position = row % positions * width;
-                    let cosines = &self.cosines[position..][..width];
-                    let sines = &self.sines[position..][..width];
-                    for (y, x) in y.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
-                        for (y, cosine, sine, x_own, other) in izip!(y, cosines, sines, x, &*self.other_columns) {
-                            *y = x_own * cosine + x[*other] * sine;
-                        }
+                    let first_pair = row % positions * num_pairs;
+                    let [cosines, sines] = [&self.cosines, &self.sines].map(|table| &table[first_pair..][..num_pairs]);
+                    for (y, x) in y.chunks_exact_mut(self.width).zip(x.chunks_exact(self.width)) {
+                        self.rotate_vector(y, x, cosines, sines, direction);
                     }
                 }
             });
         });
+    }
+
+    /// The columns of `distance` pairs stand side by side: their first ones, then their second ones.
+    #[inline(always)]
+    fn rotate_vector(&self, y: &mut [f32], x: &[f32], cosines: &[f32], sines: &[f32], direction: f32) {
+        let blocks = izip!(
+            y.chunks_exact_mut(2 * self.distance),
+            x.chunks_exact(2 * self.distance),
+            cosines.chunks_exact(self.distance),
+            sines.chunks_exact(self.distance),
+        );
+        for (y, x, cosines, sines) in blocks {
+            let ((a, b), (new_a, new_b)) = (x.split_at(self.distance), y.split_at_mut(self.distance));
+            for (new_a, new_b, a, b, cosine, sine) in izip!(new_a, new_b, a, b, cosines, sines) {
+                let sine = direction * sine;
+                *new_a = a * cosine - b * sine;
+                *new_b = a * sine + b * cosine;
+            }
+        }
     }
 }
 
 /// Rotates the vectors of each position. The gradient is rotated back.
 pub fn rotary_kernel(input: Operand, rotation: Rotation) -> Result<KernelOutput, CpuError> {
     let mut y = input.alloc_output(input.len())?;
-    rotation.rotate(&mut y, input.elements());
+    rotation.rotate(&mut y, input.elements(), 1.0);
     let output = input.new_tensor(y)?;
 
     let input = input.gradient;
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(dy.len());
-        rotation.inverse().rotate(&mut dx, &dy);
+        rotation.rotate(&mut dx, &dy, -1.0);
         input.add(gradients, dx)
     }))
 }

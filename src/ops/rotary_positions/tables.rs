@@ -1,0 +1,54 @@
+use super::{Rotary, RotaryPairs};
+use crate::backend::Rotation;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The cosines and sines of the angles of some positions, one of each for each pair of columns: `(S, HeadDim / 2)`.
+pub(super) struct Tables {
+    pub cosines: Vec<f64>,
+    pub sines: Vec<f64>,
+}
+
+impl Tables {
+    /// The tables for `len` positions from `start` on, and for heads of `width` columns.
+    pub fn of(rotary: Rotary, start: usize, len: usize, width: usize) -> Self {
+        let angles: Vec<f64> = (0..width / 2).map(|pair| rotary.angle(pair, width)).collect();
+        let all = (start..start + len).flat_map(|position| angles.iter().map(move |angle| position as f64 * angle));
+        let (sines, cosines) = all.map(f64::sin_cos).unzip();
+        Self { cosines, sines }
+    }
+}
+
+/// What tables are for: rotary positions, first position, number of positions, number of columns.
+type Key = (Rotary, usize, usize, usize);
+
+/// The tables that were used last. All layers of a model use the same, and so do the steps of a training.
+static RECENT: Mutex<VecDeque<(Key, Rotation)>> = Mutex::new(VecDeque::new());
+/// The number of tables that are kept: those of local and of global layers, in training and in validation.
+const MAX_KEPT: usize = 4;
+/// Longer tables are made for each call, so those that are kept take at most 16 MiB.
+const MAX_KEPT_LEN: usize = 1 << 19;
+
+/// The rotations of heads of `width` columns at `len` positions from `start` on, `vectors_per_position` at each.
+pub(super) fn rotation(key @ (rotary, start, len, width): Key, vectors_per_position: usize) -> Rotation {
+    // A panic elsewhere leaves whole tables behind.
+    let recent = || RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = recent().iter().find(|(other, _)| *other == key).map(|(_, rotation)| rotation.clone());
+    if let Some(rotation) = found {
+        return Rotation { vectors_per_position, ..rotation };
+    }
+    let tables = Tables::of(rotary, start, len, width);
+    let single = |table: Vec<f64>| -> Arc<[f32]> { table.into_iter().map(|x| x as f32).collect() };
+    let distance = match rotary.pairs {
+        RotaryPairs::Adjacent => 1,
+        RotaryPairs::Halves => width / 2,
+    };
+    let (cosines, sines) = (single(tables.cosines), single(tables.sines));
+    let rotation = Rotation { cosines, sines, width, distance, vectors_per_position };
+    if rotation.cosines.len() <= MAX_KEPT_LEN {
+        let mut recent = recent();
+        recent.truncate(MAX_KEPT - 1);
+        recent.push_front((key, rotation.clone()));
+    }
+    rotation
+}
