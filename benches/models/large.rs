@@ -5,7 +5,7 @@ use crate::models::work::{Forward, Work, causal};
 use crate::models::{Step, decoder_step, ids, nano_gpt_optimizer};
 use dfdx::nn::TensorCollection;
 use typed_transformer::generate::{Sampler, generate_from_prompt};
-use typed_transformer::models::llama::{Llama, LlamaConfig};
+use typed_transformer::models::llama::{Llama, LlamaConfig, Norms};
 use typed_transformer::models::nano_gpt::NanoGpt;
 use typed_transformer::models::published::{gpt2, qwen3_0_6b, smol_lm_135m, t5_small};
 use typed_transformer::nn::{Autoregressive, Module, Precision};
@@ -149,7 +149,7 @@ pub fn qwen3() -> Step {
         const NORM_EPSILON: f64 = 1e-6;
         const ROTARY: Rotary = Rotary::halves(1_000_000.0);
         const TIED_LOGITS: bool = true;
-        const HEAD_NORMS: bool = true;
+        const NORMS: Norms = Norms::BeforeAndInHeads;
     }
     llama_step::<Config>()
 }

@@ -76,6 +76,9 @@ pub enum ModelName {
     /// Qwen3, 0.6 billion parameters
     #[value(name = "qwen3-0.6b")]
     Qwen3,
+    /// OLMo 2, 1.5 billion parameters
+    #[value(name = "olmo-2-1b")]
+    Olmo2,
     /// Gemma 3, 268 million parameters
     #[value(name = "gemma-3-270m")]
     Gemma3,

@@ -19,7 +19,7 @@ use support::{BoxError, DeviceName, EXIT_SIGINT, cuda, log, parse, stop_on_signa
 use typed_transformer::{
     generate::Generation,
     models::published::{
-        gemma_3_270m, gpt2, gpt2_medium, llama_3_2_1b, mixtral_8x7b, qwen3_0_6b, smol_lm_135m, tiny_gpt2,
+        gemma_3_270m, gpt2, gpt2_medium, llama_3_2_1b, mixtral_8x7b, olmo_2_1b, qwen3_0_6b, smol_lm_135m, tiny_gpt2,
         tiny_llama_1_1b,
     },
     nn::{Autoregressive, Bf16, FullPrecision, Precision, Q8},
@@ -92,6 +92,7 @@ fn run_on<D: Backend<f32>, P: Precision>(cli: &Cli, device: &D) -> Result<(), Bo
         ModelName::TinyLlama => run::<tiny_llama_1_1b::Model<f32, D, P>, D>(cli, device),
         ModelName::Llama => run::<llama_3_2_1b::Model<f32, D, P>, D>(cli, device),
         ModelName::Qwen3 => run::<qwen3_0_6b::Model<f32, D, P>, D>(cli, device),
+        ModelName::Olmo2 => run::<olmo_2_1b::Model<f32, D, P>, D>(cli, device),
         ModelName::Gemma3 => run::<gemma_3_270m::Model<f32, D, P>, D>(cli, device),
         ModelName::Mixtral => run::<mixtral_8x7b::Model<f32, D, P>, D>(cli, device),
     }

@@ -73,13 +73,30 @@ pub trait LlamaConfig: 'static {
     const ROTARY: Rotary;
     /// Whether the logits use the embedding table as their weight.
     const TIED_LOGITS: bool;
-    /// Whether queries and keys are normalized, head by head, as in [Qwen3](super::qwen3).
-    const HEAD_NORMS: bool = false;
+    /// The norms of a layer.
+    const NORMS: Norms = Norms::Before;
 
     /// The constants that saved parameters do not show, as names and values; files of weights store them.
     fn conventions() -> Vec<(&'static str, String)> {
         vec![("norm epsilon", Self::NORM_EPSILON.to_string()), ("rotary positions", format!("{:?}", Self::ROTARY))]
     }
+}
+
+/// Where the norms of a layer stand.
+///
+/// ```
+/// use typed_transformer::models::{llama::{LlamaConfig, Norms}, published::{olmo_2_1b, qwen3_0_6b}};
+/// assert_eq!([qwen3_0_6b::Config::NORMS, olmo_2_1b::Config::NORMS], [Norms::BeforeAndInHeads, Norms::After]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norms {
+    /// Before each sublayer: `x + f(norm(x))`.
+    Before,
+    /// Also of the query and of the key of each head, as in [Qwen3](super::qwen3).
+    BeforeAndInHeads,
+    /// After each sublayer, `x + norm(f(x))`, and of the queries and the keys of all heads together, as in [OLMo
+    /// 2](super::olmo2).
+    After,
 }
 
 /// `output(silu(gate(x)) · hidden(x))`: SwiGLU.
@@ -108,15 +125,15 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> FeedForward<Conf
     }
 }
 
-/// Attention and feed-forward layer, each with a norm before it and a residual around it.
+/// Attention and feed-forward layer, each with a norm before or after it, see [`Norms`], and a residual around both.
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: LlamaConfig, E, D, P: Precision> {
-    /// The weight of the norm before the attention.
+    /// The weight of the norm of the attention.
     #[param(init::ones)]
     pub attention_norm: Tensor<(Config::EmbedDim,), E, D>,
     /// Each position attends to itself and the ones before it.
     pub attention: Attention<Config, E, D, P>,
-    /// The weight of the norm before the feed-forward layer.
+    /// The weight of the norm of the feed-forward layer.
     #[param(init::ones)]
     pub feed_forward_norm: Tensor<(Config::EmbedDim,), E, D>,
     /// Transforms each position on its own.
@@ -132,10 +149,13 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E,
         mask: &AttentionMask<B, Q, K>,
         update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let normalized = rms_norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
-        let x = residual(x, self.attention.forward(normalized, start, mask, update_cache)?)?;
-        let normalized = rms_norm(x.clone(), &self.feed_forward_norm, Config::NORM_EPSILON)?;
-        residual(x, self.feed_forward.forward(normalized)?)
+        let norm = |x, weight, stands_here| if stands_here { rms_norm(x, weight, Config::NORM_EPSILON) } else { Ok(x) };
+        let is_after = Config::NORMS == Norms::After;
+        let read = norm(x.clone(), &self.attention_norm, !is_after)?;
+        let attended = self.attention.forward(read, start, mask, update_cache)?;
+        let x = residual(x, norm(attended, &self.attention_norm, is_after)?)?;
+        let read = norm(x.clone(), &self.feed_forward_norm, !is_after)?;
+        residual(x, norm(self.feed_forward.forward(read)?, &self.feed_forward_norm, is_after)?)
     }
 }
 

@@ -4,8 +4,9 @@
 use super::bert::{self, Bert, BertConfig};
 use super::gemma3::{self, Gemma3, Gemma3Config};
 use super::gpt2::{self, Gpt2, Gpt2Config};
-use super::llama::{self, Llama, LlamaConfig};
+use super::llama::{self, Llama, LlamaConfig, Norms};
 use super::mixtral::{self, Mixtral, MixtralConfig};
+use super::olmo2;
 use super::t5::{self, T5, T5Config};
 use super::vit::{self, Vit, VitConfig};
 use crate::nn::Precision;
@@ -39,25 +40,28 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt
 
 #[diagnostic::do_not_recommend]
 impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Llama<Config, E, D, P> {
-    const NAMES: &'static str = llama::NAMES;
+    const NAMES: &'static str = match Config::NORMS {
+        Norms::Before | Norms::BeforeAndInHeads => llama::NAMES,
+        Norms::After => olmo2::NAMES,
+    };
 
     fn config() -> Vec<ConfigField> {
-        let mut fields = match Config::HEAD_NORMS {
-            false => llama_fields::<Config>(Config::NumHeads::SIZE, 10_000.0, None),
-            true => llama_fields::<Config>(32, 10_000.0, Some(128)),
+        let (model_type, key_value_heads, head_dim) = match Config::NORMS {
+            Norms::Before => (&["llama"], Config::NumHeads::SIZE, None),
+            Norms::BeforeAndInHeads => (&["qwen3"], 32, Some(128)),
+            Norms::After => (&["olmo2"], Config::NumHeads::SIZE, None),
         };
+        let mut fields = llama_fields::<Config>(key_value_heads, 10_000.0, head_dim);
+        fields.push(ConfigField::text("model_type", model_type));
         fields.push(ConfigField::flag("attention_bias", false).or_absent());
-        match Config::HEAD_NORMS {
-            false => {
-                fields.push(ConfigField::text("model_type", &["llama"]));
-                fields.push(ConfigField::flag("mlp_bias", false).or_absent());
-            }
-            true => {
-                fields.push(ConfigField::text("model_type", &["qwen3"]));
+        match Config::NORMS {
+            Norms::Before => fields.push(ConfigField::flag("mlp_bias", false).or_absent()),
+            Norms::BeforeAndInHeads => {
                 fields.push(ConfigField::flag("use_sliding_window", false).or_absent());
                 let types = vec!["full_attention"; Config::NumLayers::SIZE];
                 fields.push(ConfigField::list("layer_types", types).or_absent());
             }
+            Norms::After => {}
         }
         fields
     }
@@ -68,7 +72,7 @@ fn or_absent_if(is_default: bool, field: ConfigField) -> ConfigField {
     if is_default { field.or_absent() } else { field }
 }
 
-/// The fields that Llama, Qwen3 and Mixtral have in common. `key_value_heads`, `rope_theta` and `head_dim` are the
+/// The fields that Llama, Qwen3, OLMo 2 and Mixtral have in common. `key_value_heads`, `rope_theta` and `head_dim` are the
 /// defaults of `transformers` for missing fields; the heads divide the width if there is no other `head_dim`.
 fn llama_fields<Config: LlamaConfig>(
     key_value_heads: usize,

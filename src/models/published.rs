@@ -12,7 +12,7 @@
 use super::bert::{Bert, BertConfig};
 use super::gemma3::{Gemma3, Gemma3Config};
 use super::gpt2::{Gpt2, Gpt2Config};
-use super::llama::{Llama, LlamaConfig};
+use super::llama::{Llama, LlamaConfig, Norms};
 use super::mixtral::{Mixtral, MixtralConfig};
 use super::t5::{T5, T5Config};
 use super::vit::{Vit, VitConfig};
@@ -111,7 +111,7 @@ published! {
         NumKeyValueHeads = 8; HeadDim = 128;
     } {
         NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = true;
-        HEAD_NORMS: bool = true;
+        NORMS: Norms = Norms::BeforeAndInHeads;
     };
 
     /// Qwen3 of 1.7 billion parameters.
@@ -121,7 +121,7 @@ published! {
         NumKeyValueHeads = 8; HeadDim = 128;
     } {
         NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = true;
-        HEAD_NORMS: bool = true;
+        NORMS: Norms = Norms::BeforeAndInHeads;
     };
 
     /// Qwen3 of 8.2 billion parameters.
@@ -131,7 +131,27 @@ published! {
         NumKeyValueHeads = 8; HeadDim = 128;
     } {
         NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = false;
-        HEAD_NORMS: bool = true;
+        NORMS: Norms = Norms::BeforeAndInHeads;
+    };
+
+    /// OLMo 2 of 1.5 billion parameters.
+    olmo_2_1b = "allenai/OLMo-2-0425-1B": Llama, 1_484_916_736 parameters
+    LlamaConfig {
+        VocabSize = 100_352; MaxSeqLen = 4096; EmbedDim = 2048; HiddenDim = 8192; NumLayers = 16; NumHeads = 16;
+        NumKeyValueHeads = 16; HeadDim = 128;
+    } {
+        NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(500_000.0); TIED_LOGITS: bool = false;
+        NORMS: Norms = Norms::After;
+    };
+
+    /// OLMo 2 of 7.3 billion parameters.
+    olmo_2_7b = "allenai/OLMo-2-1124-7B": Llama, 7_298_617_344 parameters
+    LlamaConfig {
+        VocabSize = 100_352; MaxSeqLen = 4096; EmbedDim = 4096; HiddenDim = 11_008; NumLayers = 32; NumHeads = 32;
+        NumKeyValueHeads = 32; HeadDim = 128;
+    } {
+        NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(500_000.0); TIED_LOGITS: bool = false;
+        NORMS: Norms = Norms::After;
     };
 
     /// Gemma 3 of 268 million parameters.

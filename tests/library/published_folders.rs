@@ -1,7 +1,8 @@
 //! The folders that `transformers` wrote load, each of their settings counts, and older files mean the same.
 
-use crate::recent_decoders::{small_gemma3, small_qwen3};
-use crate::small_models::{small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit};
+use crate::small_models::{
+    small_bert, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3, small_t5, small_vit,
+};
 use crate::support::temp_dir;
 use safetensors::{SafeTensors, tensor::TensorView};
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::olmo2::Olmo2;
 use typed_transformer::models::qwen3::Qwen3;
 use typed_transformer::models::t5::T5;
 use typed_transformer::models::vit::Vit;
@@ -117,6 +119,11 @@ fn each_setting_of_mixtral_counts() {
 fn each_setting_of_qwen3_counts() {
     // Of windows that it does not use.
     check::<Qwen3<small_qwen3::Config, f32, Cpu>>("qwen3", &["max_window_layers", "sliding_window"]);
+}
+
+#[test]
+fn each_setting_of_olmo2_counts() {
+    check::<Olmo2<small_olmo2::Config, f32, Cpu>>("olmo2", &[]);
 }
 
 #[test]

@@ -1,15 +1,14 @@
-//! Qwen3 and Gemma 3 compute what HuggingFace's `transformers` computes, as the models of `hugging_face.rs` do.
+//! Qwen3, OLMo 2 and Gemma 3 compute what HuggingFace's `transformers` computes, as the models of `hugging_face.rs` do.
 
 use crate::hugging_face::{Batch, compare_both, compare_writer, ids, load, reference};
-use crate::small_models::{NumLayers, VocabSize};
-use typed_transformer::models::gemma3::{Gemma3, Gemma3Config};
-use typed_transformer::models::llama::LlamaConfig;
+use crate::small_models::{small_gemma3, small_olmo2, small_qwen3};
+use typed_transformer::models::gemma3::Gemma3;
+use typed_transformer::models::olmo2::Olmo2;
 use typed_transformer::models::qwen3::Qwen3;
-use typed_transformer::ops::Rotary;
 use typed_transformer::prelude::*;
 use typed_transformer::weights::SafetensorsDtype;
 
-compare_both!(qwen3_agrees, gemma3_agrees);
+compare_both!(qwen3_agrees, olmo2_agrees, gemma3_agrees);
 
 fn qwen3_agrees<E: SafetensorsDtype>()
 where
@@ -22,29 +21,15 @@ where
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
 }
 
-pub mod small_qwen3 {
-    use super::*;
-
-    dims! {
-        pub EmbedDim = 36; pub NumHeads = 6; pub NumKeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 52;
-        pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
-    }
-
-    pub struct Config;
-    impl LlamaConfig for Config {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        type NumHeads = NumHeads;
-        type NumKeyValueHeads = NumKeyValueHeads;
-        type HeadDim = HeadDim;
-        const NORM_EPSILON: f64 = 1e-6;
-        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
-        const TIED_LOGITS: bool = true;
-        const HEAD_NORMS: bool = true;
-    }
+fn olmo2_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    let reference = reference("olmo2");
+    let model: Olmo2<small_olmo2::Config, E, Cpu> = load("olmo2");
+    let inputs = reference.ids("input.ids");
+    let read = ids(&inputs, (Batch::new(2), small_olmo2::SeqLen::new(9).unwrap()));
+    compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
 }
 
 fn gemma3_agrees<E: SafetensorsDtype>()
@@ -56,31 +41,6 @@ where
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(2), small_gemma3::SeqLen::new(11).unwrap()));
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
-}
-
-pub mod small_gemma3 {
-    use super::*;
-
-    dims! {
-        pub NumMixedLayers = 4; pub EmbedDim = 36; pub NumHeads = 4; pub NumKeyValueHeads = 2; pub HeadDim = 6;
-        pub HiddenDim = 28; pub WindowLen = 5; pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
-    }
-
-    pub struct Config;
-    impl Gemma3Config for Config {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumMixedLayers;
-        type NumHeads = NumHeads;
-        type NumKeyValueHeads = NumKeyValueHeads;
-        type HeadDim = HeadDim;
-        type WindowLen = WindowLen;
-        const LAYERS_PER_GLOBAL: usize = 3;
-        const NORM_EPSILON: f64 = 1e-6;
-        const QUERY_SIZE: f64 = 10.0;
-    }
 }
 
 /// Local layers keep fewer than two windows of positions, so a long text takes little more memory than a short one.

@@ -1,15 +1,21 @@
 //! The published families on ranks that divide a batch: gradients and texts are those of one process.
 
-use crate::small_models::{VocabSize, small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit};
+use crate::small_models::{
+    VocabSize, small_bert, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3, small_t5,
+    small_vit,
+};
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef};
 use dfdx::shapes::Shape;
 use dfdx::tensor::{PutTape, Tensor};
 use std::ops::Range;
 use typed_transformer::generate::{Sampler, generate_from_prompt};
 use typed_transformer::models::bert::Bert;
+use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::olmo2::Olmo2;
+use typed_transformer::models::qwen3::Qwen3;
 use typed_transformer::models::t5::T5;
 use typed_transformer::models::vit::{ClassAndPatches, Images, Vit};
 use typed_transformer::ops::{add, partial_cross_entropy};
@@ -65,6 +71,9 @@ macro_rules! writer {
 }
 writer!(OfGpt2, Gpt2, small_gpt2);
 writer!(OfLlama, Llama, small_llama);
+writer!(OfQwen3, Qwen3, small_qwen3);
+writer!(OfOlmo2, Olmo2, small_olmo2);
+writer!(OfGemma3, Gemma3, small_gemma3);
 writer!(OfMixtral, Mixtral, small_mixtral);
 
 struct OfT5;
@@ -190,6 +199,21 @@ fn gpt2_has_the_gradients_of_one_process() {
 #[test]
 fn llama_has_the_gradients_of_one_process() {
     compare::<OfLlama>();
+}
+
+#[test]
+fn qwen3_has_the_gradients_of_one_process() {
+    compare::<OfQwen3>();
+}
+
+#[test]
+fn olmo2_has_the_gradients_of_one_process() {
+    compare::<OfOlmo2>();
+}
+
+#[test]
+fn gemma3_has_the_gradients_of_one_process() {
+    compare::<OfGemma3>();
 }
 
 /// On some ranks no token chooses some expert, which then has no gradient there.

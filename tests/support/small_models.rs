@@ -3,8 +3,9 @@
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
 use typed_transformer::models::bert::BertConfig;
+use typed_transformer::models::gemma3::Gemma3Config;
 use typed_transformer::models::gpt2::Gpt2Config;
-use typed_transformer::models::llama::LlamaConfig;
+use typed_transformer::models::llama::{LlamaConfig, Norms};
 use typed_transformer::models::mixtral::MixtralConfig;
 use typed_transformer::models::t5::T5Config;
 use typed_transformer::models::vit::VitConfig;
@@ -51,6 +52,81 @@ pub mod small_llama {
         const NORM_EPSILON: f64 = 1e-6;
         const ROTARY: Rotary = Rotary::halves(10_000.0);
         const TIED_LOGITS: bool = false;
+    }
+}
+
+pub mod small_qwen3 {
+    use super::*;
+
+    dims! {
+        pub EmbedDim = 36; pub NumHeads = 6; pub NumKeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 52;
+        pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
+    }
+
+    pub struct Config;
+    impl LlamaConfig for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        type NumHeads = NumHeads;
+        type NumKeyValueHeads = NumKeyValueHeads;
+        type HeadDim = HeadDim;
+        const NORM_EPSILON: f64 = 1e-6;
+        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
+        const TIED_LOGITS: bool = true;
+        const NORMS: Norms = Norms::BeforeAndInHeads;
+    }
+}
+
+pub mod small_olmo2 {
+    use super::*;
+
+    dims! {
+        pub EmbedDim = 24; pub NumHeads = 6; pub NumKeyValueHeads = 2; pub HeadDim = 4; pub HiddenDim = 44;
+        pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
+    }
+
+    pub struct Config;
+    impl LlamaConfig for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        type NumHeads = NumHeads;
+        type NumKeyValueHeads = NumKeyValueHeads;
+        type HeadDim = HeadDim;
+        const NORM_EPSILON: f64 = 1e-6;
+        const ROTARY: Rotary = Rotary::halves(500_000.0);
+        const TIED_LOGITS: bool = false;
+        const NORMS: Norms = Norms::After;
+    }
+}
+
+pub mod small_gemma3 {
+    use super::*;
+
+    dims! {
+        pub NumMixedLayers = 4; pub EmbedDim = 36; pub NumHeads = 4; pub NumKeyValueHeads = 2; pub HeadDim = 6;
+        pub HiddenDim = 28; pub WindowLen = 5; pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
+    }
+
+    pub struct Config;
+    impl Gemma3Config for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumMixedLayers;
+        type NumHeads = NumHeads;
+        type NumKeyValueHeads = NumKeyValueHeads;
+        type HeadDim = HeadDim;
+        type WindowLen = WindowLen;
+        const LAYERS_PER_GLOBAL: usize = 3;
+        const NORM_EPSILON: f64 = 1e-6;
+        const QUERY_SIZE: f64 = 10.0;
     }
 }
 

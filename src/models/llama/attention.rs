@@ -1,6 +1,6 @@
-use super::LlamaConfig;
+use super::{LlamaConfig, Norms};
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis};
+use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded, Product, Quotient, axis};
 use crate::mask::AttentionMask;
 use crate::nn::{CacheUpdate, Heads, Precision, Weight, init};
 use crate::ops::{AttentionOptions, OpError, Real, grouped_query_attention, rms_norm, rotary_positions};
@@ -34,13 +34,21 @@ pub struct Attention<Config: LlamaConfig, E, D, P: Precision> {
     #[param(|weight| init::normal(weight, 0.02))]
     pub output: Weight<(Config::EmbedDim, QueryDim<Config>), E, D, P>,
     /// The weight of the norm of each head's query, if the model has one.
-    #[some_if(Config::HEAD_NORMS)]
+    #[some_if(matches!(Config::NORMS, Norms::BeforeAndInHeads))]
     #[param(init::ones)]
     pub query_norm: Option<Tensor<(HeadDim<Config>,), E, D>>,
     /// The weight of the norm of each head's key, if the model has one.
-    #[some_if(Config::HEAD_NORMS)]
+    #[some_if(matches!(Config::NORMS, Norms::BeforeAndInHeads))]
     #[param(init::ones)]
     pub key_norm: Option<Tensor<(HeadDim<Config>,), E, D>>,
+    /// The weight of the norm of all heads' queries together, if the model has one.
+    #[some_if(matches!(Config::NORMS, Norms::After))]
+    #[param(init::ones)]
+    pub queries_norm: Option<Tensor<(QueryDim<Config>,), E, D>>,
+    /// The weight of the norm of all heads' keys together, if the model has one.
+    #[some_if(matches!(Config::NORMS, Norms::After))]
+    #[param(init::ones)]
+    pub keys_norm: Option<Tensor<(KeyValueDim<Config>,), E, D>>,
 }
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config, E, D, P> {
@@ -53,8 +61,10 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config
         mask: &AttentionMask<B, Q, K>,
         update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let query = self.rotate(P::linear(x.clone(), &self.query, None)?, start, &self.query_norm)?;
-        let key = self.rotate(P::linear(x.clone(), &self.key, None)?, start, &self.key_norm)?;
+        let query = norm_if_any(P::linear(x.clone(), &self.query, None)?, &self.queries_norm, Config::NORM_EPSILON)?;
+        let key = norm_if_any(P::linear(x.clone(), &self.key, None)?, &self.keys_norm, Config::NORM_EPSILON)?;
+        let query = self.rotate(query, start, &self.query_norm)?;
+        let key = self.rotate(key, start, &self.key_norm)?;
         let value = P::linear(x, &self.value, None)?;
         let (key, value) = update_cache((key, value))?;
         let attended = grouped_query_attention(query, key, value, mask, AttentionOptions::default())?;
@@ -70,11 +80,20 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config
         norm: &Option<Tensor<(HeadDim<Config>,), E, D>>,
     ) -> Result<Tensor<(B, S, Product<H, HeadDim<Config>>), E, D, T>, OpError> {
         let heads = rearrange!(heads: (B, S, Product<H, HeadDim<Config>>) -> (B, S, H, HeadDim<Config>))?;
-        let heads = match norm {
-            Some(weight) => rms_norm(heads, weight, Config::NORM_EPSILON)?,
-            None => heads,
-        };
+        let heads = norm_if_any(heads, norm, Config::NORM_EPSILON)?;
         let rotated = rotary_positions(heads, axis::<S>(), start, Config::ROTARY)?;
         rearrange!(rotated: (B, S, H, HeadDim<Config>) -> (B, S, Product<H, HeadDim<Config>>))
+    }
+}
+
+/// The RMS norm of the last axis, if there is a weight: `(.., M) -> (.., M)`.
+fn norm_if_any<Dims: EndsIn<M, Before: DataShape>, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<Dims, E, D, T>,
+    weight: &Option<Tensor<(M,), E, D>>,
+    epsilon: f64,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    match weight {
+        Some(weight) => rms_norm(x, weight, epsilon),
+        None => Ok(x),
     }
 }

@@ -7,6 +7,7 @@ use typed_transformer::models::gemma3::{self, Gemma3Config};
 use typed_transformer::models::gpt2::{self, Gpt2Config};
 use typed_transformer::models::llama::{self, LlamaConfig};
 use typed_transformer::models::mixtral::{self, MixtralConfig};
+use typed_transformer::models::olmo2::Olmo2;
 use typed_transformer::models::qwen3::Qwen3;
 use typed_transformer::models::t5::{self, T5Config};
 use typed_transformer::models::vit::{self, VitConfig};
@@ -217,6 +218,9 @@ fn llama<Small: LlamaConfig, Large: LlamaConfig>(
     old.1.feed_forward = feed_forward;
 }
 fn qwen3<Small: LlamaConfig, Large: LlamaConfig>(old: &mut Qwen3<Small>, new: Qwen3<Small>) {
+    *old = new;
+}
+fn olmo2<Small: LlamaConfig, Large: LlamaConfig>(old: &mut Olmo2<Small>, new: Olmo2<Small>) {
     *old = new;
 }
 fn gemma3<Small: Gemma3Config, Large: Gemma3Config>(
