@@ -17,6 +17,10 @@ pub mod llama {}
 #[doc = include_str!("../../docs/pretrained.md")]
 pub mod pretrained {}
 
+#[doc = include_str!("links.md")]
+#[doc = include_str!("../../docs/porting.md")]
+pub mod porting {}
+
 // It quotes parts of signatures, which do not parse by themselves.
 #[allow(rustdoc::invalid_rust_codeblocks)]
 #[doc = include_str!("../../docs/annotated.md")]

@@ -12,11 +12,13 @@
 //! | validation | [`Evaluation`]: loss, perplexity and accuracy |
 //! | large batches | [`GradientsOf::into_recording`] adds up gradients |
 //! | mixed precision | [`master_gradients`] |
+//! | ports of models | [`compare_gradients`] with those of the original |
 //! | files | checkpoints by [`Trainer::checkpoint_every`] and [`Trainer::resume`], [`Metrics`], also for TensorBoard, and [`plot::training_curves`](crate::plot::training_curves()) of them |
 
 mod adam;
 mod batches;
 mod checkpoint;
+mod compare_gradients;
 mod elementwise;
 mod error;
 mod evaluation;
@@ -45,6 +47,7 @@ pub use adam::{Adam, AdamW};
 pub use batches::Batches;
 pub(crate) use checkpoint::parameter_infos;
 pub use checkpoint::{ResumeNote, checkpoint_of, ensure_not_of_checkpoint};
+pub use compare_gradients::{Differences, compare_gradients};
 pub use error::{ResumeError, TrainError};
 pub use evaluation::Evaluation;
 pub use gradients::GradientsOf;

@@ -2,7 +2,7 @@
 //! Tolerances: 1e-5 for outputs and loss, 1e-4 of a tensor's largest entry for gradients.
 
 use crate::support::temp_dir;
-use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef};
+use dfdx::nn::TensorCollection;
 use dfdx::shapes::Shape;
 use dfdx::tensor::{Cpu, Tensor};
 use dfdx::tensor_ops::Device;
@@ -13,7 +13,7 @@ use typed_transformer::models::learning_the_transformer::Learning;
 use typed_transformer::models::transformer_from_scratch::{FromScratch, forward_as_published};
 use typed_transformer::nn::Module;
 use typed_transformer::prelude::*;
-use typed_transformer::train::GradientsOf;
+use typed_transformer::train::{self, GradientsOf};
 use typed_transformer::weights::{self, Loadable, SafetensorsDtype};
 
 /// The tensors of a fixture file: sizes and elements by key.
@@ -125,77 +125,15 @@ pub fn assert_close(what: &str, ours: &[f64], theirs: &[f64], tolerance: f64) {
     }
 }
 
-/// The parameters of a model by path.
-struct Collect(BTreeMap<String, Vec<f64>>);
-
-impl<E: SafetensorsDtype> TensorVisitor<E, Cpu> for Collect
-where
-    Cpu: Device<E>,
-{
-    type Viewer = (ViewTensorRef, ViewTensorName);
-    type Err = ();
-    type E2 = E;
-    type D2 = Cpu;
-
-    fn visit<S: Shape>(
-        &mut self,
-        _: TensorOptions<S, E, Cpu>,
-        (parameter, path): (&Tensor<S, E, Cpu>, String),
-    ) -> Result<Option<Tensor<S, E, Cpu>>, ()> {
-        self.0.insert(path, as_f64(parameter));
-        Ok(None)
-    }
-}
-
-/// Compares the gradient of every parameter with the fixture's.
-struct CompareGradients<'a, Model, E: SafetensorsDtype>
-where
-    Cpu: Device<E>,
-{
-    expected: BTreeMap<String, Vec<f64>>,
-    gradients: &'a mut GradientsOf<Model, E, Cpu>,
-}
-
-impl<Model, E: SafetensorsDtype> TensorVisitor<E, Cpu> for CompareGradients<'_, Model, E>
-where
-    Cpu: Device<E>,
-{
-    type Viewer = (ViewTensorRef, ViewTensorName);
-    type Err = ();
-    type E2 = E;
-    type D2 = Cpu;
-
-    fn visit<S: Shape>(
-        &mut self,
-        _: TensorOptions<S, E, Cpu>,
-        (parameter, path): (&Tensor<S, E, Cpu>, String),
-    ) -> Result<Option<Tensor<S, E, Cpu>>, ()> {
-        let expected = &self.expected[&path];
-        let largest = expected.iter().fold(0f64, |largest, g| largest.max(g.abs()));
-        // An expert that no token chose has no gradient, which is a gradient of zeros.
-        let gradient = as_f64(&self.gradients.of(parameter).unwrap());
-        // A softmax does not change if all its logits shift, so the gradient of a key's bias is zero,
-        // and the reference holds rounding errors there.
-        let tolerance = (1e-4 * largest).max(1e-7);
-        assert_close(&path, &gradient, expected, tolerance);
-        Ok(None)
-    }
-}
-
-/// Compares with a model that holds the expected gradients as parameters.
+/// Compares the gradient of every parameter with a model that holds the expected gradients as parameters.
 pub fn compare_gradients<Model, E>(model: &Model, gradients: &mut GradientsOf<Model, E, Cpu>, expected: &Model)
 where
     Model: TensorCollection<E, Cpu>,
     E: SafetensorsDtype,
     Cpu: Device<E>,
 {
-    let mut collect = Collect(BTreeMap::new());
-    Model::iter_tensors(&mut RecursiveWalker { m: (expected, String::new()), f: &mut collect }).unwrap();
-    Model::iter_tensors(&mut RecursiveWalker {
-        m: (model, String::new()),
-        f: &mut CompareGradients { expected: collect.0, gradients },
-    })
-    .unwrap();
+    let differences = train::compare_gradients(model, gradients, expected).unwrap();
+    assert!(differences.largest() < 1e-4, "{differences}");
 }
 
 mod typed_transformer_fixture {
