@@ -1,9 +1,10 @@
 //! How the time and the memory of a training step grow with length, width and batch, here and in PyTorch.
 //!
-//! `cargo bench --bench scaling -- --out docs` writes `scaling.csv` and the pictures `scaling-time.svg` and
+//! `cargo bench --bench scaling -- --out ../docs` writes `scaling.csv` and the pictures `scaling-time.svg` and
 //! `scaling-memory.svg`. PyTorch is that of the Python that `PYTHON` names (by default `python3`); without it the
 //! pictures show this crate only. The model is nanoGPT's with 2 layers and 4 heads; where it does not say otherwise,
-//! its width is 128, its length 256 and its batch 1. Every measurement is a process of its own.
+//! its width is 128, its length 256 and its batch 1. Every measurement is a process of its own. `--draw` draws the
+//! pictures anew from the table.
 
 use clap::Parser;
 use dfdx::tensor::*;
@@ -26,6 +27,9 @@ struct Arguments {
     /// Measurements of each size, of which the fastest counts
     #[arg(long, default_value_t = 2)]
     rounds: usize,
+    /// Draw the table that is in the folder, without measuring again
+    #[arg(long)]
+    draw: bool,
     /// Measure one size in this process, and print the numbers as JSON
     #[arg(long, num_args = 3, value_names = ["BATCH", "LENGTH", "WIDTH"])]
     ours: Option<Vec<usize>>,
@@ -64,39 +68,45 @@ fn main() {
         let measurement = measure(size[0], size[1], size[2]);
         return println!("{}", serde_json::to_string(&measurement).unwrap());
     }
+    let file = arguments.out.join("scaling.csv");
+    if arguments.draw {
+        return draw(&arguments.out, &fs::read_to_string(file).unwrap());
+    }
     fs::create_dir_all(&arguments.out).unwrap();
     let mut table = String::from("series,batch,length,width,framework,ms,mb\n");
-    let mut lines: [Vec<Line>; 2] = Default::default();
     for size in sizes() {
         for (framework, measurement) in compare(&size, arguments.rounds) {
             let Size { series, batch, length, width } = size;
             let (ms, mb) = (measurement.min_ms, measurement.peak_mb - measurement.idle_mb);
             println!("{series} {batch} x {length} x {width}, {framework}: {ms:.2} ms, {mb:.1} MB");
             table += &format!("{series},{batch},{length},{width},{framework},{ms:.3},{mb:.1}\n");
-            let value = match series {
-                "length" => length,
-                "width" => width,
-                _ => batch,
-            };
-            for (lines, y) in lines.iter_mut().zip([ms, mb]) {
-                let name = format!("{series}, {framework}");
-                if lines.iter().all(|line| line.name != name) {
-                    lines.push(Line { name: name.clone(), points: Vec::new() });
-                }
-                let line = lines.iter_mut().find(|line| line.name == name).unwrap();
-                line.points.push(((value as f64).log2(), y.log2()));
-            }
         }
     }
-    fs::write(arguments.out.join("scaling.csv"), table).unwrap();
-    let [time, memory] = lines;
-    draw(&arguments.out, "scaling-time.svg", "Time of a training step", "log₂ of milliseconds", time);
-    draw(&arguments.out, "scaling-memory.svg", "Memory beyond an idle process", "log₂ of megabytes", memory);
+    fs::write(file, &table).unwrap();
+    draw(&arguments.out, &table);
 }
 
-fn draw(folder: &Path, file: &str, title: &str, y: &str, lines: Vec<Line>) {
-    let x = "log₂ of the length, width or batch".into();
-    LinePlot { title: title.into(), x, y: y.into(), lines, ..LinePlot::default() }.draw(&folder.join(file)).unwrap();
+/// Draws the columns of time and of memory against what each series varies.
+fn draw(folder: &Path, table: &str) {
+    for (column, file, title, unit) in [
+        (5, "scaling-time.svg", "Time of a training step", "milliseconds"),
+        (6, "scaling-memory.svg", "Memory beyond an idle process", "megabytes"),
+    ] {
+        let mut lines: Vec<Line> = Vec::new();
+        for row in table.lines().skip(1) {
+            let cells: Vec<&str> = row.split(',').collect();
+            let number = |column: usize| -> f64 { cells[column].parse().unwrap() };
+            let varied = ["batch", "length", "width"].iter().position(|series| *series == cells[0]).unwrap() + 1;
+            let (name, point) = (format!("{}, {}", cells[0], cells[4]), (number(varied).log2(), number(column)));
+            match lines.iter_mut().find(|line| line.name == name) {
+                Some(line) => line.points.push(point),
+                None => lines.push(Line { name, points: vec![point] }),
+            }
+        }
+        let x = "length, width or batch, as a power of 2".into();
+        let plot = LinePlot { title: title.into(), x, y: unit.into(), is_log: true, lines, ..LinePlot::default() };
+        plot.draw(&folder.join(file)).unwrap();
+    }
 }
 
 /// The fastest measurement of each framework. They take turns, so that other load on the machine affects both.

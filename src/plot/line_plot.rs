@@ -178,6 +178,9 @@ impl Plot for LinePlot {
         let (legend, top) = self.legend();
         let (_, plot) = area.split_vertically(top);
         let places = self.marks.1.iter().copied();
+        let y_range = axis_range(self.finite_points().map(|(_, y)| y));
+        // Of a logarithmic axis, about one in each decade.
+        let num_labels = if self.is_log { (y_range.end - y_range.start).ceil().max(2.0) as usize } else { 10 };
         let mut chart = ChartBuilder::on(&plot)
             .margin(12)
             .margin_top(6)
@@ -185,7 +188,7 @@ impl Plot for LinePlot {
             .y_label_area_size(64)
             .build_cartesian_2d(
                 axis_range(self.finite_points().map(|(x, _)| x).chain(places.clone())),
-                axis_range(self.finite_points().map(|(_, y)| y)),
+                y_range.clone(),
             )?;
         chart
             .configure_mesh()
@@ -195,10 +198,9 @@ impl Plot for LinePlot {
             .y_desc(if self.y.eq_ignore_ascii_case(&self.title) { "" } else { &self.y })
             .x_label_formatter(&format_short)
             .y_label_formatter(&|y| self.label(*y))
-            .y_labels(if self.is_log { 8 } else { 10 })
+            .y_labels(num_labels)
             .label_style((FONT, 15))
             .draw()?;
-        let y_range = chart.y_range();
         for x in places {
             let ends = [(x, y_range.start), (x, y_range.end)];
             chart.draw_series(LineSeries::new(ends, MARK_COLOUR.stroke_width(1)))?;

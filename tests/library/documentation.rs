@@ -79,6 +79,16 @@ fn pages() -> Vec<String> {
     docs.chain(others.map(String::from)).collect()
 }
 
+#[test]
+fn readme_and_guide_have_the_same_profile() {
+    let profile = |page: &str| {
+        let parts = split_at_fences(page);
+        let profiles = parts.into_iter().skip(1).step_by(2).filter(|block| block.starts_with("toml\n[profile.dev]"));
+        profiles.collect::<Vec<_>>()
+    };
+    assert_eq!((profile("README.md").len(), profile("README.md")), (1, profile("docs/guide.md")));
+}
+
 /// The name and the target of a definition of a link, `[name]: target`.
 fn definition(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix('[')?.split_once("]: ")
