@@ -1,4 +1,4 @@
-//! The cells of the notebook `examples/rot13.ipynb`, compiled and run as one program.
+//! The cells of the notebook `docs/rot13.ipynb`, compiled and run as one program.
 //!
 //! `BLESS=1 cargo test --test library notebook` copies the cells into the program.
 
@@ -13,7 +13,7 @@ fn path(file: &str) -> PathBuf {
 
 /// The code of all cells, without the commands of the kernel, as a block.
 fn program() -> String {
-    let notebook = fs::read_to_string(path("../examples/rot13.ipynb")).unwrap();
+    let notebook = fs::read_to_string(path("../docs/rot13.ipynb")).unwrap();
     let notebook: Value = serde_json::from_str(&notebook).unwrap();
     assert_eq!(notebook["nbformat"], 4);
     let cells = notebook["cells"].as_array().unwrap();
