@@ -44,6 +44,7 @@ mod product;
 mod relations;
 mod shape;
 mod size;
+mod strided;
 mod sum;
 mod windows;
 
@@ -59,6 +60,7 @@ pub use product::{Product, ProductDim, Quotient, QuotientDim};
 pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LengthOf, LessThan, SumOf};
 pub use shape::{AxesAmong, CanBecome, DataShape, EndsIn, NamedShape, WholeShape};
 pub use size::{CountFactor, FullyStatic, PushDigit, StaticSize};
+pub use strided::{ConvLen, KernelOf, Strided};
 pub use sum::{Sum, SumDim};
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};
 pub use windows::{WindowOf, Windows, WindowsDim};

@@ -26,6 +26,19 @@ fn one_place_or_some() {
 }
 
 #[test]
+fn vectors_under_a_kernel() {
+    dims! { Kernel = 3; Stride = 2; Padding = 1; HiddenDim = 2; }
+    let (input, weight, image) = (random::<X>(3), random(4), random::<(Batch, Len, Count, EmbedDim)>(5));
+    check(input.clone(), |x| weighted_sum(ops::conv1d(x, &weight, None, Stride, Padding).unwrap()));
+    check::<(HiddenDim, EmbedDim, Kernel)>(weight, |weight| {
+        weighted_sum(ops::conv1d(input.retaped(), &weight, None, Stride, Padding).unwrap())
+    });
+    let weight = random::<(HiddenDim, EmbedDim, Kernel, Stride)>(6);
+    check(image.clone(), |x| weighted_sum(ops::conv2d(x, &weight, None, Stride, Padding).unwrap()));
+    check(weight, |weight| weighted_sum(ops::conv2d(image.retaped(), &weight, None, Stride, Padding).unwrap()));
+}
+
+#[test]
 fn a_part_is_not_the_only_use_of_a_tensor() {
     check(random::<X>(6), |x| {
         let part: Taped<(Batch, Count, EmbedDim)> = narrow(x.clone(), axis::<Len>(), 0, Count).unwrap();

@@ -108,6 +108,7 @@ macro_rules! compare_map {
 
 mod biased_attention;
 mod contraction;
+mod convolution;
 mod copies;
 mod elementwise;
 mod grouped_attention;
