@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Times one training step of the reference models in the frameworks a user would pick instead.
 
-    python3 -m venv .venv && .venv/bin/pip install torch transformers jax flax optax numpy
-    .venv/bin/python peers.py rot13 typed gpt [--steps N] [--threads 2] [--only torch|transformers|jax]
+    python3 -m venv .venv && .venv/bin/pip install torch transformers jax flax optax numpy llama-cpp-python ctranslate2
+    .venv/bin/python peers.py rot13 typed gpt [--steps N] [--threads 2] [--only torch|transformers|jax|llama.cpp|ctranslate2]
 
 Each step is forward, loss, backward, clip to global norm 1 and optimizer update on fixed data, float32, CPU.
 In `decode_...` it is greedy decoding: a lean loop with preallocated keys and values, and `generate` of `transformers`. In
@@ -22,7 +22,7 @@ and in PyTorch only:
   length_4096   embed 128, 2 layers, 4 heads, 1 x 4,096
   gpt2          GPT-2 small: vocab 50,257, embed 768, 12 layers, 12 heads, 1 x 128; 124 M parameters
   decode_gpt    the model of gpt with 256 positions: 240 tokens after a prompt of 16
-  decode_gpt2   the model of gpt2 with its biases: 128 tokens after a prompt of 16
+  decode_gpt2   the model of gpt2 with its biases: 128 tokens after a prompt of 16; decode_gpt2_batch8: of 8 texts at once
   decode_smollm SmolLM-135M, a Llama: vocab 49,152, embed 576, 30 layers, 9 heads of 64, 3 of them for keys and values,
                 hidden 1,536; 128 tokens after a prompt of 16
   bert_forward  encoder: vocab 30,522, embed 384, 6 layers, 12 heads, 3 x 24
@@ -30,8 +30,14 @@ and in PyTorch only:
   qwen3         Qwen3 of `transformers` with 4 layers of the size of those of Qwen3-0.6B, and a vocabulary of 8,192: 1 x 128
   t5_128        T5-small of `transformers`: 4 sources and targets of 128 tokens; t5_512: 1 of 512
   scaling       the architecture of gpt with 2 layers: --batch, --length and --width choose its size
+
+and in llama.cpp and CTranslate2 only, as decode_gpt2 is there too, if the environment variable GPT2 names a folder with
+`f32.gguf`, `bf16.gguf` and `q8_0.gguf` by llama.cpp's `convert_hf_to_gguf.py --outtype`, and with the folders `float32`,
+`bfloat16` and `int8` by `ct2-transformers-converter --quantization`, all of one folder of a GPT-2 small:
+
+  decode_gpt2_bf16, decode_gpt2_q8   with weights in 16 and in 8 bits
 """
-import argparse, json, resource, statistics, time
+import argparse, json, os, resource, statistics, time
 
 CONFIGS = {
     "rot13": dict(vocab=28, d=8, heads=7, head=5, hidden=5, layers=1, batch=50, src=15, tgt=15),
@@ -50,10 +56,13 @@ CONFIGS = {
     "t5_512": dict(vocab=32128, batch=1, src=512, tgt=512),
 }
 CONFIGS.update({f"{name}_forward": CONFIGS[name] for name in ("t5_128", "t5_512")})
+CONFIGS.update({f"decode_gpt2_{precision}": CONFIGS["decode_gpt2"] for precision in ("bf16", "f16", "q8")})
+CONFIGS["decode_gpt2_batch8"] = dict(CONFIGS["decode_gpt2"], batch=8)
 CONFIGS["scaling"] = dict(vocab=65, heads=4, layers=2, src=0)
 STEPS = {"scaling": 3, "rot13": 300, "typed": 15, "gpt": 40, "length_1024": 8, "length_4096": 5, "gpt2": 5, "decode_gpt": 10,
          "decode_gpt2": 1, "decode_smollm": 1, "bert_forward": 40, "llama": 5, "qwen3": 10,
-         "t5_128": 3, "t5_512": 3, "t5_128_forward": 5, "t5_512_forward": 5}
+         "t5_128": 3, "t5_512": 3, "t5_128_forward": 5, "t5_512_forward": 5,
+         "decode_gpt2_bf16": 1, "decode_gpt2_f16": 1, "decode_gpt2_q8": 1, "decode_gpt2_batch8": 1}
 
 
 def report(config, framework, params, times, tokens):
@@ -144,7 +153,7 @@ def run_torch(name, c, steps, threads):
     class GPT(nn.Module):
         def __init__(s):
             super().__init__()
-            bias = name == "decode_gpt2"
+            bias = name.startswith("decode_gpt2")
             norm = lambda: nn.LayerNorm(c["d"], bias=bias)
             act = (lambda x: F.gelu(x, approximate="tanh")) if bias else F.gelu
             s.tok, s.pos = nn.Embedding(c["vocab"], c["d"]), nn.Embedding(c.get("max_len", c["tgt"]), c["d"])
@@ -190,7 +199,7 @@ def run_torch(name, c, steps, threads):
             return s.norm(h) @ s.tok.weight.T
 
     def decode(model, prompt):
-        shape = (1, c.get("key_heads", c["heads"]), c["tgt"], c["head"])
+        shape = (c["batch"], c.get("key_heads", c["heads"]), c["tgt"], c["head"])
         caches = [(torch.empty(shape), torch.empty(shape)) for _ in model.blocks]
         start, y = 0, prompt
         while start + y.shape[1] < c["tgt"]:
@@ -226,8 +235,8 @@ def run_torch(name, c, steps, threads):
         return forward_only(lambda: model(x), model, c["batch"] * c["src"])
     model = Seq2Seq() if name in ("rot13", "typed") else Llama() if name == "decode_smollm" else GPT()
     if name.startswith("decode"):
-        prompt = torch.randint(0, c["vocab"], (1, c["src"]))
-        return forward_only(lambda: decode(model, prompt), model, c["tgt"] - c["src"])
+        prompt = torch.randint(0, c["vocab"], (c["batch"], c["src"]))
+        return forward_only(lambda: decode(model, prompt), model, c["batch"] * (c["tgt"] - c["src"]))
     opt = {"rot13": lambda p: torch.optim.SGD(p, 0.5, fused=True),
            "typed": lambda p: torch.optim.Adam(p, 1e-3, fused=True)}.get(
         name, lambda p: torch.optim.AdamW(p, 1e-3, betas=(0.9, 0.99), weight_decay=0.1, fused=True))(model.parameters())
@@ -285,7 +294,7 @@ def run_transformers(name, c, steps, threads):
         model = GPT2LMHeadModel(GPT2Config(
             n_embd=c["d"], n_layer=c["layers"], n_head=c["heads"], n_positions=c.get("max_len", c["tgt"]), **sizes))
     model.eval()
-    prompt = torch.randint(0, c["vocab"], (1, c["src"]))
+    prompt = torch.randint(0, c["vocab"], (c["batch"], c["src"]))
     count = c["tgt"] - c["src"]
     times = []
     for _ in range(steps + min(steps, 5)):
@@ -293,7 +302,44 @@ def run_transformers(name, c, steps, threads):
         written = model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=count, do_sample=False, pad_token_id=0)
         times.append(time.perf_counter() - t0)
         assert written.shape[1] == c["tgt"]
-    report(name, "transformers " + transformers.__version__, sum(p.numel() for p in model.parameters()), times[min(steps, 5) :], count)
+    report(name, "transformers " + transformers.__version__, sum(p.numel() for p in model.parameters()), times[min(steps, 5) :], c["batch"] * count)
+
+
+GPT2_PARAMS = 124_439_808
+
+
+def run_llama_cpp(name, c, steps, threads):
+    import llama_cpp
+    precision = {"decode_gpt2": "f32", "decode_gpt2_bf16": "bf16", "decode_gpt2_q8": "q8_0"}[name]
+    file = os.path.join(os.environ["GPT2"], f"{precision}.gguf")
+    model = llama_cpp.Llama(file, n_ctx=256, n_threads=threads, n_threads_batch=threads, verbose=False)
+    times = []
+    for _ in range(steps + min(steps, 5)):
+        t0 = time.perf_counter()
+        model.reset()
+        model.eval([100] * c["src"])
+        for _ in range(c["tgt"] - c["src"] - 1):
+            model.eval([model.sample(temp=0.0)])
+        model.sample(temp=0.0)
+        times.append(time.perf_counter() - t0)
+    report(name, "llama.cpp " + llama_cpp.__version__, GPT2_PARAMS, times[min(steps, 5) :], c["tgt"] - c["src"])
+
+
+def run_ctranslate2(name, c, steps, threads):
+    import ctranslate2
+    precision = {"decode_gpt2_bf16": "bfloat16", "decode_gpt2_q8": "int8"}.get(name, "float32")
+    folder = os.path.join(os.environ["GPT2"], precision)
+    model = ctranslate2.Generator(folder, device="cpu", compute_type=precision, intra_threads=threads, inter_threads=1)
+    with open(os.path.join(folder, "vocabulary.json")) as file:
+        prompts = [[json.load(file)[100]] * c["src"]] * c["batch"]
+    count, times = c["tgt"] - c["src"], []
+    for _ in range(steps + min(steps, 5)):
+        t0 = time.perf_counter()
+        written = model.generate_batch(
+            prompts, max_length=count, min_length=count, sampling_topk=1, include_prompt_in_result=False, end_token=[])
+        times.append(time.perf_counter() - t0)
+        assert all(len(text.sequences_ids[0]) == count for text in written)
+    report(name, "ctranslate2 " + ctranslate2.__version__, GPT2_PARAMS, times[min(steps, 5) :], c["batch"] * count)
 
 
 def run_jax(name, c, steps, _threads):
@@ -389,7 +435,7 @@ if __name__ == "__main__":
     a.add_argument("configs", nargs="+", choices=CONFIGS)
     a.add_argument("--steps", type=int, default=0, help="timed steps (default: enough for a few seconds)")
     a.add_argument("--threads", type=int, default=2)
-    a.add_argument("--only", choices=["torch", "transformers", "jax"])
+    a.add_argument("--only", choices=["torch", "transformers", "jax", "llama.cpp", "ctranslate2"])
     a.add_argument("--batch", type=int, default=1)
     a.add_argument("--length", type=int, default=256)
     a.add_argument("--width", type=int, default=128)
@@ -397,8 +443,13 @@ if __name__ == "__main__":
     CONFIGS["scaling"].update(d=o.width, head=o.width // 4, hidden=4 * o.width, batch=o.batch, tgt=o.length)
     for name in o.configs:
         steps = o.steps or STEPS[name]
-        with_jax, with_transformers = name in ("rot13", "typed", "gpt"), name.startswith(("decode", "t5", "llama", "qwen3"))
-        runs = (("torch", run_torch, not name.startswith(("t5", "llama", "qwen3"))), ("transformers", run_transformers, with_transformers), ("jax", run_jax, with_jax))
+        is_packed = name in ("decode_gpt2_bf16", "decode_gpt2_f16", "decode_gpt2_q8")
+        of_transformers, has_gguf = name.startswith(("t5", "llama", "qwen3")), name in ("decode_gpt2", "decode_gpt2_bf16", "decode_gpt2_q8")
+        runs = (("torch", run_torch, not of_transformers and not is_packed),
+                ("transformers", run_transformers, of_transformers or name.startswith("decode") and not is_packed),
+                ("jax", run_jax, name in ("rot13", "typed", "gpt")),
+                ("llama.cpp", run_llama_cpp, "GPT2" in os.environ and has_gguf),
+                ("ctranslate2", run_ctranslate2, "GPT2" in os.environ and (has_gguf or name == "decode_gpt2_batch8")))
         for framework, run, has_model in runs:
             if o.only in (None, framework) and has_model:
                 run(name, CONFIGS[name], steps, o.threads)

@@ -12,7 +12,7 @@
 //!
 //! Every measurement is a process of its own. The frameworks take turns, so that other load on the machine
 //! affects all of them. `-- gpt gpt2 decode_gpt2` chooses models, `-- --rounds 5` the number of measurements.
-//! `RAYON_NUM_THREADS=1` is the number of threads of all.
+//! `RAYON_NUM_THREADS=1` is the number of threads of all. `peers.py` says which files llama.cpp and CTranslate2 need.
 //!
 //! The row `lower bound` is the time that the necessary work takes at the rates of this machine, which are measured in
 //! turn with the frameworks: multiply-adds at the rate of a large matrix product, and bytes at that of memory.
@@ -37,9 +37,9 @@ use typed_transformer::nn::{Bf16, F16, FullPrecision, Q8};
 #[derive(Parser)]
 struct Arguments {
     /// Models to measure: rot13, typed, gpt, length_1024, length_4096, gpt2, decode_gpt, decode_gpt2,
-    /// decode_smollm, bert_forward, t5_128, t5_512, t5_128_forward, t5_512_forward, llama or qwen3; of this crate alone
-    /// gpt_dropout and gpt_published, to be compared with gpt, and decode_gpt2_bf16, decode_gpt2_f16 and decode_gpt2_q8,
-    /// with decode_gpt2
+    /// decode_gpt2_batch8, decode_gpt2_bf16, decode_gpt2_q8, decode_smollm, bert_forward, t5_128, t5_512,
+    /// t5_128_forward, t5_512_forward, llama or qwen3; of this crate alone decode_gpt2_f16, and gpt_dropout and
+    /// gpt_published, to be compared with gpt
     #[arg(default_values = ["rot13", "typed", "gpt"])]
     configs: Vec<String>,
     /// Measurements of each model
@@ -97,7 +97,7 @@ fn compare(config: &str, arguments: &Arguments) {
         let mut ours = Command::new(env::current_exe().unwrap());
         ours.arg("--ours").arg(config);
         let mut commands = vec![ours];
-        for framework in ["torch", "transformers", "jax"] {
+        for framework in ["torch", "transformers", "jax", "llama.cpp", "ctranslate2"] {
             let mut peer = Command::new(&python);
             peer.args([peers, config, "--only", framework, "--threads", &threads().to_string()]);
             commands.push(peer);
@@ -150,10 +150,11 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "length_4096" => (large::length_4096(), 5),
         "gpt2" => (large::gpt2(), 5),
         "decode_gpt" => (large::decode_gpt(), 10),
-        "decode_gpt2" => (large::decode_gpt2::<FullPrecision>(4.0), 1),
-        "decode_gpt2_bf16" => (large::decode_gpt2::<Bf16>(2.0), 1),
-        "decode_gpt2_f16" => (large::decode_gpt2::<F16>(2.0), 1),
-        "decode_gpt2_q8" => (large::decode_gpt2::<Q8>(34.0 / 32.0), 1),
+        "decode_gpt2" => (large::decode_gpt2::<FullPrecision, 1>(4.0), 1),
+        "decode_gpt2_batch8" => (large::decode_gpt2::<FullPrecision, 8>(4.0), 1),
+        "decode_gpt2_bf16" => (large::decode_gpt2::<Bf16, 1>(2.0), 1),
+        "decode_gpt2_f16" => (large::decode_gpt2::<F16, 1>(2.0), 1),
+        "decode_gpt2_q8" => (large::decode_gpt2::<Q8, 1>(34.0 / 32.0), 1),
         "decode_smollm" => (large::decode_smollm(), 1),
         "bert_forward" => (large::bert_forward(), 40),
         "t5_128" => (large::t5::<4, 128>(), 3),

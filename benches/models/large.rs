@@ -14,12 +14,13 @@ use typed_transformer::prelude::*;
 use typed_transformer::train::{AdamW, update};
 use typed_transformer::weights::{self, Loadable};
 
-/// Greedy decoding of `Len` tokens in all after a prompt, with a cache of keys and values. `Trained` is the model in
+/// Greedy decoding of `Len` tokens in all after each prompt, with a cache of keys and values. `Trained` is the model in
 /// `f32`. A parameter of `Model` has `bytes_per_param`.
-fn decoding<Trained, Model, Prompt, Len>(bytes_per_param: f64) -> Step
+fn decoding<Trained, Model, Batch, Prompt, Len>(bytes_per_param: f64) -> Step
 where
     Trained: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Trained>,
-    Model: Module + Loadable<f32, Cpu> + Autoregressive<Const<1>, f32, Cpu> + 'static,
+    Model: Module + Loadable<f32, Cpu> + Autoregressive<Batch, f32, Cpu> + 'static,
+    Batch: ConstDim,
     Prompt: ConstDim + AtMost<Model::MaxSeqLen>,
     Len: ConstDim + AtMost<Model::MaxSeqLen>,
 {
@@ -29,9 +30,9 @@ where
     let model: Model = weights::load(&file, &device).unwrap();
     // Linux: the peak memory is from now on.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
-    let prompt = ids::<Const<1>, Prompt, Model::VocabSize>(1);
+    let prompts = ids::<Batch, Prompt, Model::VocabSize>(1);
     let decode = move || {
-        let _ = generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy()).unwrap();
+        let _ = generate_from_prompt(&model, &prompts, None, Len::default(), &mut Sampler::greedy()).unwrap();
     };
     let work = Work::decoding(Model::NUM_PARAMS, bytes_per_param, Len::SIZE - Prompt::SIZE);
     Step { params: Model::NUM_PARAMS, work, run: Box::new(decode) }
@@ -41,7 +42,7 @@ where
 pub fn decode_gpt() -> Step {
     dims! { VocabSize = 65; MaxSeqLen = 256; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 4; PromptLen = 16; }
     single_stack!(Gpt: NanoGpt);
-    decoding::<DecoderOnly<Gpt, f32, Cpu>, DecoderOnly<Gpt, f32, Cpu>, PromptLen, MaxSeqLen>(4.0)
+    decoding::<DecoderOnly<Gpt, f32, Cpu>, DecoderOnly<Gpt, f32, Cpu>, Const<1>, PromptLen, MaxSeqLen>(4.0)
 }
 
 /// One sequence of 1,024 tokens.
@@ -66,14 +67,14 @@ pub fn gpt2() -> Step {
     decoder_step::<Gpt2, Const<1>, Const<128>>()
 }
 
-/// GPT-2 small with its biases and weights in `P`, decoding 128 tokens after a prompt of 16.
-pub fn decode_gpt2<P: Precision>(bytes_per_param: f64) -> Step {
-    decoding::<gpt2::Model<f32, Cpu>, gpt2::Model<f32, Cpu, P>, Const<16>, Const<144>>(bytes_per_param)
+/// GPT-2 small with its biases and weights in `P`, decoding 128 tokens after each prompt of 16.
+pub fn decode_gpt2<P: Precision, const BATCH: usize>(bytes_per_param: f64) -> Step {
+    decoding::<gpt2::Model<f32, Cpu>, gpt2::Model<f32, Cpu, P>, Const<BATCH>, Const<16>, Const<144>>(bytes_per_param)
 }
 
 /// SmolLM, a Llama of 135 million parameters, decoding 128 tokens after a prompt of 16.
 pub fn decode_smollm() -> Step {
-    decoding::<smol_lm_135m::Model<f32, Cpu>, smol_lm_135m::Model<f32, Cpu>, Const<16>, Const<144>>(4.0)
+    decoding::<smol_lm_135m::Model<f32, Cpu>, smol_lm_135m::Model<f32, Cpu>, Const<1>, Const<16>, Const<144>>(4.0)
 }
 
 /// The forward pass of a BERT with 6 layers of width 384.
