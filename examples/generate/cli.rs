@@ -30,6 +30,12 @@ pub struct Cli {
     /// Draw only among the most likely tokens that together reach this probability
     #[arg(long, value_name = "PROBABILITY", requires = "temperature")]
     top_p: Option<f64>,
+    /// Draw only among the tokens that are at least this many times as likely as the most likely one
+    #[arg(long, value_name = "FACTOR", requires = "temperature")]
+    min_p: Option<f64>,
+    /// Divide the positive logits of tokens that the text has by this number, and multiply the negative ones
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    repetition_penalty: f64,
     /// How the weights are stored in memory; with fewer bits a token takes less time
     #[arg(long, value_enum, default_value_t)]
     pub weights: Weights,
@@ -90,14 +96,18 @@ pub enum ModelName {
 impl Cli {
     pub fn sampler<V: ConstDim>(&self) -> Result<Sampler<V>, BoxError> {
         let Some(temperature) = self.temperature else {
-            return Ok(Sampler::greedy());
+            return Ok(Sampler::greedy().repetition_penalty(self.repetition_penalty)?);
         };
-        let mut sampler = Sampler::with_temperature(temperature, self.seed)?;
+        let mut sampler =
+            Sampler::with_temperature(temperature, self.seed)?.repetition_penalty(self.repetition_penalty)?;
         if let Some(k) = self.top_k {
             sampler = sampler.top_k(k)?;
         }
         if let Some(p) = self.top_p {
             sampler = sampler.top_p(p)?;
+        }
+        if let Some(p) = self.min_p {
+            sampler = sampler.min_p(p)?;
         }
         Ok(sampler)
     }

@@ -41,6 +41,8 @@ pub struct Generation<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Re
     unread: Option<TokenIds<B, Const<1>, Model::VocabSize>>,
     num_read: usize,
     has_ended: Vec<bool>,
+    /// Of each text, which tokens it has.
+    occurs: Vec<Vec<bool>>,
 }
 
 impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generation<'a, B, Model, E, D> {
@@ -68,6 +70,10 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         let mut cache = model.cache(batch)?;
         let logits = model.next_logits(prompts, &mut cache)?;
         let has_ended = vec![false; batch.size()];
+        let mut occurs = vec![vec![false; Model::VocabSize::SIZE]; batch.size()];
+        for (row, occurs) in occurs.iter_mut().enumerate() {
+            prompts.row(row).into_iter().flatten().for_each(|token| occurs[token.value()] = true);
+        }
         Ok(Self {
             model,
             sampler,
@@ -77,6 +83,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
             unread: None,
             num_read: len.size(),
             has_ended,
+            occurs,
         })
     }
 
@@ -93,14 +100,16 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         }
         let logits = self.logits.as_vec();
         let (mut written, mut read_next) = (Vec::new(), Vec::new());
-        for (logits, has_ended) in logits.chunks(Model::VocabSize::SIZE).zip(&mut self.has_ended) {
+        let texts = self.has_ended.iter_mut().zip(&mut self.occurs);
+        for (logits, (has_ended, occurs)) in logits.chunks(Model::VocabSize::SIZE).zip(texts) {
             // A text that has ended goes on with a token that nobody sees.
             let token = match self.ends.first() {
                 Some(&end) if *has_ended => end,
-                _ => self.sampler.choose_from(logits)?,
+                _ => self.sampler.choose_from(logits, occurs)?,
             };
             written.push((!*has_ended).then_some(token));
             read_next.push(token);
+            occurs[token.value()] = true;
             *has_ended |= self.ends.contains(&token);
         }
         let (batch, _) = *self.logits.shape();

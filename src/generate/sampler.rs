@@ -26,14 +26,20 @@ pub enum SamplingError {
     /// The probability of top-p sampling is not in `(0, 1]`.
     #[error("top-p must be above 0 and at most 1, but it is {0}")]
     TopP(f64),
+    /// The factor of min-p sampling is not in `[0, 1]`.
+    #[error("min-p must be at least 0 and at most 1, but it is {0}")]
+    MinP(f64),
+    /// The repetition penalty is not positive or not finite.
+    #[error("a repetition penalty must be above 0 and finite, but it is {0}")]
+    RepetitionPenalty(f64),
 }
 crate::error::debug_by_sentence!(SamplingError);
 
 /// Chooses a token of the vocabulary `V` from its logits: the most likely one, or a random one.
 ///
 /// The probability of a random token is `softmax(logits / temperature)` over the tokens that remain after
-/// [`restrict_to`](Self::restrict_to), then [`top_k`](Self::top_k), then [`top_p`](Self::top_p). Samplers
-/// with the same seed make the same choices.
+/// [`restrict_to`](Self::restrict_to), then [`top_k`](Self::top_k), then [`top_p`](Self::top_p), then
+/// [`min_p`](Self::min_p). Samplers with the same seed make the same choices.
 ///
 /// ```
 /// use typed_transformer::{generate::Sampler, prelude::*};
@@ -60,6 +66,8 @@ pub struct Sampler<V> {
     random: Option<(f64, StdRng)>,
     top_k: usize,
     top_p: f64,
+    min_p: f64,
+    repetition_penalty: f64,
     /// The tokens to choose from; `None` allows the whole vocabulary.
     tokens: Option<Vec<Fin<V>>>,
 }
@@ -68,7 +76,7 @@ impl<V: ConstDim> Sampler<V> {
     /// Chooses the most likely token, and the first of several equally likely ones.
     #[must_use]
     pub fn greedy() -> Self {
-        Self { random: None, top_k: usize::MAX, top_p: 1.0, tokens: None }
+        Self { random: None, top_k: usize::MAX, top_p: 1.0, min_p: 0.0, repetition_penalty: 1.0, tokens: None }
     }
 
     /// Chooses random tokens with `softmax(logits / temperature)`.
@@ -107,6 +115,43 @@ impl<V: ConstDim> Sampler<V> {
         Ok(Self { top_p: p, ..self })
     }
 
+    /// Keeps the tokens that are at least `p` times as likely as the most likely one ([Nguyen et al.,
+    /// 2024](https://arxiv.org/abs/2407.01082)).
+    ///
+    /// # Errors
+    /// [`SamplingError::MinP`] unless `0 <= p <= 1`.
+    pub fn min_p(self, p: f64) -> Result<Self, SamplingError> {
+        if !(0.0..=1.0).contains(&p) {
+            return Err(SamplingError::MinP(p));
+        }
+        Ok(Self { min_p: p, ..self })
+    }
+
+    /// Makes the tokens of a text less likely in the rest of it: a positive logit is divided by the penalty, and a negative
+    /// one multiplied ([Keskar et al., 2019](https://arxiv.org/abs/1909.05858), 4.1). A
+    /// [`Generation`](super::Generation) knows its texts, prompts included; [`choose`](Self::choose) and
+    /// [`choose_each`](Self::choose_each) know none.
+    ///
+    /// # Errors
+    /// [`SamplingError::RepetitionPenalty`] unless the penalty is positive and finite.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, prelude::*};
+    /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+    /// let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Batch, TgtLen))?;
+    /// // So large a penalty lets no token occur twice while others are left.
+    /// let mut sampler = Sampler::greedy().repetition_penalty(1e9)?;
+    /// let text: TokenIds<Batch, MaxSeqLen, VocabSize> =
+    ///     generate_from_prompt(&model, &prompt, None, MaxSeqLen, &mut sampler)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn repetition_penalty(self, penalty: f64) -> Result<Self, SamplingError> {
+        if !(penalty.is_finite() && penalty > 0.0) {
+            return Err(SamplingError::RepetitionPenalty(penalty));
+        }
+        Ok(Self { repetition_penalty: penalty, ..self })
+    }
+
     /// Keeps only these tokens, for example if a text does not use the whole vocabulary of a model.
     #[must_use]
     pub fn restrict_to(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
@@ -118,7 +163,7 @@ impl<V: ConstDim> Sampler<V> {
     /// # Errors
     /// [`OpError::NotANumber`] if the logits of all allowed tokens are NaN or −∞.
     pub fn choose<E: Real, D: Device<E>>(&mut self, logits: &Tensor<(V,), E, D>) -> Result<Fin<V>, OpError> {
-        self.choose_from(&elements_of(logits))
+        self.choose_from(&elements_of(logits), &[])
     }
 
     /// Chooses a token for each row of the logits `(B, V)`, one after the other.
@@ -130,12 +175,19 @@ impl<V: ConstDim> Sampler<V> {
         logits: &Tensor<(B, V), E, D>,
     ) -> Result<Vec<Fin<V>>, OpError> {
         let ((batch, _), logits) = (*logits.shape(), elements_of(logits));
-        (0..batch.size()).map(|row| self.choose_from(&logits[row * V::SIZE..][..V::SIZE])).collect()
+        (0..batch.size()).map(|row| self.choose_from(&logits[row * V::SIZE..][..V::SIZE], &[])).collect()
     }
 
-    pub(super) fn choose_from<E: Real>(&mut self, logits: &[E]) -> Result<Fin<V>, OpError> {
+    /// `occurs` says of each token whether the text has it; it may be empty.
+    pub(super) fn choose_from<E: Real>(&mut self, logits: &[E], occurs: &[bool]) -> Result<Fin<V>, OpError> {
+        let penalty = self.repetition_penalty;
         let with_logit = |token: Fin<V>| {
             let logit = num_traits::ToPrimitive::to_f64(logits.get(token.value())?)?;
+            let logit = match occurs.get(token.value()) {
+                Some(true) if logit < 0.0 => logit * penalty,
+                Some(true) => logit / penalty,
+                _ => logit,
+            };
             (logit > f64::NEG_INFINITY).then_some((token, logit))
         };
         let mut tokens: Vec<(Fin<V>, f64)> = match &self.tokens {
@@ -165,6 +217,7 @@ impl<V: ConstDim> Sampler<V> {
         });
         let num_kept = num_kept.count();
         weights.truncate(num_kept.max(1));
+        weights.truncate(weights.partition_point(|&weight| weight >= self.min_p));
         // The highest weight is 1, so `WeightedIndex` accepts the weights.
         let index = WeightedIndex::new(&weights).map_or(0, |weights| weights.sample(rng));
         Ok(tokens[index].0)

@@ -1,10 +1,12 @@
 //! Qwen3, OLMo 2 and Gemma 3 compute what HuggingFace's `transformers` computes, as the models of `hugging_face.rs` do.
 
 use crate::hugging_face::{Batch, compare_both, compare_writer, ids, load, reference};
-use crate::small_models::{small_gemma3, small_olmo2, small_qwen3};
+use crate::small_models::{VocabSize, small_gemma3, small_olmo2, small_qwen3};
+use typed_transformer::generate::{Generation, Sampler};
 use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::olmo2::Olmo2;
 use typed_transformer::models::qwen3::Qwen3;
+use typed_transformer::nn::Autoregressive;
 use typed_transformer::prelude::*;
 use typed_transformer::weights::SafetensorsDtype;
 
@@ -47,7 +49,6 @@ where
 #[test]
 fn local_layers_of_gemma3_keep_their_window() {
     use small_gemma3::WindowLen;
-    use typed_transformer::nn::Autoregressive;
     let model: Gemma3<small_gemma3::Config, f32, Cpu> = load("gemma3");
     let mut cache = model.cache(Batch::new(1)).unwrap();
     for id in 0..30 {
@@ -57,4 +58,25 @@ fn local_layers_of_gemma3_keep_their_window() {
     assert!(held[0] <= 2 * WindowLen::SIZE, "{held:?}");
     assert!(held[2] >= 30, "{held:?}");
     assert_eq!((cache.len(), cache.layers[0].len()), (30, 30));
+}
+
+/// Positive and negative logits of tokens that a text has, of its prompt too, are penalized as in `transformers`.
+#[test]
+fn texts_with_a_repetition_penalty_agree() {
+    fn compare<Model>(name: &str, model: &Model)
+    where
+        Model: Autoregressive<Const<1>, f32, Cpu, VocabSize = VocabSize>,
+    {
+        let reference = reference(name);
+        let expected = reference.ids("output.greedy_with_penalty");
+        assert_ne!(expected, reference.ids("output.greedy"));
+        let mut sampler = Sampler::greedy().repetition_penalty(1.5).unwrap();
+        let prompt = ids(&expected[..5], (Const, Const::<5>));
+        let tokens = Generation::new(model, &prompt, None, &mut sampler).unwrap().take(12);
+        let text: Vec<usize> = tokens.map(|tokens| tokens.unwrap()[0].unwrap().value()).collect();
+        assert_eq!(text, expected[5..]);
+    }
+    compare::<Qwen3<small_qwen3::Config, f32, Cpu>>("qwen3", &load("qwen3"));
+    compare::<Olmo2<small_olmo2::Config, f32, Cpu>>("olmo2", &load("olmo2"));
+    compare::<Gemma3<small_gemma3::Config, f32, Cpu>>("gemma3", &load("gemma3"));
 }

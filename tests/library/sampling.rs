@@ -51,6 +51,27 @@ fn token_frequencies_match_the_softmax() {
 }
 
 #[test]
+fn min_p_keeps_tokens_by_their_share_of_the_most_likely_one() {
+    // Beside the most likely token, the others have 0.61, 0.37, 0.17 and 0.08 of its probability.
+    let with_min_p = |temperature, p| Sampler::with_temperature(temperature, 13).unwrap().min_p(p).unwrap();
+    assert_close(frequencies(with_min_p(1.0, 0.3), 20_000), probabilities(1.0, &[2, 4, 0]));
+    assert_close(frequencies(with_min_p(2.0, 0.3), 20_000), probabilities(2.0, &[2, 4, 0, 3]));
+    assert_close(frequencies(with_min_p(1.0, 1.0), 100), probabilities(1.0, &[2]));
+    assert_close(frequencies(with_min_p(1.0, 0.0), 20_000), probabilities(1.0, &[0, 1, 2, 3, 4]));
+    for p in [-0.1, 1.1, f64::NAN] {
+        assert!(matches!(Sampler::<VocabSize>::greedy().min_p(p), Err(SamplingError::MinP(_))));
+    }
+}
+
+#[test]
+fn a_repetition_penalty_is_positive() {
+    for penalty in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+        let error = Sampler::<VocabSize>::greedy().repetition_penalty(penalty).unwrap_err();
+        assert!(matches!(error, SamplingError::RepetitionPenalty(_)));
+    }
+}
+
+#[test]
 fn top_k_keeps_the_k_most_likely_tokens() {
     let sampler = Sampler::with_temperature(1.0, 12).unwrap().top_k(3).unwrap();
     assert_close(frequencies(sampler, 20_000), probabilities(1.0, &[2, 4, 0]));
