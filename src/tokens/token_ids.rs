@@ -98,7 +98,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// let text = "to be or not to be";
     /// let tokenizer = CharTokenizer::<VocabSize>::from_text(text)?;
     /// let [inputs, labels] = TokenIds::windows(&tokenizer.encode(text)?, [0, 3], (Const::<2>, SeqLen))?;
-    /// assert_eq!([inputs, labels].map(|ids| tokenizer.decode(&ids.rows()[1])), ["be o", "e or"]);
+    /// assert_eq!([inputs, labels].map(|ids| tokenizer.decode(&ids.row(1).unwrap_or_default())), ["be o", "e or"]);
     /// # Ok::<(), TokenError>(())
     /// ```
     pub fn windows(
