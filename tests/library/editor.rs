@@ -1,4 +1,4 @@
-//! What an editor shows of a program: the type after each `let`, with the names of the dimensions.
+//! An editor shows the type of a value after each `let`, with the names of the dimensions.
 //!
 //! `BLESS=1 cargo test --test library editor` draws `docs/hints.svg` anew.
 

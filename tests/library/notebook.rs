@@ -40,7 +40,7 @@ fn the_notebook_trains_rot13_and_shows_the_heads() {
         include!("../fixtures/notebook.rs")
     }
     let svg = run().unwrap();
-    // Of seven heads, some attend to the letter that they encrypt, nearly alone.
+    // Some of the seven heads attend to the letter that they encrypt, nearly alone.
     assert_eq!(svg.matches("layer 0, head").count(), 7);
     assert!(svg.matches("\n1.00\n").count() >= 6, "{svg}");
 }

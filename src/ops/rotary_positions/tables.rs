@@ -19,7 +19,7 @@ impl Tables {
     }
 }
 
-/// What tables are for: rotary positions, first position, number of positions, number of columns.
+/// Tables belong to rotary positions, a first position, a number of positions and a number of columns.
 type Key = (Rotary, usize, usize, usize);
 
 /// The tables that were used last. All layers of a model use the same, and so do the steps of a training.

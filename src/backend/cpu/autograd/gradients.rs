@@ -48,8 +48,8 @@ impl<E, D: Storage<E>> Clone for GradientSlot<E, D> {
     }
 }
 
-/// What is called during a backward pass as soon as a parameter's gradient is complete, so that ranks can sum it while
-/// the pass goes on.
+/// A receiver of complete gradients. A backward pass calls it as soon as a parameter's gradient is complete, so that
+/// ranks can sum it while the pass goes on.
 ///
 /// The pass runs in reverse, so the gradient is complete when it has passed the first kernel that read the parameter.
 /// dfdx's operations do not say which parameters they read, so a gradient may still change after the call, and the

@@ -36,7 +36,7 @@ pub fn packed_linear_kernel<F: Format>(
 
 /// `y += x Wᵀ` for one row. Each thread reads its rows of the weight as they are stored.
 fn add_one_row<F: Format>(y: &mut [f32], x: &[f32], weight: &PackedWeight<F>) {
-    let x = weight.factors(x);
+    let x = PackedWeight::<F>::pack_input(x);
     let partition = Partition::new(y.len(), MACS_PER_READ * weight.columns(), usize::MAX);
     let chunks = partition.chunks().zip(partition.split_mut(y, 1));
     partition.map_chunks(chunks, |(columns, y)| weight.add_product(columns.iter(), &x, y));

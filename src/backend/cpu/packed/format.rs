@@ -7,7 +7,7 @@ use std::slice::ChunksExact;
 pub trait Format: Copy + Send + Sync + 'static {
     type Block: Copy + Send + Sync + 'static;
     /// A block of the vector that the rows are multiplied by, as their product reads it.
-    type Factor: Copy + Send + Sync + 'static;
+    type InputBlock: Copy + Send + Sync + 'static;
 
     /// The block whose elements are nearest to these; `None` if one is not finite in this format.
     fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block>;
@@ -15,10 +15,10 @@ pub trait Format: Copy + Send + Sync + 'static {
     /// The element at `i`. It has no branch, so that a loop over a block becomes vector instructions.
     fn element(block: &Self::Block, i: usize) -> f32;
 
-    fn factor(x: &[f32; BLOCK_LEN]) -> Self::Factor;
+    fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock;
 
     /// `y += W x` for rows of blocks, which are read from the first to the last, in one sequence of addresses.
-    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::Factor], y: &mut [f32]);
+    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]);
 }
 
 /// bfloat16: the upper half of an `f32`.
@@ -27,7 +27,7 @@ pub struct Bf16Format;
 
 impl Format for Bf16Format {
     type Block = [u16; BLOCK_LEN];
-    type Factor = [f32; BLOCK_LEN];
+    type InputBlock = [f32; BLOCK_LEN];
 
     fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
         let nearest = elements.map(bf16::from_f32);
@@ -40,11 +40,11 @@ impl Format for Bf16Format {
     }
 
     #[inline(always)]
-    fn factor(x: &[f32; BLOCK_LEN]) -> Self::Factor {
+    fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock {
         *x
     }
 
-    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::Factor], y: &mut [f32]) {
+    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
         add_widened_product::<Self>(rows, x, y);
     }
 }
@@ -55,7 +55,7 @@ pub struct F16Format;
 
 impl Format for F16Format {
     type Block = [u16; BLOCK_LEN];
-    type Factor = [f32; BLOCK_LEN];
+    type InputBlock = [f32; BLOCK_LEN];
 
     fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
         let nearest = elements.map(f16::from_f32);
@@ -68,11 +68,11 @@ impl Format for F16Format {
     }
 
     #[inline(always)]
-    fn factor(x: &[f32; BLOCK_LEN]) -> Self::Factor {
+    fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock {
         *x
     }
 
-    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::Factor], y: &mut [f32]) {
+    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
         add_widened_product::<Self>(rows, x, y);
     }
 }

@@ -30,7 +30,7 @@ pub struct Q16Block {
 
 impl Format for Q8Format {
     type Block = Q8Block;
-    type Factor = Q16Block;
+    type InputBlock = Q16Block;
 
     fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
         const MAX_MULTIPLE: f32 = 127.0;
@@ -48,7 +48,7 @@ impl Format for Q8Format {
     }
 
     #[inline(always)]
-    fn factor(x: &[f32; BLOCK_LEN]) -> Self::Factor {
+    fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock {
         let largest = largest(x);
         // A scale that is not finite makes the product NaN, as an element that is not finite does.
         let inverse = if largest == 0.0 { 0.0 } else { f32::from(i16::MAX) / largest };
@@ -60,7 +60,7 @@ impl Format for Q8Format {
         Q16Block { multiples, scale }
     }
 
-    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::Factor], y: &mut [f32]) {
+    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
         match level() {
             #[cfg(target_arch = "x86_64")]
             Arch::V3(v3) => add_rows_v3(v3, rows, x, y),
@@ -195,9 +195,9 @@ mod tests {
     fn the_largest_products_are_exact() {
         for sign in [1.0, -1.0] {
             let (a, x) = ([127.0; BLOCK_LEN], [sign * f32::from(i16::MAX); BLOCK_LEN]);
-            let (block, factor) = (Q8Format::pack(&a).unwrap(), Q8Format::factor(&x));
+            let (block, input) = (Q8Format::pack(&a).unwrap(), Q8Format::pack_input(&x));
             let mut y = [1.0];
-            Q8Format::add_product([block].chunks_exact(1), &[factor], &mut y);
+            Q8Format::add_product([block].chunks_exact(1), &[input], &mut y);
             assert_eq!(y, [1.0 + 32.0 * 127.0 * x[0]]);
         }
     }
@@ -209,7 +209,7 @@ mod tests {
             let mut x = [1.0; BLOCK_LEN];
             x[7] = not_finite;
             let mut y = [0.0];
-            Q8Format::add_product([block].chunks_exact(1), &[Q8Format::factor(&x)], &mut y);
+            Q8Format::add_product([block].chunks_exact(1), &[Q8Format::pack_input(&x)], &mut y);
             assert!(y[0].is_nan());
         }
     }

@@ -64,21 +64,21 @@ impl<F: Format> PackedWeight<F> {
         });
     }
 
-    /// `y += W x` for some rows of the matrix `W`, with the [factors](Self::factors) of `x`.
-    pub fn add_product(&self, rows: Range<usize>, x: &[F::Factor], y: &mut [f32]) {
+    /// `y += W x` for some rows of the matrix `W`, with a [packed](Self::pack_input) `x`.
+    pub fn add_product(&self, rows: Range<usize>, x: &[F::InputBlock], y: &mut [f32]) {
         F::add_product(self.rows(rows), x, y);
     }
 
     /// The blocks of a vector, the last one filled up with zeros.
-    pub fn factors(&self, x: &[f32]) -> Vec<F::Factor> {
+    pub fn pack_input(x: &[f32]) -> Vec<F::InputBlock> {
         let (blocks, rest) = x.as_chunks::<BLOCK_LEN>();
         let mut last = [0.0; BLOCK_LEN];
         last[..rest.len()].copy_from_slice(rest);
         let last = (!rest.is_empty()).then_some(&last);
-        let mut factors = Vec::with_capacity(blocks.len() + 1);
+        let mut packed = Vec::with_capacity(blocks.len() + 1);
         vectorized!(for block in blocks.iter().chain(last) {
-            factors.push(F::factor(block));
+            packed.push(F::pack_input(block));
         });
-        factors
+        packed
     }
 }
