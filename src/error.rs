@@ -33,6 +33,11 @@ pub(crate) fn cast<E: Real>(value: f64) -> E {
     <E as num_traits::NumCast>::from(value).unwrap_or_else(E::nan)
 }
 
+/// [`cast`] of each element.
+pub(crate) fn cast_all<E: Real>(values: &[f64]) -> Vec<E> {
+    values.iter().map(|value| cast(*value)).collect()
+}
+
 /// An error that types cannot rule out: a run-time size, a rate, a number or the device.
 ///
 /// ```

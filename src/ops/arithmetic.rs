@@ -147,9 +147,12 @@ where
         let scalar = y.try_reshape_like(&()).map_err(device_error(op))?;
         return scalar.try_broadcast_like::<_, Dims::AllAxes>(&shape).map_err(device_error(op));
     }
-    let labels = label_array(&positions.iter().map(|position| *position as Label).collect::<Vec<_>>());
-    let y = Labelled { tensor: Smaller::into_sizes(op, y, Internal(()))?, labels };
+    let y = Labelled { tensor: Smaller::into_sizes(op, y, Internal(()))?, labels: labels_of(positions) };
     let to = array::from_fn(|axis| axis as Label);
     let view = broadcast(y, to, array::from_fn(|axis| sizes[axis])).map_err(device_error(op))?;
     Dims::from_sizes(op, view, Internal(()))
+}
+
+fn labels_of<const N: usize>(positions: &[usize]) -> [Label; N] {
+    label_array(&positions.iter().map(|position| *position as Label).collect::<Vec<_>>())
 }

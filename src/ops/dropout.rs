@@ -110,7 +110,7 @@ pub fn dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         return Ok(input);
     }
     let sizes: Vec<usize> = input.shape().concrete().into();
-    let is_kept = kept_elements::<Dims, E, D>(rate, &sizes, input.device())?;
+    let is_kept = kept_elements::<Dims>(rate, &sizes, || input.device().random_u64())?;
     drop_others(input, is_kept, rate)
 }
 
@@ -120,19 +120,25 @@ pub(super) fn ensure_is_rate(rate: f64) -> Result<(), OpError> {
 
 /// The random choice of the elements of a tensor over `Dims`, of these sizes, that dropout keeps, each with probability
 /// `1 - rate`.
-pub(crate) fn kept_elements<Dims, E: Real, D: Backend<E>>(
+/// `random` is a number of the device, for dropout without a seed.
+pub(crate) fn kept_elements<Dims>(
     rate: f64,
     sizes: &[usize],
-    device: &D,
+    random: impl FnOnce() -> u64,
 ) -> Result<Vec<bool>, OpError> {
+    let seed = DROPOUT_RNG.with_borrow_mut(|numbers| numbers.as_mut().map(ChaCha8Rng::next_u64));
+    draw(rate, sizes, seed.unwrap_or_else(random), type_name::<Dims>())
+}
+
+/// [`kept_elements`] of a shape with this type name, from a seed.
+fn draw(rate: f64, sizes: &[usize], seed: u64, shape: &str) -> Result<Vec<bool>, OpError> {
     /// The elements that one thread draws at least: drawing fewer takes less time than to start it.
     const MIN_DRAWS_PER_CHUNK: usize = 1 << 14;
     let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
-    let seed = DROPOUT_RNG.with_borrow_mut(|numbers| numbers.as_mut().map(ChaCha8Rng::next_u64));
-    let numbers = ChaCha8Rng::seed_from_u64(seed.unwrap_or_else(|| device.random_u64()));
+    let numbers = ChaCha8Rng::seed_from_u64(seed);
     let len: usize = sizes.iter().product();
     let first = ROWS.with_borrow(|rows| {
-        let rows = rows.as_ref().filter(|rows| rows.are_first_of(type_name::<Dims>()));
+        let rows = rows.as_ref().filter(|rows| rows.are_first_of(shape));
         rows.map_or(0, |rows| rows.range.start * (len / sizes[0].max(1)))
     });
     let chunk_len = len.div_ceil(rayon::current_num_threads()).max(MIN_DRAWS_PER_CHUNK);
@@ -162,10 +168,14 @@ pub(crate) fn drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         let (shape, factor) = (*input.shape(), kept_factor(rate) as f32);
         return run_kernel(OP, shape, T::default(), |tape| Ok(dropout_kernel(D::read(input, tape)?, is_kept, factor)?));
     }
-    let factor: E = cast(kept_factor(rate));
-    let factors = is_kept.iter().map(|is_kept| if *is_kept { factor } else { E::zero() }).collect();
     map(OP, input, |x| {
-        let factors = x.device().try_tensor_from_vec(factors, *x.shape())?;
+        let factors = x.device().try_tensor_from_vec(factors(&is_kept, rate), *x.shape())?;
         x.try_mul(factors.retaped::<T>())
     })
+}
+
+/// [`kept_factor`] for a kept element, 0 for another one.
+fn factors<E: Real>(is_kept: &[bool], rate: f64) -> Vec<E> {
+    let factor: E = cast(kept_factor(rate));
+    is_kept.iter().map(|is_kept| if *is_kept { factor } else { E::zero() }).collect()
 }

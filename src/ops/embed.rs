@@ -40,8 +40,7 @@ pub fn embed<
     if D::HAS_KERNELS {
         let (batch, len) = ids.shape();
         return run_kernel(OP, (batch, len, M::default()), tape, |tape| {
-            let starts = ids.as_slice().iter().map(|id| id * M::SIZE).collect();
-            Ok(gather_kernel(read_weight(table, tape)?, starts, M::SIZE)?)
+            Ok(gather_kernel(read_weight(table, tape)?, row_starts(ids.as_slice(), M::SIZE), M::SIZE)?)
         });
     }
     let error = device_error::<D::Err>(OP);
@@ -52,4 +51,9 @@ pub fn embed<
     let table: Tensor<(usize, usize), E, D, T> = with_shape_type(OP, table.put_tape(tape.merge(table_tape)))?;
     let output: Tensor<(usize, usize, usize), E, D, T> = table.try_gather(ids).map_err(&error)?;
     with_shape_type(OP, output)
+}
+
+/// The places of the first elements of some rows of `width` elements.
+fn row_starts(rows: &[usize], width: usize) -> Vec<usize> {
+    rows.iter().map(|row| row * width).collect()
 }

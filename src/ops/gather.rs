@@ -172,9 +172,12 @@ where
     check_same_size("the input", shape.axis(), "the indices", indices.axis()).map_err(dim_error(OP))?;
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
     let to = shape.replace_axis(indices.shape().0);
-    let starts =
-        (0..outer).flat_map(|outer| indices.as_slice().iter().map(move |&index| (outer * len + index) * inner));
-    gather_runs(OP, input, starts.collect(), inner, to)
+    gather_runs(OP, input, run_starts(outer, indices.as_slice(), len, inner), inner, to)
+}
+
+/// The first elements of the runs of `inner` elements at `indices` of each of `outer` axes of `len` runs.
+fn run_starts(outer: usize, indices: &[usize], len: usize, inner: usize) -> Vec<usize> {
+    (0..outer).flat_map(|outer| indices.iter().map(move |&index| (outer * len + index) * inner)).collect()
 }
 
 /// Runs of `len` elements, one from each of `starts` on, as a tensor over `to`.
@@ -189,8 +192,11 @@ pub(crate) fn gather_runs<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tap
         ensure_not_empty(op, &to)?;
         return run_kernel(op, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, starts, len)?));
     }
-    let offsets = starts.into_iter().flat_map(|start| start..start + len).collect();
-    gather_offsets(op, input, offsets, to)
+    gather_offsets(op, input, run_offsets(&starts, len), to)
+}
+
+fn run_offsets(starts: &[usize], len: usize) -> Vec<usize> {
+    starts.iter().flat_map(|&start| start..start + len).collect()
 }
 
 /// The elements at these offsets of the input in row-major order, as a tensor over `to`.

@@ -159,4 +159,4 @@ pub use windows::windows;
 
 pub use crate::backend::{AttentionScale, MaskFill, NormKind};
 pub use crate::error::{OpError, Real};
-pub(crate) use crate::error::{cast, device_error, dim_error, ensure_not_empty};
+pub(crate) use crate::error::{cast, cast_all, device_error, dim_error, ensure_not_empty};

@@ -117,7 +117,7 @@ pub(crate) fn attend<
     let (batch, queries, keys) = mask.shape();
     if kept.is_none() && T::OWNS_TAPE && dropout > 0.0 {
         let sizes = [batch.size(), H::SIZE, queries.size(), keys.size()];
-        kept = Some(kept_elements::<(B, H, Q, K), E, D>(dropout, &sizes, query.device())?);
+        kept = Some(kept_elements::<(B, H, Q, K)>(dropout, &sizes, || query.device().random_u64())?);
     }
     let factor = scale.factor(H::SIZE, QKDim::SIZE);
     if D::HAS_KERNELS {

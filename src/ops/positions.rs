@@ -4,6 +4,7 @@ use crate::dims::{ConstDim, Dim, Even, LengthOf, MaybeSharded, check_same_size};
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, GatherTo};
+use std::ops::Range;
 
 /// The first `S` rows of a table of learned positions (*The Typed Transformer*, "Embedder").
 ///
@@ -103,9 +104,15 @@ pub(crate) fn sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Backend
     len: S,
     width: M,
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
-    let wavelengths = (0..M::SIZE).map(|column| {
+    let table = sinusoids(start..start + len.size(), M::SIZE);
+    device.try_tensor_from_vec(table, (len, width)).map_err(device_error("sinusoidal positions"))
+}
+
+/// The rows of the table of [`sinusoidal_positions`] for some positions.
+fn sinusoids<E: Real>(positions: Range<usize>, width: usize) -> Vec<E> {
+    let wavelengths = (0..width).map(|column| {
         let pair = (column - column % 2) as f64;
-        10_000f64.powf(pair / M::SIZE as f64)
+        10_000f64.powf(pair / width as f64)
     });
     let wavelengths: Vec<f64> = wavelengths.collect();
     let row = |position| {
@@ -114,8 +121,7 @@ pub(crate) fn sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Backend
             cast(if column % 2 == 0 { angle.sin() } else { angle.cos() })
         })
     };
-    let table = (start..start + len.size()).flat_map(row).collect();
-    device.try_tensor_from_vec(table, (len, width)).map_err(device_error("sinusoidal positions"))
+    positions.flat_map(row).collect()
 }
 
 /// `x + p`: the same positions added to every sequence of the batch.

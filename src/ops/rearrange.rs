@@ -63,12 +63,37 @@ pub struct Rearrangement<'a> {
     pub merged: &'a [usize],
 }
 
+/// A shape of `N` axes, their order in the result, and its shape of `T` axes.
+struct Steps<const N: usize, const T: usize> {
+    split: [usize; N],
+    order: [usize; N],
+    merged: [usize; T],
+}
+
+impl Rearrangement<'_> {
+    /// The steps for an operand of these sizes. An axis without a factor is an axis of one element.
+    fn steps<const N: usize, const T: usize>(&self, sizes: &[usize]) -> Steps<N, T> {
+        let split = self.factors.iter().zip(sizes).flat_map(|(factors, size)| match factors {
+            [] => vec![*size],
+            factors => factors.to_vec(),
+        });
+        let split: Vec<usize> = split.collect();
+        let (from, to): ([Label; N], [Label; N]) = (label_array(self.from), label_array(self.to));
+        let order = to.map(|label| from.iter().position(|other| *other == label).unwrap_or(0));
+        let size = |axis: usize| split.get(axis).copied().unwrap_or(1);
+        let mut rest = order.into_iter().map(size);
+        let merged: Vec<usize> = self.merged.iter().map(|count| rest.by_ref().take(*count).product()).collect();
+        let merged = array::from_fn(|axis| merged.get(axis).copied().unwrap_or(1));
+        Steps { split: array::from_fn(size), order, merged }
+    }
+}
+
 impl<To> Over<To> {
     /// The operand split, permuted and merged. Split, it has `N` axes.
     pub fn rearrange<From, Tape, E, D, const F: usize, const N: usize, const T: usize>(
         (x, tape): TensorAndTape<From, E, D, Tape>,
         _: NumAxes<N>,
-        Rearrangement { factors, from, to, merged }: Rearrangement,
+        rearrangement: Rearrangement,
     ) -> Result<Tensor<To, E, D, Tape::Tape>, OpError>
     where
         From: NamedAxes<F>,
@@ -81,23 +106,11 @@ impl<To> Over<To> {
         [usize; T]: Sizes,
     {
         ensure_not_empty(OP, x.shape())?;
-        let sizes = x.shape().concrete();
-        let split = factors.iter().zip(sizes).flat_map(|(factors, size)| match factors {
-            [] => vec![size],
-            factors => factors.to_vec(),
-        });
-        let split: Vec<usize> = split.collect();
-        let (from, to): ([Label; N], [Label; N]) = (label_array(from), label_array(to));
-        let order = to.map(|label| from.iter().position(|other| *other == label).unwrap_or(0));
-        let size = |axis: usize| split.get(axis).copied().unwrap_or(1);
-        let mut rest = order.into_iter().map(size);
-        let merged: Vec<usize> = merged.iter().map(|count| rest.by_ref().take(*count).product()).collect();
-        let merged = array::from_fn(|axis| merged.get(axis).copied().unwrap_or(1));
-
+        let steps = rearrangement.steps::<N, T>(x.shape().concrete().as_ref());
         let x = From::into_sizes(OP, x.put_tape(tape.into_tape()), Internal(()))?;
         let compute = || {
-            let axes = into_shape::<F, N, E, D, _>(x, array::from_fn(size))?;
-            into_shape::<N, T, E, D, _>(permuted(axes, order)?, merged)
+            let axes = into_shape::<F, N, E, D, _>(x, steps.split)?;
+            into_shape::<N, T, E, D, _>(permuted(axes, steps.order)?, steps.merged)
         };
         To::from_sizes(OP, compute().map_err(device_error(OP))?, Internal(()))
     }

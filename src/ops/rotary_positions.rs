@@ -2,7 +2,7 @@ mod tables;
 
 use super::concat_split::outer_len_inner;
 use super::unnamed::{reshape_to, zip};
-use super::{OpError, Real, cast, device_error, take};
+use super::{OpError, Real, cast_all, device_error, take};
 use crate::backend::{Backend, Tape, rotary_kernel, run_kernel};
 use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, HasAxis, MaybeSharded, Product, Unchecked, axis};
 use crate::tokens::{Fin, Indices};
@@ -205,28 +205,21 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
         let rotation = rotation((rotary, start, len, HeadDim::SIZE), vectors);
         return run_kernel(OP, shape, T::default(), |tape| Ok(rotary_kernel(D::read(input, tape)?, rotation)?));
     }
-    let tables = Tables::of(rotary, start, len, HeadDim::SIZE);
-    let paired: Vec<PairedColumn> =
-        (0..HeadDim::SIZE).map(|column| rotary.pairs.of_column(column, HeadDim::SIZE)).collect();
-    let rows = |table: Vec<f64>, factor: fn(f64, &PairedColumn) -> f64| -> Vec<E> {
-        let rows = table.chunks((HeadDim::SIZE / 2).max(1));
-        rows.flat_map(|row| paired.iter().map(|column| cast(factor(row[column.pair], column)))).collect()
-    };
-    let cosines = rows(tables.cosines, |cosine, _| cosine);
-    // The other column of a pair is subtracted from the first one.
-    let sines = rows(tables.sines, |sine, column| if column.is_second { sine } else { -sine });
+    let tables = Tables::of_columns(rotary, start, len, HeadDim::SIZE);
     let sequences = shape.num_elements() / (len * columns).max(1);
     let sizes = (Unchecked(sequences), Unchecked(len), Unchecked(vectors), HeadDim::default());
     let (device, input) = (input.device().clone(), reshape_to(OP, input, sizes)?);
     let all: Vec<Fin<HeadDim>> = Fin::all().collect();
-    let others = Indices::from_fn((HeadDim::default(),), |column| all[paired[column].other]);
+    let other = |column| rotary.pairs.of_column(column, HeadDim::SIZE).other;
+    let others = Indices::from_fn((HeadDim::default(),), |column| all[other(column)]);
     let others = take(input.clone(), axis::<HeadDim>(), &others)?;
-    let broadcast = |table: Vec<E>| {
-        let table: Tensor<(Unchecked, HeadDim), E, D> = device.try_tensor_from_vec(table, (sizes.1, sizes.3))?;
+    let broadcast = |table: &[f64]| {
+        let table: Tensor<(Unchecked, HeadDim), E, D> =
+            device.try_tensor_from_vec(cast_all(table), (sizes.1, sizes.3))?;
         table.retaped::<T>().try_broadcast_like::<_, Axes2<0, 2>>(&sizes)
     };
     let error = device_error::<D::Err>(OP);
-    let (cosines, sines) = (broadcast(cosines).map_err(&error)?, broadcast(sines).map_err(&error)?);
+    let (cosines, sines) = (broadcast(&tables.cosines).map_err(&error)?, broadcast(&tables.sines).map_err(&error)?);
     let input = zip(OP, input, cosines, |x, y| x.try_mul(y))?;
     let others = zip(OP, others, sines, |x, y| x.try_mul(y))?;
     reshape_to(OP, zip(OP, input, others, |x, y| x.try_add(y))?, shape)

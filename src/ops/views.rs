@@ -7,7 +7,7 @@ use crate::backend::Tape;
 use crate::dims::{self, AnyDim};
 use crate::internal::Internal;
 use dfdx::shapes::{Axes, HasAxes, HasShape, PermuteShapeTo, ReduceShapeTo, Shape};
-use dfdx::tensor::Tensor;
+use dfdx::tensor::{Storage, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, Device, PermuteTo, RealizeTo, ReshapeTo};
 use std::{array, fmt::Debug, ops::Range};
 
@@ -145,11 +145,21 @@ named_axes!(5: A B C F G);
 named_axes!(6: A B C F G H);
 
 /// The same elements over a shape of the same sizes.
-pub fn with_shape_type<From: Shape, To: Shape<Concrete = From::Concrete>, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn with_shape_type<
+    From: Shape,
+    To: Shape<Concrete = From::Concrete>,
+    E,
+    D: Storage<E>,
+    T: dfdx::tensor::Tape<E, D>,
+>(
     op: &'static str,
     tensor: Tensor<From, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
-    tensor.try_realize().map_err(|tensor| shape_error(op, tensor.shape(), dims::name::<To>))
+    // Not by `map_err`, which the compiler would make for each pair of shapes, with the closure.
+    match tensor.try_realize() {
+        Ok(tensor) => Ok(tensor),
+        Err(tensor) => Err(shape_error(op, tensor.shape(), dims::name::<To>)),
+    }
 }
 
 fn shape_error(op: &'static str, from: &dyn Debug, to: fn() -> String) -> OpError {

@@ -1,6 +1,6 @@
-use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::choose};
+use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::choose, views::with_shape_type};
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::dims::{ConstDim, Dim, MaybeSharded, Unnamed};
 use crate::mask::{AttentionMask, PaddingMask};
 use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::Tensor;
@@ -214,7 +214,12 @@ pub(super) fn bool_tensor<Dims: Shape, E: Real, D: Backend<E>>(
     shape: Dims,
     device: &D,
 ) -> Result<Tensor<Dims, bool, D>, OpError> {
-    let numbers: Vec<E> = elements.iter().map(|&element| cast(f64::from(element))).collect();
-    let compute = || device.try_tensor_from_vec(numbers, shape)?.try_gt(cast::<E>(0.5));
-    compute().map_err(device_error::<D::Err>(op))
+    let compute =
+        || device.try_tensor_from_vec(numbers_of(elements), Unnamed::new(shape.concrete()))?.try_gt(cast::<E>(0.5));
+    with_shape_type(op, compute().map_err(device_error::<D::Err>(op))?)
+}
+
+/// 1 for `true`, 0 for `false`.
+fn numbers_of<E: Real>(elements: &[bool]) -> Vec<E> {
+    elements.iter().map(|&element| cast(f64::from(element))).collect()
 }

@@ -69,7 +69,7 @@ pub fn multi_head_attention<
     let mut kept = None;
     if T::OWNS_TAPE && dropout > 0.0 {
         let sizes = [batch.size(), H::SIZE, queries.size(), keys.size()];
-        let whole = kept_elements::<(B, H, Q, K), E, D>(dropout, &sizes, query.device())?;
+        let whole = kept_elements::<(B, H, Q, K)>(dropout, &sizes, || query.device().random_u64())?;
         kept = Some(Parts::of(&sizes, 1, ranks.size()).part(&whole, ranks.rank()));
     }
     let attended = attend(query, key, value, mask, options, kept)?;

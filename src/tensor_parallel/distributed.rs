@@ -1,4 +1,5 @@
 use super::{DistributedError, parameter_sharding::parameter_shardings};
+use crate::model_tensors::ViewPath;
 use crate::nn::Module;
 use crate::ops::{OpError, device_error};
 use crate::ranks::{Element, RankAxis, Ranks, RanksError, Replicated};
@@ -6,7 +7,7 @@ use crate::weights::{
     Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, TensorFile, collect, compare_conventions,
     load_from,
 };
-use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName};
+use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor};
 use dfdx::shapes::Shape;
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::Device;
@@ -233,7 +234,7 @@ where
     D: Device<E>,
     Keep: FnMut(String, Vec<E>) -> Result<(), RanksError>,
 {
-    type Viewer = ViewTensorName;
+    type Viewer = ViewPath;
     type Err = DistributedError;
     type E2 = E;
     type D2 = D;

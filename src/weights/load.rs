@@ -126,11 +126,14 @@ pub fn metadata(path: impl AsRef<Path>) -> Result<HashMap<String, String>, LoadE
 
 /// Compares the conventions in the file, if it has them, with those of the model.
 pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<(), LoadError> {
+    compare(file, &conventions::<Model>())
+}
+
+fn compare(file: &TensorFile, expected: &BTreeMap<String, String>) -> Result<(), LoadError> {
     let Some(lines) = file.metadata().get(CONVENTIONS) else {
         return Ok(());
     };
     let found: BTreeMap<_, _> = lines.lines().filter_map(|line| line.split_once(": ")).collect();
-    let expected = conventions::<Model>();
     let expected: BTreeMap<_, _> = expected.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     for &convention in expected.keys().chain(found.keys()) {
         let value = |values: &BTreeMap<_, &str>| values.get(convention).unwrap_or(&"none").to_string();

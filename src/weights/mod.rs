@@ -63,6 +63,10 @@ pub(crate) const TRAINING: &str = "training";
 pub(crate) fn conventions<Model: Module>() -> BTreeMap<String, String> {
     let mut found = BTreeSet::new();
     Model::conventions(&mut found);
+    by_name(found)
+}
+
+fn by_name(found: BTreeSet<(&'static str, String)>) -> BTreeMap<String, String> {
     let mut values = BTreeMap::<_, Vec<_>>::new();
     for (name, value) in found {
         values.entry(name.to_string()).or_default().push(value);

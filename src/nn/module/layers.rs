@@ -173,17 +173,15 @@ impl<NumLayers: ConstDim, Layer: TensorCollection<E, D>, E: Dtype, D: Device<E>>
     type To<To: Dtype, ToDevice: Device<To>> = Layers<NumLayers, Layer::To<To, ToDevice>>;
 
     fn iter_tensors<V: ModuleVisitor<Self, E, D>>(visitor: &mut V) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
-        let mut layers = Some(Vec::with_capacity(NumLayers::SIZE));
+        let mut layers = Vec::with_capacity(NumLayers::SIZE);
         for i in 0..NumLayers::SIZE {
             let name = i.to_string();
             let layer =
                 visitor.visit_module::<Layer, _, _>(&name, move |all| &all.layers[i], move |all| &mut all.layers[i])?;
-            layers = layers.zip(layer).map(|(mut layers, layer)| {
-                layers.push(layer);
-                layers
-            });
+            layers.extend(layer);
         }
-        Ok(layers.map(|layers| Layers { layers, num_layers: PhantomData }))
+        // A visitor that makes no layers makes none.
+        Ok((layers.len() == NumLayers::SIZE).then_some(Layers { layers, num_layers: PhantomData }))
     }
 }
 

@@ -2,9 +2,10 @@ mod layers;
 mod param_shape;
 mod summary;
 
+pub use crate::model_tensors::child_path;
 pub use layers::{ForEachLayer, Layers, PerLayer};
 pub use param_shape::ParamShape;
-pub use summary::{Summary, SummaryRow, child_path};
+pub use summary::{Summary, SummaryRow};
 
 use std::collections::BTreeSet;
 

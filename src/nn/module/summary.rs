@@ -85,12 +85,3 @@ impl fmt::Display for Summary {
         f.write_str(&lines.join("\n"))
     }
 }
-
-/// The path of the field `field` of the module at `path`.
-#[must_use]
-pub fn child_path(path: &str, field: &str) -> String {
-    if path.is_empty() {
-        return field.to_string();
-    }
-    format!("{path}.{field}")
-}

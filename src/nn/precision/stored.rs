@@ -97,15 +97,25 @@ impl<Dims, D, P: Packing> Stored<Dims, D, P> {
 
 impl<V: ConstDim, M: ConstDim, D, P: Packing> Stored<(V, M), D, P> {
     /// Some rows, in the dtype in which the model computes.
-    fn rows<E: Real>(&self, rows: impl ExactSizeIterator<Item = usize>) -> Vec<E> {
-        let mut row = vec![0.0; M::SIZE];
-        let mut elements = Vec::with_capacity(rows.len() * M::SIZE);
-        for index in rows {
-            self.packed.unpack(index..index + 1, &mut row);
-            elements.extend(row.iter().map(|&element| cast::<E>(f64::from(element))));
-        }
-        elements
+    fn rows<E: Real>(&self, rows: &[usize]) -> Vec<E> {
+        unpack(&self.packed, rows, M::SIZE)
     }
+}
+
+/// Some rows of `columns` elements.
+fn unpack<E: Real, F: Format>(packed: &PackedWeight<F>, rows: &[usize], columns: usize) -> Vec<E> {
+    let mut row = vec![0.0; columns];
+    let mut elements = Vec::with_capacity(rows.len() * columns);
+    for &index in rows {
+        packed.unpack(index..index + 1, &mut row);
+        elements.extend(row.iter().map(|&element| cast::<E>(f64::from(element))));
+    }
+    elements
+}
+
+/// Packs rows of `columns` elements; `None` if one is too large.
+fn pack<E: Dtype, F: Format>(elements: &[E], columns: usize) -> Option<PackedWeight<F>> {
+    PackedWeight::pack(elements.iter().map(|element| element.to_f32().unwrap_or(f32::NAN)), columns)
 }
 
 impl<Dims, D: Clone, P: Packing> Clone for Stored<Dims, D, P> {
@@ -126,8 +136,7 @@ impl<Dims: ParamShape, E: Dtype, D: Device<E>, P: Packing> Loadable<E, D> for St
         let shape = Dims::shape();
         let elements = source.read(path, &shape)?;
         let columns = shape.concrete().into_iter().last().unwrap_or(1);
-        let as_f32 = elements.iter().map(|element| element.to_f32().unwrap_or(f32::NAN));
-        let Some(packed) = PackedWeight::pack(as_f32, columns) else {
+        let Some(packed) = pack(&elements, columns) else {
             let (tensor, precision) = (path.to_string(), crate::dims::name::<P>());
             return Err(LoadError::Precision { tensor, precision });
         };
@@ -156,7 +165,8 @@ impl<P: Packing> Precision for P {
                 Ok(packed_linear_kernel(input, weight.packed.clone(), bias, OutDim::SIZE)?)
             });
         }
-        let widened = weight.device.try_tensor_from_vec(weight.rows(0..OutDim::SIZE), Default::default());
+        let widened =
+            weight.device.try_tensor_from_vec(weight.rows(&(0..OutDim::SIZE).collect::<Vec<_>>()), Default::default());
         let widened: Tensor<(OutDim, InDim), E, D> = widened.map_err(device_error(OP))?;
         ops::linear(input, &widened, bias)
     }
@@ -167,7 +177,7 @@ impl<P: Packing> Precision for P {
         tape: T,
     ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
         let (batch, len) = ids.shape();
-        let rows = table.rows(ids.as_slice().iter().copied());
+        let rows = table.rows(ids.as_slice());
         let x = table.device.try_tensor_from_vec(rows, (batch, len, M::default()));
         Ok(x.map_err(device_error("embed"))?.put_tape(tape))
     }

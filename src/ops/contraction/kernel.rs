@@ -1,4 +1,5 @@
-use super::{Label, Labelled, position};
+use super::plan::{Axes, position, sizes_of};
+use super::{Label, Labelled};
 use crate::backend::{Backend, ContractionAxis, Tape, contraction_kernel, run_kernel};
 use crate::ops::views::Sizes;
 use crate::ops::{OpError, Real};
@@ -17,20 +18,22 @@ where
     [usize; R]: Sizes,
     [usize; N]: Sizes,
 {
-    let size = |label| left.size(label).max(right.size(label));
-    let axis = |label: Label, is_in_output| ContractionAxis {
-        size: size(label),
-        left: position(&left.labels, label),
-        right: position(&right.labels, label),
-        is_in_output,
-    };
-    let axes = to.iter().map(|label| axis(*label, true)).chain(inner.iter().map(|label| axis(*label, false)));
-    let axes: Vec<ContractionAxis> = axes.collect();
-    let shape = to.map(size);
-
+    let axes = contraction_axes(left.axes(), right.axes(), &to, inner);
+    let shape = sizes_of(left.axes(), right.axes(), to);
     let (left_tensor, tape) = left.tensor.split_tape();
     let (right_tensor, right_tape) = right.tensor.split_tape();
     run_kernel(op, shape, tape.merge(right_tape), |_| {
         Ok(contraction_kernel(D::read_strided(left_tensor)?, D::read_strided(right_tensor)?, &axes)?)
     })
+}
+
+/// The axes of the result, then those that are summed.
+fn contraction_axes(left: Axes, right: Axes, to: &[Label], inner: &[Label]) -> Vec<ContractionAxis> {
+    let axis = |label: Label, is_in_output| ContractionAxis {
+        size: left.size(label).max(right.size(label)),
+        left: position(left.labels, label),
+        right: position(right.labels, label),
+        is_in_output,
+    };
+    to.iter().map(|label| axis(*label, true)).chain(inner.iter().map(|label| axis(*label, false))).collect()
 }

@@ -1,11 +1,11 @@
-use super::{Label, Labelled, broadcast, kernel::contract_by_kernel, label_array, position};
+use super::plan::{Axes, axes_of};
+use super::{Label, Labelled, broadcast, kernel::contract_by_kernel, label_array};
 use crate::backend::{Backend, Tape};
 use crate::ops::views::{Sizes, permuted};
 use crate::ops::{OpError, Real, device_error};
 use dfdx::shapes::Axis;
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{ReshapeTo, SumTo};
-use std::array;
 
 /// The sum of `x` over the axes that are not in `to`; the result has the axes `to`.
 pub fn sum_to<const X: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
@@ -18,9 +18,9 @@ where
     [usize; N]: Sizes,
 {
     let error = device_error::<D::Err>(op);
-    let summed: Vec<Label> = x.labels.iter().copied().filter(|label| !to.contains(label)).collect();
+    let summed = x.axes().pick(|label| !to.contains(&label));
+    let sizes = to.map(|label| x.axes().size(label));
     if summed.is_empty() {
-        let sizes = to.map(|label| x.size(label));
         return broadcast(x, to, sizes).map_err(error);
     }
     if D::HAS_KERNELS {
@@ -34,15 +34,19 @@ where
             &summed,
         );
     }
-    let kept = to.iter().filter(|label| x.has(**label)).copied();
-    let order: Vec<Label> = kept.chain(summed.iter().copied()).collect();
-    let order = array::from_fn(|axis| position(&x.labels, order[axis]).unwrap_or(axis));
-    let (shape, len) = (to.map(|label| x.size(label)), summed.iter().map(|label| x.size(*label)).product::<usize>());
+    let order = kept_first(x.axes(), &to, &summed);
+    let count: usize = sizes.iter().product();
+    let len = x.axes().len() / count.max(1);
     let compute = || {
         let x = permuted(x.tensor, order)?;
-        let count = shape.iter().product();
         let rows: Tensor<(usize, usize), E, D, T> = x.try_reshape_like(&(count, len))?;
-        rows.try_sum::<(usize,), Axis<1>>()?.try_reshape_like(&shape)
+        rows.try_sum::<(usize,), Axis<1>>()?.try_reshape_like(&sizes)
     };
     compute().map_err(error)
+}
+
+/// The axes of `x` in the order of `to`, then those that are summed.
+fn kept_first<const X: usize>(x: Axes, to: &[Label], summed: &[Label]) -> [usize; X] {
+    let kept = to.iter().filter(|label| x.has(**label));
+    axes_of(x.labels, &kept.chain(summed).copied().collect::<Vec<_>>())
 }

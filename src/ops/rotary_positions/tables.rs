@@ -1,4 +1,4 @@
-use super::{Rotary, RotaryPairs};
+use super::{PairedColumn, Rotary, RotaryPairs};
 use crate::backend::Rotation;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +16,21 @@ impl Tables {
         let all = (start..start + len).flat_map(|position| angles.iter().map(move |angle| position as f64 * angle));
         let (sines, cosines) = all.map(f64::sin_cos).unzip();
         Self { cosines, sines }
+    }
+
+    /// The factors of a column and of the other column of its pair, whose products with them are added:
+    /// `(S, HeadDim)` each. The other column is subtracted from the first of a pair.
+    pub fn of_columns(rotary: Rotary, start: usize, len: usize, width: usize) -> Self {
+        let tables = Self::of(rotary, start, len, width);
+        let columns: Vec<PairedColumn> = (0..width).map(|column| rotary.pairs.of_column(column, width)).collect();
+        let widened = |table: Vec<f64>, sign: fn(&PairedColumn) -> f64| {
+            let rows = table.chunks((width / 2).max(1));
+            rows.flat_map(|row| columns.iter().map(|column| sign(column) * row[column.pair])).collect()
+        };
+        Self {
+            cosines: widened(tables.cosines, |_| 1.0),
+            sines: widened(tables.sines, |column| if column.is_second { 1.0 } else { -1.0 }),
+        }
     }
 }
 

@@ -46,8 +46,11 @@ impl StridedOperand {
     /// # Panics
     /// If the tensor has no elements.
     pub fn new<Dims: Shape>(tensor: Tensor<Dims, f32, Cpu>) -> Self {
-        let sizes: Vec<usize> = tensor.shape().concrete().into();
-        let tensor: Box<dyn AnyTensor> = Box::new(unnamed(tensor));
+        let sizes = tensor.shape().concrete().into();
+        Self::with_strides(Box::new(unnamed(tensor)), sizes)
+    }
+
+    fn with_strides(tensor: Box<dyn AnyTensor>, sizes: Vec<usize>) -> Self {
         let mut index = vec![0; sizes.len()];
         let first = tensor.element(&index);
         // dfdx does not show the strides, but it lends each element.

@@ -83,12 +83,14 @@ pub type UnnamedTensor<Dims, E, D, T> = Tensor<Unnamed<<Dims as Shape>::Concrete
 pub fn unnamed<Dims: Shape, E, D: Storage<E>, T: Tape<E, D>>(
     tensor: Tensor<Dims, E, D, T>,
 ) -> UnnamedTensor<Dims, E, D, T> {
-    tensor.try_realize().unwrap_or_else(|_| unreachable!("`Unnamed` takes all sizes"))
+    let Ok(tensor) = tensor.try_realize() else { unreachable!("`Unnamed` takes all sizes") };
+    tensor
 }
 
 /// A tensor over dimensions of these sizes.
 pub fn named<Dims: Shape, E, D: Storage<E>, T: Tape<E, D>>(
     tensor: UnnamedTensor<Dims, E, D, T>,
 ) -> Tensor<Dims, E, D, T> {
-    tensor.try_realize().unwrap_or_else(|_| unreachable!("the sizes are those of `Dims`"))
+    let Ok(tensor) = tensor.try_realize() else { unreachable!("the sizes are those of `Dims`") };
+    tensor
 }

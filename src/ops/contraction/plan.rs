@@ -1,0 +1,152 @@
+//! What a contraction does with each axis. It does not depend on dtype, device and tape, so the compiler makes it once.
+
+use std::array;
+
+/// A number in place of an axis's name. Two axes have the same label if and only if they have the same name.
+pub type Label = u8;
+
+/// The label of the only axis of a tensor without axes.
+pub const NO_AXIS: Label = Label::MAX;
+
+/// The labels; those of a tensor without axes are [`NO_AXIS`].
+pub fn label_array<const N: usize>(labels: &[Label]) -> [Label; N] {
+    array::from_fn(|axis| labels.get(axis).copied().unwrap_or(NO_AXIS))
+}
+
+/// The axes of a tensor.
+#[derive(Clone, Copy)]
+pub struct Axes<'a> {
+    pub labels: &'a [Label],
+    pub sizes: &'a [usize],
+}
+
+impl Axes<'_> {
+    pub fn has(self, label: Label) -> bool {
+        self.labels.contains(&label)
+    }
+
+    /// The size of an axis; 1 if there is none.
+    pub fn size(self, label: Label) -> usize {
+        position(self.labels, label).map_or(1, |axis| self.sizes[axis])
+    }
+
+    /// The number of elements.
+    pub fn len(self) -> usize {
+        self.sizes.iter().product()
+    }
+
+    /// The labels that `keep` keeps.
+    pub fn pick(self, keep: impl Fn(Label) -> bool) -> Vec<Label> {
+        self.labels.iter().copied().filter(|label| keep(*label)).collect()
+    }
+}
+
+pub fn position<Item: PartialEq>(items: &[Item], item: Item) -> Option<usize> {
+    items.iter().position(|other| *other == item)
+}
+
+/// Whether the result has all axes that the operands share, and there are some.
+pub fn is_multiplication(x: Axes, w: Axes, to: &[Label]) -> bool {
+    let shared = x.pick(|label| w.has(label));
+    !shared.is_empty() && shared.iter().all(|label| to.contains(label))
+}
+
+/// Whether `x` is the left operand of a product of matrices. A product has its rows before its columns, so that is the
+/// operand whose own axis is first in the result.
+pub fn is_left(x: Axes, w: Axes, to: &[Label]) -> bool {
+    let first_of = |one: Axes, other: Axes| to.iter().position(|label| one.has(*label) && !other.has(*label));
+    first_of(x, w).unwrap_or(0) <= first_of(w, x).unwrap_or(0)
+}
+
+/// The sizes of the axes `to` of two operands.
+pub fn sizes_of<const N: usize>(x: Axes, w: Axes, to: [Label; N]) -> [usize; N] {
+    to.map(|label| x.size(label).max(w.size(label)))
+}
+
+/// The axes `to`: first those that `labels` does not have, then those of `labels` in their order.
+pub fn repeated_first<const N: usize>(labels: &[Label], to: [Label; N]) -> [usize; N] {
+    let new = (0..N).filter(|axis| !labels.contains(&to[*axis]));
+    let own = labels.iter().filter_map(|label| position(&to, *label));
+    let order: Vec<usize> = new.chain(own).collect();
+    array::from_fn(|axis| order[axis])
+}
+
+/// The order that undoes an order of axes.
+pub fn inverse<const N: usize>(order: [usize; N]) -> [usize; N] {
+    array::from_fn(|axis| position(&order, axis).unwrap_or(axis))
+}
+
+/// The parts that the axes of two operands have in a product of matrices. dfdx's batched product has two batch axes:
+/// all but the last of the batch, and the last.
+pub struct Plan<const N: usize> {
+    pub batch: Vec<Label>,
+    pub last_batch: Vec<Label>,
+    pub rows: Vec<Label>,
+    pub columns: Vec<Label>,
+    pub inner: Vec<Label>,
+    /// The shape of the product. It has its axes in the order of these parts, after those that no operand has.
+    pub shape: [usize; N],
+    /// The order of these axes in the result.
+    pub order: [usize; N],
+}
+
+impl<const N: usize> Plan<N> {
+    pub fn new(left: Axes, right: Axes, to: [Label; N]) -> Self {
+        // Shared axes take the order of the larger operand. So if the definition copies an operand, it is the smaller one.
+        let shared = match left.len() >= right.len() {
+            true => left.pick(|label| right.has(label)),
+            false => right.pick(|label| left.has(label)),
+        };
+        let (mut batch, inner): (Vec<Label>, Vec<Label>) = shared.iter().partition(|label| to.contains(label));
+        let rows = left.pick(|label| !right.has(label));
+        let columns = right.pick(|label| !left.has(label));
+        let last_batch: Vec<Label> = batch.pop().into_iter().collect();
+
+        let product = [&*batch, &last_batch, &rows, &columns].concat();
+        let absent = to.iter().filter(|label| !product.contains(label));
+        let product: Vec<Label> = absent.chain(product.iter().filter(|label| to.contains(label))).copied().collect();
+        let shape = sizes_of(left, right, array::from_fn(|axis| product[axis]));
+        let order = to.map(|label| position(&product, label).unwrap_or(0));
+        Self { batch, last_batch, rows, columns, inner, shape, order }
+    }
+
+    /// The rows, columns and inner elements, if the product is that of a linear map.
+    pub fn linear_map(&self, left: Axes, right: Axes) -> Option<(usize, usize, usize)> {
+        let is_linear = self.last_batch.is_empty()
+            && left.labels == [&*self.rows, &self.inner].concat()
+            && right.labels == [&*self.columns, &self.inner].concat();
+        let count = |labels: &[Label]| labels.iter().map(|label| left.size(*label).max(right.size(*label))).product();
+        is_linear.then(|| (count(&self.rows), count(&self.columns), count(&self.inner)))
+    }
+}
+
+/// Four blocks of neighbouring axes.
+pub struct Blocks {
+    /// The elements of each.
+    pub sizes: [usize; 4],
+    /// The blocks in the order of the tensor; those without axes first.
+    pub order: [usize; 4],
+    /// Whether a matrix product can read the tensor in place: its axes have the order of the blocks, and there is a unit
+    /// stride in a row or in a column.
+    pub is_matrix: bool,
+}
+
+impl Blocks {
+    pub fn new(x: Axes, blocks: [&[Label]; 4]) -> Self {
+        let sizes = blocks.map(|block| block.iter().map(|label| x.size(*label)).product());
+        let mut order = [0, 1, 2, 3];
+        order.sort_by_key(|i| blocks[*i].first().map(|label| position(x.labels, *label)));
+        let is_in_order = order.iter().flat_map(|i| blocks[*i]).eq(x.labels);
+        Self { sizes, order, is_matrix: is_in_order && (order[3] >= 2 || sizes[order[3]] == 1) }
+    }
+}
+
+/// The first label of each block; one of its own for a block without axes.
+pub fn first_labels(blocks: [&[Label]; 4]) -> [Label; 4] {
+    array::from_fn(|i| blocks[i].first().copied().unwrap_or(NO_AXIS - 4 + i as Label))
+}
+
+/// The axes that have these labels.
+pub fn axes_of<const N: usize>(labels: &[Label], order: &[Label]) -> [usize; N] {
+    array::from_fn(|axis| position(labels, order[axis]).unwrap_or(axis))
+}
