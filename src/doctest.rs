@@ -1,12 +1,15 @@
 //! The dimensions and the model of the examples in this documentation.
 
 use crate::models::bert::BertConfig;
+use crate::models::clip::ClipConfig;
 use crate::models::gemma3::Gemma3Config;
 use crate::models::gpt2::Gpt2Config;
 use crate::models::llama::LlamaConfig;
 use crate::models::mixtral::MixtralConfig;
+use crate::models::modern_bert::ModernBertConfig;
 use crate::models::t5::T5Config;
 use crate::models::vit::VitConfig;
+use crate::models::whisper::WhisperConfig;
 use crate::ops::Rotary;
 use crate::prelude::*;
 
@@ -82,10 +85,24 @@ small! {
         Channels, Height, Width, PatchHeight, PatchWidth, EmbedDim, NumHeads as EvenHeads, HiddenDim, NumLayers
     } { NORM_EPSILON: f64 = 1e-12; }
 
+    ClipConfig {
+        VocabSize, MaxSeqLen, TextEmbedDim as EmbedDim, NumTextHeads as EvenHeads, TextHiddenDim as HiddenDim,
+        NumTextLayers as NumLayers, ProjectionDim as HeadDim
+    } {}
+
     MixtralConfig { NumExperts, ExpertsPerToken } {}
+
+    ModernBertConfig {
+        VocabSize, MaxSeqLen, EmbedDim, NumHeads, HeadDim as EvenHeads, HiddenDim, NumLayers, WindowLen as TgtLen
+    } { NORM_EPSILON: f64 = 1e-5; }
 
     T5Config {
         VocabSize, MaxTgtLen as MaxSeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, NumEncoderLayers as NumLayers,
         NumDecoderLayers as NumLayers, NumBuckets
     } { MAX_DISTANCE: usize = 16; NORM_EPSILON: f64 = 1e-6; }
+
+    WhisperConfig {
+        NumMelBins as Channels, SrcLen, VocabSize, MaxTgtLen as MaxSeqLen, EmbedDim, NumHeads as EvenHeads, HiddenDim,
+        NumEncoderLayers as NumLayers, NumDecoderLayers as NumLayers
+    } {}
 }

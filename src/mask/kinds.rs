@@ -1,14 +1,14 @@
 use crate::dims::ConstDim;
 use std::marker::PhantomData;
 
-/// The positions that self-attention shows to a position: [`NoMask`], [`CausalMask`] or [`SlidingWindow`] (the post's
-/// `MaskType`).
+/// The positions that self-attention shows to a position: [`NoMask`], [`CausalMask`], [`SlidingWindow`] or
+/// [`CenteredWindow`] (the post's `MaskType`).
 ///
 /// It is a type parameter of the attention module, not an argument of its call, because a module
 /// trained with one kind does not work with the other.
 ///
 /// ```
-/// use typed_transformer::{doctest::Batch, mask::SlidingWindow, prelude::*};
+/// use typed_transformer::{doctest::Batch, mask::{CenteredWindow, SlidingWindow}, prelude::*};
 /// dims! { pub Width = 2; }
 /// let padding = PaddingMask::without_padding((Batch, Const::<3>));
 /// let mask = mk_mask::<NoMask, PadQueriesAndKeys, _, _>(&padding);
@@ -17,6 +17,8 @@ use std::marker::PhantomData;
 /// assert_eq!(mask.as_slice(), [true, false, false, true, true, false, true, true, true]);
 /// let mask = mk_mask::<SlidingWindow<Width>, PadQueriesAndKeys, _, _>(&padding);
 /// assert_eq!(mask.as_slice(), [true, false, false, true, true, false, false, true, true]);
+/// let centered = mk_mask::<CenteredWindow<Width>, PadQueriesAndKeys, _, _>(&padding);
+/// assert_eq!(centered.as_slice(), [true, true, false, true, true, true, false, true, true]);
 ///
 /// pub struct LastTwo;
 /// impl MaskKind for LastTwo {
@@ -26,14 +28,15 @@ use std::marker::PhantomData;
 /// assert_eq!(mk_mask::<LastTwo, PadQueriesAndKeys, _, _>(&padding).as_slice(), mask.as_slice());
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "expected a mask kind: `NoMask`, `CausalMask` or `SlidingWindow`",
+    message = "expected a mask kind: `NoMask`, `CausalMask`, `SlidingWindow` or `CenteredWindow`",
     label = "`{Self}` is not a mask kind",
-    note = "`NoMask` shows the whole sequence to every position; `CausalMask` shows only the position itself and the ones before it; `SlidingWindow` shows only the last of these"
+    note = "`NoMask` shows the whole sequence to every position; `CausalMask` shows only the position itself and the ones before it; `SlidingWindow` shows only the last of these; `CenteredWindow` shows only neighbours on both sides"
 )]
 pub trait MaskKind: 'static {
     /// Whether a query is kept from seeing keys after its own position.
     const CAUSAL: bool;
-    /// The number of positions that a query sees, its own and the ones just before it; `None` if there is no limit.
+    /// The number of positions that a query sees, its own and the ones just before it, and as many after it if the kind is
+    /// not causal; `None` if there is no limit.
     const WINDOW: Option<usize> = None;
 }
 
@@ -51,6 +54,16 @@ pub struct CausalMask;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlidingWindow<Width>(PhantomData<fn() -> Width>);
 
+/// A position sees itself, the `Width / 2` positions before it and the `Width / 2` positions after it, as in an encoder of
+/// long texts ([Beltagy et al., 2020](https://arxiv.org/abs/2004.05150), 3.1).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CenteredWindow<Width>(PhantomData<fn() -> Width>);
+
+#[diagnostic::do_not_recommend]
+impl<Width: ConstDim> MaskKind for CenteredWindow<Width> {
+    const CAUSAL: bool = false;
+    const WINDOW: Option<usize> = Some(Width::SIZE / 2 + 1);
+}
 #[diagnostic::do_not_recommend]
 impl<Width: ConstDim> MaskKind for SlidingWindow<Width> {
     const CAUSAL: bool = true;

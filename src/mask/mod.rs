@@ -7,7 +7,8 @@
 mod kinds;
 
 pub use kinds::{
-    CausalKind, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule, SlidingWindow,
+    CausalKind, CausalMask, CenteredWindow, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule,
+    SlidingWindow,
 };
 
 use typed_transformer_cpu::MaskRule;
@@ -201,7 +202,11 @@ pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: MaybeSharded, SeqLen
     let (batch, len) = padding.shape();
     let shape = (batch, len, len);
     let rule = MaskRule::all_visible(sizes(shape)).hide_padded_keys(&padding.is_token);
-    let rule = if Kind::CAUSAL { rule.causal_from(0, Kind::WINDOW) } else { rule };
+    let rule = match (Kind::CAUSAL, Kind::WINDOW) {
+        (true, window) => rule.causal_from(0, window),
+        (false, Some(window)) => rule.within(window),
+        (false, None) => rule,
+    };
     let rule = if Padding::MASKS_PADDED_QUERIES { rule.hide_padded_queries(&padding.is_token) } else { rule };
     AttentionMask::from_rule(shape, rule)
 }

@@ -8,14 +8,14 @@
 //! | post-norm and pre-norm with RMSNorm | `Gemma3RMSNorm`, `Gemma3DecoderLayer` | [`Layer`] |
 //! | 5:1 interleaving of local and global layers | `layer_types`, `sliding_window` | [`Gemma3Config::is_global`], [`SlidingWindow`] |
 //! | RoPE base frequency of 10k and 1M | `Gemma3RotaryEmbedding` | [`Gemma3Config::LOCAL_ROTARY`], [`Gemma3Config::GLOBAL_ROTARY`] |
-//! | Gemma, 2, GeGLU | `Gemma3MLP` | [`FeedForward`] |
+//! | Gemma, 2, GeGLU | `Gemma3MLP` | [`FeedForward`](super::llama::FeedForward) of Llama |
 //! | Gemma, 2, shared embeddings | `Gemma3TextScaledWordEmbedding`, `Gemma3ForCausalLM` | [`Gemma3`] |
 //! | | `past_key_values` | [`Gemma3Cache`] |
 
 mod layers;
 mod names;
 
-pub use layers::{Attention, FeedForward, Layer};
+pub use layers::{Attention, Layer};
 pub use names::NAMES;
 
 use crate::backend::{Backend, Tape};

@@ -99,31 +99,37 @@ pub enum Norms {
     After,
 }
 
-/// `output(silu(gate(x)) · hidden(x))`: SwiGLU.
-#[module(output = Config::EmbedDim)]
-pub struct FeedForward<Config: LlamaConfig, E, D, P: Precision> {
+/// `output(f(gate(x)) · hidden(x))` with the activation `Function`: SwiGLU with [`Silu`], GeGLU with a GELU.
+#[module(output = EmbedDim)]
+pub struct FeedForward<EmbedDim: ConstDim, HiddenDim: ConstDim, Function: Activation, E, D, P: Precision> {
     /// From `EmbedDim` to `HiddenDim`, before the activation.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub gate: Weight<(Config::HiddenDim, Config::EmbedDim), E, D, P>,
+    pub gate: Weight<(HiddenDim, EmbedDim), E, D, P>,
     /// From `EmbedDim` to `HiddenDim`, without an activation.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub hidden: Weight<(Config::HiddenDim, Config::EmbedDim), E, D, P>,
+    pub hidden: Weight<(HiddenDim, EmbedDim), E, D, P>,
     /// From `HiddenDim` back to `EmbedDim`.
     #[param(|weight| init::normal(weight, 0.02))]
-    pub output: Weight<(Config::EmbedDim, Config::HiddenDim), E, D, P>,
+    pub output: Weight<(EmbedDim, HiddenDim), E, D, P>,
 }
 
-impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> FeedForward<Config, E, D, P> {
+impl<EmbedDim: ConstDim, HiddenDim: ConstDim, Function: Activation, E: Real, D: Backend<E>, P: Precision>
+    FeedForward<EmbedDim, HiddenDim, Function, E, D, P>
+{
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub(crate) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let gate = Silu::apply(P::linear(x.clone(), &self.gate, None)?)?;
+        x: Tensor<(B, S, EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let gate = Function::apply(P::linear(x.clone(), &self.gate, None)?)?;
         let hidden = P::linear(x, &self.hidden, None)?;
         P::linear(mul(gate, hidden)?, &self.output, None)
     }
 }
+
+/// The feed-forward layer of a configuration.
+pub(super) type FeedForwardOf<Config, E, D, P> =
+    FeedForward<<Config as LlamaConfig>::EmbedDim, <Config as LlamaConfig>::HiddenDim, Silu, E, D, P>;
 
 /// Attention and feed-forward layer, each with a norm before or after it, see [`Norms`], and a residual around both.
 #[module(conventions = Config, output = Config::EmbedDim)]
@@ -137,7 +143,7 @@ pub struct Layer<Config: LlamaConfig, E, D, P: Precision> {
     #[param(init::ones)]
     pub feed_forward_norm: Tensor<(Config::EmbedDim,), E, D>,
     /// Transforms each position on its own.
-    pub feed_forward: FeedForward<Config, E, D, P>,
+    pub feed_forward: FeedForwardOf<Config, E, D, P>,
 }
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {

@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | 2, architecture | `MixtralAttention`, `MixtralRMSNorm` | [`Attention`] of Llama, [`rms_norm`] |
 //! | 2.1, gating network, `TopK` | `MixtralTopKRouter` | [`MixtureOfExperts::router`], [`top_k`](crate::ops::top_k) |
-//! | 2.1, `Σ Softmax(Top2(x · W))ᵢ · SwiGLUᵢ(x)` | `MixtralExperts`, `MixtralSparseMoeBlock` | [`MixtureOfExperts`], [`FeedForward`] of Llama |
+//! | 2.1, `Σ Softmax(Top2(x · W))ᵢ · SwiGLUᵢ(x)` | `MixtralExperts`, `MixtralSparseMoeBlock` | [`MixtureOfExperts`], [`FeedForward`](super::llama::FeedForward) of Llama |
 //! | | `MixtralDecoderLayer` | [`Layer`] |
 //! | | `MixtralModel`, `MixtralForCausalLM` | [`Mixtral`] |
 
@@ -15,7 +15,7 @@ mod names;
 pub use experts::MixtureOfExperts;
 pub use names::NAMES;
 
-use super::llama::{Attention, FeedForward, KeyValueHeadsOf, LlamaCache, LlamaConfig};
+use super::llama::{Attention, FeedForwardOf, KeyValueHeadsOf, LlamaCache, LlamaConfig};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, DataShape, Dim, EndsIn, MaybeSharded, axis};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};

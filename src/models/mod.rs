@@ -12,8 +12,11 @@
 //! | [`gemma3`] | [`Gemma3`](gemma3::Gemma3) | decoder: RMS norms around each sublayer, windows of positions, GeGLU |
 //! | [`mixtral`] | [`Mixtral`](mixtral::Mixtral) | a Llama with a mixture of experts |
 //! | [`t5`] | [`T5`](t5::T5) | encoder-decoder: RMS norms before, learned relative positions, no biases |
+//! | [`whisper`] | [`Whisper`](whisper::Whisper) | encoder-decoder: convolutions of sound, norms before, biases |
 //! | [`bert`] | [`Bert`](bert::Bert) | encoder: norms after, token types, biases, a pooler |
+//! | [`modern_bert`] | [`ModernBert`](modern_bert::ModernBert) | encoder: norms before, rotary positions, windows of positions, GeGLU, no biases |
 //! | [`vit`] | [`Vit`](vit::Vit) | encoder of images: patches, norms before, biases, a pooler |
+//! | [`clip`] | [`Clip`](clip::Clip) | encoders of texts and of images into one space, a contrastive loss |
 //!
 //! Each file has the whole computation of its model, made of [`#[module]`](macro@crate::module) and
 //! [`ops`](crate::ops), and a map from its parameters to the names in HuggingFace's files. [`published`] has the sizes
@@ -71,11 +74,13 @@
 pub mod annotated_flax;
 pub mod another_annotated;
 pub mod bert;
+pub mod clip;
 pub mod gemma3;
 pub mod gpt2;
 pub mod learning_the_transformer;
 pub mod llama;
 pub mod mixtral;
+pub mod modern_bert;
 pub mod nano_gpt;
 pub mod olmo2;
 mod pretrained;
@@ -85,3 +90,4 @@ pub mod t5;
 pub mod transformer_from_scratch;
 pub mod typed_transformer;
 pub mod vit;
+pub mod whisper;

@@ -10,12 +10,15 @@
 #![allow(missing_docs)]
 
 use super::bert::{Bert, BertConfig};
+use super::clip::{Clip, ClipConfig};
 use super::gemma3::{Gemma3, Gemma3Config};
 use super::gpt2::{Gpt2, Gpt2Config};
 use super::llama::{Llama, LlamaConfig, Norms};
 use super::mixtral::{Mixtral, MixtralConfig};
+use super::modern_bert::{ModernBert, ModernBertConfig};
 use super::t5::{T5, T5Config};
 use super::vit::{Vit, VitConfig};
+use super::whisper::{Whisper, WhisperConfig};
 use crate::nn::{FullPrecision, Module as _};
 use crate::ops::{Rotary, RotaryScaling};
 use dfdx::tensor::Cpu;
@@ -190,12 +193,47 @@ published! {
         NumLayers = 6;
     } { NORM_EPSILON: f64 = 1e-12; };
 
+    /// ModernBERT of 150 million parameters.
+    modern_bert_base = "answerdotai/ModernBERT-base": ModernBert, 149_655_232 parameters
+    ModernBertConfig {
+        VocabSize = 50_368; MaxSeqLen = 8192; EmbedDim = 768; NumHeads = 12; HeadDim = 64; HiddenDim = 1152; NumLayers = 22;
+        WindowLen = 128;
+    } { NORM_EPSILON: f64 = 1e-5; };
+
+    /// ModernBERT of 396 million parameters.
+    modern_bert_large = "answerdotai/ModernBERT-large": ModernBert, 395_881_664 parameters
+    ModernBertConfig {
+        VocabSize = 50_368; MaxSeqLen = 8192; EmbedDim = 1024; NumHeads = 16; HeadDim = 64; HiddenDim = 2624;
+        NumLayers = 28; WindowLen = 128;
+    } { NORM_EPSILON: f64 = 1e-5; };
+
     /// T5 of 61 million parameters.
     t5_small = "google-t5/t5-small": T5, 60_506_624 parameters
     T5Config {
         VocabSize = 32_128; MaxTgtLen = 512; EmbedDim = 512; NumHeads = 8; HeadDim = 64; HiddenDim = 2048;
         NumEncoderLayers = 6; NumDecoderLayers = 6; NumBuckets = 32;
     } { MAX_DISTANCE: usize = 128; NORM_EPSILON: f64 = 1e-6; };
+
+    /// Whisper of 37 million parameters.
+    whisper_tiny = "openai/whisper-tiny": Whisper, 37_184_640 parameters
+    WhisperConfig {
+        NumMelBins = 80; SrcLen = 1500; VocabSize = 51_865; MaxTgtLen = 448; EmbedDim = 384; NumHeads = 6; HiddenDim = 1536;
+        NumEncoderLayers = 4; NumDecoderLayers = 4;
+    } {};
+
+    /// Whisper of 72 million parameters.
+    whisper_base = "openai/whisper-base": Whisper, 71_825_920 parameters
+    WhisperConfig {
+        NumMelBins = 80; SrcLen = 1500; VocabSize = 51_865; MaxTgtLen = 448; EmbedDim = 512; NumHeads = 8; HiddenDim = 2048;
+        NumEncoderLayers = 6; NumDecoderLayers = 6;
+    } {};
+
+    /// Whisper of 241 million parameters.
+    whisper_small = "openai/whisper-small": Whisper, 240_582_912 parameters
+    WhisperConfig {
+        NumMelBins = 80; SrcLen = 1500; VocabSize = 51_865; MaxTgtLen = 448; EmbedDim = 768; NumHeads = 12; HiddenDim = 3072;
+        NumEncoderLayers = 12; NumDecoderLayers = 12;
+    } {};
 
     /// A Vision Transformer for images of 224 by 224 pixels. Files with a classifier, such as
     /// `google/vit-base-patch16-224`, have no pooler and do not load.
@@ -204,4 +242,15 @@ published! {
         Channels = 3; Height = 224; Width = 224; PatchHeight = 16; PatchWidth = 16; EmbedDim = 768; NumHeads = 12;
         HiddenDim = 3072; NumLayers = 12;
     } { NORM_EPSILON: f64 = 1e-12; };
+
+    /// CLIP for images of 224 by 224 pixels.
+    clip_vit_base_patch32 = "openai/clip-vit-base-patch32": Clip, 151_277_313 parameters
+    VitConfig {
+        Channels = 3; Height = 224; Width = 224; PatchHeight = 32; PatchWidth = 32; EmbedDim = 768; NumHeads = 12;
+        HiddenDim = 3072; NumLayers = 12;
+    } { NORM_EPSILON: f64 = 1e-5; PATCH_BIAS: bool = false; }
+    ClipConfig {
+        VocabSize = 49_408; MaxSeqLen = 77; TextEmbedDim = 512; NumTextHeads = 8; TextHiddenDim = 2048;
+        NumTextLayers = 12; ProjectionDim = 512;
+    } {};
 }

@@ -5,24 +5,26 @@
 //! | --- | --- | --- |
 //! | 3.1, patches and their linear projection | `ViTPatchEmbeddings` | [`patches`](crate::ops::patches), [`Embeddings::patch`] |
 //! | 3.1, class token, positions; equation 1 | `ViTEmbeddings` | [`Embeddings`] |
-//! | equation 2, self-attention | `ViTSelfAttention`, `ViTSelfOutput` | [`Attention`], [`multi_head_attention`] |
+//! | equation 2, self-attention | `ViTSelfAttention`, `ViTSelfOutput` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
 //! | equation 3, MLP with GELU | `ViTIntermediate`, `ViTOutput` | [`FeedForward`], [`Gelu`] |
 //! | equations 2 and 3 | `ViTLayer` | [`Layer`] |
 //! | equation 4, the state of the class token | `ViTPooler` | [`Vit::pooled`], [`Tanh`] |
 //! | | `ViTModel` | [`Vit`] |
 
 mod embeddings;
+mod layers;
 mod names;
 
 pub use embeddings::{ClassAndPatches, Embeddings, NumPatches};
+pub use layers::{Attention, FeedForward, Layer};
 pub use names::NAMES;
 
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis};
+use crate::dims::{ConstDim, Divides, MaybeSharded, axis};
 use crate::mask::AttentionMask;
 use crate::module;
 use crate::nn::{LayerNorm, Layers, Linear, Precision};
-use crate::ops::{Activation, AttentionOptions, Gelu, OpError, Real, Tanh, multi_head_attention, residual, select};
+use crate::ops::{Activation, Gelu, OpError, Real, Tanh, select};
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, Tensor};
 
@@ -71,18 +73,14 @@ pub trait VitConfig: 'static {
     type NumLayers: ConstDim;
     /// The number that a norm adds to the variance.
     const NORM_EPSILON: f64;
+    /// Whether the linear map of the patches has a bias.
+    const PATCH_BIAS: bool = true;
 
     /// The constants that saved parameters do not show, as names and values; files of weights store them.
     fn conventions() -> Vec<(&'static str, String)> {
         vec![("norm epsilon", Self::NORM_EPSILON.to_string())]
     }
 }
-
-/// The columns of all heads.
-type Columns<Config> = Product<
-    <Config as VitConfig>::NumHeads,
-    Quotient<<Config as VitConfig>::EmbedDim, <Config as VitConfig>::NumHeads>,
->;
 
 /// A batch of images.
 ///
@@ -95,61 +93,16 @@ type Columns<Config> = Product<
 pub type Images<B, Config, E = f32, D = Cpu> =
     Tensor<(B, <Config as VitConfig>::Channels, <Config as VitConfig>::Height, <Config as VitConfig>::Width), E, D>;
 
-/// Self-attention of all positions, with biases.
-#[module(output = Config::EmbedDim)]
-pub struct Attention<Config: VitConfig, E, D, P: Precision> {
-    /// To the queries of all heads.
-    pub query: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
-    /// To the keys of all heads.
-    pub key: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
-    /// To the values of all heads.
-    pub value: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
-    /// Mixes the outputs of the heads.
-    pub output: Linear<Columns<Config>, Config::EmbedDim, E, D, P>,
-}
-
-/// `output(gelu(hidden(x)))`
-#[module(output = Config::EmbedDim)]
-pub struct FeedForward<Config: VitConfig, E, D, P: Precision> {
-    /// From `EmbedDim` to `HiddenDim`.
-    pub hidden: Linear<Config::EmbedDim, Config::HiddenDim, E, D, P>,
-    /// From `HiddenDim` back to `EmbedDim`.
-    pub output: Linear<Config::HiddenDim, Config::EmbedDim, E, D, P>,
-}
-
-/// Attention and feed-forward layer, each with a norm before it and a residual around it.
-#[module(conventions = Config, output = Config::EmbedDim)]
-pub struct Layer<Config: VitConfig, E, D, P: Precision> {
-    /// The norm before the attention.
-    pub attention_norm: LayerNorm<Config::EmbedDim, E, D>,
-    /// Each position attends to all.
-    pub attention: Attention<Config, E, D, P>,
-    /// The norm before the feed-forward layer.
-    pub feed_forward_norm: LayerNorm<Config::EmbedDim, E, D>,
-    /// Transforms each position on its own.
-    pub feed_forward: FeedForward<Config, E, D, P>,
-}
-
-impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
-    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
-        &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let (batch, len, _) = *x.shape();
-        let normalized = self.attention_norm.forward(x.clone(), Config::NORM_EPSILON)?;
-        let query = self.attention.query.forward(normalized.clone())?;
-        let key = self.attention.key.forward(normalized.clone())?;
-        let value = self.attention.value.forward(normalized)?;
-        let mask = AttentionMask::all_visible((batch, len, len));
-        let attended = multi_head_attention(query, key, value, &mask, AttentionOptions::default())?;
-        let x = residual(x, self.attention.output.forward(attended)?)?;
-
-        let normalized = self.feed_forward_norm.forward(x.clone(), Config::NORM_EPSILON)?;
-        let hidden = Gelu::apply(self.feed_forward.hidden.forward(normalized)?)?;
-        residual(x, self.feed_forward.output.forward(hidden)?)
-    }
-}
+/// A layer of the widths of a configuration.
+pub(super) type LayerOf<Config, Function, E, D, P> = Layer<
+    <Config as VitConfig>::EmbedDim,
+    <Config as VitConfig>::NumHeads,
+    <Config as VitConfig>::HiddenDim,
+    Function,
+    E,
+    D,
+    P,
+>;
 
 /// A Vision Transformer: a vector for the class token and for each patch of an image, and one for the image.
 ///
@@ -166,7 +119,7 @@ pub struct Vit<Config: VitConfig, E, D, P: Precision> {
     /// From images to vectors.
     pub embeddings: Embeddings<Config, E, D, P>,
     /// The layers.
-    pub layers: Layers<Config::NumLayers, Layer<Config, E, D, P>>,
+    pub layers: Layers<Config::NumLayers, LayerOf<Config, Gelu, E, D, P>>,
     /// The norm after the last layer.
     pub norm: LayerNorm<Config::EmbedDim, E, D>,
     /// From the vector of the class token to that of the image.
@@ -181,7 +134,9 @@ impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Vit<Config, E, D, 
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {
         let x = self.embeddings.forward(images)?;
-        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x))?;
+        let (batch, len, _) = *x.shape();
+        let mask = AttentionMask::all_visible((batch, len, len));
+        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, &mask, Config::NORM_EPSILON))?;
         self.norm.forward(x, Config::NORM_EPSILON)
     }
 

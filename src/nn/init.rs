@@ -30,6 +30,22 @@ pub fn ones<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, 
     parameter.try_fill_with_ones()
 }
 
+/// Fills a parameter with a number.
+///
+/// ```
+/// use typed_transformer::{nn::init, prelude::*};
+/// let mut scale: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().zeros();
+/// init::constant(&mut scale, 0.5)?;
+/// assert_eq!(scale.as_vec(), [0.5, 0.5]);
+/// # Ok::<(), CpuError>(())
+/// ```
+pub fn constant<Dims: Shape, E: Real, D: Device<E>>(
+    parameter: &mut Tensor<Dims, E, D>,
+    number: f64,
+) -> Result<(), D::Err> {
+    parameter.try_fill_with_distr(CastFrom64(Uniform::new_inclusive(number, number)))
+}
+
 /// Draws from the uniform distribution on `±1/√FanIn`, as PyTorch and Equinox do for the weight and the bias of a
 /// linear map from `FanIn` columns.
 ///

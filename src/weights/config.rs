@@ -19,7 +19,7 @@ const TOLERANCE: f64 = 1e-6;
 /// A field of `config.json`, and the value that a model requires.
 ///
 /// A name with dots leads into objects: `rope_parameters.rope_theta`. Such an object has no other fields than those that
-/// are compared.
+/// are compared, unless its `model_type` is one of them: then it is the configuration of a part of the model.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, weights::ConfigField};
@@ -199,7 +199,8 @@ pub(super) fn compare<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), 
     }
 }
 
-/// The faults of the objects that the names of `fields` lead into: each must be an object, and have no other field.
+/// The faults of the objects that the names of `fields` lead into: each must be an object, and have no other field if it is
+/// not the configuration of a part of the model.
 fn differences_within_objects(config: &Value, fields: &[ConfigField]) -> Vec<String> {
     let names: BTreeSet<&str> = fields.iter().flat_map(ConfigField::names).collect();
     let objects: BTreeSet<&str> = names.iter().filter_map(|name| Some(name.rsplit_once('.')?.0)).collect();
@@ -207,6 +208,7 @@ fn differences_within_objects(config: &Value, fields: &[ConfigField]) -> Vec<Str
     for object in objects {
         match lookup(config, object) {
             None => {}
+            Some(Value::Object(_)) if names.contains(&*format!("{object}.model_type")) => {}
             Some(Value::Object(found)) => {
                 let is_known = |name: &str| names.contains(name) || objects_within(&names, name);
                 let found = found.iter().filter(|(_, value)| !value.is_null());

@@ -64,7 +64,7 @@ fn names_in_memory<Model: Pretrained>() -> String {
 }
 
 /// Compares the loss and the gradients with those of the reference.
-fn compare_gradients_with_reference<Model, E>(
+pub fn compare_gradients_with_reference<Model, E>(
     model: &Model,
     loss: Tensor<(), E, Cpu, Recording<Model, E, Cpu>>,
     reference: &Fixture,
@@ -253,7 +253,7 @@ where
 }
 
 /// Writes a target for each row, one token at a time from the first one on, and compares them with the expected ones.
-fn compare_targets<E: Real>(
+pub fn compare_targets<E: Real>(
     model: &impl Autoregressive<Batch, E, Cpu, VocabSize = VocabSize>,
     batch: Batch,
     expected: &[usize],
@@ -322,7 +322,7 @@ where
     let reference = reference("vit");
     let model: Vit<small_vit::Config, E, Cpu> = load("vit");
     let pixels = reference.numbers("input.pixels").iter().map(|&pixel| E::from_f64(pixel).unwrap()).collect::<Vec<_>>();
-    let shape = (Batch::new(2), Const, small_vit::Height, small_vit::Width);
+    let shape = (Batch::new(2), small_vit::Channels, small_vit::Height, small_vit::Width);
     let images: Images<Batch, small_vit::Config, E, Cpu> = Cpu::default().tensor((pixels, shape));
     let states = model.forward(images.put_tape(model.recording())).unwrap();
     let pooled = model.pooled(states.clone()).unwrap();

@@ -22,6 +22,7 @@ mod conventions;
 mod decoding;
 mod documentation;
 mod editor;
+mod encoders;
 mod ending;
 mod experts;
 mod files;
@@ -66,3 +67,4 @@ mod training;
 #[cfg(feature = "plot")]
 mod training_curves;
 mod unused_parameters;
+mod whisper;

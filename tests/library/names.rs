@@ -9,7 +9,7 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
 use typed_transformer::models::another_annotated::Annotated;
 use typed_transformer::models::nano_gpt::NanoGpt;
-use typed_transformer::nn::{Conventions, Learned, Linear, MHAttention, Module};
+use typed_transformer::nn::{Conventions, LayerNorm, Learned, Linear, MHAttention, Module};
 use typed_transformer::ops::Relu;
 use typed_transformer::prelude::*;
 use typed_transformer::weights::{self, LoadError, Loadable, NameMap};
@@ -403,6 +403,9 @@ fn an_invalid_rule_is_reported_with_its_line() {
         ("a.{n = a", "`a.{n` has empty or unmatched braces"),
         ("a.{} = a", "`a.{}` has empty or unmatched braces"),
         ("a} = a", "`a}` has empty or unmatched braces"),
+        ("a.{+1} = a", "`a.{+1}` has the number after a wildcard, which only a name on the right side has"),
+        ("a.{n+1} = a", "`a.{n+1}` has the number after a wildcard, which only a name on the right side has"),
+        ("a.{n} = a.{m+1}", "`{m}` is on the right side but not on the left"),
         ("a = b [i o -> o i", "a `]` is missing"),
         ("a = b [i o]", "`[i o]` has no `->`"),
         ("a = b [i o -> o x]", "`x` is not on the left side of the `->`"),
@@ -445,6 +448,22 @@ proptest! {
             let _ = load::<Linear<HeadDim, QKDim, f32, Cpu>>(&tensors, &names);
         }
     }
+}
+
+#[test]
+fn a_name_may_have_the_number_after_that_of_the_parameter() {
+    dims! { Width = 2; NumNorms = 11; }
+    #[module]
+    struct Norms<E, D> {
+        norms: Layers<NumNorms, LayerNorm<Width, E, D>>,
+    }
+    let tensors = (1..=11).flat_map(|layer: u8| {
+        let tensor = |role: &str| (format!("layers.{layer}.{role}"), (vec![2], vec![f32::from(layer); 2]));
+        ["weight", "bias"].map(tensor)
+    });
+    let loaded = load::<Norms<f32, Cpu>>(&tensors.collect(), "norms.{n}.{p} = layers.{n+1}.{p}").unwrap();
+    let first: Vec<f32> = loaded.norms.iter().map(|norm| norm.weight.as_vec()[0]).collect();
+    assert_eq!(first, (1..=11u8).map(f32::from).collect::<Vec<_>>());
 }
 
 #[test]

@@ -77,7 +77,7 @@ where
 {
     let (model, reference): (Vit<small_vit::Config, E, Cpu, P>, _) = (load("vit"), reference("vit"));
     let pixels: Vec<E> = reference.numbers("input.pixels").iter().map(|&pixel| E::from_f64(pixel).unwrap()).collect();
-    let shape = (Batch::new(2), Const, small_vit::Height, small_vit::Width);
+    let shape = (Batch::new(2), small_vit::Channels, small_vit::Height, small_vit::Width);
     let images: Images<Batch, small_vit::Config, E, Cpu> = Cpu::default().tensor((pixels, shape));
     as_f64(&model.forward(images.put_tape(NoneTape)).unwrap())
 }

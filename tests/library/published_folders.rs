@@ -1,7 +1,8 @@
 //! The folders that `transformers` wrote load, each of their settings counts, and older files mean the same.
 
 use crate::small_models::{
-    small_bert, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3, small_t5, small_vit,
+    small_bert, small_clip, small_gemma3, small_gpt2, small_llama, small_mixtral, small_modern_bert, small_olmo2,
+    small_qwen3, small_t5, small_vit, small_whisper,
 };
 use crate::support::temp_dir;
 use safetensors::{SafeTensors, tensor::TensorView};
@@ -10,14 +11,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use typed_transformer::models::bert::Bert;
+use typed_transformer::models::clip::Clip;
 use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::modern_bert::ModernBert;
 use typed_transformer::models::olmo2::Olmo2;
 use typed_transformer::models::qwen3::Qwen3;
 use typed_transformer::models::t5::T5;
 use typed_transformer::models::vit::Vit;
+use typed_transformer::models::whisper::Whisper;
 use typed_transformer::prelude::*;
 use typed_transformer::weights::{LoadError, Loadable, Pretrained, load_pretrained, save};
 
@@ -33,6 +37,8 @@ const OTHERS: &str = "
     transformers_version use_cache pretraining_tp reorder_and_upcast_attn summary_activation summary_first_dropout
     summary_proj_to_labels summary_type summary_use_proj output_router_logits router_aux_loss_coef router_jitter_noise
     dense_act_fn is_gated_act is_encoder_decoder add_cross_attention encoder_stride pooler_output_size
+    logit_scale_init_value classifier_pooling cls_token_id sep_token_id embedding_dropout mlp_dropout
+    deterministic_flash_attn initializer_cutoff_factor sparse_prediction sparse_pred_ignore_index
 ";
 
 fn folder(model: &str) -> PathBuf {
@@ -89,7 +95,11 @@ where
         let value = changed.pointer_mut(&format!("/{}", setting.replace('.', "/"))).unwrap();
         *value = other(value);
         let error = error_of::<Model>(&changed);
-        let is_other = OTHERS.split_whitespace().chain(also_without_effect.iter().copied()).any(|name| name == setting);
+        let own_name = setting.rsplit_once('.').map_or(&*setting, |(_, name)| name);
+        let is_other = OTHERS
+            .split_whitespace()
+            .chain(also_without_effect.iter().copied())
+            .any(|name| name == setting || name == own_name);
         match error {
             None => assert!(is_other, "{name}: {setting} may change"),
             Some(error) => {
@@ -147,6 +157,28 @@ fn each_setting_of_t5_counts() {
 #[test]
 fn each_setting_of_vit_counts() {
     check::<Vit<small_vit::Config, f32, Cpu>>("vit", &[]);
+}
+
+#[test]
+fn each_setting_of_clip_counts() {
+    let of_other_models = ["text_config.projection_dim", "vision_config.projection_dim"];
+    check::<Clip<small_clip::Config, f32, Cpu>>("clip", &of_other_models);
+}
+
+#[test]
+fn each_setting_of_modern_bert_counts() {
+    check::<ModernBert<small_modern_bert::Config, f32, Cpu>>("modern_bert", &[]);
+}
+
+#[test]
+fn each_setting_of_whisper_counts() {
+    // Settings of training, of generation and of a classifier; and another name for the layers.
+    let others = "
+        activation_dropout apply_spec_augment begin_suppress_tokens suppress_tokens classifier_proj_size decoder_layerdrop
+        encoder_layerdrop decoder_start_token_id dropout init_std mask_feature_length mask_feature_min_masks
+        mask_feature_prob mask_time_length mask_time_min_masks mask_time_prob median_filter_width num_hidden_layers
+        use_weighted_layer_sum";
+    check::<Whisper<small_whisper::Config, f32, Cpu>>("whisper", &others.split_whitespace().collect::<Vec<_>>());
 }
 
 #[test]

@@ -120,7 +120,7 @@ impl Family for OfVit {
     fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
         let pixels_of_row = 3 * small_vit::Height::SIZE * small_vit::Width::SIZE;
         let pixels = (rows.start * pixels_of_row..rows.end * pixels_of_row).map(|i| (i as f32).sin()).collect();
-        let shape = (batch, Const, small_vit::Height, small_vit::Width);
+        let shape = (batch, small_vit::Channels, small_vit::Height, small_vit::Width);
         let images: Images<B, small_vit::Config> = Cpu::default().tensor_from_vec(pixels, shape);
         let states = model.forward(images.put_tape(model.recording())).unwrap();
         let pooled = model.pooled(states.clone()).unwrap();

@@ -3,224 +3,118 @@
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
 use typed_transformer::models::bert::BertConfig;
+use typed_transformer::models::clip::ClipConfig;
 use typed_transformer::models::gemma3::Gemma3Config;
 use typed_transformer::models::gpt2::Gpt2Config;
 use typed_transformer::models::llama::{LlamaConfig, Norms};
 use typed_transformer::models::mixtral::MixtralConfig;
+use typed_transformer::models::modern_bert::ModernBertConfig;
 use typed_transformer::models::t5::T5Config;
 use typed_transformer::models::vit::VitConfig;
+use typed_transformer::models::whisper::WhisperConfig;
 use typed_transformer::ops::Rotary;
 use typed_transformer::prelude::*;
 
 dims! { pub VocabSize = 97; pub NumLayers = 2; }
 
-pub mod small_gpt2 {
-    use super::*;
+/// A module for each configuration: its dimensions and the type `Config`. A dimension without a size is the shared one of its
+/// name. Those in parentheses belong to no configuration.
+macro_rules! small {
+    ($(
+        $module:ident ($($others:tt)*)
+        $($config:ident { $($dim:ident $(= $size:literal)?;)* } { $($name:ident: $kind:ty = $value:expr;)* })*
+    );*;) => {$(
+        pub mod $module {
+            use super::*;
 
-    dims! { pub EmbedDim = 24; pub NumHeads = 3; pub HiddenDim = 96; pub MaxSeqLen = 26; pub SeqLen <= MaxSeqLen; }
+            dims! { $($($(pub $dim = $size;)?)*)* $($others)* }
 
-    pub struct Config;
-    impl Gpt2Config for Config {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type NumHeads = NumHeads;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        const NORM_EPSILON: f64 = 1e-5;
-    }
+            pub struct Config;
+            $(impl $config for Config {
+                $(type $dim = $dim;)*
+                $(const $name: $kind = $value;)*
+            })*
+        }
+    )*};
 }
 
-pub mod small_llama {
-    use super::*;
+small! {
+    small_gpt2 (pub SeqLen <= MaxSeqLen;)
+    Gpt2Config { VocabSize; MaxSeqLen = 26; EmbedDim = 24; NumHeads = 3; HiddenDim = 96; NumLayers; }
+    { NORM_EPSILON: f64 = 1e-5; };
 
-    dims! {
-        pub EmbedDim = 48; pub NumHeads = 6; pub NumKeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 52;
-        pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
-    }
+    small_llama (pub SeqLen <= MaxSeqLen;)
+    LlamaConfig {
+        VocabSize; MaxSeqLen = 40; EmbedDim = 48; HiddenDim = 52; NumLayers; NumHeads = 6; NumKeyValueHeads = 2;
+        HeadDim = 8;
+    } { NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(10_000.0); TIED_LOGITS: bool = false; };
 
-    pub struct Config;
-    impl LlamaConfig for Config {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        type NumHeads = NumHeads;
-        type NumKeyValueHeads = NumKeyValueHeads;
-        type HeadDim = HeadDim;
-        const NORM_EPSILON: f64 = 1e-6;
-        const ROTARY: Rotary = Rotary::halves(10_000.0);
-        const TIED_LOGITS: bool = false;
-    }
-}
+    small_qwen3 (pub SeqLen <= MaxSeqLen;)
+    LlamaConfig {
+        VocabSize; MaxSeqLen = 40; EmbedDim = 36; HiddenDim = 52; NumLayers; NumHeads = 6; NumKeyValueHeads = 2;
+        HeadDim = 8;
+    } {
+        NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = true;
+        NORMS: Norms = Norms::BeforeAndInHeads;
+    };
 
-pub mod small_qwen3 {
-    use super::*;
+    small_olmo2 (pub SeqLen <= MaxSeqLen;)
+    LlamaConfig {
+        VocabSize; MaxSeqLen = 40; EmbedDim = 24; HiddenDim = 44; NumLayers; NumHeads = 6; NumKeyValueHeads = 2;
+        HeadDim = 4;
+    } {
+        NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(500_000.0); TIED_LOGITS: bool = false;
+        NORMS: Norms = Norms::After;
+    };
 
-    dims! {
-        pub EmbedDim = 36; pub NumHeads = 6; pub NumKeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 52;
-        pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
-    }
+    small_gemma3 (pub SeqLen <= MaxSeqLen;)
+    Gemma3Config {
+        VocabSize; MaxSeqLen = 40; EmbedDim = 36; HiddenDim = 28; NumLayers = 4; NumHeads = 4; NumKeyValueHeads = 2;
+        HeadDim = 6; WindowLen = 5;
+    } { LAYERS_PER_GLOBAL: usize = 3; NORM_EPSILON: f64 = 1e-6; QUERY_SIZE: f64 = 10.0; };
 
-    pub struct Config;
-    impl LlamaConfig for Config {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        type NumHeads = NumHeads;
-        type NumKeyValueHeads = NumKeyValueHeads;
-        type HeadDim = HeadDim;
-        const NORM_EPSILON: f64 = 1e-6;
-        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
-        const TIED_LOGITS: bool = true;
-        const NORMS: Norms = Norms::BeforeAndInHeads;
-    }
-}
+    small_mixtral (pub SeqLen <= MaxSeqLen;)
+    LlamaConfig {
+        VocabSize; MaxSeqLen = 40; EmbedDim = 32; HiddenDim = 36; NumLayers; NumHeads = 4; NumKeyValueHeads = 2;
+        HeadDim = 8;
+    } { NORM_EPSILON: f64 = 1e-5; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = false; }
+    MixtralConfig { NumExperts = 5; ExpertsPerToken = 2; } {};
 
-pub mod small_olmo2 {
-    use super::*;
+    small_t5 ()
+    T5Config {
+        VocabSize; MaxTgtLen = 30; EmbedDim = 36; NumHeads = 5; HeadDim = 8; HiddenDim = 52; NumEncoderLayers = 2;
+        NumDecoderLayers = 2; NumBuckets = 12;
+    } { MAX_DISTANCE: usize = 20; NORM_EPSILON: f64 = 1e-6; };
 
-    dims! {
-        pub EmbedDim = 24; pub NumHeads = 6; pub NumKeyValueHeads = 2; pub HeadDim = 4; pub HiddenDim = 44;
-        pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
-    }
+    small_bert (pub SeqLen <= MaxSeqLen;)
+    BertConfig {
+        VocabSize; TokenTypes = 2; MaxSeqLen = 32; EmbedDim = 40; NumHeads = 5; HiddenDim = 44; NumLayers;
+    } { NORM_EPSILON: f64 = 1e-12; };
 
-    pub struct Config;
-    impl LlamaConfig for Config {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        type NumHeads = NumHeads;
-        type NumKeyValueHeads = NumKeyValueHeads;
-        type HeadDim = HeadDim;
-        const NORM_EPSILON: f64 = 1e-6;
-        const ROTARY: Rotary = Rotary::halves(500_000.0);
-        const TIED_LOGITS: bool = false;
-        const NORMS: Norms = Norms::After;
-    }
-}
+    small_modern_bert (pub SeqLen <= MaxSeqLen;)
+    ModernBertConfig {
+        VocabSize; MaxSeqLen = 40; EmbedDim = 24; NumHeads = 3; HeadDim = 8; HiddenDim = 28; NumLayers = 4; WindowLen = 5;
+    } { LAYERS_PER_GLOBAL: usize = 2; NORM_EPSILON: f64 = 1e-5; };
 
-pub mod small_gemma3 {
-    use super::*;
+    small_vit ()
+    VitConfig {
+        Channels = 3; Height = 24; Width = 24; PatchHeight = 6; PatchWidth = 6; EmbedDim = 36; NumHeads = 3; HiddenDim = 44;
+        NumLayers;
+    } { NORM_EPSILON: f64 = 1e-12; };
 
-    dims! {
-        pub NumMixedLayers = 4; pub EmbedDim = 36; pub NumHeads = 4; pub NumKeyValueHeads = 2; pub HeadDim = 6;
-        pub HiddenDim = 28; pub WindowLen = 5; pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
-    }
+    small_clip (pub SeqLen <= MaxSeqLen;)
+    VitConfig {
+        Channels = 3; Height = 24; Width = 24; PatchHeight = 8; PatchWidth = 8; EmbedDim = 30; NumHeads = 5; HiddenDim = 44;
+        NumLayers;
+    } { NORM_EPSILON: f64 = 1e-5; PATCH_BIAS: bool = false; }
+    ClipConfig {
+        VocabSize; MaxSeqLen = 20; TextEmbedDim = 24; NumTextHeads = 3; TextHiddenDim = 52; NumTextLayers = 3;
+        ProjectionDim = 14;
+    } {};
 
-    pub struct Config;
-    impl Gemma3Config for Config {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumMixedLayers;
-        type NumHeads = NumHeads;
-        type NumKeyValueHeads = NumKeyValueHeads;
-        type HeadDim = HeadDim;
-        type WindowLen = WindowLen;
-        const LAYERS_PER_GLOBAL: usize = 3;
-        const NORM_EPSILON: f64 = 1e-6;
-        const QUERY_SIZE: f64 = 10.0;
-    }
-}
-
-pub mod small_mixtral {
-    use super::*;
-
-    dims! {
-        pub EmbedDim = 32; pub NumHeads = 4; pub NumKeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 36;
-        pub MaxSeqLen = 40; pub NumExperts = 5; pub ExpertsPerToken = 2; pub SeqLen <= MaxSeqLen;
-    }
-
-    pub struct Config;
-    impl LlamaConfig for Config {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        type NumHeads = NumHeads;
-        type NumKeyValueHeads = NumKeyValueHeads;
-        type HeadDim = HeadDim;
-        const NORM_EPSILON: f64 = 1e-5;
-        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
-        const TIED_LOGITS: bool = false;
-    }
-    impl MixtralConfig for Config {
-        type NumExperts = NumExperts;
-        type ExpertsPerToken = ExpertsPerToken;
-    }
-}
-
-pub mod small_t5 {
-    use super::*;
-
-    dims! {
-        pub EmbedDim = 36; pub NumHeads = 5; pub HeadDim = 8; pub HiddenDim = 52; pub MaxTgtLen = 30;
-        pub NumBuckets = 12;
-    }
-
-    pub struct Config;
-    impl T5Config for Config {
-        type VocabSize = VocabSize;
-        type MaxTgtLen = MaxTgtLen;
-        type EmbedDim = EmbedDim;
-        type NumHeads = NumHeads;
-        type HeadDim = HeadDim;
-        type HiddenDim = HiddenDim;
-        type NumEncoderLayers = NumLayers;
-        type NumDecoderLayers = NumLayers;
-        type NumBuckets = NumBuckets;
-        const MAX_DISTANCE: usize = 20;
-        const NORM_EPSILON: f64 = 1e-6;
-    }
-}
-
-pub mod small_bert {
-    use super::*;
-
-    dims! {
-        pub TokenTypes = 2; pub EmbedDim = 40; pub NumHeads = 5; pub HiddenDim = 44; pub MaxSeqLen = 32;
-        pub SeqLen <= MaxSeqLen;
-    }
-
-    pub struct Config;
-    impl BertConfig for Config {
-        type VocabSize = VocabSize;
-        type TokenTypes = TokenTypes;
-        type MaxSeqLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type NumHeads = NumHeads;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        const NORM_EPSILON: f64 = 1e-12;
-    }
-}
-
-pub mod small_vit {
-    use super::*;
-
-    dims! {
-        pub Height = 24; pub Width = 24; pub Patch = 6; pub EmbedDim = 36; pub NumHeads = 3; pub HiddenDim = 44;
-    }
-
-    pub struct Config;
-    impl VitConfig for Config {
-        type Channels = Const<3>;
-        type Height = Height;
-        type Width = Width;
-        type PatchHeight = Patch;
-        type PatchWidth = Patch;
-        type EmbedDim = EmbedDim;
-        type NumHeads = NumHeads;
-        type HiddenDim = HiddenDim;
-        type NumLayers = NumLayers;
-        const NORM_EPSILON: f64 = 1e-12;
-    }
+    small_whisper ()
+    WhisperConfig {
+        NumMelBins = 10; SrcLen = 12; VocabSize; MaxTgtLen = 30; EmbedDim = 36; NumHeads = 3; HiddenDim = 52;
+        NumEncoderLayers = 2; NumDecoderLayers = 3;
+    } {};
 }

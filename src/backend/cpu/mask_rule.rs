@@ -16,7 +16,7 @@ enum Visible {
     Matrix(Arc<[bool]>),
     /// A key is visible if all of these allow it.
     Rule {
-        causal: Option<Causal>,
+        near: Option<Near>,
         /// `(B, Q)`: a query that is padding sees no key.
         query_is_token: Option<Arc<[bool]>>,
         /// `(B, K)`: no query sees a key that is padding.
@@ -24,19 +24,22 @@ enum Visible {
     },
 }
 
-/// Query `q` is at position `start + q`. It sees the key there and the ones before it: all of them, or the last ones
-/// of a window.
+/// Query `q` is at position `start + q`. It sees the key there and the ones before it, and those after it if it is not
+/// causal: all of them, or as many on a side as the window has, the key there included.
 #[derive(Clone, Copy)]
-struct Causal {
+struct Near {
     start: usize,
     window: Option<usize>,
+    is_causal: bool,
 }
 
-impl Causal {
+impl Near {
     /// The keys that a query sees, of `keys` in all.
     fn keys(self, query: usize, keys: usize) -> Range<usize> {
-        let end = self.start + query + 1;
-        let start = self.window.map_or(0, |window| end.saturating_sub(window));
+        let position = self.start + query;
+        let window = self.window.unwrap_or(usize::MAX);
+        let start = (position + 1).saturating_sub(window);
+        let end = position.saturating_add(if self.is_causal { 1 } else { window });
         start.min(keys)..end.min(keys)
     }
 }
@@ -49,14 +52,22 @@ impl MaskRule {
 
     /// Every query sees every key.
     pub fn all_visible((batch, queries, keys): (usize, usize, usize)) -> Self {
-        let visible = Visible::Rule { causal: None, query_is_token: None, key_is_token: None };
+        let visible = Visible::Rule { near: None, query_is_token: None, key_is_token: None };
         Self { visible, batch, queries, keys }
     }
 
     /// Query `q` is at position `start + q`. Hides the keys after it, and those before its window.
     pub fn causal_from(mut self, start: usize, window: Option<usize>) -> Self {
-        if let Visible::Rule { causal, .. } = &mut self.visible {
-            *causal = Some(Causal { start, window });
+        if let Visible::Rule { near, .. } = &mut self.visible {
+            *near = Some(Near { start, window, is_causal: true });
+        }
+        self
+    }
+
+    /// Query `q` is at position `q`. Hides the keys that are `window` or more positions before or after it.
+    pub fn within(mut self, window: usize) -> Self {
+        if let Visible::Rule { near, .. } = &mut self.visible {
+            *near = Some(Near { start: 0, window: Some(window), is_causal: false });
         }
         self
     }
@@ -85,11 +96,11 @@ impl MaskRule {
     pub fn fill(&self, sequence: usize, query: usize, keys: Range<usize>, visible: &mut [bool]) {
         match &self.visible {
             Visible::Matrix(_) => visible.copy_from_slice(&self.matrix_row(sequence, query)[keys]),
-            Visible::Rule { causal, query_is_token, key_is_token } => {
+            Visible::Rule { near, query_is_token, key_is_token } => {
                 if query_is_token.as_ref().is_some_and(|is_token| !is_token[sequence * self.queries + query]) {
                     return visible.fill(false);
                 }
-                let seen = causal.map_or(0..self.keys, |causal| causal.keys(query, self.keys));
+                let seen = near.map_or(0..self.keys, |near| near.keys(query, self.keys));
                 let index = |key: usize| key.clamp(keys.start, keys.end) - keys.start;
                 let seen = index(seen.start)..index(seen.end);
                 visible.fill(false);
@@ -113,7 +124,7 @@ impl MaskRule {
         };
         match &self.visible {
             Visible::Matrix(_) => (0..self.queries).map(|query| bounds(self.matrix_row(sequence, query))).collect(),
-            Visible::Rule { causal, query_is_token, key_is_token } => {
+            Visible::Rule { near, query_is_token, key_is_token } => {
                 let tokens = match key_is_token {
                     Some(is_token) => bounds(&is_token[sequence * self.keys..][..self.keys]),
                     None => 0..self.keys,
@@ -121,7 +132,7 @@ impl MaskRule {
                 let seen = |query: usize| {
                     let is_token =
                         query_is_token.as_ref().is_none_or(|is_token| is_token[sequence * self.queries + query]);
-                    let seen = causal.map_or(0..self.keys, |causal| causal.keys(query, self.keys));
+                    let seen = near.map_or(0..self.keys, |near| near.keys(query, self.keys));
                     let seen = seen.start.max(tokens.start)..seen.end.min(tokens.end);
                     if is_token && !seen.is_empty() { seen } else { 0..0 }
                 };

@@ -2,10 +2,11 @@ use super::{Gemma3Config, KeyValueHeadsOf, norm};
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis};
 use crate::mask::AttentionMask;
+use crate::models::llama::FeedForward;
 use crate::nn::{CacheUpdate, Precision, Weight, init};
 use crate::ops::{
-    Activation, AttentionOptions, AttentionScale, GeluTanh, OpError, Real, Rotary, grouped_query_attention, mul,
-    residual, rotary_positions,
+    AttentionOptions, AttentionScale, GeluTanh, OpError, Real, Rotary, grouped_query_attention, residual,
+    rotary_positions,
 };
 use crate::{module, rearrange};
 use dfdx::tensor::Tensor;
@@ -76,31 +77,6 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Attention<Confi
     }
 }
 
-/// `output(gelu(gate(x)) · hidden(x))`: GeGLU, the GELU by its tanh approximation.
-#[module(output = Config::EmbedDim)]
-pub struct FeedForward<Config: Gemma3Config, E, D, P: Precision> {
-    /// From `EmbedDim` to `HiddenDim`, before the activation.
-    #[param(|weight| init::normal(weight, 0.02))]
-    pub gate: Weight<(Config::HiddenDim, Config::EmbedDim), E, D, P>,
-    /// From `EmbedDim` to `HiddenDim`, without an activation.
-    #[param(|weight| init::normal(weight, 0.02))]
-    pub hidden: Weight<(Config::HiddenDim, Config::EmbedDim), E, D, P>,
-    /// From `HiddenDim` back to `EmbedDim`.
-    #[param(|weight| init::normal(weight, 0.02))]
-    pub output: Weight<(Config::EmbedDim, Config::HiddenDim), E, D, P>,
-}
-
-impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> FeedForward<Config, E, D, P> {
-    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
-        &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let gate = GeluTanh::apply(P::linear(x.clone(), &self.gate, None)?)?;
-        P::linear(mul(gate, P::linear(x, &self.hidden, None)?)?, &self.output, None)
-    }
-}
-
 /// Attention and feed-forward layer, each with a norm before it, a norm after it, and a residual around all three.
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: Gemma3Config, E, D, P: Precision> {
@@ -115,8 +91,8 @@ pub struct Layer<Config: Gemma3Config, E, D, P: Precision> {
     /// The weight of the norm before the feed-forward layer.
     #[param(init::zeros)]
     pub feed_forward_norm: Tensor<(Config::EmbedDim,), E, D>,
-    /// Transforms each position on its own.
-    pub feed_forward: FeedForward<Config, E, D, P>,
+    /// Transforms each position on its own: GeGLU.
+    pub feed_forward: FeedForward<Config::EmbedDim, Config::HiddenDim, GeluTanh, E, D, P>,
     /// The weight of the norm after the feed-forward layer.
     #[param(init::zeros)]
     pub transformed_norm: Tensor<(Config::EmbedDim,), E, D>,

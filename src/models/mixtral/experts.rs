@@ -1,4 +1,4 @@
-use super::{ChosenFrom, FeedForward, MixtralConfig};
+use super::{ChosenFrom, FeedForwardOf, MixtralConfig};
 use crate::backend::{Backend, Tape};
 use crate::dims::{Dim, MaybeSharded, Sum, along, axis};
 use crate::nn::{Layers, Precision, init};
@@ -24,7 +24,7 @@ pub struct MixtureOfExperts<Config: MixtralConfig, E, D, P: Precision> {
     #[param(|weight| init::normal(weight, 0.02))]
     pub router: Tensor<(Config::NumExperts, Config::EmbedDim), E, D>,
     /// The experts.
-    pub experts: Layers<Config::NumExperts, FeedForward<Config, E, D, P>>,
+    pub experts: Layers<Config::NumExperts, FeedForwardOf<Config, E, D, P>>,
 }
 
 dims! {
@@ -72,7 +72,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExper
             if !tokens_of_expert.is_empty() {
                 // (One, Tokens)
                 let weight = select(weights.clone(), axis::<Config::NumExperts>(), index)?;
-                output = residual(output, routed(expert, x.clone(), weight, tokens_of_expert)?)?;
+                output = residual(output, routed::<Config, _, _, _, _>(expert, x.clone(), weight, tokens_of_expert)?)?;
             }
         }
         output.try_reshape_like(&shape).map_err(reshape_error)
@@ -87,7 +87,7 @@ fn reshape_error(error: impl Display) -> OpError {
 /// The weighted output of an expert for the tokens `routed`, and 0 for all others:
 /// `(One, Tokens, EmbedDim), (One, Tokens) -> (One, Tokens, EmbedDim)`.
 fn routed<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>, P: Precision>(
-    expert: &FeedForward<Config, E, D, P>,
+    expert: &FeedForwardOf<Config, E, D, P>,
     x: Tensor<(One, Tokens, Config::EmbedDim), E, D, T>,
     weight: Tensor<(One, Tokens), E, D, T>,
     routed: Vec<usize>,

@@ -2,7 +2,7 @@ use super::VitConfig;
 use crate::backend::{Backend, Tape};
 use crate::dims::{Const, MaybeSharded, Product, Sum, along, axis};
 use crate::module;
-use crate::nn::{Linear, Precision, init};
+use crate::nn::{Precision, Weight, init};
 use crate::ops::{OpError, PatchGrid, Real, add_positions, broadcast, concat, patches};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
@@ -40,7 +40,12 @@ pub struct Embeddings<Config: VitConfig, E, D, P: Precision> {
     #[param(|token| init::normal(token, 0.02))]
     pub class_token: Tensor<(Config::EmbedDim,), E, D>,
     /// From the numbers of a patch to its vector.
-    pub patch: Linear<PatchDim<Config>, Config::EmbedDim, E, D, P>,
+    #[param(init::uniform::<PatchDim<Config>, _, _, _>)]
+    pub patch: Weight<(Config::EmbedDim, PatchDim<Config>), E, D, P>,
+    /// Added to the vector of a patch, if the configuration has it.
+    #[some_if(Config::PATCH_BIAS)]
+    #[param(init::uniform::<PatchDim<Config>, _, _, _>)]
+    pub patch_bias: Option<Tensor<(Config::EmbedDim,), E, D>>,
     /// A vector for each position.
     #[param(|table| init::normal(table, 0.02))]
     pub position: Tensor<(ClassAndPatches<Config>, Config::EmbedDim), E, D>,
@@ -48,13 +53,13 @@ pub struct Embeddings<Config: VitConfig, E, D, P: Precision> {
 
 impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Embeddings<Config, E, D, P> {
     /// `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`
-    pub(super) fn forward<B: MaybeSharded, T: Tape<E, D>>(
+    pub(crate) fn forward<B: MaybeSharded, T: Tape<E, D>>(
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {
         let (batch, width) = (images.shape().0, Config::EmbedDim::default());
         let patches = patches::<_, _, _, _, Config::PatchHeight, Config::PatchWidth, _, _, _>(images)?;
-        let patches = self.patch.forward(patches)?;
+        let patches = P::linear(patches, &self.patch, self.patch_bias.as_ref())?;
         let class: Tensor<(Const<1>, Config::EmbedDim), E, D, T> =
             broadcast(self.class_token.retaped::<T>(), (Const, width), axis::<Const<1>>())?;
         let class: Tensor<(B, Const<1>, Config::EmbedDim), E, D, T> =

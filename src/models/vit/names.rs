@@ -7,8 +7,8 @@
 /// ```
 pub const NAMES: &str = "
     embeddings.class_token = vit.embeddings.cls_token [one position width -> (one position width)]
-    embeddings.patch.weight = vit.embeddings.patch_embeddings.projection.weight [out channels rows columns -> out (channels rows columns)]
-    embeddings.patch.bias = vit.embeddings.patch_embeddings.projection.bias
+    embeddings.patch = vit.embeddings.patch_embeddings.projection.weight [out channels rows columns -> out (channels rows columns)]
+    embeddings.patch_bias = vit.embeddings.patch_embeddings.projection.bias
     embeddings.position = vit.embeddings.position_embeddings [one position width -> (one position) width]
     layers.{n}.attention.output.{p} = vit.encoder.layer.{n}.attention.output.dense.{p}
     layers.{n}.attention.{role}.{p} = vit.encoder.layer.{n}.attention.attention.{role}.{p}

@@ -16,6 +16,7 @@ use std::str::FromStr;
 /// | --- | --- |
 /// | `logit.bias = lm_head.bias` | the model's `logit.bias` is `lm_head.bias` in the file |
 /// | `layers.{n}.{role}_proj.weight = h{n}.{role}` | `{n}` and `{role}` match one or more characters other than dots and slashes, and stand for the same on the right side |
+/// | `norms.{n} = layers.{n+1}.norm` | `{n+1}` on the right side is the number after `{n}` |
 /// | `* = model.*` | `*` matches one or more characters, dots included |
 /// | `weight = kernel [in out -> out in]` | the file's tensor is the transposed parameter: dense layers of Flax, `Conv1D` of GPT-2 |
 /// | `weight = kernel [in head size -> (head size) in]` | the file's tensor has three dimensions, two of which are one [`Product`](crate::dims::Product) in the model: attentions of Flax |

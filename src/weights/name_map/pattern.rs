@@ -9,6 +9,8 @@ enum Segment {
     Literal(String),
     /// `{n}` or `*`, with its braces.
     Wildcard(String),
+    /// `{n+1}`: the number after the one that the wildcard `{n}` matches.
+    Next(String),
 }
 
 /// The text that each wildcard matches.
@@ -28,9 +30,10 @@ impl Pattern {
                 end => end,
             };
             let (segment, others) = rest.split_at(end);
-            segments.push(match segment.starts_with(['{', '*']) {
-                true => Segment::Wildcard(segment.into()),
-                false => Segment::Literal(segment.into()),
+            segments.push(match segment.strip_suffix("+1}") {
+                Some(name) => Segment::Next(format!("{name}}}")),
+                None if segment.starts_with(['{', '*']) => Segment::Wildcard(segment.into()),
+                None => Segment::Literal(segment.into()),
             });
             rest = others;
         }
@@ -57,7 +60,7 @@ impl Pattern {
     /// The wildcards, with their braces.
     pub fn wildcards(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|segment| match segment {
-            Segment::Wildcard(name) => Some(name.as_str()),
+            Segment::Wildcard(name) | Segment::Next(name) => Some(name.as_str()),
             Segment::Literal(_) => None,
         })
     }
@@ -72,7 +75,7 @@ impl Pattern {
                     Some(text) => matches(rest, text, captures),
                     None => false,
                 },
-                [Segment::Wildcard(name), rest @ ..] => {
+                [Segment::Wildcard(name) | Segment::Next(name), rest @ ..] => {
                     let longest = match name.as_str() {
                         "*" => text.len(),
                         _ => text.find(['.', '/']).unwrap_or(text.len()),
@@ -91,9 +94,14 @@ impl Pattern {
 
     /// Replaces each wildcard by its captured text.
     pub fn expand(&self, captures: &Captures) -> String {
+        let captured = |name: &String| captures.get(name.as_str()).copied().unwrap_or_default();
         let segments = self.0.iter().map(|segment| match segment {
-            Segment::Literal(text) => text.as_str(),
-            Segment::Wildcard(name) => captures.get(name.as_str()).copied().unwrap_or_default(),
+            Segment::Literal(text) => text.clone(),
+            Segment::Wildcard(name) => captured(name).into(),
+            Segment::Next(name) => match captured(name).parse::<usize>() {
+                Ok(number) => number.saturating_add(1).to_string(),
+                Err(_) => captured(name).into(),
+            },
         });
         segments.collect()
     }

@@ -17,6 +17,9 @@ pub(super) struct Rule {
 
 impl Rule {
     pub fn parse(path: &str, names: &[&str], layout: &str) -> Result<Self, String> {
+        if path.contains("+1}") {
+            return Err(format!("`{path}` has the number after a wildcard, which only a name on the right side has"));
+        }
         let path = Pattern::parse(path)?;
         let names = names.iter().map(|name| Pattern::parse(name)).collect::<Result<Vec<_>, _>>()?;
         let unknown = |&wildcard: &&str| path.wildcards().all(|known| known != wildcard);

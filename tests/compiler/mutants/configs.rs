@@ -2,10 +2,12 @@
 //! heads and patches divide, and those that are known at compile time.
 
 use typed_transformer::models::bert::{Bert, BertConfig};
+use typed_transformer::models::clip::{Clip, ClipConfig};
 use typed_transformer::models::gemma3::{Gemma3, Gemma3Config};
 use typed_transformer::models::gpt2::{Gpt2, Gpt2Config};
 use typed_transformer::models::llama::{Llama, LlamaConfig};
 use typed_transformer::models::mixtral::{Mixtral, MixtralConfig};
+use typed_transformer::models::modern_bert::{ModernBert, ModernBertConfig};
 use typed_transformer::models::t5::{T5, T5Config};
 use typed_transformer::models::vit::{Vit, VitConfig};
 use typed_transformer::ops::Rotary;
@@ -139,5 +141,39 @@ fn vit(model: &Vit<Small>, images: Tensor<(Len, Channels, Height, Width), f32, C
     let _states = model.forward::<Len, _>(images).unwrap();
     let _bias: &Tensor<(HiddenDim,), f32, Cpu> = &model.layers[0].feed_forward.hidden.bias;
     let _query: &Tensor<(Columns,), f32, Cpu> = &model.layers[0].attention.query.bias;
-    let _patch: &Tensor<(EmbedDim, PatchDim), f32, Cpu> = &model.embeddings.patch.weight;
+    let _patch: &Tensor<(EmbedDim, PatchDim), f32, Cpu> = &model.embeddings.patch;
+}
+
+impl ClipConfig for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type TextEmbedDim = EmbedDim;
+    type NumTextHeads = NumHeads;
+    type TextHiddenDim = HiddenDim;
+    type NumTextLayers = NumLayers; // or another size
+    type ProjectionDim = HeadDim;
+}
+fn clip(model: &Clip<Small>) {
+    let _token: &Tensor<(VocabSize, EmbedDim), f32, Cpu> = &model.text.token;
+    let _position: &Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> = &model.text.position;
+    let _bias: &Tensor<(HiddenDim,), f32, Cpu> = &model.text.layers[0].feed_forward.hidden.bias;
+    let _query: &Tensor<(Columns,), f32, Cpu> = &model.text.layers[0].attention.query.bias;
+    let _projection: &Tensor<(HeadDim, EmbedDim), f32, Cpu> = &model.text.projection;
+}
+
+impl ModernBertConfig for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen; // or another size
+    type EmbedDim = EmbedDim;
+    type NumHeads = NumHeads;
+    type HeadDim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers; // or another size
+    type WindowLen = PatchWidth; // or another size
+    const NORM_EPSILON: f64 = 1e-5;
+}
+fn modern_bert(model: &ModernBert<Small>) {
+    let _token: &Tensor<(VocabSize, EmbedDim), f32, Cpu> = &model.token_embedder;
+    let _query: &Tensor<(Product<NumHeads, HeadDim>, EmbedDim), f32, Cpu> = &model.layers[0].attention.query;
+    let _gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &model.layers[0].feed_forward.gate;
 }

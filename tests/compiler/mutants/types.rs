@@ -3,15 +3,18 @@
 
 use typed_transformer::doctest::Model;
 use typed_transformer::models::bert::{self, BertConfig};
+use typed_transformer::models::clip::{self, ClipConfig};
 use typed_transformer::models::gemma3::{self, Gemma3Config};
 use typed_transformer::models::gpt2::{self, Gpt2Config};
 use typed_transformer::models::llama::{self, LlamaConfig};
 use typed_transformer::models::mixtral::{self, MixtralConfig};
+use typed_transformer::models::modern_bert::{self, ModernBertConfig};
 use typed_transformer::models::olmo2::Olmo2;
 use typed_transformer::models::qwen3::Qwen3;
 use typed_transformer::models::t5::{self, T5Config};
 use typed_transformer::models::vit::{self, VitConfig};
 use typed_transformer::nn::{self, *};
+use typed_transformer::ops::Activation;
 use typed_transformer::prelude::*;
 use typed_transformer::tensor_parallel::{
     DividesLayersOf, ShardedAttention, ShardedDecoderOnly, ShardedFeedForward, ShardedLM,
@@ -211,11 +214,15 @@ fn llama<Small: LlamaConfig, Large: LlamaConfig>(
     old: &mut (llama::Llama<Small>, llama::Layer<Small>, llama::LlamaCache<Batch, Small>),
     new: (llama::Llama<Small>, llama::Layer<Small>, llama::LlamaCache<Batch, Small>),
     attention: llama::Attention<Small>,
-    feed_forward: llama::FeedForward<Small>,
 ) {
     *old = new;
     old.1.attention = attention;
-    old.1.feed_forward = feed_forward;
+}
+fn gated_feed_forward<Function: Activation, Other: Activation>(
+    old: &mut llama::FeedForward<InDim, OutDim, Function>,
+    new: llama::FeedForward<InDim, OutDim, Function>,
+) {
+    *old = new;
 }
 fn qwen3<Small: LlamaConfig, Large: LlamaConfig>(old: &mut Qwen3<Small>, new: Qwen3<Small>) {
     *old = new;
@@ -227,11 +234,9 @@ fn gemma3<Small: Gemma3Config, Large: Gemma3Config>(
     old: &mut (gemma3::Gemma3<Small>, gemma3::Layer<Small>, gemma3::Gemma3Cache<Batch, Small>),
     new: (gemma3::Gemma3<Small>, gemma3::Layer<Small>, gemma3::Gemma3Cache<Batch, Small>),
     attention: gemma3::Attention<Small>,
-    feed_forward: gemma3::FeedForward<Small>,
 ) {
     *old = new;
     old.1.attention = attention;
-    old.1.feed_forward = feed_forward;
 }
 fn mixtral<Small: MixtralConfig, Large: MixtralConfig>(
     old: &mut (mixtral::Mixtral<Small>, mixtral::Layer<Small>),
@@ -240,6 +245,17 @@ fn mixtral<Small: MixtralConfig, Large: MixtralConfig>(
 ) {
     *old = new;
     old.1.mixture = mixture;
+}
+fn modern_bert<Small: ModernBertConfig, Large: ModernBertConfig>(
+    old: &mut (modern_bert::ModernBert<Small>, modern_bert::Layer<Small>),
+    new: (modern_bert::ModernBert<Small>, modern_bert::Layer<Small>),
+    attention: modern_bert::Attention<Small>,
+) {
+    *old = new;
+    old.1.attention = attention;
+}
+fn norm_weight(old: &mut modern_bert::NormWeight<InDim>, new: modern_bert::NormWeight<InDim>) {
+    *old = new;
 }
 fn t5<'a, Small: T5Config, Large: T5Config>(
     old: &mut (t5::T5<Small>, t5::EncoderLayer<Small>, t5::DecoderLayer<Small>),
@@ -255,17 +271,29 @@ fn t5<'a, Small: T5Config, Large: T5Config>(
     *old_text = new_text;
 }
 fn vit<Small: VitConfig, Large: VitConfig>(
-    old: &mut (vit::Vit<Small>, vit::Embeddings<Small>, vit::Layer<Small>, vit::Images<Batch, Small>),
-    new: (vit::Vit<Small>, vit::Embeddings<Small>, vit::Layer<Small>, vit::Images<Batch, Small>),
-    attention: vit::Attention<Small>,
-    feed_forward: vit::FeedForward<Small>,
+    old: &mut (vit::Vit<Small>, vit::Embeddings<Small>, vit::Images<Batch, Small>),
+    new: (vit::Vit<Small>, vit::Embeddings<Small>, vit::Images<Batch, Small>),
     old_places: &mut (vit::NumPatches<Small>, vit::ClassAndPatches<Small>),
     new_places: (vit::NumPatches<Small>, vit::ClassAndPatches<Small>),
 ) {
     *old = new;
-    old.2.attention = attention;
-    old.2.feed_forward = feed_forward;
     *old_places = new_places;
+}
+fn vit_layer<Function: Activation, Other: Activation>(
+    old: &mut vit::Layer<NumHeads, OutDim, InDim, Function>,
+    new: vit::Layer<NumHeads, OutDim, InDim, Function>,
+    attention: vit::Attention<NumHeads, OutDim>,
+    feed_forward: vit::FeedForward<NumHeads, InDim>,
+) {
+    *old = new;
+    old.attention = attention;
+    old.feed_forward = feed_forward;
+}
+fn clip<Small: ClipConfig, Large: ClipConfig>(
+    old: &mut (clip::Clip<Small>, clip::TextEncoder<Small>, clip::VisionEncoder<Small>),
+    new: (clip::Clip<Small>, clip::TextEncoder<Small>, clip::VisionEncoder<Small>),
+) {
+    *old = new;
 }
 
 fn sharded_layers<A: Arch, Other: Arch, Axis: DividesLayersOf<A>, OtherAxis: DividesLayersOf<Model>>(

@@ -1,0 +1,190 @@
+//! CLIP ([Radford et al., 2021](https://arxiv.org/abs/2103.00020)): an encoder of texts and one of images, trained so that
+//! the vectors of an image and of its text are close.
+//!
+//! | in the paper | in `modeling_clip.py` | here |
+//! | --- | --- | --- |
+//! | 2.4, Vision Transformer with one more norm | `CLIPVisionEmbeddings`, `CLIPVisionTransformer` | [`VisionEncoder`], [`Embeddings`](super::vit::Embeddings) |
+//! | 2.4, text Transformer with masked self-attention | `CLIPTextEmbeddings`, `CLIPTextTransformer` | [`TextEncoder`] |
+//! | GPT-2's layers | `CLIPEncoderLayer`, `CLIPAttention`, `CLIPMLP` | [`Layer`] of ViT, [`QuickGelu`] |
+//! | 2.4, linear projection into the embedding space | `text_projection`, `visual_projection` | [`TextEncoder::projection`], [`VisionEncoder::projection`] |
+//! | figure 3, scaled cosines, temperature `τ` | `CLIPModel`, `logit_scale` | [`Clip::logits`], [`Clip::logit_scale`] |
+//! | figure 3, symmetric loss | `clip_loss` | [`Clip::loss`] |
+
+mod encoders;
+mod names;
+
+pub use encoders::{QuickGelu, TextEncoder, VisionEncoder};
+pub use names::NAMES;
+
+use super::vit::VitConfig;
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, NamedShape, axis};
+use crate::nn::{Precision, init};
+use crate::ops::{OpError, Real, Reduction, add, cross_entropy, div, mul, rename, scale, sum_over};
+use crate::tokens::{Indices, TokenIds};
+use crate::{dims, einsum, module};
+use dfdx::shapes::HasShape;
+use dfdx::tensor::Tensor;
+use std::fmt::Display;
+
+/// The dimensions of a [`Clip`], beside those of its images: `CLIPConfig` of HuggingFace. [`VitConfig`] has the dimensions
+/// of the images' encoder, without a bias of the patches, and the epsilon of all norms.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::{clip::{Clip, ClipConfig}, vit::VitConfig}, prelude::*};
+/// pub struct Tiny;
+/// impl VitConfig for Tiny {
+///     type Channels = Channels;
+///     type Height = Height;
+///     type Width = Width;
+///     type PatchHeight = PatchHeight;
+///     type PatchWidth = PatchWidth;
+///     type EmbedDim = EmbedDim;
+///     type NumHeads = EvenHeads;
+///     type HiddenDim = HiddenDim;
+///     type NumLayers = NumLayers;
+///     const NORM_EPSILON: f64 = 1e-5;
+///     const PATCH_BIAS: bool = false;
+/// }
+/// impl ClipConfig for Tiny {
+///     type VocabSize = VocabSize;
+///     type MaxSeqLen = MaxSeqLen;
+///     type TextEmbedDim = EmbedDim;
+///     type NumTextHeads = EvenHeads;
+///     type TextHiddenDim = HiddenDim;
+///     type NumTextLayers = NumLayers;
+///     type ProjectionDim = HeadDim;
+/// }
+/// let model = Clip::<Tiny, f32, Cpu>::build(&Cpu::default());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the configuration of a CLIP",
+    label = "`{Self}` does not implement `ClipConfig`",
+    note = "implement `VitConfig` and `ClipConfig` for an empty struct of your own, with one line per dimension"
+)]
+pub trait ClipConfig: VitConfig {
+    /// The tokens that the model reads. The last one ends a text.
+    type VocabSize: ConstDim;
+    /// The longest text.
+    type MaxSeqLen: ConstDim;
+    /// The width of the vector of a token. The heads divide it among themselves.
+    type TextEmbedDim: ConstDim;
+    /// The number of heads of the texts' encoder.
+    type NumTextHeads: Divides<Self::TextEmbedDim>;
+    /// The width inside the feed-forward layer of the texts' encoder.
+    type TextHiddenDim: ConstDim;
+    /// The number of layers of the texts' encoder.
+    type NumTextLayers: ConstDim;
+    /// The width of the vectors of texts and of images.
+    type ProjectionDim: ConstDim;
+}
+
+dims! {
+    /// The texts or images of a batch, beside the images or texts of the same pairs.
+    Paired;
+}
+
+/// A CLIP: vectors of length 1 for texts and for images, and logits of which text belongs to which image.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::{clip::Clip, vit::Images}, prelude::*};
+/// dims! { pub Captions = 2; }
+/// let model = Clip::<Small, f32, Cpu>::build(&Cpu::default());
+/// let ids = TokenIds::from_ids(&[26, 7, 4, 27, 26, 3, 27, 27], None, (Captions, SeqLen))?;
+/// let images: Images<Batch, Small, f32, Cpu> = Cpu::default().zeros();
+/// let texts: Tensor<(Captions, HeadDim), f32, Cpu> = model.texts(&ids, NoneTape)?;
+/// let images: Tensor<(Batch, HeadDim), f32, Cpu> = model.images(images)?;
+/// let logits: Tensor<(Captions, Batch), f32, Cpu> = model.logits(texts, images)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[module(conventions = Config, output = Config::ProjectionDim)]
+pub struct Clip<Config: ClipConfig, E, D, P: Precision> {
+    /// From a text to its vector.
+    pub text: TextEncoder<Config, E, D, P>,
+    /// From an image to its vector.
+    pub vision: VisionEncoder<Config, E, D, P>,
+    /// The logarithm of the factor by which logits are larger than cosines: `ln(1 / τ)`.
+    #[param(|logarithm| init::constant(logarithm, (1f64 / 0.07).ln()))]
+    pub logit_scale: Tensor<(), E, D>,
+}
+
+impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> Clip<Config, E, D, P> {
+    /// A vector of length 1 for each text, from its first token of the largest id, which ends it:
+    /// `(B, S) ids of VocabSize -> (B, ProjectionDim)`; `tape` records the operations for gradients. No token sees the ones
+    /// after it, so padding needs no mask.
+    pub fn texts<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, Config::ProjectionDim), E, D, T>, OpError> {
+        of_length_1(self.text.forward(token_ids, tape)?)
+    }
+
+    /// A vector of length 1 for each image: `(B, Channels, Height, Width) -> (B, ProjectionDim)`. The images carry the
+    /// tape: `images.put_tape(model.recording())`.
+    pub fn images<B: MaybeSharded, T: Tape<E, D>>(
+        &self,
+        images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
+    ) -> Result<Tensor<(B, Config::ProjectionDim), E, D, T>, OpError> {
+        of_length_1(self.vision.forward(images)?)
+    }
+
+    /// `exp(logit_scale) · texts imagesᵀ`: `(Texts, ProjectionDim), (Images, ProjectionDim) -> (Texts, Images)`, for
+    /// vectors of length 1.
+    pub fn logits<Texts: Dim, Images: Dim, T: Tape<E, D>>(
+        &self,
+        texts: Tensor<(Texts, Config::ProjectionDim), E, D, T>,
+        images: Tensor<(Images, Config::ProjectionDim), E, D, T>,
+    ) -> Result<Tensor<(Texts, Images), E, D, T>, OpError> {
+        let factor = self.logit_scale.retaped::<T>().try_exp().map_err(device_error)?;
+        let cosines = einsum!(
+            texts: (Texts, Config::ProjectionDim), images: (Images, Config::ProjectionDim) -> (Texts, Images)
+        )?;
+        mul(cosines, factor)
+    }
+
+    /// The mean of two cross-entropies: of each text with all images, and of each image with all texts, where the pairs of
+    /// the batch are right. `(B, ProjectionDim), (B, ProjectionDim) -> ()`, for vectors of length 1.
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if there is another number of texts than of images.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::{clip::Clip, vit::Images}, prelude::*};
+    /// let model = Clip::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let ids = TokenIds::from_ids(&[26, 7, 4, 27], None, (Batch, SeqLen))?;
+    /// let images: Images<Batch, Small, f32, Cpu> = Cpu::default().zeros();
+    /// let texts = model.texts(&ids, model.recording())?;
+    /// let images = model.images(images.put_tape(model.recording()))?;
+    /// let gradients = model.loss(texts, images)?.backward()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn loss<B: Dim, T: Tape<E, D>>(
+        &self,
+        texts: Tensor<(B, Config::ProjectionDim), E, D, T>,
+        images: Tensor<(B, Config::ProjectionDim), E, D, T>,
+    ) -> Result<Tensor<(), E, D, T>, OpError> {
+        let batch = texts.shape().0;
+        (batch,).check_same_sizes("the texts", (images.shape().0,), "the images")?;
+        let pairs = Paired::new(batch.size());
+        let labels = Indices::new(&(0..batch.size()).collect::<Vec<_>>(), (batch,), pairs)?;
+        let loss = |of: Tensor<_, E, D, T>, among: Tensor<_, E, D, T>| {
+            let logits = self.logits(of, rename(among, axis::<B>(), pairs)?)?;
+            cross_entropy(logits, &labels, Reduction::MeanAll)
+        };
+        scale(add(loss(texts.clone(), images.clone())?, loss(images, texts)?)?, 0.5)
+    }
+}
+
+/// `x / √(Σ x²)`: `(B, M) -> (B, M)`
+fn of_length_1<B: MaybeSharded, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<(B, M), E, D, T>,
+) -> Result<Tensor<(B, M), E, D, T>, OpError> {
+    let squares = sum_over(mul(x.clone(), x.clone())?, axis::<M>())?;
+    div(x, squares.try_sqrt().map_err(device_error)?)
+}
+
+/// The error of an operation of dfdx.
+fn device_error(error: impl Display) -> OpError {
+    OpError::Device { op: "clip", message: error.to_string() }
+}

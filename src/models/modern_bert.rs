@@ -1,0 +1,179 @@
+//! ModernBERT ([Warner et al., 2024](https://arxiv.org/abs/2412.13663)): an encoder of long texts. Every third layer sees all
+//! positions, and the others see their neighbours on both sides. It has rotary positions, norms before its sublayers, and
+//! no biases but that of the logits.
+//!
+//! | in the paper, 2 | in `modeling_modernbert.py` | here |
+//! | --- | --- | --- |
+//! | norm after the embeddings, none before the first attention | `ModernBertEmbeddings`, `attn_norm` | [`ModernBert::embedding_norm`], [`ModernBert::attention_norms`] |
+//! | alternating attention, windows of 128 | `layer_types`, `local_attention` | [`ModernBertConfig::is_global`], [`CenteredWindow`] |
+//! | RoPE with theta 160,000 and 10,000 | `ModernBertRotaryEmbedding` | [`ModernBertConfig::GLOBAL_ROTARY`], [`ModernBertConfig::LOCAL_ROTARY`] |
+//! | attention without biases | `ModernBertAttention` | [`Attention`] |
+//! | GeGLU | `ModernBertMLP` | [`FeedForward`](super::llama::FeedForward) of Llama, [`Gelu`] |
+//! | pre-normalization | `ModernBertEncoderLayer` | [`Layer`] |
+//! | masked language modeling | `ModernBertPredictionHead`, `ModernBertForMaskedLM` | [`ModernBert::logits`] |
+
+mod layers;
+mod names;
+
+pub use layers::{Attention, Layer};
+pub use names::NAMES;
+
+use crate::backend::{Backend, Tape};
+use crate::dims::{AtMost, ConstDim, Dim, Even, MaybeSharded};
+use crate::mask::{CenteredWindow, NoMask, PadSourceKeys, mk_mask};
+use crate::module;
+use crate::nn::{Layers, Precision, Weight, init};
+use crate::ops::{Activation, Gelu, OpError, Real, Rotary, layer_norm};
+use crate::tokens::TokenIds;
+use dfdx::shapes::ConstDim as _;
+use dfdx::tensor::Tensor;
+
+/// The dimensions and the constants of a [`ModernBert`]: `ModernBertConfig` of HuggingFace.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::modern_bert::{ModernBert, ModernBertConfig}, prelude::*};
+/// pub struct Tiny;
+/// impl ModernBertConfig for Tiny {
+///     type VocabSize = VocabSize;
+///     type MaxSeqLen = MaxSeqLen;
+///     type EmbedDim = EmbedDim;
+///     type NumHeads = NumKeyValueHeads;
+///     type HeadDim = EvenHeads;
+///     type HiddenDim = HiddenDim;
+///     type NumLayers = NumLayers;
+///     type WindowLen = TgtLen;
+///     const NORM_EPSILON: f64 = 1e-5;
+/// }
+/// let model = ModernBert::<Tiny, f32, Cpu>::build(&Cpu::default());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the configuration of a ModernBERT",
+    label = "`{Self}` does not implement `ModernBertConfig`",
+    note = "implement `ModernBertConfig` for an empty struct of your own, with one line per dimension"
+)]
+pub trait ModernBertConfig: 'static {
+    /// The tokens that the model reads and writes.
+    type VocabSize: ConstDim;
+    /// The longest sequence.
+    type MaxSeqLen: ConstDim;
+    /// The width of the vector of a token.
+    type EmbedDim: ConstDim;
+    /// The number of heads.
+    type NumHeads: ConstDim;
+    /// The size of a head. Rotary positions use its columns in pairs.
+    type HeadDim: Even;
+    /// The width inside the feed-forward layer, of the gate too.
+    type HiddenDim: ConstDim;
+    /// The number of layers.
+    type NumLayers: ConstDim;
+    /// The number of positions in the window of a local layer, half of them before a position and half of them after it.
+    type WindowLen: ConstDim;
+    /// The first of so many layers is global.
+    const LAYERS_PER_GLOBAL: usize = 3;
+    /// The number that a norm adds to the variance.
+    const NORM_EPSILON: f64;
+    /// The rotary positions of local layers.
+    const LOCAL_ROTARY: Rotary = Rotary::halves(10_000.0);
+    /// The rotary positions of global layers.
+    const GLOBAL_ROTARY: Rotary = Rotary::halves(160_000.0);
+
+    /// Whether the layer, counted from 0, sees all positions.
+    #[must_use]
+    fn is_global(layer: usize) -> bool {
+        layer.is_multiple_of(Self::LAYERS_PER_GLOBAL)
+    }
+
+    /// The constants that saved parameters do not show, as names and values; files of weights store them.
+    fn conventions() -> Vec<(&'static str, String)> {
+        vec![
+            ("norm epsilon", Self::NORM_EPSILON.to_string()),
+            ("window", Self::WindowLen::SIZE.to_string()),
+            ("layers per global one", Self::LAYERS_PER_GLOBAL.to_string()),
+            ("rotary positions of local layers", format!("{:?}", Self::LOCAL_ROTARY)),
+            ("rotary positions of global layers", format!("{:?}", Self::GLOBAL_ROTARY)),
+        ]
+    }
+}
+
+/// A weight of a norm without a bias.
+#[module(output = EmbedDim)]
+pub struct NormWeight<EmbedDim: ConstDim, E, D> {
+    /// A factor for each column.
+    #[param(init::ones)]
+    pub weight: Tensor<(EmbedDim,), E, D>,
+}
+
+/// A ModernBERT: a vector for each token, and the logits of a token that is masked.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::modern_bert::ModernBert, prelude::*};
+/// let model = ModernBert::<Small, f32, Cpu>::build(&Cpu::default());
+/// let (masked, pad) = (3, Fin::literal::<0>());
+/// let ids = TokenIds::from_ids(&[7, masked, 24, 0], Some(pad), (Batch, SeqLen))?;
+/// let states: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu, _> = model.forward(&ids, model.recording())?;
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu, _> = model.logits(states)?;
+/// // A label is the token that was masked. Padding stands at all other positions, which the loss does not count.
+/// let labels = TokenIds::from_ids(&[0, 11, 0, 0], Some(pad), (Batch, SeqLen))?;
+/// let loss = cross_entropy(logits, &labels, Reduction::MeanTokens)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[module(conventions = Config, output = Config::VocabSize)]
+pub struct ModernBert<Config: ModernBertConfig, E, D, P: Precision> {
+    /// A vector for each token; also the weight of the logits.
+    #[param(|table| init::normal(table, 0.02))]
+    pub token_embedder: Weight<(Config::VocabSize, Config::EmbedDim), E, D, P>,
+    /// The weight of the norm of the tokens' vectors.
+    #[param(init::ones)]
+    pub embedding_norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// The weights of the norms before the attentions of all layers but the first, which reads normalized vectors.
+    #[layers(Config::NumLayers::SIZE - 1)]
+    pub attention_norms: Vec<NormWeight<Config::EmbedDim, E, D>>,
+    /// The layers.
+    pub layers: Layers<Config::NumLayers, Layer<Config, E, D, P>>,
+    /// The weight of the norm after the last layer.
+    #[param(init::ones)]
+    pub norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// From the vector of a token to that of the logits.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub head: Weight<(Config::EmbedDim, Config::EmbedDim), E, D, P>,
+    /// The weight of the norm before the logits.
+    #[param(init::ones)]
+    pub head_norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// Added to the logits.
+    #[param(init::zeros)]
+    pub logit_bias: Tensor<(Config::VocabSize,), E, D>,
+}
+
+impl<Config: ModernBertConfig, E: Real, D: Backend<E>, P: Precision> ModernBert<Config, E, D, P> {
+    /// The normalized output of the last layer: `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the
+    /// operations for gradients. No position attends to padding.
+    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let padding = token_ids.padding_mask();
+        let local = mk_mask::<CenteredWindow<Config::WindowLen>, PadSourceKeys, B, S>(&padding);
+        let global = mk_mask::<NoMask, PadSourceKeys, B, S>(&padding);
+        let x = P::embed(&self.token_embedder, token_ids, tape)?;
+        let x = layer_norm(x, &self.embedding_norm, None, Config::NORM_EPSILON)?;
+        let x = self.layers.iter().enumerate().try_fold(x, |x, (i, layer)| {
+            let norm = i.checked_sub(1).map(|i| &self.attention_norms[i].weight);
+            match Config::is_global(i) {
+                true => layer.forward(x, norm, &global, Config::GLOBAL_ROTARY),
+                false => layer.forward(x, norm, &local, Config::LOCAL_ROTARY),
+            }
+        })?;
+        layer_norm(x, &self.norm, None, Config::NORM_EPSILON)
+    }
+
+    /// The logits of the token at each position: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    pub fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        states: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        let x = Gelu::apply(P::linear(states, &self.head, None)?)?;
+        let x = layer_norm(x, &self.head_norm, None, Config::NORM_EPSILON)?;
+        P::linear(x, &self.token_embedder, Some(&self.logit_bias))
+    }
+}

@@ -1,0 +1,80 @@
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, Divides, MaybeSharded, Product, Quotient};
+use crate::mask::AttentionMask;
+use crate::module;
+use crate::nn::{LayerNorm, Linear, Precision};
+use crate::ops::{Activation, AttentionOptions, OpError, Real, multi_head_attention, residual};
+use dfdx::tensor::Tensor;
+
+/// The columns of all heads.
+type Columns<EmbedDim, NumHeads> = Product<NumHeads, Quotient<EmbedDim, NumHeads>>;
+
+/// Self-attention, with biases.
+#[module(output = EmbedDim)]
+pub struct Attention<EmbedDim: ConstDim, NumHeads: Divides<EmbedDim>, E, D, P: Precision> {
+    /// To the queries of all heads.
+    pub query: Linear<EmbedDim, Columns<EmbedDim, NumHeads>, E, D, P>,
+    /// To the keys of all heads.
+    pub key: Linear<EmbedDim, Columns<EmbedDim, NumHeads>, E, D, P>,
+    /// To the values of all heads.
+    pub value: Linear<EmbedDim, Columns<EmbedDim, NumHeads>, E, D, P>,
+    /// Mixes the outputs of the heads.
+    pub output: Linear<Columns<EmbedDim, NumHeads>, EmbedDim, E, D, P>,
+}
+
+/// `output(f(hidden(x)))`
+#[module(output = EmbedDim)]
+pub struct FeedForward<EmbedDim: ConstDim, HiddenDim: ConstDim, E, D, P: Precision> {
+    /// From `EmbedDim` to `HiddenDim`.
+    pub hidden: Linear<EmbedDim, HiddenDim, E, D, P>,
+    /// From `HiddenDim` back to `EmbedDim`.
+    pub output: Linear<HiddenDim, EmbedDim, E, D, P>,
+}
+
+/// Attention and feed-forward layer with the activation `Function`, each with a norm before it and a residual around it.
+#[module(output = EmbedDim)]
+pub struct Layer<
+    EmbedDim: ConstDim,
+    NumHeads: Divides<EmbedDim>,
+    HiddenDim: ConstDim,
+    Function: Activation,
+    E,
+    D,
+    P: Precision,
+> {
+    /// The norm before the attention.
+    pub attention_norm: LayerNorm<EmbedDim, E, D>,
+    /// Each position attends to those that the mask shows.
+    pub attention: Attention<EmbedDim, NumHeads, E, D, P>,
+    /// The norm before the feed-forward layer.
+    pub feed_forward_norm: LayerNorm<EmbedDim, E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: FeedForward<EmbedDim, HiddenDim, E, D, P>,
+}
+
+impl<EmbedDim: ConstDim, NumHeads: Divides<EmbedDim>, HiddenDim: ConstDim, Function: Activation, E, D, P>
+    Layer<EmbedDim, NumHeads, HiddenDim, Function, E, D, P>
+where
+    E: Real,
+    D: Backend<E>,
+    P: Precision,
+{
+    /// `(B, S, EmbedDim), mask (B, S, S) -> (B, S, EmbedDim)`. The norms add `epsilon` to the variance.
+    pub(crate) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, EmbedDim), E, D, T>,
+        mask: &AttentionMask<B, S, S>,
+        epsilon: f64,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let normalized = self.attention_norm.forward(x.clone(), epsilon)?;
+        let query = self.attention.query.forward(normalized.clone())?;
+        let key = self.attention.key.forward(normalized.clone())?;
+        let value = self.attention.value.forward(normalized)?;
+        let attended = multi_head_attention(query, key, value, mask, AttentionOptions::default())?;
+        let x = residual(x, self.attention.output.forward(attended)?)?;
+
+        let normalized = self.feed_forward_norm.forward(x.clone(), epsilon)?;
+        let hidden = Function::apply(self.feed_forward.hidden.forward(normalized)?)?;
+        residual(x, self.feed_forward.output.forward(hidden)?)
+    }
+}

@@ -1,0 +1,121 @@
+use super::{Features, KeyValueHeadsOf, Whisper, WhisperConfig};
+use crate::backend::Backend;
+use crate::dims::{Dim, MaybeSharded, NamedShape, axis};
+use crate::mask::PaddingMask;
+use crate::nn::{Autoregressive, Cache, DecoderCache, FullPrecision, Layers, Precision};
+use crate::ops::{OpError, Real, select};
+use crate::tokens::TokenIds;
+use dfdx::shapes::HasShape;
+use dfdx::tensor::{Cpu, NoneTape, Tensor};
+use std::fmt;
+
+impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config, E, D, P> {
+    /// Encodes the sounds `(B, NumMelBins, NumFrames)`. The result is [`Autoregressive`]: it writes a text for each.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::whisper::{Features, Whisper}, nn::Autoregressive, prelude::*};
+    /// let model = Whisper::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let features: Features<Batch, Small, f32, Cpu> = Cpu::default().zeros();
+    /// let start = TokenIds::from_ids(&[26], None, (Batch, Const::<1>))?;
+    /// let encoded = model.encode(features)?;
+    /// let mut cache = encoded.cache(Batch)?;
+    /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.next_logits(&start, &mut cache)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn encode<B: MaybeSharded>(
+        &self,
+        features: Features<B, Config, E, D>,
+    ) -> Result<EncodedWhisper<'_, B, Config, E, D, P>, OpError> {
+        Ok(EncodedWhisper { model: self, output: self.encoder(features, NoneTape)? })
+    }
+}
+
+/// A Whisper that has encoded a batch of sounds, and writes a text for each. [`Whisper::encode`] makes it.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::whisper::{EncodedWhisper, Features, Whisper}, nn::Autoregressive, prelude::*};
+/// let model = Whisper::<Small, f32, Cpu>::build(&Cpu::default());
+/// let features: Features<Batch, Small, f32, Cpu> = Cpu::default().zeros();
+/// let encoded: EncodedWhisper<Batch, Small, f32, Cpu> = model.encode(features)?;
+/// let start = TokenIds::from_ids(&[26], None, (Batch, Const::<1>))?;
+/// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.next_logits(&start, &mut encoded.cache(Batch)?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct EncodedWhisper<
+    'a,
+    B: MaybeSharded,
+    Config: WhisperConfig,
+    E: Real = f32,
+    D: Backend<E> = Cpu,
+    P: Precision = FullPrecision,
+> {
+    model: &'a Whisper<Config, E, D, P>,
+    /// The output of the encoder.
+    output: Tensor<(B, Config::SrcLen, Config::EmbedDim), E, D>,
+}
+
+/// The keys and values of the earlier positions of the texts, and those of the sounds, for each layer of a [`Whisper`].
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::whisper::{Features, Whisper, WhisperCache}, nn::Autoregressive, prelude::*};
+/// let model = Whisper::<Small, f32, Cpu>::build(&Cpu::default());
+/// let features: Features<Batch, Small, f32, Cpu> = Cpu::default().zeros();
+/// let encoded = model.encode(features)?;
+/// let mut cache: WhisperCache<Batch, Small, f32, Cpu> = encoded.cache(Batch)?;
+/// encoded.next_logits(&TokenIds::from_ids(&[26, 7, 4], None, (Batch, TgtLen))?, &mut cache)?;
+/// assert_eq!(cache.len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type WhisperCache<B, Config, E = f32, D = Cpu> = DecoderCache<
+    B,
+    <Config as WhisperConfig>::SrcLen,
+    <Config as WhisperConfig>::MaxTgtLen,
+    <Config as WhisperConfig>::NumDecoderLayers,
+    KeyValueHeadsOf<Config>,
+    E,
+    D,
+>;
+
+#[diagnostic::do_not_recommend]
+impl<B: MaybeSharded, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
+    for EncodedWhisper<'_, B, Config, E, D, P>
+{
+    type VocabSize = Config::VocabSize;
+    type MaxSeqLen = Config::MaxTgtLen;
+    type Cache = WhisperCache<B, Config, E, D>;
+
+    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        let (sounds, len, _) = *self.output.shape();
+        (sounds,).check_same_sizes("the sounds", (batch,), "the texts")?;
+        Ok(DecoderCache {
+            self_attention: Cache::new(&self.model.position_embedder, batch)?,
+            cross_attention: Layers::try_from_fn(|i| {
+                self.model.decoder[i].cross_attention.keys_and_values(self.output.clone())
+            })?,
+            source_padding: PaddingMask::without_padding((batch, len)),
+        })
+    }
+
+    fn next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
+        let (start, mask) = cache.self_attention.reserve(&self.model.position_embedder, tokens.shape())?;
+        let mut x = self.model.embed(tokens, start, NoneTape)?;
+        let caches = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);
+        for (layer, (target, source)) in self.model.decoder.iter().zip(caches) {
+            x = layer.forward(x, |new| target.update(new), &mask, source.clone())?;
+        }
+        self.model.logits(select(x, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
+    }
+}
+
+impl<B: MaybeSharded, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> fmt::Debug
+    for EncodedWhisper<'_, B, Config, E, D, P>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (batch, len, _) = self.output.shape();
+        write!(f, "EncodedWhisper ({batch:?}, {len:?})")
+    }
+}
