@@ -10,6 +10,7 @@ use crate::models::modern_bert::ModernBertConfig;
 use crate::models::t5::T5Config;
 use crate::models::vit::VitConfig;
 use crate::models::whisper::WhisperConfig;
+use crate::nn::LatentArch;
 use crate::ops::Rotary;
 use crate::prelude::*;
 
@@ -88,6 +89,11 @@ small! {
     ClipConfig {
         VocabSize, MaxSeqLen, TextEmbedDim as EmbedDim, NumTextHeads as EvenHeads, TextHiddenDim as HiddenDim,
         NumTextLayers as NumLayers, ProjectionDim as HeadDim
+    } {}
+
+    LatentArch {
+        EmbedDim, NumHeads, QueryLatentDim as HiddenDim, LatentDim as TgtLen, PlainDim as HeadDim,
+        RotaryDim as EvenHeads, ValueDim as HeadDim
     } {}
 
     MixtralConfig { NumExperts, ExpertsPerToken } {}

@@ -27,7 +27,7 @@ use crate::nn::{Heads, LayerNorm, Layers, Precision, Weight, init};
 use crate::ops::{Activation, Gelu, OpError, Real, add_positions, learned_positions_from, tensor};
 use crate::tokens::TokenIds;
 use crate::{module, rearrange};
-use dfdx::shapes::{ConstDim as _, HasShape};
+use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, PutTape, Tensor};
 
 /// The dimensions and the constants of a [`Whisper`]: `WhisperConfig` of HuggingFace.

@@ -4,12 +4,13 @@
 //! [`EncoderLayer`], [`Encoder`], [`EmbeddingEncoder`], [`CrossAttention`], [`DecoderLayer`], [`Decoder`],
 //! [`EmbeddingDecoder`], [`LM`]. [`EncoderLayer`] is an alias of [`Block`], and [`Encoder`] of [`BlockStack`].
 //!
-//! [`GroupedQueryAttention`] and [`GatedFeedForward`] are the sublayers of later models such as Llama.
+//! [`GroupedQueryAttention`] and [`GatedFeedForward`] are the sublayers of later models such as Llama,
+//! [`LatentAttention`] is that of DeepSeek-V2 and V3.
 //!
 //! | in `src/nn` | is |
 //! | --- | --- |
 //! | `transformer` | blocks and stacks of them, and the models: encoder, decoder, both; what decodes token after token |
-//! | `attention` | multi-head and grouped-query attention; self-attention and cross-attention, with residual and norm |
+//! | `attention` | multi-head, grouped-query and latent attention; self-attention and cross-attention, with residual and norm |
 //! | `layers` | linear maps, norms, embeddings, feed-forward layers |
 //! | `cache` | the keys and values of earlier positions |
 //! | `conventions` | what a model decides for all its layers: [`Arch`], [`Conventions`], positions |
@@ -33,8 +34,8 @@ mod transformer;
 
 pub use crate::ops::NormKind;
 pub use attention::{
-    CrossAttention, GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch, MHAttention,
-    SelfAttention,
+    CrossAttention, GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch, LatentArch,
+    LatentAttention, LatentCache, LatentHeads, MHAttention, SelfAttention,
 };
 pub(crate) use attention::{cross_mask, self_mask};
 pub(crate) use cache::KeysAndValues;

@@ -37,6 +37,7 @@ mod hostile_tokenizers;
 mod hugging_face;
 mod hyperparameters;
 mod kept_checkpoints;
+mod latent_attention;
 mod mixed_precision;
 mod modules;
 mod names;

@@ -2,6 +2,7 @@
 
 mod cross_attention;
 mod grouped_query_attention;
+mod latent_attention;
 mod multi_head_attention;
 mod self_attention;
 
@@ -10,6 +11,7 @@ pub(crate) use cross_attention::cross_mask;
 pub use grouped_query_attention::{
     GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch,
 };
+pub use latent_attention::{LatentArch, LatentAttention, LatentCache, LatentHeads};
 pub use multi_head_attention::MHAttention;
 pub use self_attention::SelfAttention;
 pub(crate) use self_attention::self_mask;
