@@ -25,7 +25,9 @@ mod experts;
 mod model;
 mod tensor_parallel;
 mod training_step;
-// Its functions are checked, and none runs. A type parameter that is used nowhere stands in a place of a mutant.
+// Their functions are checked, and none runs. A type parameter that is used nowhere stands in a place of a mutant.
+#[expect(dead_code, clippy::extra_unused_type_parameters)]
+mod published;
 #[expect(dead_code, clippy::extra_unused_type_parameters)]
 mod types;
 
@@ -34,7 +36,7 @@ use crate::variants::{Kind, Program, Variant};
 use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 use std::{collections::BTreeMap, time::Instant};
 
-pub const PROGRAMS: [(&str, &str); 9] = [
+pub const PROGRAMS: [(&str, &str); 10] = [
     ("model", include_str!("mutants/model.rs")),
     ("training_step", include_str!("mutants/training_step.rs")),
     ("decode_loop", include_str!("mutants/decode_loop.rs")),
@@ -42,6 +44,7 @@ pub const PROGRAMS: [(&str, &str); 9] = [
     ("contractions", include_str!("mutants/contractions.rs")),
     ("data_parallel", include_str!("mutants/data_parallel.rs")),
     ("tensor_parallel", include_str!("mutants/tensor_parallel.rs")),
+    ("published", include_str!("mutants/published.rs")),
     ("types", include_str!("mutants/types.rs")),
     ("configs", include_str!("mutants/configs.rs")),
 ];

@@ -21,9 +21,8 @@ where
     let reference = reference("clip");
     let model: Clip<Config, E, Cpu> = load("clip");
     let (captions, len) = (Captions::new(4), SeqLen::new(9).unwrap());
-    let pixels: Vec<E> = reference.numbers("input.pixels").iter().map(|&pixel| E::from_f64(pixel).unwrap()).collect();
     let images: Images<Batch, Config, E, Cpu> =
-        Cpu::default().tensor((pixels, (Batch::new(4), Channels, Height, Width)));
+        Cpu::default().tensor((reference.elements("input.pixels"), (Batch::new(4), Channels, Height, Width)));
 
     let read = ids(&reference.ids("input.ids"), (captions, len));
     let texts = model.texts(&read, NoneTape).unwrap();

@@ -321,9 +321,9 @@ where
 {
     let reference = reference("vit");
     let model: Vit<small_vit::Config, E, Cpu> = load("vit");
-    let pixels = reference.numbers("input.pixels").iter().map(|&pixel| E::from_f64(pixel).unwrap()).collect::<Vec<_>>();
     let shape = (Batch::new(2), small_vit::Channels, small_vit::Height, small_vit::Width);
-    let images: Images<Batch, small_vit::Config, E, Cpu> = Cpu::default().tensor((pixels, shape));
+    let images: Images<Batch, small_vit::Config, E, Cpu> =
+        Cpu::default().tensor((reference.elements("input.pixels"), shape));
     let states = model.forward(images.put_tape(model.recording())).unwrap();
     let pooled = model.pooled(states.clone()).unwrap();
     assert_close("states", &as_f64(&states), reference.numbers("output.last"), 1e-5);

@@ -45,6 +45,11 @@ impl Fixture {
         &self.tensors[key].1
     }
 
+    /// The numbers as elements.
+    pub fn elements<E: SafetensorsDtype>(&self, key: &str) -> Vec<E> {
+        self.numbers(key).iter().map(|&number| E::from_f64(number).unwrap()).collect()
+    }
+
     pub fn ids(&self, key: &str) -> Vec<usize> {
         self.numbers(key).iter().map(|&id| id as usize).collect()
     }

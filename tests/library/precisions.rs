@@ -3,14 +3,20 @@
 
 use crate::hugging_face::{ids, load, reference};
 use crate::parity::{as_f64, assert_close};
-use crate::small_models::{VocabSize, small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit};
+use crate::small_models::{
+    VocabSize, small_bert, small_clip, small_gpt2, small_llama, small_mixtral, small_modern_bert, small_t5, small_vit,
+    small_whisper,
+};
 use dfdx::tensor::PutTape;
 use typed_transformer::models::bert::Bert;
+use typed_transformer::models::clip::Clip;
 use typed_transformer::models::gpt2::{Gpt2, Gpt2Config};
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::modern_bert::ModernBert;
 use typed_transformer::models::t5::T5;
 use typed_transformer::models::vit::{Images, Vit};
+use typed_transformer::models::whisper::{Features, Whisper};
 use typed_transformer::nn::{Autoregressive, Bf16, F16, FullPrecision, Linear, Lora, Precision, Q8, WithPrecision};
 use typed_transformer::ops;
 use typed_transformer::prelude::*;
@@ -76,10 +82,45 @@ where
     Cpu: Backend<E>,
 {
     let (model, reference): (Vit<small_vit::Config, E, Cpu, P>, _) = (load("vit"), reference("vit"));
-    let pixels: Vec<E> = reference.numbers("input.pixels").iter().map(|&pixel| E::from_f64(pixel).unwrap()).collect();
     let shape = (Batch::new(2), small_vit::Channels, small_vit::Height, small_vit::Width);
-    let images: Images<Batch, small_vit::Config, E, Cpu> = Cpu::default().tensor((pixels, shape));
+    let images: Images<Batch, small_vit::Config, E, Cpu> =
+        Cpu::default().tensor((reference.elements("input.pixels"), shape));
     as_f64(&model.forward(images.put_tape(NoneTape)).unwrap())
+}
+
+fn clip<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+where
+    Cpu: Backend<E>,
+{
+    use small_clip::{Channels, Config, Height, SeqLen, Width};
+    let (model, reference): (Clip<Config, E, Cpu, P>, _) = (load("clip"), reference("clip"));
+    let read = ids(&reference.ids("input.ids"), (Batch::new(4), SeqLen::new(9).unwrap()));
+    let shape = (Batch::new(4), Channels, Height, Width);
+    let images: Images<Batch, Config, E, Cpu> = Cpu::default().tensor((reference.elements("input.pixels"), shape));
+    let (texts, images) = (model.texts(&read, NoneTape).unwrap(), model.images(images).unwrap());
+    [as_f64(&texts), as_f64(&images)].concat()
+}
+
+fn modern_bert<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+where
+    Cpu: Backend<E>,
+{
+    let model: ModernBert<small_modern_bert::Config, E, Cpu, P> = load("modern_bert");
+    let shape = (Batch::new(3), small_modern_bert::SeqLen::new(11).unwrap());
+    let states = model.forward(&ids(&reference("modern_bert").ids("input.ids"), shape), NoneTape).unwrap();
+    as_f64(&model.logits(states).unwrap())
+}
+
+fn whisper<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+where
+    Cpu: Backend<E>,
+{
+    let (model, reference): (Whisper<small_whisper::Config, E, Cpu, P>, _) = (load("whisper"), reference("whisper"));
+    let shape = (Batch::new(3), small_whisper::NumMelBins, Product::default());
+    let features: Features<Batch, small_whisper::Config, E, Cpu> =
+        Cpu::default().tensor((reference.elements("input.features"), shape));
+    let target = ids(&reference.ids("input.decoder_ids"), (Batch::new(3), Read::new(7)));
+    as_f64(&model.forward(features, &target, NoneTape).unwrap())
 }
 
 /// The norm of the difference, relative to the norm.
@@ -111,6 +152,9 @@ fn every_family_computes_in_every_precision() {
         t5: Bf16 1e-2; t5: F16 1e-3; t5: Q8 2e-2;
         bert: Bf16 1e-2; bert: F16 1e-3; bert: Q8 2e-2;
         vit: Bf16 1e-2; vit: F16 1e-3; vit: Q8 2e-2;
+        clip: Bf16 1e-2; clip: F16 1e-3; clip: Q8 2e-2;
+        modern_bert: Bf16 1e-2; modern_bert: F16 1e-3; modern_bert: Q8 2e-2;
+        whisper: Bf16 1e-2; whisper: F16 1e-3; whisper: Q8 2e-2;
     }
 }
 

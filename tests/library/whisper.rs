@@ -22,9 +22,8 @@ where
     use small_whisper::Config;
     let (reference, batch) = (reference("whisper"), Batch::new(3));
     let model: Whisper<Config, E, Cpu> = load("whisper");
-    let numbers: Vec<E> = reference.numbers("input.features").iter().map(|&x| E::from_f64(x).unwrap()).collect();
-    let features: Features<Batch, Config, E, Cpu> =
-        Cpu::default().tensor((numbers, (batch, small_whisper::NumMelBins, Product::default())));
+    let features: Features<Batch, Config, E, Cpu> = Cpu::default()
+        .tensor((reference.elements("input.features"), (batch, small_whisper::NumMelBins, Product::default())));
     let encoded = model.encoder(features.clone(), NoneTape).unwrap();
     assert_close("encoder", &as_f64(&encoded), reference.numbers("output.encoder"), 1e-5);
 

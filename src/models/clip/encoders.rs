@@ -23,6 +23,7 @@ use dfdx::tensor::Tensor;
 #[derive(Clone, Copy, Debug)]
 pub struct QuickGelu;
 
+#[diagnostic::do_not_recommend]
 impl Activation for QuickGelu {
     fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,

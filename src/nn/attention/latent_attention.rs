@@ -57,6 +57,7 @@ pub trait LatentArch: 'static {
     }
 }
 
+type NumHeads<A> = <A as LatentArch>::NumHeads;
 type PlainDim<A> = <A as LatentArch>::PlainDim;
 type RotaryDim<A> = <A as LatentArch>::RotaryDim;
 type LatentDim<A> = <A as LatentArch>::LatentDim;
@@ -166,13 +167,18 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
     ) -> Result<Tensor<(B, Q, A::EmbedDim), E, D, T>, OpError> {
         let query = rms_norm(linear(x.clone(), &self.query_down, None)?, &self.query_norm, A::NORM_EPSILON)?;
         let query = linear(query, &self.query_up, None)?;
-        let query = rearrange!(query: (B, Q, Product<A::NumHeads, QueryDim<A>>) -> (B, Q, A::NumHeads, QueryDim<A>))?;
+        let query = rearrange!(query: (B, Q, Product<NumHeads<A>, QueryDim<A>>) -> (B, Q, NumHeads<A>, QueryDim<A>))?;
         let (plain, rotated) =
             split(query, PlainDim::<A>::default(), RotaryDim::<A>::default(), axis::<QueryDim<A>>())?;
         let rotated = rotary_positions(rotated, axis::<Q>(), start, A::ROTARY)?;
 
         let down = linear(x, &self.down, None)?;
-        let (latent, key) = split(down, Shared::default(), Shared::default(), axis::<Sum<Shared<LatentDim<A>>, _>>())?;
+        let (latent, key) = split(
+            down,
+            Shared::default(),
+            Shared::default(),
+            axis::<Sum<Shared<LatentDim<A>>, Shared<RotaryDim<A>>>>(),
+        )?;
         let latent = rms_norm(latent, &self.norm, A::NORM_EPSILON)?;
         let key = rotate_heads::<_, _, _, RotaryDim<A>, _, _, _>(key, start, A::ROTARY)?;
         let keys = update_cache((key, latent))?;
@@ -193,19 +199,19 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
     ) -> Result<Outputs<B, Q, A, E, D, T>, OpError> {
         let (batch, len, _) = *latent.shape();
         let made = linear(latent, &self.up, None)?;
-        let made = rearrange!(made: (B, K, Product<A::NumHeads, KeyAndValueDim<A>>) -> (B, K, A::NumHeads, KeyAndValueDim<A>))?;
+        let made = rearrange!(made: (B, K, Product<NumHeads<A>, KeyAndValueDim<A>>) -> (B, K, NumHeads<A>, KeyAndValueDim<A>))?;
         let (plain_key, value) =
             split(made, PlainDim::<A>::default(), ValueDim::<A>::default(), axis::<KeyAndValueDim<A>>())?;
         let key = rearrange!(key: (B, K, Product<Const<1>, RotaryDim<A>>) -> (B, K, Const<1>, RotaryDim<A>))?;
         let key = select(key, axis::<Const<1>>(), 0)?;
-        let shape = (batch, len, A::NumHeads::default(), RotaryDim::<A>::default());
-        let rotated_key = broadcast(key, shape, axis::<A::NumHeads>())?;
+        let shape = (batch, len, NumHeads::<A>::default(), RotaryDim::<A>::default());
+        let rotated_key = broadcast(key, shape, axis::<NumHeads<A>>())?;
 
         let query = concat(plain, rotated, along::<PlainDim<A>, RotaryDim<A>>())?;
-        let query = rearrange!(query: (B, Q, A::NumHeads, QueryDim<A>) -> (B, Q, Product<A::NumHeads, QueryDim<A>>))?;
+        let query = rearrange!(query: (B, Q, NumHeads<A>, QueryDim<A>) -> (B, Q, Product<NumHeads<A>, QueryDim<A>>))?;
         let key = concat(plain_key, rotated_key, along::<PlainDim<A>, RotaryDim<A>>())?;
-        let key = rearrange!(key: (B, K, A::NumHeads, QueryDim<A>) -> (B, K, Product<A::NumHeads, QueryDim<A>>))?;
-        let value = rearrange!(value: (B, K, A::NumHeads, ValueDim<A>) -> (B, K, Product<A::NumHeads, ValueDim<A>>))?;
+        let key = rearrange!(key: (B, K, NumHeads<A>, QueryDim<A>) -> (B, K, Product<NumHeads<A>, QueryDim<A>>))?;
+        let value = rearrange!(value: (B, K, NumHeads<A>, ValueDim<A>) -> (B, K, Product<NumHeads<A>, ValueDim<A>>))?;
         multi_head_attention(query, key, value, mask, AttentionOptions::default())
     }
 
@@ -218,16 +224,16 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Outputs<B, Q, A, E, D, T>, OpError> {
         let up = self.up.retaped::<T>();
-        let up = rearrange!(up: (Product<A::NumHeads, KeyAndValueDim<A>>, Product<Const<1>, LatentDim<A>>) -> (A::NumHeads, KeyAndValueDim<A>, Const<1>, LatentDim<A>))?;
+        let up = rearrange!(up: (Product<NumHeads<A>, KeyAndValueDim<A>>, Product<Const<1>, LatentDim<A>>) -> (NumHeads<A>, KeyAndValueDim<A>, Const<1>, LatentDim<A>))?;
         let up = select(up, axis::<Const<1>>(), 0)?;
         let (key_up, value_up) =
             split(up, PlainDim::<A>::default(), ValueDim::<A>::default(), axis::<KeyAndValueDim<A>>())?;
         let query = einsum!(
-            plain: (B, Q, A::NumHeads, PlainDim<A>), key_up: (A::NumHeads, PlainDim<A>, LatentDim<A>)
-                -> (B, Q, A::NumHeads, LatentDim<A>)
+            plain: (B, Q, NumHeads<A>, PlainDim<A>), key_up: (NumHeads<A>, PlainDim<A>, LatentDim<A>)
+                -> (B, Q, NumHeads<A>, LatentDim<A>)
         )?;
         let query = concat(query, rotated, along::<LatentDim<A>, RotaryDim<A>>())?;
-        let query = rearrange!(query: (B, Q, A::NumHeads, LatentQueryDim<A>) -> (B, Q, Product<A::NumHeads, LatentQueryDim<A>>))?;
+        let query = rearrange!(query: (B, Q, NumHeads<A>, LatentQueryDim<A>) -> (B, Q, Product<NumHeads<A>, LatentQueryDim<A>>))?;
 
         let head = latent.clone();
         let head = rearrange!(head: (B, K, Product<Const<1>, LatentDim<A>>) -> (B, K, Const<1>, LatentDim<A>))?;
@@ -239,12 +245,12 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
         let options = AttentionOptions { scale, ..AttentionOptions::default() };
         let attended = attend(query, key, latent, mask, options, None)?;
         let attended =
-            rearrange!(attended: (B, Q, Product<A::NumHeads, LatentDim<A>>) -> (B, Q, A::NumHeads, LatentDim<A>))?;
+            rearrange!(attended: (B, Q, Product<NumHeads<A>, LatentDim<A>>) -> (B, Q, NumHeads<A>, LatentDim<A>))?;
         let output = einsum!(
-            attended: (B, Q, A::NumHeads, LatentDim<A>), value_up: (A::NumHeads, ValueDim<A>, LatentDim<A>)
-                -> (B, Q, A::NumHeads, ValueDim<A>)
+            attended: (B, Q, NumHeads<A>, LatentDim<A>), value_up: (NumHeads<A>, ValueDim<A>, LatentDim<A>)
+                -> (B, Q, NumHeads<A>, ValueDim<A>)
         )?;
-        rearrange!(output: (B, Q, A::NumHeads, ValueDim<A>) -> (B, Q, Product<A::NumHeads, ValueDim<A>>))
+        rearrange!(output: (B, Q, NumHeads<A>, ValueDim<A>) -> (B, Q, Product<NumHeads<A>, ValueDim<A>>))
     }
 }
 

@@ -10,6 +10,8 @@ use typed_transformer::models::mixtral::{Mixtral, MixtralConfig};
 use typed_transformer::models::modern_bert::{ModernBert, ModernBertConfig};
 use typed_transformer::models::t5::{T5, T5Config};
 use typed_transformer::models::vit::{Vit, VitConfig};
+use typed_transformer::models::whisper::{Features, Whisper, WhisperConfig};
+use typed_transformer::nn::{LatentArch, LatentAttention};
 use typed_transformer::ops::Rotary;
 use typed_transformer::prelude::*;
 
@@ -176,4 +178,40 @@ fn modern_bert(model: &ModernBert<Small>) {
     let _token: &Tensor<(VocabSize, EmbedDim), f32, Cpu> = &model.token_embedder;
     let _query: &Tensor<(Product<NumHeads, HeadDim>, EmbedDim), f32, Cpu> = &model.layers[0].attention.query;
     let _gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &model.layers[0].feed_forward.gate;
+}
+
+impl WhisperConfig for Small {
+    type NumMelBins = Channels;
+    type SrcLen = Height;
+    type VocabSize = VocabSize;
+    type MaxTgtLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumHeads = NumHeads;
+    type HiddenDim = HiddenDim;
+    type NumEncoderLayers = NumLayers; // or another size
+    type NumDecoderLayers = NumLayers; // or another size
+}
+fn whisper(model: &Whisper<Small>, features: Features<Len, Small>) {
+    let _states: Tensor<(Len, Height, EmbedDim), f32, Cpu> = model.encoder(features, NoneTape).unwrap();
+    let _kernel: &Tensor<(EmbedDim, Channels, Const<3>), f32, Cpu> = &model.first_convolution.weight;
+    let _token: &Tensor<(VocabSize, EmbedDim), f32, Cpu> = &model.token_embedder;
+    let _position: &Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> = &model.position_embedder;
+    let _bias: &Tensor<(HiddenDim,), f32, Cpu> = &model.encoder[0].feed_forward.hidden.bias;
+    let _query: &Tensor<(Columns,), f32, Cpu> = &model.encoder[0].self_attention.query.bias;
+}
+
+impl LatentArch for Small {
+    type EmbedDim = EmbedDim;
+    type NumHeads = NumHeads;
+    type QueryLatentDim = NumExperts;
+    type LatentDim = MaxSeqLen;
+    type PlainDim = TokenTypes;
+    type RotaryDim = HeadDim;
+    type ValueDim = KeyHeads;
+}
+type Queries = Product<NumHeads, Sum<TokenTypes, HeadDim>>;
+fn latent_attention(layer: &LatentAttention<Small>) {
+    let _query: &Tensor<(Queries, NumExperts), f32, Cpu> = &layer.query_up;
+    let _norm: &Tensor<(Product<Const<1>, MaxSeqLen>,), f32, Cpu> = &layer.norm;
+    let _output: &Tensor<(EmbedDim, Product<NumHeads, KeyHeads>), f32, Cpu> = &layer.output;
 }

@@ -1,20 +1,8 @@
-//! A value of each public type of layers, caches and models takes the place of another one of the same type only: one
+//! A value of each public type of layers and caches takes the place of another one of the same type only: one
 //! with another width, architecture, configuration or mask has another type.
 
 use typed_transformer::doctest::Model;
-use typed_transformer::models::bert::{self, BertConfig};
-use typed_transformer::models::clip::{self, ClipConfig};
-use typed_transformer::models::gemma3::{self, Gemma3Config};
-use typed_transformer::models::gpt2::{self, Gpt2Config};
-use typed_transformer::models::llama::{self, LlamaConfig};
-use typed_transformer::models::mixtral::{self, MixtralConfig};
-use typed_transformer::models::modern_bert::{self, ModernBertConfig};
-use typed_transformer::models::olmo2::Olmo2;
-use typed_transformer::models::qwen3::Qwen3;
-use typed_transformer::models::t5::{self, T5Config};
-use typed_transformer::models::vit::{self, VitConfig};
 use typed_transformer::nn::{self, *};
-use typed_transformer::ops::Activation;
 use typed_transformer::prelude::*;
 use typed_transformer::tensor_parallel::{
     DividesLayersOf, ShardedAttention, ShardedDecoderOnly, ShardedFeedForward, ShardedLM,
@@ -190,108 +178,9 @@ fn keys_and_values<A: Arch, Other: Arch>(
     *old.1 = new.1;
 }
 
-fn bert<Small: BertConfig, Large: BertConfig>(
-    old: &mut (bert::Bert<Small>, bert::Embeddings<Small>, bert::Layer<Small>),
-    new: (bert::Bert<Small>, bert::Embeddings<Small>, bert::Layer<Small>),
-    attention: bert::Attention<Small>,
-    feed_forward: bert::FeedForward<Small>,
-) {
-    *old = new;
-    old.2.attention = attention;
-    old.2.feed_forward = feed_forward;
-}
-fn gpt2<Small: Gpt2Config, Large: Gpt2Config>(
-    old: &mut (gpt2::Gpt2<Small>, gpt2::Layer<Small>, gpt2::Gpt2Cache<Batch, Small>),
-    new: (gpt2::Gpt2<Small>, gpt2::Layer<Small>, gpt2::Gpt2Cache<Batch, Small>),
-    attention: gpt2::Attention<Small>,
-    feed_forward: gpt2::FeedForward<Small>,
-) {
-    *old = new;
-    old.1.attention = attention;
-    old.1.feed_forward = feed_forward;
-}
-fn llama<Small: LlamaConfig, Large: LlamaConfig>(
-    old: &mut (llama::Llama<Small>, llama::Layer<Small>, llama::LlamaCache<Batch, Small>),
-    new: (llama::Llama<Small>, llama::Layer<Small>, llama::LlamaCache<Batch, Small>),
-    attention: llama::Attention<Small>,
-) {
-    *old = new;
-    old.1.attention = attention;
-}
-fn gated_feed_forward<Function: Activation, Other: Activation>(
-    old: &mut llama::FeedForward<InDim, OutDim, Function>,
-    new: llama::FeedForward<InDim, OutDim, Function>,
-) {
-    *old = new;
-}
-fn qwen3<Small: LlamaConfig, Large: LlamaConfig>(old: &mut Qwen3<Small>, new: Qwen3<Small>) {
-    *old = new;
-}
-fn olmo2<Small: LlamaConfig, Large: LlamaConfig>(old: &mut Olmo2<Small>, new: Olmo2<Small>) {
-    *old = new;
-}
-fn gemma3<Small: Gemma3Config, Large: Gemma3Config>(
-    old: &mut (gemma3::Gemma3<Small>, gemma3::Layer<Small>, gemma3::Gemma3Cache<Batch, Small>),
-    new: (gemma3::Gemma3<Small>, gemma3::Layer<Small>, gemma3::Gemma3Cache<Batch, Small>),
-    attention: gemma3::Attention<Small>,
-) {
-    *old = new;
-    old.1.attention = attention;
-}
-fn mixtral<Small: MixtralConfig, Large: MixtralConfig>(
-    old: &mut (mixtral::Mixtral<Small>, mixtral::Layer<Small>),
-    new: (mixtral::Mixtral<Small>, mixtral::Layer<Small>),
-    mixture: mixtral::MixtureOfExperts<Small>,
-) {
-    *old = new;
-    old.1.mixture = mixture;
-}
-fn modern_bert<Small: ModernBertConfig, Large: ModernBertConfig>(
-    old: &mut (modern_bert::ModernBert<Small>, modern_bert::Layer<Small>),
-    new: (modern_bert::ModernBert<Small>, modern_bert::Layer<Small>),
-    attention: modern_bert::Attention<Small>,
-) {
-    *old = new;
-    old.1.attention = attention;
-}
-fn norm_weight(old: &mut modern_bert::NormWeight<InDim>, new: modern_bert::NormWeight<InDim>) {
-    *old = new;
-}
-fn t5<'a, Small: T5Config, Large: T5Config>(
-    old: &mut (t5::T5<Small>, t5::EncoderLayer<Small>, t5::DecoderLayer<Small>),
-    new: (t5::T5<Small>, t5::EncoderLayer<Small>, t5::DecoderLayer<Small>),
-    attention: t5::Attention<Small>,
-    feed_forward: t5::FeedForward<Small>,
-    old_text: &mut (t5::EncodedT5<'a, Batch, SeqLen, Small>, t5::T5Cache<Batch, SeqLen, Small>),
-    new_text: (t5::EncodedT5<'a, Batch, SeqLen, Small>, t5::T5Cache<Batch, SeqLen, Small>),
-) {
-    *old = new;
-    old.1.self_attention = attention;
-    old.1.feed_forward = feed_forward;
-    *old_text = new_text;
-}
-fn vit<Small: VitConfig, Large: VitConfig>(
-    old: &mut (vit::Vit<Small>, vit::Embeddings<Small>, vit::Images<Batch, Small>),
-    new: (vit::Vit<Small>, vit::Embeddings<Small>, vit::Images<Batch, Small>),
-    old_places: &mut (vit::NumPatches<Small>, vit::ClassAndPatches<Small>),
-    new_places: (vit::NumPatches<Small>, vit::ClassAndPatches<Small>),
-) {
-    *old = new;
-    *old_places = new_places;
-}
-fn vit_layer<Function: Activation, Other: Activation>(
-    old: &mut vit::Layer<NumHeads, OutDim, InDim, Function>,
-    new: vit::Layer<NumHeads, OutDim, InDim, Function>,
-    attention: vit::Attention<NumHeads, OutDim>,
-    feed_forward: vit::FeedForward<NumHeads, InDim>,
-) {
-    *old = new;
-    old.attention = attention;
-    old.feed_forward = feed_forward;
-}
-fn clip<Small: ClipConfig, Large: ClipConfig>(
-    old: &mut (clip::Clip<Small>, clip::TextEncoder<Small>, clip::VisionEncoder<Small>),
-    new: (clip::Clip<Small>, clip::TextEncoder<Small>, clip::VisionEncoder<Small>),
+fn latent_attention<A: LatentArch, Other: LatentArch>(
+    old: &mut (LatentAttention<A>, LatentCache<Batch, MaxLen, A>, KeyValueCache<Batch, MaxLen, LatentHeads<A>>),
+    new: (LatentAttention<A>, LatentCache<Batch, MaxLen, A>, KeyValueCache<Batch, MaxLen, LatentHeads<A>>),
 ) {
     *old = new;
 }

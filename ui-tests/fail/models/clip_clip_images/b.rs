@@ -1,20 +1,22 @@
 //! There is a vector for each image of the batch.
 //! Covers `B` of `models::clip::Clip::images`.
-//! Right with `Batch` for `Captions` in line 16.
+//! Right with `Batch` for `Texts` in line 17.
 use typed_transformer::{
-    models::{clip::{Clip, ClipConfig}, vit::Images},
+    models::clip::{Clip, ClipConfig},
+    models::vit::VitConfig,
     prelude::*,
 };
 
-dims! { Width = 8; Batch; Captions; }
+dims! { Channels = 3; Height = 24; Width = 12; Batch; Texts; }
 
-trait Reader: ClipConfig<ProjectionDim = Width> {}
+trait Images: VitConfig<Channels = Channels, Height = Height, Width = Width> {}
+trait Reader: ClipConfig + Images {}
 
 fn vectors<Config: Reader>(
     model: &Clip<Config, f32, Cpu>,
-    images: Images<Batch, Config>,
-) -> Result<Tensor<(Captions, Width), f32, Cpu>, OpError> {
-    model.images(images)
+    images: Tensor<(Texts, Channels, Height, Width), f32, Cpu>,
+) {
+    let _vectors = model.images::<Batch, NoneTape>(images).unwrap();
 }
 
 fn main() {}

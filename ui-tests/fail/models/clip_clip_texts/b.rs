@@ -15,7 +15,7 @@ fn texts<Config: Reader>(
     model: &Clip<Config, f32, Cpu>,
     ids: &TokenIds<Captions, SrcLen, Letters>,
 ) -> Result<Tensor<(Images, Width), f32, Cpu>, OpError> {
-    model.texts::<Captions, SrcLen, NoneTape>(ids, NoneTape)
+    model.texts::<_, SrcLen, _>(ids, NoneTape)
 }
 
 fn main() {}

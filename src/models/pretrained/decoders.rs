@@ -1,0 +1,175 @@
+//! The models that are decoders.
+
+use super::or_absent_if;
+use crate::models::gemma3::{self, Gemma3, Gemma3Config};
+use crate::models::gpt2::{self, Gpt2, Gpt2Config};
+use crate::models::llama::{self, Llama, LlamaConfig, Norms};
+use crate::models::mixtral::{self, Mixtral, MixtralConfig};
+use crate::models::olmo2;
+use crate::nn::Precision;
+use crate::ops::{Real, Rotary};
+use crate::weights::{ConfigField, Pretrained};
+use dfdx::{shapes::ConstDim as _, tensor_ops::Device};
+
+#[diagnostic::do_not_recommend]
+impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt2<Config, E, D, P> {
+    const NAMES: &'static str = gpt2::NAMES;
+    const PREFIX: &'static str = "transformer.";
+
+    fn config() -> Vec<ConfigField> {
+        let hidden = ConfigField::dim::<Config::HiddenDim>("n_inner");
+        vec![
+            ConfigField::text("model_type", &["gpt2"]),
+            ConfigField::dim::<Config::VocabSize>("vocab_size"),
+            ConfigField::dim::<Config::MaxSeqLen>("n_positions"),
+            ConfigField::dim::<Config::EmbedDim>("n_embd"),
+            ConfigField::dim::<Config::NumHeads>("n_head"),
+            or_absent_if(Config::HiddenDim::SIZE == 4 * Config::EmbedDim::SIZE, hidden),
+            ConfigField::dim::<Config::NumLayers>("n_layer"),
+            ConfigField::number("layer_norm_epsilon", Config::NORM_EPSILON),
+            ConfigField::text("activation_function", &["gelu_new", "gelu_pytorch_tanh"]),
+            ConfigField::flag("scale_attn_weights", true).or_absent(),
+            ConfigField::flag("scale_attn_by_inverse_layer_idx", false).or_absent(),
+            ConfigField::flag("tie_word_embeddings", true).or_absent(),
+        ]
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Llama<Config, E, D, P> {
+    const NAMES: &'static str = match Config::NORMS {
+        Norms::Before | Norms::BeforeAndInHeads => llama::NAMES,
+        Norms::After => olmo2::NAMES,
+    };
+
+    fn config() -> Vec<ConfigField> {
+        let (model_type, key_value_heads, head_dim) = match Config::NORMS {
+            Norms::Before => (&["llama"], Config::NumHeads::SIZE, None),
+            Norms::BeforeAndInHeads => (&["qwen3"], 32, Some(128)),
+            Norms::After => (&["olmo2"], Config::NumHeads::SIZE, None),
+        };
+        let mut fields = llama_fields::<Config>(key_value_heads, 10_000.0, head_dim);
+        fields.push(ConfigField::text("model_type", model_type));
+        fields.push(ConfigField::flag("attention_bias", false).or_absent());
+        match Config::NORMS {
+            Norms::Before => fields.push(ConfigField::flag("mlp_bias", false).or_absent()),
+            Norms::BeforeAndInHeads => {
+                fields.push(ConfigField::flag("use_sliding_window", false).or_absent());
+                let types = vec!["full_attention"; Config::NumLayers::SIZE];
+                fields.push(ConfigField::list("layer_types", types).or_absent());
+            }
+            Norms::After => {}
+        }
+        fields
+    }
+}
+
+/// The fields that Llama, Qwen3, OLMo 2 and Mixtral have in common. `key_value_heads`, `rope_theta` and `head_dim` are the
+/// defaults of `transformers` for missing fields; the heads divide the width if there is no other `head_dim`.
+fn llama_fields<Config: LlamaConfig>(
+    key_value_heads: usize,
+    rope_theta: f64,
+    head_dim: Option<usize>,
+) -> Vec<ConfigField> {
+    let is_head_dim = match head_dim {
+        Some(size) => Config::HeadDim::SIZE == size,
+        None => Config::NumHeads::SIZE * Config::HeadDim::SIZE == Config::EmbedDim::SIZE,
+    };
+    let heads = ConfigField::dim::<Config::NumKeyValueHeads>("num_key_value_heads");
+    let theta = ConfigField::number("rope_theta", Config::ROTARY.base).also_called("rope_parameters.rope_theta");
+    let mut fields = vec![
+        ConfigField::dim::<Config::VocabSize>("vocab_size"),
+        ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings"),
+        ConfigField::dim::<Config::EmbedDim>("hidden_size"),
+        ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
+        ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
+        ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
+        or_absent_if(Config::NumKeyValueHeads::SIZE == key_value_heads, heads),
+        or_absent_if(is_head_dim, ConfigField::dim::<Config::HeadDim>("head_dim")),
+        ConfigField::number("rms_norm_eps", Config::NORM_EPSILON),
+        ConfigField::text("hidden_act", &["silu"]),
+        or_absent_if(Config::ROTARY.base == rope_theta, theta),
+        or_absent_if(!Config::TIED_LOGITS, ConfigField::flag("tie_word_embeddings", Config::TIED_LOGITS)),
+    ];
+    fields.extend(scaling_fields(Config::ROTARY));
+    fields
+}
+
+/// The fields of the scaling of rotary positions.
+fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
+    let Some(scaling) = rotary.scaling else {
+        let rope_type = |name| ConfigField::text(name, &["default"]).or_absent();
+        return vec![
+            rope_type("rope_scaling.rope_type").also_called("rope_parameters.rope_type"),
+            // The name until transformers 4.43.
+            rope_type("rope_scaling.type").also_called("rope_parameters.type"),
+        ];
+    };
+    let field = |names: [&'static str; 2], number| ConfigField::number(names[0], number).also_called(names[1]);
+    vec![
+        ConfigField::text("rope_scaling.rope_type", &["llama3"]).also_called("rope_parameters.rope_type"),
+        ConfigField::text("rope_scaling.type", &["llama3"]).also_called("rope_parameters.type").or_absent(),
+        field(["rope_scaling.factor", "rope_parameters.factor"], scaling.factor),
+        field(["rope_scaling.low_freq_factor", "rope_parameters.low_freq_factor"], scaling.low_frequency_factor),
+        field(["rope_scaling.high_freq_factor", "rope_parameters.high_freq_factor"], scaling.high_frequency_factor),
+        field(
+            ["rope_scaling.original_max_position_embeddings", "rope_parameters.original_max_position_embeddings"],
+            scaling.original_len as f64,
+        ),
+    ]
+}
+
+#[diagnostic::do_not_recommend]
+impl<Config: MixtralConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Mixtral<Config, E, D, P> {
+    const NAMES: &'static str = mixtral::NAMES;
+
+    fn config() -> Vec<ConfigField> {
+        let mut fields = llama_fields::<Config>(8, 1_000_000.0, None);
+        fields.push(ConfigField::text("model_type", &["mixtral"]));
+        fields.push(ConfigField::dim::<Config::NumExperts>("num_local_experts"));
+        fields.push(ConfigField::dim::<Config::ExpertsPerToken>("num_experts_per_tok"));
+        fields.push(ConfigField::absent("sliding_window"));
+        fields
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Config: Gemma3Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gemma3<Config, E, D, P> {
+    const NAMES: &'static str = gemma3::NAMES;
+
+    fn config() -> Vec<ConfigField> {
+        let layer_type = |layer| if Config::is_global(layer) { "full_attention" } else { "sliding_attention" };
+        let types = ConfigField::list("layer_types", (0..Config::NumLayers::SIZE).map(layer_type));
+        let global = ConfigField::number("rope_theta", Config::GLOBAL_ROTARY.base);
+        let local = ConfigField::number("rope_local_base_freq", Config::LOCAL_ROTARY.base);
+        let default = |name| ConfigField::text(name, &["default"]).or_absent();
+        vec![
+            ConfigField::text("model_type", &["gemma3_text"]),
+            ConfigField::dim::<Config::VocabSize>("vocab_size"),
+            ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings"),
+            ConfigField::dim::<Config::EmbedDim>("hidden_size"),
+            ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
+            ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
+            ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
+            ConfigField::dim::<Config::NumKeyValueHeads>("num_key_value_heads"),
+            ConfigField::dim::<Config::HeadDim>("head_dim"),
+            ConfigField::dim::<Config::WindowLen>("sliding_window"),
+            // Files until transformers 4.52 have no list.
+            or_absent_if(Config::LAYERS_PER_GLOBAL == 6, types),
+            ConfigField::number("sliding_window_pattern", Config::LAYERS_PER_GLOBAL as f64).or_absent(),
+            ConfigField::number("query_pre_attn_scalar", Config::QUERY_SIZE),
+            ConfigField::number("rms_norm_eps", Config::NORM_EPSILON),
+            ConfigField::text("hidden_activation", &["gelu_pytorch_tanh"]),
+            global.also_called("rope_parameters.full_attention.rope_theta"),
+            local.also_called("rope_parameters.sliding_attention.rope_theta"),
+            default("rope_parameters.full_attention.rope_type"),
+            default("rope_parameters.sliding_attention.rope_type"),
+            ConfigField::absent("rope_scaling"),
+            ConfigField::absent("attn_logit_softcapping"),
+            ConfigField::absent("final_logit_softcapping"),
+            ConfigField::flag("use_bidirectional_attention", false).or_absent(),
+            ConfigField::flag("attention_bias", false).or_absent(),
+            ConfigField::flag("tie_word_embeddings", true).or_absent(),
+        ]
+    }
+}
