@@ -68,8 +68,8 @@ pub enum OpError {
     /// A part of an axis reaches beyond the axis.
     #[error("{op}: {part} from {start} on is not inside {whole}")]
     Range { op: &'static str, part: String, start: usize, whole: String },
-    /// A prompt has padding, which its continuation would attend to. Row and position count from 0.
-    #[error("{op}: prompt {row} has padding at position {position}")]
+    /// A prompt has padding before a token, or no token. Row and position count from 0.
+    #[error("{op}: prompt {row} has padding at position {position}, but padding stands only behind its tokens")]
     Padding { op: &'static str, row: usize, position: usize },
     /// An index is not below the size of its axis.
     #[error("{op}: {index} is not an index of {axis}")]

@@ -1,120 +1,208 @@
 use super::Sampler;
 use crate::backend::Backend;
-use crate::dims::{Const, Dim, MaybeSharded};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::nn::Autoregressive;
 use crate::ops::{OpError, Real};
 use crate::tokens::{Fin, TokenIds};
-use dfdx::shapes::{ConstDim as _, HasShape};
+use dfdx::shapes::ConstDim as _;
 use dfdx::tensor::{Cpu, Tensor};
 use std::fmt;
 
+crate::dims! {
+    /// The tokens that a model reads next.
+    pub(super) Unread;
+}
+
 /// Texts that are being generated: an iterator over their next tokens, one for each of the `B` texts.
 ///
-/// An item has a token for each text that has not ended, and `None` for the others. A text ends with one of the
-/// tokens `ends`, which is part of it. The iterator ends when all texts have ended. It also ends when the model
-/// has read [`MaxSeqLen`](Autoregressive::MaxSeqLen) tokens and one more has been chosen, and after an error.
+/// An item has a token for each text that is written, and `None` for the others: they have ended, or the model still
+/// reads their prompts. A text ends with one of the tokens `ends`, which is part of it. The iterator ends when all texts
+/// have ended. It also ends when the model has read [`MaxSeqLen`](Autoregressive::MaxSeqLen) tokens and one more has been
+/// chosen, and after an error.
+///
+/// Prompts may have different lengths. The model reads the tokens that all of them have at once. Then it reads the rest
+/// of the longer ones, token by token, while it writes the shorter texts. So each position of a batch is the same position of
+/// each text, no position is padding, and greedy texts are those of the prompts alone.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, generate::{Generation, Sampler}, prelude::*};
+/// const PAD: Fin<VocabSize> = Fin::literal::<26>();
 /// const END: Fin<VocabSize> = Fin::literal::<27>();
 /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::seed_from_u64(2));
-/// let prompts = TokenIds::from_ids(&[7, 4, 11, 14, 8, 3], None, (Const::<2>, TgtLen))?;
+/// let prompts = TokenIds::from_ids(&[7, 4, 11, 14, 26, 26], Some(PAD), (Const::<2>, TgtLen))?; // of 3 tokens and of 1
 /// let mut sampler = Sampler::with_temperature(0.8, 1)?;
 /// let mut texts = [vec![], vec![]];
-/// for tokens in Generation::new(&model, &prompts, Some(END), &mut sampler)? {
+/// for tokens in Generation::new(&model, &prompts, Some(END), &mut sampler)?.max_new_tokens(8) {
 ///     for (text, token) in texts.iter_mut().zip(tokens?) {
-///         text.extend(token); // nothing, if the text has ended
+///         text.extend(token);
 ///     }
 /// }
-/// // The model reads 15 tokens. The last one of a text that does not end is written after these.
-/// assert!(texts.iter().all(|text| text.last() == Some(&END) || text.len() == 15 - 3 + 1));
+/// assert!(texts.iter().all(|text| text.last() == Some(&END) || text.len() == 8));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Generation<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a Model,
     sampler: &'a mut Sampler<Model::VocabSize>,
     ends: Vec<Fin<Model::VocabSize>>,
+    max_new_tokens: usize,
+    /// The most tokens of a text, its prompt included.
+    max_len: usize,
+    batch: B,
     cache: Model::Cache,
-    /// The logits of the next token of each text.
-    logits: Tensor<(B, Model::VocabSize), E, D>,
-    /// The tokens that were chosen last, until the model reads them.
-    unread: Option<TokenIds<B, Const<1>, Model::VocabSize>>,
+    /// The number of tokens of each text that the model has read.
     num_read: usize,
-    has_ended: Vec<bool>,
-    /// Of each text, which tokens it has.
-    occurs: Vec<Vec<bool>>,
+    /// The logits of the token after these.
+    logits: Option<Tensor<(B, Model::VocabSize), E, D>>,
+    texts: Vec<Text<Model::VocabSize>>,
+}
+
+/// A prompt and its continuation so far.
+struct Text<V> {
+    tokens: Vec<Fin<V>>,
+    prompt_len: usize,
+    has_ended: bool,
+    /// Which tokens the text has.
+    occurs: Vec<bool>,
 }
 
 impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generation<'a, B, Model, E, D> {
-    /// Reads the prompts, `(B, Prompt)`. All prompts have the same length, up to the model's maximum; none has padding.
-    /// `ends` is `Some(end)`, `None`, or a list.
+    /// Reads the tokens that all prompts `(B, Prompt)` have. Padding stands only behind the tokens of a prompt. `ends` is
+    /// `Some(end)`, `None`, or a list.
     ///
     /// # Errors
     /// [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Padding`]
-    /// if one has padding.
+    /// if one has padding before a token, or no token.
     pub fn new<Prompt: Dim>(
         model: &'a Model,
         prompts: &TokenIds<B, Prompt, Model::VocabSize>,
         ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
         sampler: &'a mut Sampler<Model::VocabSize>,
     ) -> Result<Self, OpError> {
-        let (batch, len) = prompts.shape();
-        if len.size() > Model::MaxSeqLen::SIZE {
-            let (part, whole) = (format!("{len:?}"), format!("{:?}", Model::MaxSeqLen::default()));
-            return Err(OpError::Range { op: "generate", part, start: 0, whole });
-        }
-        if let Some(place) = prompts.padding_mask().as_slice().iter().position(|&is_token| !is_token) {
-            let (row, position) = (place / len.size(), place % len.size());
-            return Err(OpError::Padding { op: "generate", row, position });
-        }
-        let mut cache = model.cache(batch)?;
-        let logits = model.next_logits(prompts, &mut cache)?;
-        let has_ended = vec![false; batch.size()];
-        let mut occurs = vec![vec![false; Model::VocabSize::SIZE]; batch.size()];
-        for (row, occurs) in occurs.iter_mut().enumerate() {
-            prompts.row(row).into_iter().flatten().for_each(|token| occurs[token.value()] = true);
-        }
-        Ok(Self {
+        let (batch, _) = prompts.shape();
+        let prompts = tokens_of_prompts::<_, _, _, Model::MaxSeqLen>(prompts)?;
+        let mut generation = Self {
             model,
             sampler,
             ends: ends.into_iter().collect(),
-            cache,
-            logits,
-            unread: None,
-            num_read: len.size(),
-            has_ended,
-            occurs,
-        })
+            max_new_tokens: usize::MAX,
+            max_len: Model::MaxSeqLen::SIZE + 1,
+            batch,
+            cache: model.cache(batch)?,
+            num_read: 0,
+            logits: None,
+            texts: prompts.into_iter().map(Text::new).collect(),
+        };
+        generation.read()?;
+        Ok(generation)
+    }
+
+    /// Ends each text after so many tokens of its own.
+    #[must_use]
+    pub fn max_new_tokens(mut self, count: usize) -> Self {
+        self.max_new_tokens = count;
+        self.texts.iter_mut().for_each(|text| text.has_ended |= count == 0);
+        self
+    }
+
+    /// Ends the text of a row for a reason that is not one of its tokens, such as a stop string in it.
+    ///
+    /// # Errors
+    /// [`OpError::Index`] if there is no such row.
+    pub fn end_text(&mut self, row: usize) -> Result<(), OpError> {
+        let axis = || format!("{:?}", self.batch);
+        let text =
+            self.texts.get_mut(row).ok_or_else(|| OpError::Index { op: "generate", index: row, axis: axis() })?;
+        text.has_ended = true;
+        Ok(())
+    }
+
+    /// Ends a text with this many tokens, its prompt included.
+    pub(super) fn max_len(self, max_len: usize) -> Self {
+        Self { max_len, ..self }
+    }
+
+    /// The tokens of each text, its prompt included.
+    pub(super) fn into_texts(self) -> Vec<Vec<Fin<Model::VocabSize>>> {
+        self.texts.into_iter().map(|text| text.tokens).collect()
+    }
+
+    /// The number of tokens that every text has that has not ended; `None` if all have ended.
+    fn common_len(&self) -> Option<usize> {
+        self.texts.iter().filter(|text| !text.has_ended).map(|text| text.tokens.len()).min()
+    }
+
+    /// Reads the tokens that every text has that has not ended.
+    fn read(&mut self) -> Result<(), OpError> {
+        let start = self.num_read;
+        let unread = self.common_len().map_or(0, |len| len - start);
+        if unread > 0 {
+            // A text that has ended goes on with a token that nobody sees.
+            let token = |row: usize, position: usize| {
+                let tokens = &self.texts[row].tokens;
+                tokens[(start + position).min(tokens.len() - 1)]
+            };
+            let tokens = TokenIds::from_fn((self.batch, Unread::new(unread)), token);
+            self.logits = Some(self.model.next_logits(&tokens, &mut self.cache)?);
+            self.num_read += unread;
+        }
+        Ok(())
     }
 
     fn choose_next(&mut self) -> Result<Option<Vec<Option<Fin<Model::VocabSize>>>>, OpError> {
-        if self.has_ended.iter().all(|&has_ended| has_ended) {
+        if self.common_len().is_none_or(|len| len >= self.max_len) {
             return Ok(None);
         }
-        if let Some(tokens) = &self.unread {
-            if self.num_read == Model::MaxSeqLen::SIZE {
-                return Ok(None);
+        self.read()?;
+        let Some(logits) = &self.logits else { return Ok(None) };
+        let logits = logits.as_vec();
+        let mut written = Vec::new();
+        for (logits, text) in logits.chunks(Model::VocabSize::SIZE).zip(&mut self.texts) {
+            let is_written = !text.has_ended && text.tokens.len() == self.num_read;
+            let token = is_written.then(|| self.sampler.choose_from(logits, &text.occurs)).transpose()?;
+            if let Some(token) = token {
+                text.push(token);
+                text.has_ended =
+                    self.ends.contains(&token) || text.tokens.len() - text.prompt_len == self.max_new_tokens;
             }
-            self.logits = self.model.next_logits(tokens, &mut self.cache)?;
-            self.num_read += 1;
+            written.push(token);
         }
-        let logits = self.logits.as_vec();
-        let (mut written, mut read_next) = (Vec::new(), Vec::new());
-        let texts = self.has_ended.iter_mut().zip(&mut self.occurs);
-        for (logits, (has_ended, occurs)) in logits.chunks(Model::VocabSize::SIZE).zip(texts) {
-            // A text that has ended goes on with a token that nobody sees.
-            let token = match self.ends.first() {
-                Some(&end) if *has_ended => end,
-                _ => self.sampler.choose_from(logits, occurs)?,
-            };
-            written.push((!*has_ended).then_some(token));
-            read_next.push(token);
-            occurs[token.value()] = true;
-            *has_ended |= self.ends.contains(&token);
-        }
-        let (batch, _) = *self.logits.shape();
-        self.unread = Some(TokenIds::from_fn((batch, Const), |row, _| read_next[row]));
         Ok(Some(written))
+    }
+}
+
+/// The tokens of each prompt, without the padding behind them.
+pub(super) fn tokens_of_prompts<B: MaybeSharded, Prompt: Dim, V: ConstDim, MaxSeqLen: ConstDim>(
+    prompts: &TokenIds<B, Prompt, V>,
+) -> Result<Vec<Vec<Fin<V>>>, OpError> {
+    const OP: &str = "generate";
+    let (batch, len) = prompts.shape();
+    if len.size() > MaxSeqLen::SIZE {
+        let (part, whole) = (format!("{len:?}"), format!("{:?}", MaxSeqLen::default()));
+        return Err(OpError::Range { op: OP, part, start: 0, whole });
+    }
+    let is_padding = |token: &Fin<V>| prompts.pad_token_id() == Some(*token);
+    let of_row = |row: usize| {
+        let mut tokens = prompts.row(row).unwrap_or_default();
+        tokens.truncate(tokens.iter().rposition(|token| !is_padding(token)).map_or(0, |last| last + 1));
+        match tokens.iter().position(is_padding).or(tokens.is_empty().then_some(0)) {
+            Some(position) => Err(OpError::Padding { op: OP, row, position }),
+            None => Ok(tokens),
+        }
+    };
+    (0..batch.size()).map(of_row).collect()
+}
+
+impl<V: ConstDim> Text<V> {
+    fn new(prompt: Vec<Fin<V>>) -> Self {
+        let mut text =
+            Self { tokens: Vec::new(), prompt_len: prompt.len(), has_ended: false, occurs: vec![false; V::SIZE] };
+        prompt.into_iter().for_each(|token| text.push(token));
+        text
+    }
+
+    fn push(&mut self, token: Fin<V>) {
+        self.tokens.push(token);
+        self.occurs[token.value()] = true;
     }
 }
 
@@ -122,9 +210,9 @@ impl<B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> fm
     for Generation<'_, B, Model, E, D>
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (batch, max) = (self.logits.shape().0, Model::MaxSeqLen::default());
-        let ended = self.has_ended.iter().filter(|&&has_ended| has_ended).count();
-        write!(f, "Generation ({batch:?}, {} of {max:?} read, {ended} ended)", self.num_read)
+        let max = Model::MaxSeqLen::default();
+        let ended = self.texts.iter().filter(|text| text.has_ended).count();
+        write!(f, "Generation ({:?}, {} of {max:?} read, {ended} ended)", self.batch, self.num_read)
     }
 }
 
@@ -136,7 +224,7 @@ impl<B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> It
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.choose_next().transpose();
         if !matches!(next, Some(Ok(_))) {
-            self.has_ended.fill(true);
+            self.texts.iter_mut().for_each(|text| text.has_ended = true);
         }
         next
     }

@@ -54,21 +54,20 @@ pub fn generate<
 ) -> Result<TokenIds<B, Tgt, Config::TgtVocab>, OpError> {
     let (batch, _) = source.shape();
     let start = TokenIds::from_fn((batch, Const::<1>), |_, _| start);
-    let target = vec![Vec::new(); batch.size()];
-    extend(target, &model.encode(source)?, &start, Some(end), len, sampler)
+    extend(&model.encode(source)?, &start, Some(end), 1, len, sampler)
 }
 
 /// Continues each prompt with tokens that `sampler` chooses.
 ///
 /// `(B, Prompt) ids of VocabSize -> (B, Len) ids of VocabSize`
 ///
-/// All prompts have the same length; none has padding. The result begins with the prompt. A row ends with `end`, if
-/// there is one, or at `len` tokens, prompt included; in the result, `end` is the padding token. The type of `len`
-/// keeps it within the model's maximum.
+/// Prompts of different lengths have padding behind their tokens. A row of the result is a prompt without its padding and
+/// the tokens after it. It ends with `end`, if there is one, or at `len` tokens; in the result, `end` is the padding
+/// token. The type of `len` keeps it within the model's maximum.
 ///
 /// # Errors
-/// [`OpError::Range`] if the prompt is longer than `len`; [`OpError::Padding`] if a prompt has padding;
-/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
+/// [`OpError::Range`] if the prompts are longer than `len`; [`OpError::Padding`] if one has padding before a token, or no
+/// token; [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, prelude::*};
@@ -94,7 +93,7 @@ pub fn generate_from_prompt<
     len: Len,
     sampler: &mut Sampler<Model::VocabSize>,
 ) -> Result<TokenIds<B, Len, Model::VocabSize>, OpError> {
-    let (batch, prompt_len) = prompt.shape();
+    let (_, prompt_len) = prompt.shape();
     if prompt_len.size() > len.size() {
         return Err(OpError::Range {
             op: "generate",
@@ -103,27 +102,25 @@ pub fn generate_from_prompt<
             whole: format!("{len:?}"),
         });
     }
-    let rows = (0..batch.size()).filter_map(|row| prompt.row(row)).collect();
-    extend(rows, model, prompt, end, len, sampler)
+    extend(model, prompt, end, 0, len, sampler)
 }
 
-/// Extends each row by the tokens that follow `prompt` until it ends or has `len` tokens, and pads it with `end`.
+/// The texts that begin with `prompt` until they end or have `len` tokens, without their first `num_hidden` tokens, padded
+/// with `end`.
 fn extend<B: MaybeSharded, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>>(
-    mut rows: Vec<Vec<Fin<Model::VocabSize>>>,
     model: &Model,
     prompt: &TokenIds<B, Prompt, Model::VocabSize>,
     end: Option<Fin<Model::VocabSize>>,
+    num_hidden: usize,
     len: Len,
     sampler: &mut Sampler<Model::VocabSize>,
 ) -> Result<TokenIds<B, Len, Model::VocabSize>, OpError> {
     let (batch, _) = prompt.shape();
-    let missing = len.size() - rows.first().map_or(0, Vec::len);
-    if missing > 0 {
-        for tokens in Generation::new(model, prompt, end, sampler)?.take(missing) {
-            rows.iter_mut().zip(tokens?).for_each(|(row, token)| row.extend(token));
-        }
-    }
-    // Without an `end`, no row is shorter than `len`, so the second fallback is unreachable.
-    let token = |row: usize, position: usize| rows[row].get(position).copied().or(end).unwrap_or(rows[row][0]);
+    let mut generation = Generation::new(model, prompt, end, sampler)?.max_len(num_hidden + len.size());
+    generation.by_ref().try_for_each(|tokens| tokens.map(drop))?;
+    let texts = generation.into_texts();
+    // Without an `end`, no text is shorter than the result, so the second fallback is unreachable.
+    let token =
+        |row: usize, position: usize| texts[row].get(num_hidden + position).copied().or(end).unwrap_or(texts[row][0]);
     Ok(TokenIds::from_fn((batch, len), token).with_padding(end))
 }

@@ -111,19 +111,69 @@ fn a_prompt_longer_than_the_model_reads_is_an_error() {
     assert_eq!(error.to_string(), "generate: Prompt=13 from 0 on is not inside MaxSeqLen=12");
 }
 
+/// Prompts of different lengths, padded with token 12.
+fn padded(rows: &[&[usize]]) -> TokenIds<Batch, SeqLen, VocabSize> {
+    let len = rows.iter().map(|row| row.len()).max().unwrap();
+    let row = |row: &&[usize]| row.iter().copied().chain([12; 12]).take(len).collect::<Vec<_>>();
+    let ids: Vec<usize> = rows.iter().flat_map(row).collect();
+    TokenIds::from_ids(&ids, Some(Fin::literal::<12>()), (Batch::new(rows.len()), SeqLen::new(len).unwrap())).unwrap()
+}
+
 #[test]
-fn a_prompt_with_padding_is_an_error() {
-    dims! { Prompt; }
-    let pad = Some(Fin::literal::<0>());
-    let ids = TokenIds::from_ids(&[1, 2, 3, 4, 5, 0], pad, (Batch::new(2), Prompt::new(3))).unwrap();
-    let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::default());
+fn longer_prompts_are_read_while_shorter_texts_are_written() {
+    let (model, mut sampler) = (Alphabet::default(), Sampler::greedy());
+    let prompts = padded(&[&[3, 0], &[0, 1, 2, 7, 8, 9], &[4]]);
+    let end = Some(Fin::literal::<6>());
+    let generation = Generation::new(&model, &prompts, end, &mut sampler).unwrap().max_new_tokens(3);
+    let steps: Vec<Vec<Option<usize>>> =
+        generation.map(|step| step.unwrap().into_iter().map(|token| token.map(Fin::value)).collect()).collect();
+    assert_eq!(
+        steps,
+        [
+            [None, None, Some(5)],
+            [Some(1), None, Some(6)],
+            [Some(2), None, None],
+            [Some(3), None, None],
+            // Both short texts have ended, so the rest of the long prompt was read at once.
+            [None, Some(10), None],
+            [None, Some(11), None],
+            [None, Some(12), None],
+        ]
+    );
+    assert_eq!(model.reads.get(), 7);
+}
+
+#[test]
+fn padding_before_a_token_is_an_error() {
+    let model = Alphabet::default();
+    let error = |ids: &[usize]| {
+        let shape = (Batch::new(2), SeqLen::new(ids.len() / 2).unwrap());
+        let ids = TokenIds::from_ids(ids, Some(Fin::literal::<0>()), shape).unwrap();
+        Generation::new(&model, &ids, None, &mut Sampler::greedy()).unwrap_err().to_string()
+    };
+    let at = |row: usize, position: usize| {
+        format!("generate: prompt {row} has padding at position {position}, but padding stands only behind its tokens")
+    };
+    assert_eq!(error(&[1, 2, 3, 0, 5, 6]), at(1, 0));
+    assert_eq!(error(&[1, 0, 3, 4, 5, 0]), at(0, 1));
+    assert_eq!(error(&[1, 2, 3, 0, 0, 0]), at(1, 0));
+    let prompts = padded(&[&[1, 2, 3], &[4]]);
     let mut sampler = Sampler::greedy();
-    let error = Generation::new(&model, &ids, None, &mut sampler).unwrap_err();
-    assert_eq!(error.to_string(), "generate: prompt 1 has padding at position 2");
-    // A padding token that does not occur.
-    let ids = TokenIds::from_ids(&[1, 2, 3, 4, 5, 6], pad, (Batch::new(2), Prompt::new(3))).unwrap();
-    let generation = Generation::new(&model, &ids, None, &mut sampler).unwrap();
-    assert_eq!(format!("{generation:?}"), "Generation (Batch=2, 3 of MaxSeqLen=12 read, 0 ended)");
+    let generation = Generation::new(&model, &prompts, None, &mut sampler).unwrap();
+    assert_eq!(format!("{generation:?}"), "Generation (Batch=2, 1 of MaxSeqLen=12 read, 0 ended)");
+}
+
+#[test]
+fn a_text_is_ended_from_outside() {
+    let (model, mut sampler) = (Alphabet::default(), Sampler::greedy());
+    let prompts = prompt(&[&[0], &[4]]);
+    let mut generation = Generation::new(&model, &prompts, None, &mut sampler).unwrap().max_new_tokens(3);
+    let mut next = || generation.next().map(|step| step.unwrap().into_iter().flatten().count());
+    assert_eq!(next(), Some(2));
+    assert_eq!(generation.end_text(2).unwrap_err().to_string(), "generate: 2 is not an index of Batch=2");
+    generation.end_text(0).unwrap();
+    assert_eq!(generation.map(|step| step.unwrap()[0].is_none()).collect::<Vec<_>>(), [true, true]);
+    assert_eq!(Generation::new(&model, &prompts, None, &mut sampler).unwrap().max_new_tokens(0).count(), 0);
 }
 
 #[test]

@@ -52,6 +52,7 @@ mod parity;
 mod plot;
 mod precisions;
 mod pretrained;
+mod prompts;
 mod published_folders;
 mod recent_decoders;
 mod sampling;
