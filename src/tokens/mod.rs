@@ -13,6 +13,8 @@ mod fin;
 mod indices;
 #[cfg(feature = "tokenizers")]
 mod panics;
+#[cfg(feature = "tokenizers")]
+mod text_stream;
 mod token_ids;
 #[cfg(feature = "tokenizers")]
 mod tokenizer;
@@ -23,6 +25,8 @@ pub use char_tokenizer::CharTokenizer;
 pub use error::TokenError;
 pub use fin::Fin;
 pub use indices::{IndexOf, Indices};
+#[cfg(feature = "tokenizers")]
+pub use text_stream::TextStream;
 pub use token_ids::TokenIds;
 #[cfg(feature = "tokenizers")]
-pub use tokenizer::{TextStream, Tokenizer, TokenizerError};
+pub use tokenizer::{Tokenizer, TokenizerError};

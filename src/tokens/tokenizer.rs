@@ -1,6 +1,6 @@
-use super::Fin;
 use super::panics::catch_panic;
 use super::tokenizer_file::{TokenizerFile, max_len_bytes};
+use super::{Fin, TextStream};
 use crate::dims::{ConstDim, name};
 use crate::escape::escape;
 use crate::files::read_bounded;
@@ -36,6 +36,9 @@ pub enum TokenizerError {
     /// A token of the vocabulary has no text.
     #[error("token {id} has no text: the tokenizer has {known} tokens")]
     NoText { id: usize, known: usize },
+    /// A stop string has no characters.
+    #[error("a stop string is empty")]
+    EmptyStop,
     /// The tokenizer fails on a text or on tokens.
     #[error("the tokenizer failed: {}", escape(message))]
     Failed { message: String },
@@ -181,50 +184,7 @@ impl<V: ConstDim> Tokenizer<V> {
     /// A text that is decoded while its tokens are written.
     #[must_use]
     pub fn stream(&self) -> TextStream<'_, V> {
-        TextStream { tokenizer: self, tokens: Vec::new(), num_shown: 0 }
-    }
-}
-
-/// A text that is decoded token by token. A character that takes several tokens is shown with the last of them.
-///
-/// [`Tokenizer::stream`] makes it.
-pub struct TextStream<'a, V> {
-    tokenizer: &'a Tokenizer<V>,
-    /// The last shown tokens, then those that are not yet shown. The text of a token may depend on those before it.
-    tokens: Vec<Fin<V>>,
-    /// The number of shown tokens in `tokens`.
-    num_shown: usize,
-}
-
-impl<V: ConstDim> TextStream<'_, V> {
-    /// Adds a token, and returns the text that is complete by now.
-    ///
-    /// # Errors
-    /// Those of [`Tokenizer::decode`].
-    pub fn push(&mut self, token: Fin<V>) -> Result<String, TokenizerError> {
-        self.tokens.push(token);
-        let text = self.unseen()?;
-        if text.is_empty() || text.ends_with(char::REPLACEMENT_CHARACTER) {
-            return Ok(String::new());
-        }
-        self.tokens.drain(..self.num_shown);
-        self.num_shown = self.tokens.len();
-        Ok(text)
-    }
-
-    /// The rest of the text: a character that is not complete.
-    ///
-    /// # Errors
-    /// Those of [`Tokenizer::decode`].
-    pub fn finish(self) -> Result<String, TokenizerError> {
-        self.unseen()
-    }
-
-    /// The text of the tokens that were not shown, behind those that were.
-    fn unseen(&self) -> Result<String, TokenizerError> {
-        let shown = self.tokenizer.decode(&self.tokens[..self.num_shown])?;
-        let all = self.tokenizer.decode(&self.tokens)?;
-        Ok(all.get(shown.len()..).unwrap_or_default().to_string())
+        TextStream::new(self)
     }
 }
 

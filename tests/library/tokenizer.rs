@@ -104,6 +104,68 @@ fn streamed_text_is_the_whole_text_and_characters_are_not_cut() {
 }
 
 #[test]
+fn a_streamed_text_ends_before_a_stop_string() {
+    let bpe = load::<BpeVocab>("bpe");
+    let stream = |text: &str, stops: &[&str]| {
+        let mut stream = bpe.stream().stop_at(stops.iter().copied()).unwrap();
+        let mut parts = Vec::new();
+        for token in bpe.encode(text).unwrap() {
+            parts.push(stream.push(token).unwrap());
+            // What is shown stays, so it has no beginning of a stop string that occurs.
+            let shown = parts.concat();
+            assert!(text.starts_with(&shown), "{parts:?}");
+        }
+        let has_stopped = stream.has_stopped();
+        parts.push(stream.finish().unwrap());
+        (parts.concat(), has_stopped)
+    };
+    let text = "To be, or not — to be 🦀🦀!";
+    let cases: [(&[&str], &str, bool); 7] = [
+        (&[], text, false),
+        (&["be, or"], "To ", true),
+        (&["not — t", "be, on"], "To be, or ", true),
+        (&["🦀!", "or not to"], "To be, or not — to be 🦀", true),
+        // The first one in the text counts, not the first one in the list.
+        (&["to", "or"], "To be, ", true),
+        (&["!?", "be 🦀🦀🦀"], text, false),
+        (&["To"], "", true),
+    ];
+    for (stops, shown, has_stopped) in cases {
+        assert_eq!(stream(text, stops), (shown.to_string(), has_stopped), "{stops:?}");
+    }
+    assert!(matches!(bpe.stream().stop_at(["a", ""]), Err(TokenizerError::EmptyStop)));
+}
+
+#[test]
+fn a_stop_string_in_a_prompt_does_not_count() {
+    let bpe = load::<BpeVocab>("bpe");
+    let mut stream = bpe.stream();
+    for token in bpe.encode("User: a").unwrap() {
+        stream.push(token).unwrap();
+    }
+    let mut stream = stream.stop_at(["User:"]).unwrap();
+    let parts: String =
+        bpe.encode("b\nUser: c").unwrap().into_iter().map(|token| stream.push(token).unwrap()).collect();
+    assert_eq!((parts.as_str(), stream.has_stopped(), stream.finish().unwrap().as_str()), ("b\n", true, ""));
+}
+
+proptest! {
+    /// A stream shows the text before the stop string that is complete first, however tokens cut the text.
+    #[test]
+    fn a_stream_stops_where_the_text_does(text in "[ab]{0,12}", stops in prop::collection::vec("[ab]{1,4}", 0..3)) {
+        let bpe = load::<BpeVocab>("bpe");
+        let end_and_start = |stop: &String| text.find(stop.as_str()).map(|start| (start + stop.len(), start));
+        let expected = stops.iter().filter_map(end_and_start).min().map(|(_, start)| start);
+        let mut stream = bpe.stream().stop_at(stops).unwrap();
+        let tokens = bpe.encode(&text).unwrap();
+        let mut shown: String = tokens.into_iter().map(|token| stream.push(token).unwrap()).collect();
+        prop_assert_eq!(stream.has_stopped(), expected.is_some());
+        shown += &stream.finish().unwrap();
+        prop_assert_eq!(shown.as_str(), &text[..expected.unwrap_or(text.len())]);
+    }
+}
+
+#[test]
 fn streamed_text_goes_on_from_a_prompt() {
     let unigram = load::<WordVocab>("unigram");
     let text = unigram.encode("Speak, citizen we are").unwrap();
