@@ -2,12 +2,14 @@
 //!
 //! [`Generation`] generates texts token by token with any [`Autoregressive`] model, and hands out each token at once.
 //! The functions return whole texts: [`generate_from_prompt`] continues a prompt; [`generate`] generates the targets of
-//! an encoder-decoder. A [`Sampler`] chooses the tokens. A model reads each token once, because its cache keeps the keys
+//! an encoder-decoder; [`beam_search`] looks for the most likely text. A [`Sampler`] chooses the tokens. A model reads each token once, because its cache keeps the keys
 //! and values of earlier positions.
 
+mod beams;
 mod generation;
 mod sampler;
 
+pub use beams::{Beam, BeamOptions, EarlyStopping, beam_search};
 pub use generation::Generation;
 pub use sampler::{Sampler, SamplingError};
 

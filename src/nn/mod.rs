@@ -39,7 +39,9 @@ pub use attention::{
 };
 pub(crate) use attention::{cross_mask, self_mask};
 pub(crate) use cache::KeysAndValues;
-pub use cache::{Cache, CacheCapacity, CacheUpdate, CachedHeads, DecoderCache, Heads, KeyValueCache, Keys, Values};
+pub use cache::{
+    Cache, CacheCapacity, CacheUpdate, CachedHeads, DecoderCache, EditableCache, Heads, KeyValueCache, Keys, Values,
+};
 pub(crate) use conventions::rotary;
 pub use conventions::{
     Arch, Conventions, HasPositionsFor, Learned, NoPositions, NormPlacement, PositionKind, PositionsFor,

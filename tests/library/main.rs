@@ -13,6 +13,7 @@ mod support;
 mod terminal;
 
 mod attention_weights;
+mod beams;
 mod bit_exact_resume;
 mod cache;
 mod cache_edits;

@@ -3,11 +3,13 @@
 mod capacity;
 mod decoder_cache;
 mod edit;
+mod editable;
 mod heads;
 mod key_value_cache;
 
 pub use capacity::CacheCapacity;
 pub use decoder_cache::DecoderCache;
+pub use editable::EditableCache;
 pub use heads::{CachedHeads, Heads};
 pub(crate) use key_value_cache::KeysAndValues;
 pub use key_value_cache::{CacheUpdate, KeyValueCache, Keys, Values};

@@ -1,0 +1,231 @@
+use super::generation::{Unread, tokens_of_prompts};
+use crate::backend::Backend;
+use crate::dims::{Const, ConstDim, Dim};
+use crate::nn::{Autoregressive, EditableCache};
+use crate::ops::{OpError, Real};
+use crate::tokens::{Fin, Indices, TokenIds};
+use dfdx::shapes::ConstDim as _;
+use itertools::Itertools;
+
+const OP: &str = "beam search";
+
+/// How [`beam_search`] scores a text, and when it ends.
+///
+/// ```
+/// use typed_transformer::generate::{BeamOptions, EarlyStopping};
+/// let options = BeamOptions { length_penalty: 2.0, ..BeamOptions::default() };
+/// assert_eq!(options, BeamOptions { length_penalty: 2.0, early_stopping: EarlyStopping::Heuristic });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BeamOptions {
+    /// The score of a text of `n` new tokens is the sum of their log-probabilities divided by `n` to this power: above 0
+    /// it favours long texts, below 0 short ones.
+    pub length_penalty: f64,
+    /// When the search ends.
+    pub early_stopping: EarlyStopping,
+}
+
+impl Default for BeamOptions {
+    /// A length penalty of 1, and [`EarlyStopping::Heuristic`].
+    fn default() -> Self {
+        Self { length_penalty: 1.0, early_stopping: EarlyStopping::Heuristic }
+    }
+}
+
+/// When a [`beam_search`] ends: the `early_stopping` of `transformers`.
+///
+/// ```
+/// use typed_transformer::generate::{BeamOptions, EarlyStopping};
+/// let options = BeamOptions { early_stopping: EarlyStopping::Never, ..BeamOptions::default() };
+/// assert_eq!(options.length_penalty, 1.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EarlyStopping {
+    /// When as many texts have ended as there are beams (`True`).
+    WhenFull,
+    /// When the best beam, scored at its present length, is no better than the worst text that has ended (`False`).
+    Heuristic,
+    /// When the best beam can become no better than the worst text that has ended (`"never"`).
+    Never,
+}
+
+/// A text that [`beam_search`] found.
+///
+/// ```
+/// use typed_transformer::{doctest::VocabSize, generate::Beam, tokens::Fin};
+/// let beam: Beam<VocabSize> = Beam { tokens: vec![Fin::literal::<7>(), Fin::literal::<4>()], score: -1.5 };
+/// assert_eq!(beam.tokens.len(), 2);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beam<V> {
+    /// The tokens after the prompt, the one that ends the text included.
+    pub tokens: Vec<Fin<V>>,
+    /// The sum of their log-probabilities, divided by their number to the power of the length penalty.
+    pub score: f64,
+}
+
+/// Looks for the most likely continuations of a prompt, and returns up to `Beams` of them, the best first.
+///
+/// `(1, Prompt) ids of VocabSize -> Beams texts`
+///
+/// Each step extends the `Beams` best texts so far by every token, and keeps the best. A text ends with one of `ends` or
+/// after `max_new_tokens` tokens. The result is that of `generate(num_beams=.., do_sample=False)` of `transformers` 5.
+///
+/// The batch of the model is `Beams`. An encoder-decoder reads its source once for each beam.
+///
+/// # Errors
+/// [`OpError::Range`] if the prompt is longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Padding`] if it
+/// has padding before a token, or no token; [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
+///
+/// ```
+/// use typed_transformer::{doctest::*, generate::{Beam, BeamOptions, beam_search}, prelude::*};
+/// dims! { pub Beams = 4; }
+/// const END: Fin<VocabSize> = Fin::literal::<27>();
+/// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+/// let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Const::<1>, TgtLen))?;
+/// let texts: Vec<Beam<VocabSize>> = beam_search(&model, &prompt, Beams, Some(END), 8, BeamOptions::default())?;
+/// assert!(texts[0].score >= texts[1].score);
+///
+/// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
+/// let source = [7, 4, 24, 0].map(Fin::new).into_iter().collect::<Result<Vec<_>, _>>()?;
+/// let encoded = model.encode(&TokenIds::from_rows(&[&source; 4], (Beams, SrcLen))?)?;
+/// let start = TokenIds::from_ids(&[26], None, (Const::<1>, Const::<1>))?;
+/// let texts: Vec<Beam<VocabSize>> = beam_search(&encoded, &start, Beams, Some(END), 8, BeamOptions::default())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn beam_search<Beams: Dim, Prompt: Dim, Model: Autoregressive<Beams, E, D>, E: Real, D: Backend<E>>(
+    model: &Model,
+    prompt: &TokenIds<Const<1>, Prompt, Model::VocabSize>,
+    beams: Beams,
+    ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
+    max_new_tokens: usize,
+    options: BeamOptions,
+) -> Result<Vec<Beam<Model::VocabSize>>, OpError>
+where
+    Model::Cache: EditableCache<Beams>,
+{
+    let prompt = tokens_of_prompts::<_, _, _, Model::MaxSeqLen>(prompt)?.concat();
+    let max_new_tokens = max_new_tokens.min(Model::MaxSeqLen::SIZE + 1 - prompt.len());
+    let mut search = Search::new(beams.size(), ends.into_iter().collect(), max_new_tokens, options);
+    let mut cache = model.cache(beams)?;
+    let mut unread = TokenIds::from_fn((beams, Unread::new(prompt.len())), |_, position| prompt[position]);
+    while !search.has_ended() {
+        let rows = search.step(&model.next_logits(&unread, &mut cache)?.as_vec())?;
+        if !search.has_ended() {
+            cache.reorder(&Indices::new(&rows, (beams,), beams)?)?;
+            let last = |row: usize| search.running[row].tokens[search.len - 1];
+            unread = TokenIds::from_fn((beams, Unread::new(1)), |row, _| last(row));
+        }
+    }
+    Ok(search.finished)
+}
+
+/// A beam and a token after it. Its score is the sum of the log-probabilities.
+struct Continuation<V> {
+    beam: usize,
+    token: Fin<V>,
+    score: f64,
+    has_ended: bool,
+}
+
+/// The texts of a search, by the rules of `GenerationMixin._beam_search` of `transformers`.
+struct Search<V> {
+    num_beams: usize,
+    /// The texts that go on, the best first, one for each beam. Their scores are sums of log-probabilities.
+    running: Vec<Beam<V>>,
+    /// The texts that have ended, the best first, at most as many as beams.
+    finished: Vec<Beam<V>>,
+    /// The number of new tokens of the running texts.
+    len: usize,
+    ends: Vec<Fin<V>>,
+    max_new_tokens: usize,
+    options: BeamOptions,
+}
+
+impl<V: ConstDim> Search<V> {
+    fn new(num_beams: usize, ends: Vec<Fin<V>>, max_new_tokens: usize, options: BeamOptions) -> Self {
+        // All beams begin with the same text, so only the first one is extended at first.
+        let score = |beam| if beam == 0 { 0.0 } else { -1e9 };
+        let running = (0..num_beams).map(|beam| Beam { tokens: Vec::new(), score: score(beam) }).collect();
+        Self { num_beams, running, finished: Vec::new(), len: 0, ends, max_new_tokens, options }
+    }
+
+    fn has_ended(&self) -> bool {
+        // After the last token, and if every token ends a text, no text goes on.
+        if self.running.len() < self.num_beams || self.num_beams == 0 || self.len == self.max_new_tokens {
+            return true;
+        }
+        let is_full = self.finished.len() == self.num_beams;
+        is_full
+            && match self.options.early_stopping {
+                EarlyStopping::WhenFull => true,
+                EarlyStopping::Heuristic => self.is_no_better_than_finished(self.len),
+                EarlyStopping::Never if self.options.length_penalty > 0.0 => {
+                    self.is_no_better_than_finished(self.max_new_tokens)
+                }
+                EarlyStopping::Never => self.is_no_better_than_finished(self.len),
+            }
+    }
+
+    /// Whether the best running text, if it had this length, would be no better than each that has ended.
+    fn is_no_better_than_finished(&self, len: usize) -> bool {
+        let worst = self.finished.last().map_or(f64::NEG_INFINITY, |text| text.score);
+        self.score(self.running[0].score, len) <= worst
+    }
+
+    /// The score of a text of this length whose log-probabilities add up to `sum`.
+    fn score(&self, sum: f64, len: usize) -> f64 {
+        sum / (len as f64).powf(self.options.length_penalty)
+    }
+
+    /// Extends the running texts by a token. Returns the row that each had in the batch.
+    fn step<E: Real>(&mut self, logits: &[E]) -> Result<Vec<usize>, OpError> {
+        let continuations = self.best_continuations(logits)?;
+        self.len += 1;
+        let extended = |continuation: &Continuation<V>, score: f64| {
+            let mut tokens = self.running[continuation.beam].tokens.clone();
+            tokens.push(continuation.token);
+            Beam { tokens, score }
+        };
+        let best = continuations.iter().take(self.num_beams).filter(|continuation| continuation.has_ended);
+        let finished: Vec<_> =
+            best.map(|continuation| extended(continuation, self.score(continuation.score, self.len))).collect();
+        let going_on = continuations.iter().filter(|continuation| !continuation.has_ended).take(self.num_beams);
+        let (running, rows) =
+            going_on.map(|continuation| (extended(continuation, continuation.score), continuation.beam)).unzip();
+        self.running = running;
+        self.finished.extend(finished);
+        self.finished.sort_by(|left, right| right.score.total_cmp(&left.score));
+        self.finished.truncate(self.num_beams);
+        Ok(rows)
+    }
+
+    /// The best texts with one more token, enough for as many as there are beams to go on.
+    fn best_continuations<E: Real>(&self, logits: &[E]) -> Result<Vec<Continuation<V>>, OpError> {
+        let is_last = self.len + 1 == self.max_new_tokens;
+        let count = self.num_beams * (1 + self.ends.len()).max(2);
+        let mut scores = Vec::with_capacity(logits.len());
+        for (text, logits) in self.running.iter().zip(logits.chunks(V::SIZE)) {
+            scores.extend(log_softmax(logits)?.map(|log_probability| text.score + log_probability));
+        }
+        let by_score_desc = |left: &usize, right: &usize| scores[*right].total_cmp(&scores[*left]);
+        let continuation = |place: usize| {
+            let (beam, token) = (place / V::SIZE, Fin::new(place % V::SIZE)?);
+            let has_ended = is_last || self.ends.contains(&token);
+            Ok(Continuation { beam, token, score: scores[place], has_ended })
+        };
+        (0..scores.len()).k_smallest_by(count, by_score_desc).map(continuation).collect()
+    }
+}
+
+/// The logarithms of `softmax(logits)`; −∞ for a logit that is no number.
+fn log_softmax<E: Real>(logits: &[E]) -> Result<impl Iterator<Item = f64>, OpError> {
+    let logit =
+        |logit: &E| num_traits::ToPrimitive::to_f64(logit).filter(|logit| !logit.is_nan()).unwrap_or(f64::NEG_INFINITY);
+    let highest = logits.iter().map(logit).fold(f64::NEG_INFINITY, f64::max);
+    if highest == f64::NEG_INFINITY {
+        return Err(OpError::NotANumber { op: OP });
+    }
+    let log_sum = highest + logits.iter().map(|x| (logit(x) - highest).exp()).sum::<f64>().ln();
+    Ok(logits.iter().map(move |x| logit(x) - log_sum))
+}

@@ -1,0 +1,113 @@
+//! Beam search finds what `generate(num_beams=..)` of HuggingFace's `transformers` finds with the same weights.
+
+use crate::fixture;
+use crate::hugging_face::{Read, ids, load};
+use crate::small_models::{
+    VocabSize, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3, small_t5,
+};
+use serde_json::Value;
+use typed_transformer::generate::{BeamOptions, EarlyStopping, Generation, Sampler, beam_search};
+use typed_transformer::models::gemma3::Gemma3;
+use typed_transformer::models::gpt2::Gpt2;
+use typed_transformer::models::llama::Llama;
+use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::olmo2::Olmo2;
+use typed_transformer::models::qwen3::Qwen3;
+use typed_transformer::models::t5::T5;
+use typed_transformer::nn::{Autoregressive, EditableCache};
+use typed_transformer::prelude::*;
+
+dims! { Beams; }
+
+fn cases(name: &str) -> Vec<Value> {
+    let json = include_str!("../fixtures/hugging_face/beams.json");
+    let mut all: Value = serde_json::from_str(json).unwrap();
+    serde_json::from_value(all[name].take()).unwrap()
+}
+
+fn numbers(value: &Value) -> Vec<usize> {
+    serde_json::from_value(value.clone()).unwrap()
+}
+
+/// Compares the texts of a search and their scores with those of a case.
+fn check_case<Model>(model: &Model, prompt: &[usize], case: &Value)
+where
+    Model: Autoregressive<Beams, f32, Cpu, VocabSize = VocabSize, Cache: EditableCache<Beams>>,
+{
+    let early_stopping = match &case["early_stopping"] {
+        Value::Bool(true) => EarlyStopping::WhenFull,
+        Value::Bool(false) => EarlyStopping::Heuristic,
+        _ => EarlyStopping::Never,
+    };
+    let options = BeamOptions { length_penalty: case["length_penalty"].as_f64().unwrap(), early_stopping };
+    let ends = numbers(&case["ends"]).into_iter().map(|end| Fin::new(end).unwrap());
+    let prompt = ids(prompt, (Const, Read::new(prompt.len())));
+    let found = beam_search(model, &prompt, num_beams(case), ends, 10, options).unwrap();
+    let texts: Vec<Vec<usize>> =
+        found.iter().map(|beam| beam.tokens.iter().map(|token| token.value()).collect()).collect();
+    let expected: Vec<Vec<usize>> = case["texts"].as_array().unwrap().iter().map(numbers).collect();
+    assert_eq!(texts, expected, "{case}");
+    for (beam, score) in found.iter().zip(case["scores"].as_array().unwrap()) {
+        assert!((beam.score - score.as_f64().unwrap()).abs() < 1e-4, "{} {case}", beam.score);
+    }
+}
+
+fn num_beams(case: &Value) -> Beams {
+    Beams::new(case["num_beams"].as_u64().unwrap() as usize)
+}
+
+macro_rules! check_decoders {
+    ($($name:ident: $model:ty;)*) => {$(
+        #[test]
+        fn $name() {
+            let model: $model = load(stringify!($name));
+            for case in cases(stringify!($name)) {
+                check_case(&model, &numbers(&case["prompt"]), &case);
+            }
+        }
+    )*};
+}
+
+check_decoders! {
+    gpt2: Gpt2<small_gpt2::Config, f32, Cpu>;
+    llama: Llama<small_llama::Config, f32, Cpu>;
+    mixtral: Mixtral<small_mixtral::Config, f32, Cpu>;
+    qwen3: Qwen3<small_qwen3::Config, f32, Cpu>;
+    olmo2: Olmo2<small_olmo2::Config, f32, Cpu>;
+    gemma3: Gemma3<small_gemma3::Config, f32, Cpu>;
+}
+
+#[test]
+fn t5() {
+    let model: T5<small_t5::Config, f32, Cpu> = load("t5");
+    for case in cases("t5") {
+        let (source, beams) = (numbers(&case["prompt"]), num_beams(&case));
+        let sources = ids(&source.repeat(beams.size()), (beams, Read::new(source.len())));
+        check_case(&model.encode(&sources).unwrap(), &[0], &case);
+    }
+}
+
+#[test]
+fn one_beam_is_a_greedy_text_as_long_as_the_model_reads() {
+    let model = DecoderOnly::<fixture::TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(9));
+    let prompt = TokenIds::from_ids(&[3, 1, 4], None, (Const::<1>, fixture::SeqLen::new(3).unwrap())).unwrap();
+    let mut sampler = Sampler::greedy();
+    let greedy = Generation::new(&model, &prompt, None, &mut sampler).unwrap();
+    let greedy: Vec<_> = greedy.map(|tokens| tokens.unwrap()[0].unwrap()).collect();
+    let search = |beams, max| beam_search(&model, &prompt, Beams::new(beams), None, max, BeamOptions::default());
+    let found = search(1, 100).unwrap();
+    // The model reads 12 tokens.
+    assert_eq!((found.len(), &found[0].tokens, greedy.len()), (1, &greedy, 10));
+    assert!(search(0, 5).unwrap().is_empty() && search(3, 0).unwrap().is_empty());
+    // More beams find a text that is at least as likely.
+    assert!(search(6, 100).unwrap()[0].score >= found[0].score);
+}
+
+#[test]
+fn a_search_ends_with_the_first_token_if_every_token_ends_a_text() {
+    let model = DecoderOnly::<fixture::TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(9));
+    let prompt = TokenIds::from_ids(&[3], None, (Const, Const::<1>)).unwrap();
+    let options = BeamOptions { early_stopping: EarlyStopping::Never, ..BeamOptions::default() };
+    let found = beam_search(&model, &prompt, Beams::new(3), Fin::all(), 5, options).unwrap();
+    assert_eq!(found.iter().map(|beam| beam.tokens.len()).collect::<Vec<_>>(), [1, 1, 1]);
+}
