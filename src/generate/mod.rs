@@ -1,17 +1,21 @@
 //! Decoding: generating tokens with a model.
 //!
-//! [`Generation`] generates texts token by token with any [`Autoregressive`] model, and hands out each token at once.
+//! [`Generation`] generates texts token by token with any [`Autoregressive`] model, and hands out each token at once. So
+//! does [`Speculation`], with a small model that proposes what a large one checks.
 //! The functions return whole texts: [`generate_from_prompt`] continues a prompt; [`generate`] generates the targets of
 //! an encoder-decoder; [`beam_search`] looks for the most likely text. A [`Sampler`] chooses the tokens. A model reads each token once, because its cache keeps the keys
 //! and values of earlier positions.
 
 mod beams;
+mod distribution;
 mod generation;
 mod sampler;
+mod speculation;
 
 pub use beams::{Beam, BeamOptions, EarlyStopping, beam_search};
 pub use generation::Generation;
 pub use sampler::{Sampler, SamplingError};
+pub use speculation::{SameVocabulary, Speculation};
 
 use crate::backend::Backend;
 use crate::dims::{AtMost, Const, Dim, MaybeSharded};

@@ -1,11 +1,11 @@
+use super::distribution::Distribution;
 use crate::backend::elements_of;
 use crate::dims::{ConstDim, MaybeSharded};
 use crate::ops::{OpError, Real};
 use crate::tokens::Fin;
 use dfdx::{shapes::HasShape, tensor::Tensor, tensor_ops::Device};
-use rand::SeedableRng;
-use rand::distributions::{Distribution, WeightedIndex};
 use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
 
 /// The error of an invalid [`Sampler`] setting.
 ///
@@ -180,6 +180,27 @@ impl<V: ConstDim> Sampler<V> {
 
     /// `occurs` says of each token whether the text has it; it may be empty.
     pub(super) fn choose_from<E: Real>(&mut self, logits: &[E], occurs: &[bool]) -> Result<Fin<V>, OpError> {
+        let distribution = self.distribution(logits, occurs)?;
+        Ok(self.draw(&distribution))
+    }
+
+    /// The most likely token, or a random one.
+    pub(super) fn draw(&mut self, distribution: &Distribution<V>) -> Fin<V> {
+        match &mut self.random {
+            None => distribution.most_likely(),
+            Some((_, rng)) => distribution.draw(rng),
+        }
+    }
+
+    /// Whether a token that was drawn from `proposed` is accepted as one of `wanted`: with probability `p / q`, if these
+    /// are its probabilities there ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192), 2.3).
+    pub(super) fn accepts(&mut self, wanted: &Distribution<V>, proposed: &Distribution<V>, token: Fin<V>) -> bool {
+        let share = self.random.as_mut().map_or(0.0, |(_, rng)| rng.r#gen::<f64>());
+        share * proposed.probability(token) < wanted.probability(token)
+    }
+
+    /// The tokens to choose from, and their weights. A greedy sampler has one.
+    pub(super) fn distribution<E: Real>(&self, logits: &[E], occurs: &[bool]) -> Result<Distribution<V>, OpError> {
         let penalty = self.repetition_penalty;
         let with_logit = |token: Fin<V>| {
             let logit = num_traits::ToPrimitive::to_f64(logits.get(token.value())?)?;
@@ -197,8 +218,8 @@ impl<V: ConstDim> Sampler<V> {
         let by_logit_desc = |left: &(_, f64), right: &(_, f64)| right.1.total_cmp(&left.1);
         let best = tokens.iter().copied().min_by(by_logit_desc);
         let (best, highest) = best.ok_or(OpError::NotANumber { op: "choose" })?;
-        let Some((temperature, rng)) = &mut self.random else {
-            return Ok(best);
+        let Some((temperature, _)) = &self.random else {
+            return Ok(Distribution { weights: vec![(best, 1.0)] });
         };
         // The sort is stable, so the first of equally likely tokens are kept.
         tokens.sort_by(by_logit_desc);
@@ -207,19 +228,17 @@ impl<V: ConstDim> Sampler<V> {
         let weight = |logit: f64| {
             if logit == highest { 1.0 } else { ((logit - highest) / *temperature).exp() }
         };
-        let mut weights: Vec<f64> = tokens.iter().map(|&(_, logit)| weight(logit)).collect();
-        let cutoff = self.top_p * weights.iter().sum::<f64>();
+        let mut weights: Vec<_> = tokens.into_iter().map(|(token, logit)| (token, weight(logit))).collect();
+        let cutoff = self.top_p * weights.iter().map(|(_, weight)| weight).sum::<f64>();
         let mut sum = 0.0;
-        let num_kept = weights.iter().take_while(|&&weight| {
+        let num_kept = weights.iter().take_while(|(_, weight)| {
             let sum_before = sum;
             sum += weight;
             sum_before < cutoff
         });
         let num_kept = num_kept.count();
         weights.truncate(num_kept.max(1));
-        weights.truncate(weights.partition_point(|&weight| weight >= self.min_p));
-        // The highest weight is 1, so `WeightedIndex` accepts the weights.
-        let index = WeightedIndex::new(&weights).map_or(0, |weights| weights.sample(rng));
-        Ok(tokens[index].0)
+        weights.truncate(weights.partition_point(|(_, weight)| *weight >= self.min_p));
+        Ok(Distribution { weights })
     }
 }

@@ -176,11 +176,31 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
         scale(P::embed(&self.token_embedder, token_ids, tape)?, (Config::EmbedDim::SIZE as f64).sqrt())
     }
 
-    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
+    fn decode<B: MaybeSharded, S: Dim>(
         &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Gemma3Cache<B, Config, E, D>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D>, OpError> {
+        let ((start, _), len) = (cache.reserve(&self.norm, tokens.shape())?, tokens.shape().1);
+        let mut x = self.embed(tokens, NoneTape)?;
+        for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
+            let mask = if Config::is_global(i) {
+                cache.mask(len)
+            } else {
+                cache.slide::<Local<Config>>()?;
+                cache.mask_of_kind::<Local<Config>, S>(len)
+            };
+            x = layer.forward(x, (start, rotary::<Config>(i)), &mask, |new| cache.update(new))?;
+        }
+        Ok(x)
+    }
+
+    /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
+    fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
+        &self,
+        x: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
         P::linear(norm(x, &self.norm, Config::NORM_EPSILON)?, &self.token_embedder, None)
     }
 }
@@ -214,18 +234,14 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let ((start, _), len) = (cache.reserve(&self.norm, tokens.shape())?, tokens.shape().1);
-        let mut x = self.embed(tokens, NoneTape)?;
-        for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
-            let mask = if Config::is_global(i) {
-                cache.mask(len)
-            } else {
-                cache.slide::<Local<Config>>()?;
-                cache.mask_of_kind::<Local<Config>, S>(len)
-            };
-            x = layer.forward(x, (start, rotary::<Config>(i)), &mask, |new| cache.update(new))?;
-        }
-        let logits = self.logits(x)?;
-        select(logits, axis::<S>(), len.size().saturating_sub(1))
+        self.logits(select(self.decode(tokens, cache)?, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
+    }
+
+    fn all_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
+        self.logits(self.decode(tokens, cache)?)
     }
 }

@@ -181,6 +181,18 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
         add_positions(P::embed(&self.token_embedder, token_ids, tape)?, positions)
     }
 
+    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
+    fn decode<B: MaybeSharded, S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Gpt2Cache<B, Config, E, D>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D>, OpError> {
+        let (start, mask) = cache.reserve(&self.position_embedder, tokens.shape())?;
+        let x = self.embed(tokens, start, NoneTape)?;
+        let mut layers = self.layers.iter().zip(&mut cache.layers);
+        layers.try_fold(x, |x, (layer, cache)| layer.forward(x, &mask, |new| cache.update(new)))
+    }
+
     /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
     fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
@@ -218,10 +230,14 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> 
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.reserve(&self.position_embedder, tokens.shape())?;
-        let x = self.embed(tokens, start, NoneTape)?;
-        let mut layers = self.layers.iter().zip(&mut cache.layers);
-        let x = layers.try_fold(x, |x, (layer, cache)| layer.forward(x, &mask, |new| cache.update(new)))?;
-        self.logits(select(x, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
+        self.logits(select(self.decode(tokens, cache)?, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
+    }
+
+    fn all_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
+        self.logits(self.decode(tokens, cache)?)
     }
 }

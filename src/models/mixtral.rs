@@ -154,6 +154,18 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
         self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
     }
 
+    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
+    fn decode<B: MaybeSharded, S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut LlamaCache<B, Config, E, D>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D>, OpError> {
+        let (start, mask) = cache.reserve(&self.norm, tokens.shape())?;
+        let x = P::embed(&self.token_embedder, tokens, NoneTape)?;
+        let mut layers = self.layers.iter().zip(&mut cache.layers);
+        layers.try_fold(x, |x, (layer, cache)| layer.forward(x, start, &mask, |new| cache.update(new)))
+    }
+
     /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
     fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
@@ -181,10 +193,14 @@ impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>, P: Precisio
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.reserve(&self.norm, tokens.shape())?;
-        let x = P::embed(&self.token_embedder, tokens, NoneTape)?;
-        let mut layers = self.layers.iter().zip(&mut cache.layers);
-        let x = layers.try_fold(x, |x, (layer, cache)| layer.forward(x, start, &mask, |new| cache.update(new)))?;
-        self.logits(select(x, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
+        self.logits(select(self.decode(tokens, cache)?, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
+    }
+
+    fn all_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
+        self.logits(self.decode(tokens, cache)?)
     }
 }

@@ -6,7 +6,8 @@
 //! assert_eq!(format!("{:?}", smol_lm_135m::NumKeyValueHeads), "NumKeyValueHeads=3");
 //! ```
 //!
-//! The dimensions have the names that the traits of the configurations document.
+//! The dimensions have the names that the traits of the configurations document. Models of one tokenizer have one type of
+//! vocabulary: the smaller ones can be drafts of the larger ones ([`Speculation`](crate::generate::Speculation)).
 #![allow(missing_docs)]
 
 use super::bert::{Bert, BertConfig};
@@ -24,11 +25,13 @@ use crate::ops::{Rotary, RotaryScaling};
 use dfdx::tensor::Cpu;
 
 /// A module for each size: its dimensions, a type for each trait that configures it, and the number of its parameters.
+/// `, tokens of other` is the vocabulary of another module.
 macro_rules! published {
     ($(
         $(#[$meta:meta])*
         $module:ident = $repository:literal: $model:ident, $count:literal parameters
-        $($config:ident { $($dim:ident = $size:literal;)* } { $($name:ident: $kind:ty = $value:expr;)* })*
+        $($config:ident $(, tokens of $family:ident)? { $($dim:ident = $size:literal;)* }
+            { $($name:ident: $kind:ty = $value:expr;)* })*
     );*;) => {$(
         $(#[$meta])*
         #[doc = concat!(" Its repository is [`", $repository, "`](https://huggingface.co/", $repository, ").")]
@@ -45,12 +48,14 @@ macro_rules! published {
                 #[allow(non_upper_case_globals)]
                 pub const $dim: $dim = dimensions::$dim;
             )*)*
+            $($(pub use super::$family::VocabSize;)?)*
 
             #[derive(Clone, Copy, Debug)]
             pub struct Config;
             $(#[diagnostic::do_not_recommend]
             impl $config for Config {
                 $(type $dim = $dim;)*
+                $(type VocabSize = super::$family::VocabSize;)?
                 $(const $name: $kind = $value;)*
             })*
 
@@ -73,13 +78,13 @@ published! {
 
     /// GPT-2 of 355 million parameters.
     gpt2_medium = "openai-community/gpt2-medium": Gpt2, 354_823_168 parameters
-    Gpt2Config {
-        VocabSize = 50_257; MaxSeqLen = 1024; EmbedDim = 1024; NumHeads = 16; HiddenDim = 4096; NumLayers = 24;
+    Gpt2Config, tokens of gpt2 {
+        MaxSeqLen = 1024; EmbedDim = 1024; NumHeads = 16; HiddenDim = 4096; NumLayers = 24;
     } { NORM_EPSILON: f64 = 1e-5; };
 
     /// GPT-2 of two columns, for tests.
     tiny_gpt2 = "sshleifer/tiny-gpt2": Gpt2, 102_714 parameters
-    Gpt2Config { VocabSize = 50_257; MaxSeqLen = 1024; EmbedDim = 2; NumHeads = 2; HiddenDim = 8; NumLayers = 2; }
+    Gpt2Config, tokens of gpt2 { MaxSeqLen = 1024; EmbedDim = 2; NumHeads = 2; HiddenDim = 8; NumLayers = 2; }
     { NORM_EPSILON: f64 = 1e-5; };
 
     /// SmolLM of 135 million parameters.
@@ -119,8 +124,8 @@ published! {
 
     /// Qwen3 of 1.7 billion parameters.
     qwen3_1_7b = "Qwen/Qwen3-1.7B": Llama, 1_720_574_976 parameters
-    LlamaConfig {
-        VocabSize = 151_936; MaxSeqLen = 40_960; EmbedDim = 2048; HiddenDim = 6144; NumLayers = 28; NumHeads = 16;
+    LlamaConfig, tokens of qwen3_0_6b {
+        MaxSeqLen = 40_960; EmbedDim = 2048; HiddenDim = 6144; NumLayers = 28; NumHeads = 16;
         NumKeyValueHeads = 8; HeadDim = 128;
     } {
         NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = true;
@@ -129,8 +134,8 @@ published! {
 
     /// Qwen3 of 8.2 billion parameters.
     qwen3_8b = "Qwen/Qwen3-8B": Llama, 8_190_735_360 parameters
-    LlamaConfig {
-        VocabSize = 151_936; MaxSeqLen = 40_960; EmbedDim = 4096; HiddenDim = 12_288; NumLayers = 36; NumHeads = 32;
+    LlamaConfig, tokens of qwen3_0_6b {
+        MaxSeqLen = 40_960; EmbedDim = 4096; HiddenDim = 12_288; NumLayers = 36; NumHeads = 32;
         NumKeyValueHeads = 8; HeadDim = 128;
     } {
         NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = false;
@@ -149,8 +154,8 @@ published! {
 
     /// OLMo 2 of 7.3 billion parameters.
     olmo_2_7b = "allenai/OLMo-2-1124-7B": Llama, 7_298_617_344 parameters
-    LlamaConfig {
-        VocabSize = 100_352; MaxSeqLen = 4096; EmbedDim = 4096; HiddenDim = 11_008; NumLayers = 32; NumHeads = 32;
+    LlamaConfig, tokens of olmo_2_1b {
+        MaxSeqLen = 4096; EmbedDim = 4096; HiddenDim = 11_008; NumLayers = 32; NumHeads = 32;
         NumKeyValueHeads = 32; HeadDim = 128;
     } {
         NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(500_000.0); TIED_LOGITS: bool = false;
@@ -166,8 +171,8 @@ published! {
 
     /// Gemma 3 of 1 billion parameters.
     gemma_3_1b = "google/gemma-3-1b-pt": Gemma3, 999_885_952 parameters
-    Gemma3Config {
-        VocabSize = 262_144; MaxSeqLen = 32_768; EmbedDim = 1152; HiddenDim = 6912; NumLayers = 26; NumHeads = 4;
+    Gemma3Config, tokens of gemma_3_270m {
+        MaxSeqLen = 32_768; EmbedDim = 1152; HiddenDim = 6912; NumLayers = 26; NumHeads = 4;
         NumKeyValueHeads = 1; HeadDim = 256; WindowLen = 512;
     } { NORM_EPSILON: f64 = 1e-6; QUERY_SIZE: f64 = 256.0; };
 

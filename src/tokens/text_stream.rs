@@ -54,7 +54,7 @@ impl<'a, V: ConstDim> TextStream<'a, V> {
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn stop_at<S: Into<String>>(self, strings: impl IntoIterator<Item = S>) -> Result<Self, TokenizerError> {
+    pub fn stop_at(self, strings: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, TokenizerError> {
         let stop_strings: Vec<String> = strings.into_iter().map(Into::into).collect();
         match stop_strings.iter().any(String::is_empty) {
             true => Err(TokenizerError::EmptyStop),

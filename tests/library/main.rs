@@ -60,6 +60,7 @@ mod sampling;
 #[cfg(feature = "tokenizers")]
 mod similar_sentences;
 mod small_disks;
+mod speculation;
 mod tensor_board;
 mod tiny_training;
 #[cfg(feature = "tokenizers")]

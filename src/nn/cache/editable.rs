@@ -6,7 +6,8 @@ use crate::ops::{OpError, Real};
 use crate::tokens::Indices;
 
 /// A cache of the batch `B` that can go on from other texts: a [`KeyValueCache`], a [`Cache`], a [`DecoderCache`], or one
-/// of these for each layer. [Beam search](crate::generate::beam_search) needs it.
+/// of these for each layer. [Beam search](crate::generate::beam_search) and [speculative
+/// decoding](crate::generate::Speculation) need it.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Cache, EditableCache, KeyValueCache, Layers}, prelude::*};

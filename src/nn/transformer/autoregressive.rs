@@ -2,7 +2,7 @@ use crate::backend::Backend;
 use crate::dims::{Const, ConstDim, Dim, MaybeSharded, axis, check_same_size};
 use crate::mask::PaddingMask;
 use crate::nn::{Cache, DecoderCache, DecoderOnly, LM, Seq2Seq, SingleStack};
-use crate::ops::{OpError, Real, dim_error, select, slice};
+use crate::ops::{OpError, Real, dim_error, select, slice, stack};
 use crate::tokens::TokenIds;
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, Tensor};
@@ -83,6 +83,25 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
         tokens: &TokenIds<B, S, Self::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Self::VocabSize), E, D>, OpError>;
+
+    /// The logits of the token after each of the tokens: `(B, S) ids of VocabSize -> (B, S, VocabSize)`. The tokens join the
+    /// cache. Without a definition of its own, a model reads the tokens one by one.
+    ///
+    /// # Errors
+    /// Those of [`next_logits`](Self::next_logits).
+    fn all_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Self::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, S, Self::VocabSize), E, D>, OpError> {
+        let (batch, len) = tokens.shape();
+        let rows: Vec<_> = (0..batch.size()).filter_map(|row| tokens.row(row)).collect();
+        let logits = (0..len.size()).map(|position| {
+            let next = TokenIds::from_fn((batch, Const::<1>), |row, _| rows[row][position]);
+            self.next_logits(&next, cache)
+        });
+        stack(logits.collect::<Result<_, _>>()?, len)
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -104,6 +123,14 @@ impl<B: MaybeSharded, Config: SingleStack, E: Real, D: Backend<E>> Autoregressiv
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
         let decoded = self.decode_cached(tokens, cache)?; // (B, S, EmbedDim)
         select(self.logits(last(decoded)?)?, axis::<Const<1>>(), 0)
+    }
+
+    fn all_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
+        self.forward_cached(tokens, cache)
     }
 }
 
@@ -157,6 +184,14 @@ impl<B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoreg
     ) -> Result<Tensor<(B, Config::TgtVocab), E, D>, OpError> {
         let decoded = self.model.decoder.forward_cached(tokens, cache)?; // (B, S, EmbedDim)
         select(self.model.logits(last(decoded)?)?, axis::<Const<1>>(), 0)
+    }
+
+    fn all_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::TgtVocab>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, S, Config::TgtVocab), E, D>, OpError> {
+        self.model.logits(self.model.decoder.forward_cached(tokens, cache)?)
     }
 }
 

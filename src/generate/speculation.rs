@@ -1,0 +1,256 @@
+use super::Sampler;
+use super::generation::{Unread, tokens_of_prompts};
+use crate::backend::Backend;
+use crate::dims::{Const, ConstDim, Dim};
+use crate::nn::{Autoregressive, EditableCache};
+use crate::ops::{OpError, Real};
+use crate::tokens::{Fin, TokenIds};
+use dfdx::shapes::ConstDim as _;
+use dfdx::tensor::Cpu;
+use std::collections::VecDeque;
+use std::fmt;
+
+/// Speculative decoding ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192)): an iterator over the tokens of a text
+/// that `Target` writes with the help of `Draft`, a smaller model of the same vocabulary.
+///
+/// The draft proposes up to `num_proposed` tokens, and the target reads them at once. A proposed token of probability `q`
+/// is accepted with probability `min(1, p / q)`, if the target gives it `p`. The first token that is not accepted is
+/// replaced by one of the distribution `max(0, p - q)`; if all are accepted, the target adds one. So the text has the
+/// distribution of the target's own: a greedy text is the target's text, and takes fewer passes of the target.
+///
+/// The text ends as one of a [`Generation`](super::Generation) does.
+///
+/// ```
+/// use typed_transformer::{doctest::*, generate::{Sampler, Speculation}, prelude::*};
+/// let target = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::seed_from_u64(0));
+/// let draft = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::seed_from_u64(1)); // of any smaller configuration
+/// let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Const::<1>, TgtLen))?;
+/// let mut sampler = Sampler::greedy();
+/// let text = Speculation::new(&target, &draft, &prompt, None, 4, &mut sampler)?.take(8);
+/// let text: Vec<Fin<VocabSize>> = text.collect::<Result<_, _>>()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Speculation<
+    'a,
+    Target: Autoregressive<Const<1>, E, D>,
+    Draft: Autoregressive<Const<1>, E, D>,
+    E: Real = f32,
+    D: Backend<E> = Cpu,
+> {
+    target: Reader<'a, Target, E, D>,
+    draft: Reader<'a, Draft, E, D>,
+    sampler: &'a mut Sampler<Target::VocabSize>,
+    ends: Vec<Fin<Target::VocabSize>>,
+    /// The most tokens that the draft proposes at once.
+    max_proposed: usize,
+    /// The prompt and what follows it.
+    text: Vec<Fin<Target::VocabSize>>,
+    /// Which tokens the text has.
+    occurs: Vec<bool>,
+    has_ended: bool,
+    /// The tokens at the end of the text that were not handed out.
+    chosen: VecDeque<Fin<Target::VocabSize>>,
+    num_proposed: usize,
+    num_accepted: usize,
+}
+
+impl<'a, Target, Draft, E: Real, D: Backend<E>> Speculation<'a, Target, Draft, E, D>
+where
+    Target: Autoregressive<Const<1>, E, D, Cache: EditableCache<Const<1>>>,
+    Draft: Autoregressive<Const<1>, E, D, VocabSize: SameVocabulary<Target::VocabSize>, Cache: EditableCache<Const<1>>>,
+{
+    /// Begins with a prompt. `ends` is `Some(end)`, `None`, or a list. The models read the prompt when the first token is
+    /// asked for.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if the prompt is longer than the target's [`MaxSeqLen`](Autoregressive::MaxSeqLen);
+    /// [`OpError::Padding`] if it has padding before a token, or no token.
+    pub fn new<Prompt: Dim>(
+        target: &'a Target,
+        draft: &'a Draft,
+        prompt: &TokenIds<Const<1>, Prompt, Target::VocabSize>,
+        ends: impl IntoIterator<Item = Fin<Target::VocabSize>>,
+        num_proposed: usize,
+        sampler: &'a mut Sampler<Target::VocabSize>,
+    ) -> Result<Self, OpError> {
+        let text = tokens_of_prompts::<_, _, _, Target::MaxSeqLen>(prompt)?.concat();
+        let mut occurs = vec![false; Target::VocabSize::SIZE];
+        text.iter().for_each(|token| occurs[token.value()] = true);
+        Ok(Self {
+            target: Reader::new(target)?,
+            draft: Reader::new(draft)?,
+            sampler,
+            ends: ends.into_iter().collect(),
+            max_proposed: num_proposed,
+            text,
+            occurs,
+            has_ended: false,
+            chosen: VecDeque::new(),
+            num_proposed: 0,
+            num_accepted: 0,
+        })
+    }
+
+    /// The share of the proposed tokens that was accepted; `None` if none was proposed.
+    #[must_use]
+    pub fn acceptance(&self) -> Option<f64> {
+        (self.num_proposed > 0).then(|| self.num_accepted as f64 / self.num_proposed as f64)
+    }
+
+    /// Lets the draft propose tokens, and the target check them.
+    fn choose_next(&mut self) -> Result<(), OpError> {
+        let len = self.text.len();
+        // The draft need not read its last proposal.
+        let (target_room, draft_room) = (Target::MaxSeqLen::SIZE.checked_sub(len), Draft::MaxSeqLen::SIZE + 1);
+        let Some(target_room) = target_room else {
+            self.has_ended = true;
+            return Ok(());
+        };
+        let count = self.max_proposed.min(target_room).min(draft_room.saturating_sub(len));
+        let (mut proposals, mut occurs) = (Vec::new(), self.occurs.clone());
+        for _ in 0..count {
+            let distribution = self.sampler.distribution(&self.draft.next_logits(&self.text)?, &occurs)?;
+            let token = self.sampler.draw(&distribution);
+            self.text.push(token);
+            occurs[token.value()] = true;
+            proposals.push(distribution);
+            if self.ends.contains(&token) {
+                break;
+            }
+        }
+        let logits = self.target.logits_from(len - 1, &self.text)?;
+        let proposed = self.text.split_off(len);
+        for (place, logits) in logits.chunks(Target::VocabSize::SIZE).enumerate() {
+            let wanted = self.sampler.distribution(logits, &self.occurs)?;
+            let (token, is_accepted) = match (proposed.get(place), proposals.get(place)) {
+                (Some(&token), Some(proposal)) if self.sampler.accepts(&wanted, proposal, token) => (token, true),
+                (_, Some(proposal)) => {
+                    (self.sampler.draw(&wanted.in_excess_of(proposal, Target::VocabSize::SIZE)), false)
+                }
+                (_, None) => (self.sampler.draw(&wanted), false),
+            };
+            self.text.push(token);
+            self.occurs[token.value()] = true;
+            self.num_accepted += usize::from(is_accepted);
+            self.has_ended = self.ends.contains(&token);
+            if self.has_ended || !is_accepted {
+                break;
+            }
+        }
+        self.num_proposed += proposed.len();
+        self.chosen.extend(&self.text[len..]);
+        self.target.keep(self.text.len() - 1)?;
+        self.draft.keep(self.text.len() - 1)
+    }
+}
+
+impl<Target, Draft, E: Real, D: Backend<E>> Iterator for Speculation<'_, Target, Draft, E, D>
+where
+    Target: Autoregressive<Const<1>, E, D, Cache: EditableCache<Const<1>>>,
+    Draft: Autoregressive<Const<1>, E, D, VocabSize: SameVocabulary<Target::VocabSize>, Cache: EditableCache<Const<1>>>,
+{
+    type Item = Result<Fin<Target::VocabSize>, OpError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.chosen.is_empty()
+            && !self.has_ended
+            && let Err(error) = self.choose_next()
+        {
+            self.has_ended = true;
+            return Some(Err(error));
+        }
+        self.chosen.pop_front().map(Ok)
+    }
+}
+
+impl<Target: Autoregressive<Const<1>, E, D>, Draft: Autoregressive<Const<1>, E, D>, E: Real, D: Backend<E>> fmt::Debug
+    for Speculation<'_, Target, Draft, E, D>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (len, proposed, accepted) = (self.text.len(), self.num_proposed, self.num_accepted);
+        write!(f, "Speculation ({len} tokens, {accepted} of {proposed} proposals accepted)")
+    }
+}
+
+/// The tokens of this vocabulary are those of `Vocab`: both are one dimension.
+///
+/// ```
+/// use typed_transformer::{generate::SameVocabulary, models::published::{gpt2, gpt2_medium}};
+/// fn can_draft<Draft: SameVocabulary<Target>, Target>() {}
+/// can_draft::<gpt2::VocabSize, gpt2_medium::VocabSize>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the vocabulary `{Vocab}`",
+    label = "this draft writes tokens of `{Self}`, not of `{Vocab}`",
+    note = "the tokens that a draft proposes are those of its target: both models have one dimension of tokens"
+)]
+pub trait SameVocabulary<Vocab>: ConstDim {
+    /// A token of `Vocab`.
+    #[doc(hidden)]
+    fn token(token: Fin<Vocab>) -> Fin<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Vocab: ConstDim> SameVocabulary<Vocab> for Vocab {
+    fn token(token: Fin<Vocab>) -> Fin<Vocab> {
+        token
+    }
+}
+
+/// A model, and what it has read of a text.
+struct Reader<'a, Model: Autoregressive<Const<1>, E, D>, E: Real, D: Backend<E>> {
+    model: &'a Model,
+    cache: Model::Cache,
+    num_read: usize,
+}
+
+impl<'a, Model, E: Real, D: Backend<E>> Reader<'a, Model, E, D>
+where
+    Model: Autoregressive<Const<1>, E, D, Cache: EditableCache<Const<1>>>,
+{
+    fn new(model: &'a Model) -> Result<Self, OpError> {
+        Ok(Self { model, cache: model.cache(Const)?, num_read: 0 })
+    }
+
+    /// Reads a text to its end, and returns the logits of the token after it.
+    fn next_logits<Vocab>(&mut self, text: &[Fin<Vocab>]) -> Result<Vec<E>, OpError>
+    where
+        Model::VocabSize: SameVocabulary<Vocab>,
+    {
+        let unread = self.unread(text);
+        Ok(self.model.next_logits(&unread, &mut self.cache)?.as_vec())
+    }
+
+    /// Reads a text to its end, and returns the logits of the token after position `start` and of those after the later
+    /// ones.
+    fn logits_from(&mut self, start: usize, text: &[Fin<Model::VocabSize>]) -> Result<Vec<E>, OpError> {
+        if self.num_read < start {
+            self.next_logits(&text[..start])?;
+        }
+        let unread = self.unread(text);
+        Ok(self.model.all_logits(&unread, &mut self.cache)?.as_vec())
+    }
+
+    /// The rest of a text, which the model is about to read.
+    fn unread<Vocab>(&mut self, text: &[Fin<Vocab>]) -> TokenIds<Const<1>, Unread, Model::VocabSize>
+    where
+        Model::VocabSize: SameVocabulary<Vocab>,
+    {
+        let unread = &text[self.num_read..];
+        self.num_read = text.len();
+        TokenIds::from_fn((Const, Unread::new(unread.len())), |_, position| Model::VocabSize::token(unread[position]))
+    }
+
+    /// Takes back what was read after the first `len` tokens.
+    fn keep(&mut self, len: usize) -> Result<(), OpError> {
+        if self.num_read > len {
+            self.num_read = len;
+            match self.cache.truncate(len) {
+                // A sliding window has dropped what position `len` sees, so the model reads the text again.
+                Err(OpError::Range { .. }) => *self = Self::new(self.model)?,
+                result => return result,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,14 @@
+//! The rows of a cache are reordered by rows of its own batch.
+//! Covers `B` of `nn::EditableCache`.
+//! Right with `Beams` for `Batch` in line 8.
+use typed_transformer::{nn::EditableCache, prelude::*, tokens::Indices};
+
+dims! { Batch; Beams; }
+
+type Rows = Indices<(Batch,), Batch>;
+
+fn reorder(cache: &mut impl EditableCache<Beams>, rows: &Rows) -> Result<(), OpError> {
+    cache.reorder(rows)
+}
+
+fn main() {}
