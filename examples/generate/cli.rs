@@ -1,9 +1,12 @@
 //! The command line.
 
-use crate::support::{BoxError, DeviceName, count};
+use crate::support::{BoxError, DeviceName, batch_size, count};
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
-use typed_transformer::{dims::ConstDim, generate::Sampler};
+use typed_transformer::{
+    dims::ConstDim,
+    generate::{BeamOptions, EarlyStopping, Sampler},
+};
 
 /// Continue a prompt with a published model, from a folder of HuggingFace.
 #[derive(Parser)]
@@ -15,14 +18,23 @@ pub struct Cli {
     /// The published model whose folder it is
     #[arg(long, value_enum, default_value_t)]
     pub model: ModelName,
-    /// Beginning of the text
-    #[arg(long, value_name = "TEXT", default_value = "Once upon a time", allow_hyphen_values = true)]
-    pub prompt: String,
+    /// Beginning of the text; several write several texts together
+    #[arg(long = "prompt", value_name = "TEXT", default_value = "Once upon a time", allow_hyphen_values = true)]
+    pub prompts: Vec<String>,
+    /// Answer each prompt as a message, in the words of the model's chat template
+    #[arg(long)]
+    pub chat: bool,
+    /// What the model is told before the message
+    #[arg(long, value_name = "TEXT", requires = "chat", allow_hyphen_values = true)]
+    pub system: Option<String>,
+    /// End a text before this string; several end it before the first one
+    #[arg(long = "stop", value_name = "TEXT", allow_hyphen_values = true)]
+    pub stops: Vec<String>,
     /// The most tokens to write
     #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = count)]
     pub tokens: usize,
     /// Draw tokens, with logits that are divided by this number; without it, the most likely token is written
-    #[arg(long)]
+    #[arg(long, conflicts_with = "num_beams")]
     temperature: Option<f64>,
     /// Draw only among this many most likely tokens
     #[arg(long, value_name = "COUNT", requires = "temperature")]
@@ -36,6 +48,21 @@ pub struct Cli {
     /// Divide the positive logits of tokens that the text has by this number, and multiply the negative ones
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     repetition_penalty: f64,
+    /// Look for the most likely text, with this many beams
+    #[arg(long, value_name = "COUNT", value_parser = batch_size, conflicts_with = "repetition_penalty")]
+    pub num_beams: Option<usize>,
+    /// Divide the score of a text by its number of tokens to this power
+    #[arg(long, value_name = "POWER", default_value_t = 1.0, requires = "num_beams", allow_hyphen_values = true)]
+    length_penalty: f64,
+    /// When the search ends
+    #[arg(long, value_enum, default_value_t, requires = "num_beams")]
+    early_stopping: Stopping,
+    /// Folder of a smaller model whose proposals the model checks: gpt2 for gpt2-medium, qwen3-0.6b for qwen3-1.7b
+    #[arg(long, value_name = "FOLDER", conflicts_with = "num_beams")]
+    pub draft: Option<PathBuf>,
+    /// The most tokens that the smaller model proposes at once
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = count, requires = "draft")]
+    pub draft_tokens: usize,
     /// How the weights are stored in memory; with fewer bits a token takes less time
     #[arg(long, value_enum, default_value_t)]
     pub weights: Weights,
@@ -45,6 +72,18 @@ pub struct Cli {
     /// Device to run on; cuda needs a build with --features cuda
     #[arg(long, value_enum, default_value_t)]
     pub device: DeviceName,
+}
+
+/// When a search with beams ends.
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Stopping {
+    /// When the best beam is no better than the worst text that has ended
+    #[default]
+    Heuristic,
+    /// When as many texts have ended as there are beams
+    WhenFull,
+    /// When the best beam can become no better than the worst text that has ended
+    Never,
 }
 
 /// How the weights are stored in memory.
@@ -82,6 +121,9 @@ pub enum ModelName {
     /// Qwen3, 0.6 billion parameters
     #[value(name = "qwen3-0.6b")]
     Qwen3,
+    /// Qwen3, 1.7 billion parameters
+    #[value(name = "qwen3-1.7b")]
+    LargerQwen3,
     /// OLMo 2, 1.5 billion parameters
     #[value(name = "olmo-2-1b")]
     Olmo2,
@@ -94,6 +136,15 @@ pub enum ModelName {
 }
 
 impl Cli {
+    pub fn beam_options(&self) -> BeamOptions {
+        let early_stopping = match self.early_stopping {
+            Stopping::Heuristic => EarlyStopping::Heuristic,
+            Stopping::WhenFull => EarlyStopping::WhenFull,
+            Stopping::Never => EarlyStopping::Never,
+        };
+        BeamOptions { length_penalty: self.length_penalty, early_stopping }
+    }
+
     pub fn sampler<V: ConstDim>(&self) -> Result<Sampler<V>, BoxError> {
         let Some(temperature) = self.temperature else {
             return Ok(Sampler::greedy().repetition_penalty(self.repetition_penalty)?);

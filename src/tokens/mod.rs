@@ -5,9 +5,13 @@
 //! axis are made in the same way. Their constructors check every id once, so no operation checks an id again.
 //!
 //! [`CharTokenizer`] turns text into tokens by its characters, and `Tokenizer` as published models do (feature
-//! `tokenizers`).
+//! `tokenizers`). With the same feature, `ChatTemplate` writes a chat as the text that a model continues.
 
 mod char_tokenizer;
+#[cfg(feature = "tokenizers")]
+mod chat_template;
+#[cfg(feature = "tokenizers")]
+mod chat_template_values;
 mod error;
 mod fin;
 mod indices;
@@ -22,6 +26,8 @@ mod tokenizer;
 mod tokenizer_file;
 
 pub use char_tokenizer::CharTokenizer;
+#[cfg(feature = "tokenizers")]
+pub use chat_template::{ChatMessage, ChatTemplate, ChatTemplateError};
 pub use error::TokenError;
 pub use fin::Fin;
 pub use indices::{IndexOf, Indices};

@@ -48,8 +48,7 @@ crate::error::debug_by_sentence!(TokenizerError);
 /// The tokenizer of a published model, as its `tokenizer.json` describes it: byte pairs, WordPiece or Unigram, by
 /// HuggingFace's crate [`tokenizers`] (feature `tokenizers`).
 ///
-/// Its tokens are those of the vocabulary `V`, which a model has in its type. A table may have up to 127 rows more than
-/// the tokenizer has tokens: some models round their number up.
+/// Its tokens are those of the vocabulary `V`, which a model has in its type.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, tokens::Tokenizer};
@@ -87,7 +86,7 @@ pub struct Tokenizer<V> {
 }
 
 impl<V: ConstDim> Tokenizer<V> {
-    /// Reads a `tokenizer.json`.
+    /// Reads a `tokenizer.json` of all tokens of `V`. A table may have up to 127 rows more: some models round their number up.
     ///
     /// Texts are neither cut nor padded, whatever the file says: the length of a sequence is in its type. The file may
     /// have 2 MB and 200 bytes for each token of `V`, and a token 1,000 bytes. Reading it takes at most 200 MB and 20 kB for
@@ -97,18 +96,47 @@ impl<V: ConstDim> Tokenizer<V> {
     /// [`TokenizerError::Read`], [`TokenizerError::Format`], or [`TokenizerError::Vocabulary`] if the file has more
     /// tokens than `V`, or fewer by 128 or more.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, TokenizerError> {
+        let tokenizer = Self::from_file_of_fewer_tokens(&path)?;
+        match tokenizer.size + PADDING > V::SIZE {
+            true => Ok(tokenizer),
+            false => Err(vocabulary_error::<V>(path.as_ref(), tokenizer.size)),
+        }
+    }
+
+    /// Reads a `tokenizer.json` of any number of tokens up to `V`: the table of a Qwen3 has 267 rows more than its tokenizer
+    /// has tokens. A [`Sampler`](crate::generate::Sampler) that is restricted to [`tokens`](Self::tokens) chooses none of the
+    /// others.
+    ///
+    /// # Errors
+    /// Those of [`from_file`](Self::from_file), but for a file of fewer tokens.
+    ///
+    /// ```
+    /// use typed_transformer::{generate::Sampler, prelude::*, tokens::Tokenizer};
+    /// dims! { pub VocabSize = 300; }
+    /// # let path = std::env::temp_dir().join("typed-transformer-fewer.json");
+    /// # std::fs::write(&path, r###"{
+    /// #     "model": {"type": "WordPiece", "vocab": {"[UNK]": 0, "play": 1, "##ing": 2, "well": 3},
+    /// #               "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
+    /// #     "pre_tokenizer": {"type": "Whitespace"}, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
+    /// #     "added_tokens": []
+    /// # }"###)?;
+    /// assert!(Tokenizer::<VocabSize>::from_file(&path).is_err());
+    /// let tokenizer = Tokenizer::<VocabSize>::from_file_of_fewer_tokens(&path)?;
+    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor((0..300).map(|id| id as f32).collect::<Vec<_>>());
+    /// let mut sampler = Sampler::greedy().restrict_to(tokenizer.tokens());
+    /// assert_eq!(sampler.choose(&logits)?.value(), 3);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_file_of_fewer_tokens(path: impl AsRef<Path>) -> Result<Self, TokenizerError> {
         let path = path.as_ref();
         let bytes = read_bounded(path, max_len_bytes(V::SIZE))
             .map_err(|source| TokenizerError::Read { path: path.into(), source })?;
         let format_error = |message| TokenizerError::Format { path: path.into(), message };
-        let vocabulary_error = |found: usize| {
-            let (vocab, vocab_size) = (name::<V>(), V::SIZE);
-            TokenizerError::Vocabulary { path: path.into(), found, vocab, vocab_size }
-        };
         let file: TokenizerFile = serde_json::from_slice(&bytes).map_err(|error| format_error(error.to_string()))?;
         // Parsing takes many times the memory of the file.
         if file.num_tokens() > V::SIZE {
-            return Err(vocabulary_error(file.num_tokens()));
+            return Err(vocabulary_error::<V>(path, file.num_tokens()));
         }
         file.ensure_bounded(V::SIZE).map_err(format_error)?;
         let parse = || {
@@ -118,8 +146,8 @@ impl<V: ConstDim> Tokenizer<V> {
         };
         let tokenizer = catch_panic(parse).map_err(format_error)?;
         let size = tokenizer.get_vocab(true).into_values().max().map_or(0, |highest| highest as usize + 1);
-        if size > V::SIZE || size + PADDING <= V::SIZE {
-            return Err(vocabulary_error(size));
+        if size > V::SIZE {
+            return Err(vocabulary_error::<V>(path, size));
         }
         let model = file.model;
         let unknown = model.unk_token.and_then(|token| tokenizer.token_to_id(&token)).or(model.unk_id);
@@ -132,7 +160,19 @@ impl<V: ConstDim> Tokenizer<V> {
     /// [`TokenizerError::Unknown`] with the first part of the text that has no token. [`TokenizerError::Failed`] if the
     /// tokenizer does.
     pub fn encode(&self, text: &str) -> Result<Vec<Fin<V>>, TokenizerError> {
-        let encode = || self.tokenizer.encode(text, true).map_err(|error| error.to_string());
+        self.encode_with(text, true)
+    }
+
+    /// The tokens of a text that has its special tokens, such as a [chat](super::ChatTemplate): none are added.
+    ///
+    /// # Errors
+    /// Those of [`encode`](Self::encode).
+    pub fn encode_verbatim(&self, text: &str) -> Result<Vec<Fin<V>>, TokenizerError> {
+        self.encode_with(text, false)
+    }
+
+    fn encode_with(&self, text: &str, adds_special_tokens: bool) -> Result<Vec<Fin<V>>, TokenizerError> {
+        let encode = || self.tokenizer.encode(text, adds_special_tokens).map_err(|error| error.to_string());
         let encoding = catch_panic(encode).map_err(failed)?;
         let is_special = encoding.get_special_tokens_mask();
         let mut is_encoded = vec![false; text.len()];
@@ -177,8 +217,9 @@ impl<V: ConstDim> Tokenizer<V> {
     }
 
     /// The tokens that have a text.
-    pub fn tokens(&self) -> impl Iterator<Item = Fin<V>> + use<V> {
-        Fin::all().take(self.size)
+    pub fn tokens(&self) -> impl Iterator<Item = Fin<V>> + use<'_, V> {
+        let has_text = |token: &Fin<V>| self.tokenizer.id_to_token(token.value() as u32).is_some();
+        Fin::all().take(self.size).filter(has_text)
     }
 
     /// A text that is decoded while its tokens are written.
@@ -186,6 +227,10 @@ impl<V: ConstDim> Tokenizer<V> {
     pub fn stream(&self) -> TextStream<'_, V> {
         TextStream::new(self)
     }
+}
+
+fn vocabulary_error<V: ConstDim>(path: &Path, found: usize) -> TokenizerError {
+    TokenizerError::Vocabulary { path: path.into(), found, vocab: name::<V>(), vocab_size: V::SIZE }
 }
 
 fn failed(message: String) -> TokenizerError {

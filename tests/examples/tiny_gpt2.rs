@@ -96,6 +96,30 @@ fn a_published_model_writes_a_text() {
 }
 
 #[test]
+fn texts_are_written_together_searched_and_proposed() {
+    let folder = folder_of_a_model();
+    let write = |options: &str| {
+        let written = run(&GENERATE, &folder, &format!("model --model tiny-gpt2 --tokens 12 {options}"));
+        written.assert_ended_with(0);
+        written.stdout
+    };
+    let [one, other] = ["--prompt Speak", "--prompt We"].map(write);
+    assert_eq!(write("--prompt Speak --prompt We"), format!("{one}{other}"));
+    // The model proposes to itself.
+    assert_eq!(write("--prompt Speak --draft model --draft-tokens 3"), one);
+    // The last five bytes of the text, which are a stop string only once.
+    let stop = &one[one.len() - 6..one.len() - 1];
+    let stopped = write(&format!("--prompt Speak --stop {stop}"));
+    assert_eq!(stopped.trim_end(), &one[..one["Speak".len()..].find(stop).unwrap() + "Speak".len()]);
+    assert!(write("--prompt Speak --num-beams 3 --length-penalty -1 --early-stopping never").starts_with("Speak"));
+
+    let settings = r#"{"chat_template": "{% for message in messages %}<{{ message.role }}>{{ message.content }}{% endfor %}"}"#;
+    fs::write(folder.path().join("model/tokenizer_config.json"), settings).unwrap();
+    let answer = write("--chat --system Hush --prompt Speak");
+    assert_eq!(answer, write("--prompt <system>Hush<user>Speak").replacen("<system>Hush<user>Speak", "", 1));
+}
+
+#[test]
 fn a_training_goes_on_from_published_weights() {
     let folder = folder_of_a_model();
     let options = "--data text --steps 20 --batch 2 --interval 10 --learning-rate 0.05 --sample 10 --prompt to";

@@ -17,6 +17,8 @@ mod beams;
 mod bit_exact_resume;
 mod cache;
 mod cache_edits;
+#[cfg(feature = "tokenizers")]
+mod chat;
 mod checkpoint_faults;
 mod checkpoints;
 mod conventions;

@@ -4,6 +4,7 @@
 use crate::support::temp_dir;
 use proptest::{prelude::*, sample::Index};
 use std::{fs, path::PathBuf};
+use typed_transformer::generate::Sampler;
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::{Tokenizer, TokenizerError};
 
@@ -74,6 +75,31 @@ fn the_vocabulary_is_that_of_the_type_or_rounded_up() {
     assert_eq!(padded.token("no such token"), None);
     let tokens = [Fin::literal::<299>(), Fin::literal::<300>()];
     assert_eq!(padded.decode(&tokens).unwrap_err().to_string(), "token 300 has no text: the tokenizer has 300 tokens");
+}
+
+#[test]
+fn a_tokenizer_may_have_fewer_tokens_if_the_caller_says_so() {
+    dims! { QwenVocab = 1000; }
+    let tokenizer = Tokenizer::<QwenVocab>::from_file_of_fewer_tokens(path("bpe")).unwrap();
+    assert_eq!(tokenizer.tokens().count(), 300);
+    assert!(Tokenizer::<ShortVocab>::from_file_of_fewer_tokens(path("bpe")).is_err());
+    // The logits are highest where no token is.
+    let logits: Vec<f32> = (0..1000).map(|id| id as f32 / 100.0).collect();
+    let logits: Tensor<(QwenVocab,), f32, Cpu> = Cpu::default().tensor(logits);
+    for sampler in [Sampler::greedy(), Sampler::with_temperature(2.0, 1).unwrap()] {
+        let mut sampler = sampler.restrict_to(tokenizer.tokens());
+        assert!((0..100).all(|_| sampler.choose(&logits).unwrap().value() < 300));
+    }
+}
+
+#[test]
+fn a_number_without_a_token_is_not_among_the_tokens() {
+    let file = temp_dir();
+    let path = file.path().join("tokenizer.json");
+    let json = r#"{"model": {"type": "WordLevel", "vocab": {"a": 0, "b": 5}, "unk_token": "a"}, "added_tokens": []}"#;
+    fs::write(&path, json).unwrap();
+    let tokenizer = Tokenizer::<CharVocab>::from_file(&path).unwrap();
+    assert_eq!(tokenizer.tokens().map(Fin::value).collect::<Vec<_>>(), [0, 5]);
 }
 
 #[test]

@@ -1,0 +1,182 @@
+use super::chat_template_values::{Refusal, environment, without_generation_tags};
+use crate::escape::escape;
+use crate::files::read_bounded;
+use minijinja::{Environment, ErrorKind, Value, context};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{error, io};
+
+/// The longest file. The settings of a tokenizer with 262,144 tokens have 1.2 MB.
+const MAX_LEN_BYTES: u64 = 16_000_000;
+/// The most steps of a template: instructions, and one for each 64 bytes of text. So its texts take at most 64 MB. Lists that
+/// are added up are not counted.
+pub(super) const MAX_STEPS: u64 = 1_000_000;
+/// The most statements, macros and expressions that stand in one another.
+pub(super) const MAX_DEPTH: usize = 200;
+/// The name of the template in its environment.
+const NAME: &str = "chat";
+
+/// The error of a chat template.
+///
+/// ```
+/// use typed_transformer::tokens::ChatTemplate;
+/// let error = ChatTemplate::from_folder("no-such-folder").unwrap_err().to_string();
+/// assert!(error.starts_with("cannot read no-such-folder/tokenizer_config.json"), "{error}");
+/// ```
+#[derive(thiserror::Error)]
+#[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
+pub enum ChatTemplateError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    /// The file is not the settings of a tokenizer, or its template is not one.
+    #[error("{}: {}", path.display(), escape(message))]
+    Format { path: PathBuf, message: String },
+    /// The tokenizer has no chat template: its model does not chat.
+    #[error("{} has no `chat_template`", path.display())]
+    Missing { path: PathBuf },
+    /// The template refuses the messages, by `raise_exception`.
+    #[error("the chat template refuses the messages: {}", escape(message))]
+    Refused { message: String },
+    /// The template takes too long, or makes too long a text.
+    #[error("the chat template takes more than {max_steps} steps, where 64 bytes of text are one step")]
+    TooLong { max_steps: u64 },
+    /// Too many statements, macros and expressions of the template stand in one another.
+    #[error("the chat template is more than {max_depth} levels deep")]
+    TooDeep { max_depth: usize },
+    /// The template fails.
+    #[error("the chat template failed: {}", escape(message))]
+    Failed { message: String },
+}
+crate::error::debug_by_sentence!(ChatTemplateError);
+
+/// A message of a chat.
+///
+/// ```
+/// use typed_transformer::tokens::ChatMessage;
+/// let message = ChatMessage::new("user", "How many legs has a spider?");
+/// assert_eq!((&*message.role, &*message.content), ("user", "How many legs has a spider?"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatMessage {
+    /// Who says it: `system`, `user`, `assistant`, or another role that the template knows.
+    pub role: String,
+    /// The text.
+    pub content: String,
+}
+
+impl ChatMessage {
+    /// A message.
+    pub fn new(role: impl Into<String>, content: impl Into<String>) -> Self {
+        Self { role: role.into(), content: content.into() }
+    }
+}
+
+/// The template by which a published model writes a chat as one text (feature `tokenizers`): the `chat_template` of
+/// `tokenizer_config.json`, rendered as `apply_chat_template` of `transformers` does, by the crate [`minijinja`].
+///
+/// ```
+/// use typed_transformer::tokens::{ChatMessage, ChatTemplate};
+/// # let folder = std::env::temp_dir().join("typed-transformer-chat");
+/// # std::fs::create_dir_all(&folder)?;
+/// std::fs::write(folder.join("tokenizer_config.json"), r#"{
+///     "bos_token": "<s>",
+///     "chat_template": "{{ bos_token }}{% for message in messages %}[{{ message.role }}] {{ message['content'].strip() }}
+/// {% endfor %}{% if add_generation_prompt %}[assistant] {% endif %}"
+/// }"#.replace('\n', "\\n"))?;
+/// let template = ChatTemplate::from_folder(&folder)?;
+/// let messages = [ChatMessage::new("system", "Be brief. "), ChatMessage::new("user", "How many legs has a spider?")];
+/// assert_eq!(
+///     template.render(&messages, true)?,
+///     "<s>[system] Be brief.\n[user] How many legs has a spider?\n[assistant] ",
+/// );
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ChatTemplate {
+    environment: Environment<'static>,
+    /// The special tokens by the names that a template knows, such as `bos_token`.
+    special_tokens: BTreeMap<String, String>,
+}
+
+impl ChatTemplate {
+    /// Reads the template and the special tokens from the folder of a model: `tokenizer_config.json`, and
+    /// `chat_template.jinja`, if it is there.
+    ///
+    /// # Errors
+    /// [`ChatTemplateError::Read`], [`ChatTemplateError::Format`], or [`ChatTemplateError::Missing`] if there is no template.
+    pub fn from_folder(folder: impl AsRef<Path>) -> Result<Self, ChatTemplateError> {
+        let mut path = folder.as_ref().join("tokenizer_config.json");
+        let read = |path: &Path| {
+            read_bounded(path, MAX_LEN_BYTES).map_err(|source| ChatTemplateError::Read { path: path.into(), source })
+        };
+        let settings: serde_json::Value = serde_json::from_slice(&read(&path)?)
+            .map_err(|error| ChatTemplateError::Format { path: path.clone(), message: error.to_string() })?;
+        let file = folder.as_ref().join("chat_template.jinja");
+        let source = if file.exists() {
+            path = file;
+            let text = String::from_utf8(read(&path)?);
+            Some(text.map_err(|error| ChatTemplateError::Format { path: path.clone(), message: error.to_string() })?)
+        } else {
+            default_template(&settings["chat_template"]).map(String::from)
+        };
+        let Some(source) = source else { return Err(ChatTemplateError::Missing { path }) };
+        let mut environment = environment();
+        environment
+            .add_template_owned(NAME, without_generation_tags(&source))
+            .map_err(|error| ChatTemplateError::Format { path, message: format!("the chat template: {error}") })?;
+        let fields = settings.as_object().into_iter().flatten();
+        let token = |(name, value): (&String, &serde_json::Value)| {
+            let text = value.as_str().or_else(|| value["content"].as_str()).filter(|_| name.ends_with("_token"))?;
+            Some((name.clone(), text.to_string()))
+        };
+        Ok(Self { environment, special_tokens: fields.filter_map(token).collect() })
+    }
+
+    /// The text of a chat. With `add_generation_prompt` it ends with the beginning of an answer. The text has its special
+    /// tokens: [`Tokenizer::encode_verbatim`](super::Tokenizer::encode_verbatim) adds none. Such tokens in a message count
+    /// as if the template had written them.
+    ///
+    /// # Errors
+    /// [`ChatTemplateError::Refused`] if the template does not take these messages, [`ChatTemplateError::TooLong`] if it takes
+    /// too long, [`ChatTemplateError::TooDeep`], and [`ChatTemplateError::Failed`].
+    pub fn render(&self, messages: &[ChatMessage], add_generation_prompt: bool) -> Result<String, ChatTemplateError> {
+        let message = |ChatMessage { role, content }: &ChatMessage| {
+            Value::from_pairs([("role", Value::from(role)), ("content", Value::from(content))])
+        };
+        let messages: Vec<Value> = messages.iter().map(message).collect();
+        // A template asks whether there are tools and documents.
+        let values = context! {
+            messages, add_generation_prompt, tools => (), documents => (), ..Value::from_pairs(&self.special_tokens)
+        };
+        let render = |template: minijinja::Template| template.render(values);
+        self.environment.get_template(NAME).and_then(render).map_err(|error| render_error(&error))
+    }
+}
+
+/// The template, or the one named `default`.
+fn default_template(value: &serde_json::Value) -> Option<&str> {
+    let named = || value.as_array()?.iter().find(|template| template["name"] == "default")?["template"].as_str();
+    value.as_str().or_else(named)
+}
+
+fn render_error(error: &minijinja::Error) -> ChatTemplateError {
+    let mut source: Option<&dyn error::Error> = Some(error);
+    while let Some(cause) = source {
+        if let Some(Refusal(message)) = cause.downcast_ref() {
+            return ChatTemplateError::Refused { message: message.clone() };
+        }
+        match cause.downcast_ref::<minijinja::Error>() {
+            Some(cause) if cause.kind() == ErrorKind::OutOfFuel => {
+                return ChatTemplateError::TooLong { max_steps: MAX_STEPS };
+            }
+            Some(cause) if cause.detail() == Some("recursion limit exceeded") => {
+                return ChatTemplateError::TooDeep { max_depth: MAX_DEPTH };
+            }
+            _ => {}
+        }
+        source = cause.source();
+    }
+    ChatTemplateError::Failed { message: error.to_string() }
+}

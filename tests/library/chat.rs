@@ -1,0 +1,145 @@
+//! Chat templates: the texts of `apply_chat_template` of HuggingFace's `transformers`, and hostile templates.
+
+use crate::support::temp_dir;
+use serde_json::{Value, json};
+use std::fs;
+use tempfile::TempDir;
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::{ChatMessage, ChatTemplate, ChatTemplateError, Tokenizer};
+
+/// A folder with these settings of a tokenizer.
+fn folder(settings: &Value) -> TempDir {
+    let folder = temp_dir();
+    fs::write(folder.path().join("tokenizer_config.json"), settings.to_string()).unwrap();
+    folder
+}
+
+fn template(source: &str) -> Result<ChatTemplate, ChatTemplateError> {
+    ChatTemplate::from_folder(
+        folder(&json!({"bos_token": "<s>", "eos_token": {"content": "</s>"}, "chat_template": source})).path(),
+    )
+}
+
+fn render(source: &str) -> Result<String, ChatTemplateError> {
+    template(source)?.render(&[ChatMessage::new("user", "Hi")], true)
+}
+
+#[test]
+fn texts_are_those_of_transformers() {
+    let reference: Value = serde_json::from_str(include_str!("../fixtures/chat/chats.json")).unwrap();
+    let cases = reference["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 50);
+    for case in cases {
+        let source = reference["templates"][case["template"].as_str().unwrap()].as_str().unwrap();
+        let chat: Vec<(String, String)> = serde_json::from_value(case["chat"].clone()).unwrap();
+        let chat: Vec<_> = chat.into_iter().map(|(role, content)| ChatMessage::new(role, content)).collect();
+        let found = template(source).unwrap().render(&chat, case["add_generation_prompt"].as_bool().unwrap());
+        match (found, case["text"].as_str()) {
+            (Ok(found), Some(expected)) => assert_eq!(found, expected, "{case}"),
+            (Err(ChatTemplateError::Refused { message }), None) => assert_eq!(case["error"], message),
+            (found, _) => panic!("{found:?} for {case}"),
+        }
+    }
+}
+
+#[test]
+fn a_template_stands_in_settings_in_a_list_or_in_a_file() {
+    let of = |settings: &Value| {
+        let folder = folder(settings);
+        ChatTemplate::from_folder(folder.path()).map(|template| template.render(&[], false).unwrap())
+    };
+    let list = json!([{"name": "tool_use", "template": "tools"}, {"name": "default", "template": "{{ bos_token }}"}]);
+    assert_eq!(of(&json!({"bos_token": {"content": "<b>"}, "chat_template": list})).unwrap(), "<b>");
+    for none in [json!({}), json!({"chat_template": null}), json!({"chat_template": []}), json!([1])] {
+        let error = of(&none).unwrap_err();
+        assert!(matches!(&error, ChatTemplateError::Missing { .. }), "{error}");
+        assert!(error.to_string().ends_with("tokenizer_config.json has no `chat_template`"));
+    }
+    let folder = folder(&json!({"eos_token": "<e>", "chat_template": "older"}));
+    fs::write(folder.path().join("chat_template.jinja"), "file {{ eos_token }}\n").unwrap();
+    assert_eq!(ChatTemplate::from_folder(folder.path()).unwrap().render(&[], false).unwrap(), "file <e>");
+    fs::write(folder.path().join("chat_template.jinja"), [0xff]).unwrap();
+    assert!(matches!(ChatTemplate::from_folder(folder.path()), Err(ChatTemplateError::Format { .. })));
+    fs::write(folder.path().join("tokenizer_config.json"), "{").unwrap();
+    assert!(matches!(ChatTemplate::from_folder(folder.path()), Err(ChatTemplateError::Format { .. })));
+}
+
+#[test]
+fn a_template_that_is_none_and_one_that_fails_are_errors() {
+    let error = template("{% for %}").unwrap_err().to_string();
+    assert!(error.contains("tokenizer_config.json: the chat template: syntax error"), "{error}");
+    for (source, part) in [
+        ("{{ nothing.at_all.there }}", "the chat template failed: "),
+        ("{{ messages | no_such_filter }}", "no_such_filter"),
+        ("{{ messages | tojson(indent=17) }}", "an `indent` of at most 16"),
+        ("{{ strftime_now('%!') }}", "the chat template failed: "),
+    ] {
+        let error = template(source).and_then(|template| template.render(&[], false)).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    let error = render("{{ raise_exception('only\\u001b one') }}").unwrap_err().to_string();
+    assert_eq!(error, r"the chat template refuses the messages: only\u{1b} one");
+}
+
+#[test]
+fn hostile_templates_end_at_a_limit() {
+    let loops = "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}";
+    let doubled = "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}";
+    let output = "{% for a in range(100000) %}{{ 'a' * 10000 }}{% endfor %}";
+    let replaced = "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x.replace('a', 'aa') %}{% endfor %}{{ n.x }}";
+    let sources = [loops, doubled, output, replaced, "{{ 'a' * 99999999 }}", "{{ '%99999999d' | format(1) }}"];
+    for source in sources {
+        let error = render(source).unwrap_err();
+        assert!(matches!(error, ChatTemplateError::TooLong { .. }), "{source}: {error}");
+        assert_eq!(
+            error.to_string(),
+            "the chat template takes more than 1000000 steps, where 64 bytes of text are one step"
+        );
+    }
+    let macros = "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}";
+    let loops = "{% for a in messages recursive %}{{ loop(messages) }}{% endfor %}";
+    for source in [macros, loops] {
+        let error = render(source).unwrap_err();
+        assert_eq!(error.to_string(), "the chat template is more than 200 levels deep", "{source}");
+    }
+    let nested = format!("{{{{ {}1{} }}}}", "(".repeat(100_000), ")".repeat(100_000));
+    let error = render(&nested).unwrap_err().to_string();
+    assert!(error.contains("template exceeds maximum recursion limits"), "{error}");
+}
+
+/// Damaged templates are read, refused or rendered. None of them panics.
+#[test]
+fn mutated_templates_end() {
+    let reference: Value = serde_json::from_str(include_str!("../fixtures/chat/chats.json")).unwrap();
+    for source in reference["templates"].as_object().unwrap().values() {
+        let source = source.as_str().unwrap();
+        for (place, character) in source.char_indices().step_by(7) {
+            let without = [&source[..place], &source[place + character.len_utf8()..]].concat();
+            for mutated in [&source[..place], &without] {
+                let _text_or_error = render(mutated);
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_template_knows_the_day() {
+    let today =
+        || String::from_utf8(std::process::Command::new("date").arg("+%d %b %Y").output().unwrap().stdout).unwrap();
+    let before = today();
+    let found = render("{{ strftime_now('%d %b %Y') }}").unwrap();
+    assert!([before, today()].iter().any(|day| day.trim_end() == found), "{found}");
+}
+
+#[test]
+fn a_chat_gets_no_special_tokens_beside_its_own() {
+    dims! { WordVocab = 200; }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tokenizers/wordpiece.json");
+    let tokenizer = Tokenizer::<WordVocab>::from_file(path).unwrap();
+    let special: Vec<_> = ["[CLS]", "[SEP]"].map(|text| tokenizer.token(text).unwrap()).into();
+    let verbatim = tokenizer.encode_verbatim("[CLS]speak").unwrap();
+    assert_eq!((verbatim[0], verbatim.contains(&special[1])), (special[0], false));
+    let added = tokenizer.encode("speak").unwrap();
+    assert_eq!(added, [&verbatim[..], &special[1..]].concat());
+}
