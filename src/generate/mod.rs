@@ -1,10 +1,10 @@
 //! Decoding: generating tokens with a model.
 //!
 //! [`Generation`] generates texts token by token with any [`Autoregressive`] model, and hands out each token at once. So
-//! does [`Speculation`], with a small model that proposes what a large one checks.
-//! The functions return whole texts: [`generate_from_prompt`] continues a prompt; [`generate`] generates the targets of
-//! an encoder-decoder; [`beam_search`] looks for the most likely text. A [`Sampler`] chooses the tokens. A model reads each token once, because its cache keeps the keys
-//! and values of earlier positions.
+//! does [`Speculation`], with a small model that proposes what a large one checks. The functions return whole texts:
+//! [`generate_from_prompt`] continues a prompt; [`generate`] generates the targets of an encoder-decoder; [`beam_search`]
+//! looks for the most likely text. A [`Sampler`] chooses the tokens. A model reads each token once, because its cache
+//! keeps the keys and values of earlier positions.
 
 mod beams;
 mod distribution;

@@ -176,7 +176,8 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
         scale(P::embed(&self.token_embedder, token_ids, tape)?, (Config::EmbedDim::SIZE as f64).sqrt())
     }
 
-    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
+    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S,
+    /// EmbedDim)`.
     fn decode<B: MaybeSharded, S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,

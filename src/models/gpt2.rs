@@ -181,7 +181,8 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
         add_positions(P::embed(&self.token_embedder, token_ids, tape)?, positions)
     }
 
-    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
+    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S,
+    /// EmbedDim)`.
     fn decode<B: MaybeSharded, S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,

@@ -203,7 +203,8 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
         self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
     }
 
-    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
+    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S,
+    /// EmbedDim)`.
     fn decode<B: MaybeSharded, S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,

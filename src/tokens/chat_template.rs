@@ -8,8 +8,8 @@ use std::{error, io};
 
 /// The longest file. The settings of a tokenizer with 262,144 tokens have 1.2 MB.
 const MAX_LEN_BYTES: u64 = 16_000_000;
-/// The most steps of a template: instructions, and one for each 64 bytes of text. So its texts take at most 64 MB. Lists that
-/// are added up are not counted.
+/// The most steps of a template: instructions, and one for each 64 bytes of text. So its texts take at most 64 MB. Lists
+/// that are added up are not counted.
 pub(super) const MAX_STEPS: u64 = 1_000_000;
 /// The most statements, macros and expressions that stand in one another.
 pub(super) const MAX_DEPTH: usize = 200;
@@ -105,7 +105,8 @@ impl ChatTemplate {
     /// `chat_template.jinja`, if it is there.
     ///
     /// # Errors
-    /// [`ChatTemplateError::Read`], [`ChatTemplateError::Format`], or [`ChatTemplateError::Missing`] if there is no template.
+    /// [`ChatTemplateError::Read`], [`ChatTemplateError::Format`], or [`ChatTemplateError::Missing`] if there is no
+    /// template.
     pub fn from_folder(folder: impl AsRef<Path>) -> Result<Self, ChatTemplateError> {
         let mut path = folder.as_ref().join("tokenizer_config.json");
         let read = |path: &Path| {
@@ -139,8 +140,8 @@ impl ChatTemplate {
     /// as if the template had written them.
     ///
     /// # Errors
-    /// [`ChatTemplateError::Refused`] if the template does not take these messages, [`ChatTemplateError::TooLong`] if it takes
-    /// too long, [`ChatTemplateError::TooDeep`], and [`ChatTemplateError::Failed`].
+    /// [`ChatTemplateError::Refused`] if the template does not take these messages, [`ChatTemplateError::TooLong`] if it
+    /// takes too long, [`ChatTemplateError::TooDeep`], and [`ChatTemplateError::Failed`].
     pub fn render(&self, messages: &[ChatMessage], add_generation_prompt: bool) -> Result<String, ChatTemplateError> {
         let message = |ChatMessage { role, content }: &ChatMessage| {
             Value::from_pairs([("role", Value::from(role)), ("content", Value::from(content))])

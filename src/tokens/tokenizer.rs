@@ -86,7 +86,8 @@ pub struct Tokenizer<V> {
 }
 
 impl<V: ConstDim> Tokenizer<V> {
-    /// Reads a `tokenizer.json` of all tokens of `V`. A table may have up to 127 rows more: some models round their number up.
+    /// Reads a `tokenizer.json` of all tokens of `V`. A table may have up to 127 rows more: some models round their number
+    /// up.
     ///
     /// Texts are neither cut nor padded, whatever the file says: the length of a sequence is in its type. The file may
     /// have 2 MB and 200 bytes for each token of `V`, and a token 1,000 bytes. Reading it takes at most 200 MB and 20 kB for
@@ -103,9 +104,9 @@ impl<V: ConstDim> Tokenizer<V> {
         }
     }
 
-    /// Reads a `tokenizer.json` of any number of tokens up to `V`: the table of a Qwen3 has 267 rows more than its tokenizer
-    /// has tokens. A [`Sampler`](crate::generate::Sampler) that is restricted to [`tokens`](Self::tokens) chooses none of the
-    /// others.
+    /// Reads a `tokenizer.json` of any number of tokens up to `V`: the table of a Qwen3 has 267 rows more than its
+    /// tokenizer has tokens. A [`Sampler`](crate::generate::Sampler) that is restricted to [`tokens`](Self::tokens) chooses
+    /// none of the others.
     ///
     /// # Errors
     /// Those of [`from_file`](Self::from_file), but for a file of fewer tokens.
@@ -122,7 +123,8 @@ impl<V: ConstDim> Tokenizer<V> {
     /// # }"###)?;
     /// assert!(Tokenizer::<VocabSize>::from_file(&path).is_err());
     /// let tokenizer = Tokenizer::<VocabSize>::from_file_of_fewer_tokens(&path)?;
-    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor((0..300).map(|id| id as f32).collect::<Vec<_>>());
+    /// let logits: Vec<f32> = (0..300).map(|id| id as f32).collect();
+    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(logits);
     /// let mut sampler = Sampler::greedy().restrict_to(tokenizer.tokens());
     /// assert_eq!(sampler.choose(&logits)?.value(), 3);
     /// # std::fs::remove_file(&path)?;

@@ -83,7 +83,8 @@ pub type T5Cache<B, Src, Config, E = f32, D = Cpu> = DecoderCache<
 impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Precision>
     EncodedT5<'_, B, Src, Config, E, D, P>
 {
-    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
+    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S,
+    /// EmbedDim)`.
     fn decode<S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,
