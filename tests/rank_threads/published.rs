@@ -1,8 +1,8 @@
 //! The published families on ranks that divide a batch: gradients and texts are those of one process.
 
 use crate::small_models::{
-    VocabSize, small_bert, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3, small_t5,
-    small_vit,
+    VocabSize, small_bert, small_gemma3, small_gpt2, small_llama, small_mixtral, small_modern_bert, small_olmo2,
+    small_qwen3, small_t5, small_vit, small_whisper,
 };
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef};
 use dfdx::shapes::Shape;
@@ -14,10 +14,12 @@ use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::modern_bert::ModernBert;
 use typed_transformer::models::olmo2::Olmo2;
 use typed_transformer::models::qwen3::Qwen3;
 use typed_transformer::models::t5::T5;
 use typed_transformer::models::vit::{ClassAndPatches, Images, Vit};
+use typed_transformer::models::whisper::{Features, Whisper};
 use typed_transformer::ops::{add, partial_cross_entropy};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
@@ -105,6 +107,38 @@ impl Family for OfBert {
         let states = model.forward(&tokens, &types, model.recording()).unwrap();
         let pooled = model.pooled(states.clone()).unwrap();
         add(states, pooled).unwrap()
+    }
+}
+
+struct OfModernBert;
+impl Family for OfModernBert {
+    type Model = ModernBert<small_modern_bert::Config, f32, Cpu>;
+    type Len = Text;
+    type Classes = VocabSize;
+
+    fn build(device: &Cpu) -> Self::Model {
+        ModernBert::build(device)
+    }
+    fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
+        model.logits(model.forward(&ids((batch, Text), rows), model.recording()).unwrap()).unwrap()
+    }
+}
+
+struct OfWhisper;
+impl Family for OfWhisper {
+    type Model = Whisper<small_whisper::Config, f32, Cpu>;
+    type Len = TgtLen;
+    type Classes = VocabSize;
+
+    fn build(device: &Cpu) -> Self::Model {
+        Whisper::build(device)
+    }
+    fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
+        let numbers_of_row = 2 * small_whisper::SrcLen::SIZE * small_whisper::NumMelBins::SIZE;
+        let numbers = (rows.start * numbers_of_row..rows.end * numbers_of_row).map(|i| (i as f32).sin()).collect();
+        let shape = (batch, small_whisper::NumMelBins, Product::default());
+        let features: Features<B, small_whisper::Config> = Cpu::default().tensor_from_vec(numbers, shape);
+        model.forward(features, &ids((batch, TgtLen), rows), model.recording()).unwrap()
     }
 }
 
@@ -230,6 +264,16 @@ fn t5_has_the_gradients_of_one_process() {
 #[test]
 fn bert_has_the_gradients_of_one_process() {
     compare::<OfBert>();
+}
+
+#[test]
+fn modern_bert_has_the_gradients_of_one_process() {
+    compare::<OfModernBert>();
+}
+
+#[test]
+fn whisper_has_the_gradients_of_one_process() {
+    compare::<OfWhisper>();
 }
 
 #[test]
