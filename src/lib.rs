@@ -104,7 +104,7 @@
 //! | feature | adds | needs |
 //! | --- | --- | --- |
 //! | `plot`, the default | [`plot`] | |
-//! | `tokenizers` | [`tokens::Tokenizer`]: text for the models of HuggingFace | |
+//! | `tokenizers` | [`tokens::Tokenizer`] and [`tokens::ChatTemplate`]: text and chats for the models of HuggingFace | |
 //! | `f16` | mixed precision, [`train::master_gradients`] | |
 //! | `mpi` | [`ranks`](mod@ranks) as processes | MPI and a C compiler |
 //! | `cuda` | dfdx's device `Cuda` | the CUDA toolkit |
