@@ -79,11 +79,12 @@ impl ChatMessage {
 /// use typed_transformer::tokens::{ChatMessage, ChatTemplate};
 /// # let folder = std::env::temp_dir().join("typed-transformer-chat");
 /// # std::fs::create_dir_all(&folder)?;
-/// std::fs::write(folder.join("tokenizer_config.json"), r#"{
-///     "bos_token": "<s>",
-///     "chat_template": "{{ bos_token }}{% for message in messages %}[{{ message.role }}] {{ message['content'].strip() }}
-/// {% endfor %}{% if add_generation_prompt %}[assistant] {% endif %}"
-/// }"#.replace('\n', "\\n"))?;
+/// std::fs::write(folder.join("tokenizer_config.json"), r#"{"bos_token": "<s>"}"#)?;
+/// std::fs::write(
+///     folder.join("chat_template.jinja"),
+///     "{{ bos_token }}{% for message in messages %}[{{ message.role }}] {{ message['content'].strip() }}\n{% endfor %}\
+///      {% if add_generation_prompt %}[assistant] {% endif %}",
+/// )?;
 /// let template = ChatTemplate::from_folder(&folder)?;
 /// let messages = [ChatMessage::new("system", "Be brief. "), ChatMessage::new("user", "How many legs has a spider?")];
 /// assert_eq!(
