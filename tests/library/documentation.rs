@@ -3,16 +3,13 @@
 //! `BLESS=1 cargo test --test library documentation` draws `docs/refusal.svg` anew, and copies the expected
 //! compiler output into the pages that quote it.
 
-use crate::terminal;
+mod readme;
+
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Programs that must not compile, and beside each the expected compiler output.
 const WRONG_PROGRAMS: &str = "ui-tests/fail";
-/// The wrong program of the README, in that folder.
-const RESIDUAL_OF_KEY: &str = "nn/cross_attention_forward/residual_of_key";
-/// The picture of the error that it causes.
-const PICTURE: &str = "docs/refusal.svg";
 const ANNOTATED: &str = "docs/annotated.md";
 
 const RENEWAL: &str = "`BLESS=1 cargo test --test library documentation` renews it";
@@ -30,63 +27,12 @@ fn read(file: &str) -> String {
     fs::read_to_string(path(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-#[test]
-fn picture_in_readme_shows_the_compiler_error() {
-    let error = read(&format!("{WRONG_PROGRAMS}/{RESIDUAL_OF_KEY}.stderr"));
-    // The headline and the marked lines, without the notes after them.
-    let lines: Vec<&str> = error.lines().take_while(|line| !line.trim_start().starts_with('=')).collect();
-    let lines = lines.strip_suffix(&["   |"]).unwrap_or(&lines);
-    let drawn = terminal::draw("cargo check", lines);
-    if is_blessed() {
-        fs::write(path(PICTURE), &drawn).unwrap();
-    }
-    assert!(read(PICTURE) == drawn, "{PICTURE} is out of date; {RENEWAL}");
-    assert!(read("README.md").contains(&format!("]({PICTURE})")));
-}
-
-#[test]
-fn wrong_program_in_readme_is_the_one_in_the_picture() {
-    let program = read(&format!("{WRONG_PROGRAMS}/{RESIDUAL_OF_KEY}.rs"));
-    let wrong = &program[program.find("\nfn ").unwrap()..program.find("\nfn main()").unwrap()];
-    assert!(read("README.md").contains(wrong));
-}
-
-#[test]
-fn counts_in_readme_are_those_of_the_messages() {
-    let count = |page: &str, row: &str| -> Vec<usize> {
-        let page = read(page);
-        let row = page.lines().find(|line| line.starts_with(row)).unwrap_or_else(|| panic!("{row}"));
-        row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect()
-    };
-    for (in_readme, in_messages) in [
-        ("| refused by `cargo check` |", "| refused by `cargo check` "),
-        (
-            "| compiled and ran once the two sizes were made equal |",
-            "| compiled and ran once the two sizes were made equal |",
-        ),
-    ] {
-        assert_eq!(count("README.md", in_readme), count("docs/messages.md", in_messages), "{in_readme}");
-    }
-    let mistakes = read("docs/messages.md").lines().filter(|line| line.starts_with("## ")).count();
-    assert_eq!(mistakes, 12, "the README says 12");
-}
-
 /// The pages that people read: on a code host, and those of `docs` in rustdoc too.
 fn pages() -> Vec<String> {
     let docs = fs::read_dir(path("docs")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let docs = docs.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}"));
     let others = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md", "ui-tests/README.md"];
     docs.chain(others.map(String::from)).collect()
-}
-
-#[test]
-fn readme_and_guide_have_the_same_profile() {
-    let profile = |page: &str| {
-        let parts = split_at_fences(page);
-        let profiles = parts.into_iter().skip(1).step_by(2).filter(|block| block.starts_with("toml\n[profile.dev]"));
-        profiles.collect::<Vec<_>>()
-    };
-    assert_eq!((profile("README.md").len(), profile("README.md")), (1, profile("docs/guide.md")));
 }
 
 /// The name and the target of a definition of a link, `[name]: target`.
