@@ -21,7 +21,7 @@ pub use layers::{Attention, Convolution, DecoderLayer, EncoderLayer, FeedForward
 pub use names::NAMES;
 
 use crate::backend::{Backend, Tape};
-use crate::dims::{Const, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, Product, Quotient};
+use crate::dims::{AtMost, Const, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, Product, Quotient};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
 use crate::nn::{Heads, LayerNorm, Layers, Precision, Weight, init};
 use crate::ops::{Activation, Gelu, OpError, Real, add_positions, learned_positions_from, tensor};
@@ -137,9 +137,8 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config
     /// gradients. No token counts as padding.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Range`] if the text is longer than
-    /// `MaxTgtLen`.
-    pub fn forward<B: MaybeSharded, Tgt: Dim, T: Tape<E, D>>(
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
+    pub fn forward<B: MaybeSharded, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
         &self,
         features: Features<B, Config, E, D>,
         target: &TokenIds<B, Tgt, Config::VocabSize>,

@@ -119,7 +119,7 @@ where
     let shape = (Batch::new(3), small_whisper::NumMelBins, Product::default());
     let features: Features<Batch, small_whisper::Config, E, Cpu> =
         Cpu::default().tensor((reference.elements("input.features"), shape));
-    let target = ids(&reference.ids("input.decoder_ids"), (Batch::new(3), Read::new(7)));
+    let target = ids(&reference.ids("input.decoder_ids"), (Batch::new(3), Const::<7>));
     as_f64(&model.forward(features, &target, NoneTape).unwrap())
 }
 

@@ -7,9 +7,9 @@ use typed_transformer::{
     prelude::*,
 };
 
-dims! { Letters = 28; TgtLen = 7; OtherLen = 9; Sounds; Texts; }
+dims! { Letters = 28; MaxLen = 16; TgtLen = 7; Sounds; Texts; }
 
-trait Writer: WhisperConfig<VocabSize = Letters> {}
+trait Writer: WhisperConfig<VocabSize = Letters, MaxTgtLen = MaxLen> {}
 
 fn logits<Config: Writer>(
     model: &Whisper<Config, f32, Cpu>,
