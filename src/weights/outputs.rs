@@ -5,6 +5,7 @@ use super::disk::{self, free_bytes, may_pass, retried};
 use super::{SaveError, TRAINING, TensorFile};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, io, process};
 
 /// The kind of file at a path.
@@ -137,16 +138,18 @@ pub(crate) fn remove_private_file(path: &Path) {
     let _ = fs::remove_file(path).and_then(|()| fs::remove_dir(folder(path)));
 }
 
-/// Makes a folder for temporary files that only its user can read.
+/// Makes a folder for temporary files that only its user can read. A process uses no name twice: who removes a folder that
+/// is gone removes no other.
 fn private_folder() -> io::Result<PathBuf> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let mut number = 0;
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
     loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = env::temp_dir().join(format!("typed-transformer-{}-{number}", process::id()));
         match builder.create(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
             result => return result.map(|()| path),
         }
     }
