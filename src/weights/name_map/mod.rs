@@ -28,7 +28,8 @@ use std::str::FromStr;
 ///
 /// The first rule whose left side matches the path of a parameter applies. The names of axes in brackets
 /// are free, and each appears once on each side. The sizes in the file are compared with those of the
-/// model; those of axes in parentheses with the factors of the product.
+/// model; those of axes in parentheses with the factors of the product. Parts have the same size; a tensor of parts of
+/// different sizes is a parameter over a [`Sum`](crate::dims::Sum), which [`split`](crate::ops::split) divides.
 ///
 /// Equinox has the same layout of linear maps as this crate, so its files need only names. A transposed
 /// square matrix has the right sizes, so only the map can tell.
