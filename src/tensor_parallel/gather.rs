@@ -89,7 +89,42 @@ where
     }
 }
 
-/// Joins the parts of an axis. The backward pass sums the gradient over the ranks, and each keeps its part.
+/// Joins the parts of an axis. The result is the same on all ranks, and so is its gradient: the backward pass gives each
+/// rank its part of that (*Megatron-LM*'s `gather_from_tensor_model_parallel_region`).
+///
+/// `(.., Shard<Name, Axis>, ..) -> (.., Name, ..)`
+///
+/// # Errors
+/// [`OpError::Ranks`] if a rank fails.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::all_gather};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub EmbedDim = 2; }
+/// let means = Ranks::<Tp>::in_threads(2, |ranks| {
+///     let part: Tensor<(Shard<EmbedDim, Tp>,), f32, Cpu> = Cpu::default().tensor(vec![1.0 + 2.0 * ranks.rank() as f32]);
+///     let whole: Tensor<(EmbedDim,), f32, Cpu> = all_gather(part, axis::<EmbedDim>(), ranks).unwrap();
+///     mean_over(whole, axis::<EmbedDim>()).unwrap().array()
+/// });
+/// assert_eq!(means, [2.0, 2.0]);
+/// ```
+pub fn all_gather<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+    ranks: &Ranks<Axis>,
+) -> Result<Tensor<Dims::Whole, E, D, T>, OpError>
+where
+    Dims: CanGather<Name, Axis, WhichAxis>,
+{
+    let shape = input.shape().whole();
+    let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
+    let forward = |ranks: &Ranks<Axis>, part: Vec<E>| parts.all_gather(ranks, &part);
+    let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| Ok(parts.part(&gradient, ranks.rank()));
+    record("all-gather", ranks, input, shape, forward, backward)
+}
+
+/// [`all_gather`], for another operation with shards. The backward pass sums the gradient over the ranks, and each keeps
+/// its part.
 ///
 /// `(.., Shard<Name, Axis>, ..) -> Entered<(.., Name, ..)>`
 ///
@@ -97,15 +132,15 @@ where
 /// [`OpError::Ranks`] if a rank fails.
 ///
 /// ```
-/// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::{Entered, all_gather}};
+/// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::{Entered, all_gather_entered}};
 /// ranks! { pub Tp = 2; }
 /// dims! { pub SeqLen = 3; pub EmbedDim = 8; }
 /// Ranks::<Tp>::in_threads(2, |ranks| {
 ///     let part: Tensor<(SeqLen, Shard<EmbedDim, Tp>), f32, Cpu> = Cpu::default().zeros();
-///     let whole: Entered<Tensor<(SeqLen, EmbedDim), f32, Cpu>, Tp> = all_gather(part, axis::<EmbedDim>(), ranks).unwrap();
+///     let whole: Entered<Tensor<(SeqLen, EmbedDim), f32, Cpu>, Tp> = all_gather_entered(part, axis::<EmbedDim>(), ranks).unwrap();
 /// });
 /// ```
-pub fn all_gather<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn all_gather_entered<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     ranks: &Ranks<Axis>,

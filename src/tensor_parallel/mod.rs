@@ -17,7 +17,8 @@
 //! | [`enter`] | `X` | `Entered<X>` | all-reduce |
 //! | [`all_reduce`] | `Partial<X>` | `X` | identity |
 //! | [`all_reduce_entered`] | `Partial<X>` | `Entered<X>` | all-reduce |
-//! | [`all_gather`] | `Shard` | `Entered<X>` | reduce-scatter |
+//! | [`all_gather`] | `Shard` | `X` | this rank's part |
+//! | [`all_gather_entered`] | `Shard` | `Entered<X>` | reduce-scatter |
 //! | [`reduce_scatter`] | `Partial<X>` | `Shard` | all-gather |
 //! | [`shard`] | `Entered<X>` | `Shard` | pads with zeros |
 //! | [`linear_column`] | `Entered<X>` | `Shard` of the output | this rank's term |
@@ -46,7 +47,7 @@ pub use attention::multi_head_attention;
 pub use distributed::{Distributed, Sharded};
 pub use entered::{CanEnter, Entered, EnteredOver, all_reduce, all_reduce_entered, enter};
 pub use error::DistributedError;
-pub use gather::{CanGather, CanShard, all_gather, reduce_scatter, shard};
+pub use gather::{CanGather, CanShard, all_gather, all_gather_entered, reduce_scatter, shard};
 pub use linear::{linear_column, linear_row};
 pub use nn::{DividesLayersOf, ShardedAttention, ShardedDecoderOnly, ShardedFeedForward, ShardedLM};
 pub use partial::{add, scale};

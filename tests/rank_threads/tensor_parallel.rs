@@ -10,7 +10,8 @@ use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::{ConstRankAxis, Partial, Ranks, Shard, ShardedColumns};
 use typed_transformer::tensor_parallel::{
-    add, all_gather, all_reduce, all_reduce_entered, enter, linear_column, linear_row, reduce_scatter, scale, shard,
+    add, all_gather, all_gather_entered, all_reduce, all_reduce_entered, enter, linear_column, linear_row,
+    reduce_scatter, scale, shard,
 };
 
 ranks! { One = 1; Two = 2; Three = 3; Four = 4; }
@@ -133,13 +134,28 @@ fn check_all_reduce_entered<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     });
 }
 
-fn check_all_gather<Tp: ConstRankAxis + Divides<HiddenDim>>() {
-    check::<(Batch, SeqLen, Shard<HiddenDim, Tp>), Tp>(Input::Own, Loss::Sum, |x, ranks| {
-        loss_of_entered::<_, _, _, _, HiddenDim>(all_gather(x, axis::<HiddenDim>(), ranks).unwrap(), ranks)
+fn check_all_gather<Tp: ConstRankAxis + Divides<HiddenDim> + Divides<NumHeads>>() {
+    // An operation that needs all columns, and then one with shards, in one pass.
+    check::<(Batch, SeqLen, Shard<HiddenDim, Tp>), Tp>(Input::Own, Loss::Same, |x, ranks| {
+        let whole = softmax_over(all_gather(x, axis::<HiddenDim>(), ranks).unwrap(), axis::<HiddenDim>()).unwrap();
+        let first: F64<(Shard<NumHeads, Tp>, HiddenDim)> = weights(ranks, 1);
+        let second: F64<(EmbedDim, Shard<NumHeads, Tp>)> = weights(ranks, 2);
+        let part = linear_column(enter(whole, ranks).unwrap(), &first, None).unwrap();
+        weighted_sum(all_reduce(linear_row(part, &second).unwrap(), ranks).unwrap())
     });
     // Along another axis than the last.
+    check::<(Batch, Shard<HiddenDim, Tp>, EmbedDim), Tp>(Input::Own, Loss::Same, |x, ranks| {
+        let whole: Taped<(Batch, HiddenDim, EmbedDim)> = all_gather(x, axis::<HiddenDim>(), ranks).unwrap();
+        weighted_sum(softmax_over(whole, axis::<HiddenDim>()).unwrap())
+    });
+}
+
+fn check_all_gather_entered<Tp: ConstRankAxis + Divides<HiddenDim>>() {
+    check::<(Batch, SeqLen, Shard<HiddenDim, Tp>), Tp>(Input::Own, Loss::Sum, |x, ranks| {
+        loss_of_entered::<_, _, _, _, HiddenDim>(all_gather_entered(x, axis::<HiddenDim>(), ranks).unwrap(), ranks)
+    });
     check::<(Batch, Shard<HiddenDim, Tp>, EmbedDim), Tp>(Input::Own, Loss::Sum, |x, ranks| {
-        loss_of_entered::<_, _, _, _, HiddenDim>(all_gather(x, axis::<HiddenDim>(), ranks).unwrap(), ranks)
+        loss_of_entered::<_, _, _, _, HiddenDim>(all_gather_entered(x, axis::<HiddenDim>(), ranks).unwrap(), ranks)
     });
 }
 
@@ -177,6 +193,7 @@ fn gradients_agree_with_finite_differences() {
     on_ranks!(check_all_reduce);
     on_ranks!(check_all_reduce_entered);
     on_ranks!(check_all_gather);
+    on_ranks!(check_all_gather_entered);
     on_ranks!(check_reduce_scatter);
     on_ranks!(check_shard);
     on_ranks!(check_linear);
@@ -216,6 +233,8 @@ fn a_gather_joins_the_parts_in_the_order_of_the_ranks() {
         Ranks::<Tp>::in_threads(Tp::EXPECTED_SIZE.unwrap(), |ranks| {
             let part = shard(enter(whole.clone(), ranks).unwrap(), axis::<HiddenDim>(), ranks).unwrap();
             let again = all_gather(part.clone(), axis::<HiddenDim>(), ranks).unwrap();
+            assert_eq!(again.as_vec(), whole.as_vec());
+            let again = all_gather_entered(part.clone(), axis::<HiddenDim>(), ranks).unwrap();
             let again = shard(again, axis::<HiddenDim>(), ranks).unwrap();
             assert_eq!(again.as_vec(), part.as_vec());
             let sum = reduce_scatter(Partial::term(whole.clone()), axis::<HiddenDim>(), ranks).unwrap();

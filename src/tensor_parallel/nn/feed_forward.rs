@@ -6,7 +6,7 @@ use crate::nn::{Arch, Conventions, FeedForwardProjection, Norm, residual_norm};
 use crate::ops::{Activation, OpError, dropout};
 use crate::ranks::{Element, Ranks, Shard};
 use crate::tensor_parallel::dropout::same_dropout;
-use crate::tensor_parallel::{all_gather, enter};
+use crate::tensor_parallel::{all_gather_entered, enter};
 use dfdx::tensor::Tensor;
 
 /// [`FeedForward`](crate::nn::FeedForward), of which each rank has its part of the hidden columns.
@@ -52,7 +52,7 @@ impl<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backe
             // (B, S, this rank's part of HiddenDim)
             let mut hidden = activation(self.hidden.forward(enter(x, ranks)?)?)?;
             for layer in &self.inner {
-                hidden = activation(layer.forward(all_gather(hidden, hidden_dim, ranks)?)?)?;
+                hidden = activation(layer.forward(all_gather_entered(hidden, hidden_dim, ranks)?)?)?;
             }
             let output = self.output.forward(hidden, ranks)?;
             let _seed = same_dropout::<E, D, T, _>(A::FEED_FORWARD_DROPOUT, output.device(), ranks)?;

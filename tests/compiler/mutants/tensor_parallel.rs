@@ -5,7 +5,8 @@ use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::{Partial, Ranks, Shard};
 use typed_transformer::tensor_parallel::{
-    Entered, all_gather, all_reduce, enter, linear_column, linear_row, multi_head_attention, reduce_scatter, shard,
+    Entered, all_gather_entered, all_reduce, enter, linear_column, linear_row, multi_head_attention, reduce_scatter,
+    shard,
 };
 
 dims! {
@@ -66,7 +67,7 @@ fn transform<B: Dim, S: Dim, M: ConstDim>(
 ) -> Plain<(B, S, M)> {
     let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = linear_column(enter(x, tp).unwrap(), first, Some(bias)).unwrap();
     let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = GeluTanh::apply(hidden).unwrap();
-    let whole: In<(B, S, HiddenDim)> = all_gather(hidden, axis::<HiddenDim>(), tp).unwrap();
+    let whole: In<(B, S, HiddenDim)> = all_gather_entered(hidden, axis::<HiddenDim>(), tp).unwrap();
     let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = linear_column(whole, inner, None).unwrap();
     let terms: Terms<(B, S, M)> = linear_row(hidden, second).unwrap();
     all_reduce(terms, tp).unwrap()

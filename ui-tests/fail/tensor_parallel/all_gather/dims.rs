@@ -6,14 +6,14 @@ use typed_transformer::{
     prelude::*,
     ranks,
     ranks::{Ranks, Shard},
-    tensor_parallel::{Entered, all_gather},
+    tensor_parallel::all_gather,
 };
 
 ranks! { Tp = 2; }
 dims! { HiddenDim = 16; SeqLen; OtherLen; Batch; }
 
 type Part<Len> = Tensor<(Batch, Len, Shard<HiddenDim, Tp>), f32, Cpu>;
-type Whole<Len> = Entered<Tensor<(Batch, Len, HiddenDim), f32, Cpu>, Tp>;
+type Whole<Len> = Tensor<(Batch, Len, HiddenDim), f32, Cpu>;
 
 fn f(x: Part<OtherLen>, tp: &Ranks<Tp>) -> Result<Whole<SeqLen>, OpError> {
     all_gather(x, axis::<HiddenDim>(), tp)
