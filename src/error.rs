@@ -89,6 +89,12 @@ pub enum OpError {
     /// A dropout rate is not a probability below 1.
     #[error("dropout: the rate must be at least 0 and less than 1, but it is {rate}")]
     DropoutRate { rate: f64 },
+    /// The random numbers of heads depend on their place among all heads, which the type of a shard does not say.
+    #[error(
+        "attention: dropout does not know which heads `{heads}` are; `tensor_parallel::multi_head_attention` takes the \
+         ranks, and drops what one rank would drop"
+    )]
+    ShardedDropout { heads: String },
     /// The amount of label smoothing is not a probability.
     #[error("cross-entropy: label smoothing must be between 0 and 1, but it is {smoothing}")]
     Smoothing { smoothing: f64 },

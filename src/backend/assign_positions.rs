@@ -1,14 +1,14 @@
 //! The definition of [`Backend::assign_positions`].
 
 use super::Backend;
-use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::dims::{AnyDim, Dim, MaybeSharded};
 use crate::error::{OpError, Real, device_error};
 use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{ReshapeTo, TryConcatAlong};
 
 /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
-pub fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+pub fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim, E: Real, D: Backend<E>>(
     out: &mut Tensor<(B, Len, M), E, D>,
     part: &Tensor<(B, S, M), E, D>,
     start: usize,
@@ -28,7 +28,7 @@ pub fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim, E: Real,
 }
 
 /// Joins the positions before the part, the part, and the positions after it, on the device.
-fn join<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+fn join<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim, E: Real, D: Backend<E>>(
     out: &mut Tensor<(B, Len, M), E, D>,
     part: &Tensor<(B, S, M), E, D>,
     start: usize,

@@ -30,7 +30,7 @@ pub(crate) use typed_transformer_cpu::{
 pub use weight::WeightTape;
 pub(crate) use weight::{note_parameter, read_weight, weight_on_tape};
 
-use crate::dims::{ConstDim, Dim, MaybeSharded, unnamed};
+use crate::dims::{AnyDim, Dim, MaybeSharded, unnamed};
 use crate::error::{OpError, Real, device_error};
 #[cfg(all(feature = "cuda", feature = "f16"))]
 use dfdx::dtypes::{AMP, f16};
@@ -101,7 +101,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
     /// The caller checks that `part` fits.
-    fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim>(
+    fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim>(
         out: &mut Tensor<(B, Len, M), E, Self>,
         part: &Tensor<(B, S, M), E, Self>,
         start: usize,

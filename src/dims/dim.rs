@@ -80,15 +80,27 @@ pub trait AnyDim: shapes::Dim {}
 )]
 pub trait ConstDim: Dim + Factor {}
 
-/// A factor of a [`Product`](super::Product): a [`ConstDim`], or one rank's part of one. The product of such a part is
-/// a dimension of dfdx's only.
-#[doc(hidden)]
+/// A dimension whose size is known at compile time, or one rank's part of one: a factor of a
+/// [`Product`](super::Product), such as the heads of an attention.
+///
+/// ```
+/// use typed_transformer::{dims::Factor, prelude::*, ranks, ranks::Shard};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub NumHeads = 8; pub HeadDim = 4; }
+/// fn num_columns<H: Factor>() -> [usize; 2] {
+///     [Product::<H, HeadDim>::SIZE, Product::<H, HeadDim>::WHOLE_SIZE]
+/// }
+/// assert_eq!([num_columns::<NumHeads>(), num_columns::<Shard<NumHeads, Tp>>()], [[32, 32], [16, 32]]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",
     label = "the size of `{Self}` is not known at compile time",
     note = "`dims! {{ pub Name = 8; }}` declares one; the parts of a `Quotient` and the ranks of a `Shard` divide their whole without remainder"
 )]
-pub trait Factor: AnyDim + shapes::ConstDim {}
+pub trait Factor: AnyDim + shapes::ConstDim {
+    /// The size of all ranks' parts together; of a dimension that no ranks divide, its size.
+    const WHOLE_SIZE: usize = Self::SIZE;
+}
 
 #[diagnostic::do_not_recommend]
 impl<const N: usize> AnyDim for Const<N> {}

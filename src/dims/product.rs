@@ -53,7 +53,9 @@ impl<Left: ConstDim, Right: ConstDim> MaybeSharded for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
-impl<Left: Factor, Right: Factor> Factor for Product<Left, Right> {}
+impl<Left: Factor, Right: Factor> Factor for Product<Left, Right> {
+    const WHOLE_SIZE: usize = Left::WHOLE_SIZE * Right::WHOLE_SIZE;
+}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]

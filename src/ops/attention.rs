@@ -10,7 +10,7 @@ use super::unnamed::{choose, matmul, matmul_transposed, softmax};
 use super::where_::bool_tensor;
 use super::{AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, elementwise};
 use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded, check_same_size};
+use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, check_same_size};
 use crate::mask::AttentionMask;
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::Tensor;
@@ -93,7 +93,7 @@ pub fn attention_weights<
 }
 
 /// `softmax(logits + bias)` over the visible keys: `(B, H, Q, K), (H, Q, K), mask (B, Q, K) -> (B, H, Q, K)`.
-pub(super) fn masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     mut logits: Tensor<(B, H, Q, K), E, D, T>,
     bias: Option<Tensor<(H, Q, K), E, D, T>>,
     mask: &AttentionMask<B, Q, K>,

@@ -1,6 +1,6 @@
 use super::{AttentionOptions, OpError, Real, multi_head_attention::attend};
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
+use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product};
 use crate::mask::AttentionMask;
 use dfdx::tensor::Tensor;
 
@@ -13,7 +13,8 @@ use dfdx::tensor::Tensor;
 /// mask (B, Q, K) -> (B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
+/// [`OpError::ShardedDropout`] if heads that ranks divide are trained with dropout.
 ///
 /// ```
 /// use typed_transformer::{ops::grouped_query_attention, prelude::*};
@@ -33,7 +34,7 @@ pub fn grouped_query_attention<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,
-    NumKeyValueHeads: ConstDim,
+    NumKeyValueHeads: Factor,
     GroupSize: ConstDim,
     QKDim: ConstDim,
     VODim: ConstDim,

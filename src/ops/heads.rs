@@ -1,7 +1,7 @@
 use super::unnamed::{reshape_to, swap_middle};
 use super::{OpError, Real};
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
+use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// Splits a projection into heads (the post's `_project`, second half).
@@ -19,7 +19,7 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 /// assert_eq!(heads.as_vec(), [1.0, 2.0, 10.0, 20.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn split_heads<B: MaybeSharded, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn split_heads<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
     const OP: &str = "split heads";
@@ -41,7 +41,7 @@ pub fn split_heads<B: MaybeSharded, S: Dim, H: ConstDim, HeadDim: ConstDim, E: R
 /// assert_eq!(x.as_vec(), [1.0, 10.0, 2.0, 20.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn merge_heads<B: MaybeSharded, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn merge_heads<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     heads: Tensor<(B, H, S, HeadDim), E, D, T>,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
     const OP: &str = "merge heads";

@@ -5,7 +5,7 @@ use super::{
     split_heads,
 };
 use crate::backend::{AttentionConfig, AttentionDims, Backend, Tape, WeightDropout, attention_kernel, run_kernel};
-use crate::dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size};
+use crate::dims::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, Product, check_same_size, name};
 use crate::mask::AttentionMask;
 use dfdx::shapes::{Axes4, HasShape};
 use dfdx::tensor::Tensor;
@@ -20,7 +20,8 @@ const OP: &str = "attention";
 /// bias (H, Q, K) -> (B, Q, Product<H, VODim>)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
+/// [`OpError::ShardedDropout`] if heads that ranks divide are trained with dropout.
 ///
 /// ```
 /// use typed_transformer::{ops::multi_head_attention, prelude::*};
@@ -44,7 +45,7 @@ pub fn multi_head_attention<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,
-    H: ConstDim,
+    H: Factor,
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
@@ -65,10 +66,10 @@ fn check_operands<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,
-    H: ConstDim,
-    Queries: Dim,
-    Keys: Dim,
-    Values: Dim,
+    H: Factor,
+    Queries: AnyDim,
+    Keys: AnyDim,
+    Values: AnyDim,
     E: Real,
     D: Backend<E>,
     T,
@@ -96,8 +97,8 @@ pub(crate) fn attend<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,
-    H: ConstDim,
-    KeyValueHeads: ConstDim,
+    H: Factor,
+    KeyValueHeads: Factor,
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
@@ -116,10 +117,13 @@ pub(crate) fn attend<
     ensure_is_rate(dropout)?;
     let (batch, queries, keys) = mask.shape();
     if kept.is_none() && T::OWNS_TAPE && dropout > 0.0 {
+        if H::SIZE != H::WHOLE_SIZE {
+            return Err(OpError::ShardedDropout { heads: name::<H>() });
+        }
         let sizes = [batch.size(), H::SIZE, queries.size(), keys.size()];
         kept = Some(kept_elements::<(B, H, Q, K)>(dropout, &sizes, || query.device().random_u64())?);
     }
-    let factor = scale.factor(H::SIZE, QKDim::SIZE);
+    let factor = scale.factor(H::WHOLE_SIZE, QKDim::SIZE);
     if D::HAS_KERNELS {
         let dims = AttentionDims {
             queries: queries.size(),

@@ -4,7 +4,7 @@ use super::concat_split::outer_len_inner;
 use super::unnamed::{reshape_to, zip};
 use super::{OpError, Real, cast_all, device_error, take};
 use crate::backend::{Backend, Tape, rotary_kernel, run_kernel};
-use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, HasAxis, MaybeSharded, Product, Unchecked, axis};
+use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, Factor, HasAxis, MaybeSharded, Product, Unchecked, axis};
 use crate::tokens::{Fin, Indices};
 use dfdx::shapes::{Axes, Axes2, HasShape, Shape};
 use dfdx::tensor::Tensor;
@@ -178,7 +178,7 @@ where
 pub(crate) fn rotate_heads<
     B: MaybeSharded,
     S: Dim,
-    H: ConstDim,
+    H: Factor,
     HeadDim: ConstDim,
     E: Real,
     D: Backend<E>,

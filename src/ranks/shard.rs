@@ -157,7 +157,9 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<W
 {
 }
 #[diagnostic::do_not_recommend]
-impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Factor for Shard<Whole, Axis> {}
+impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Factor for Shard<Whole, Axis> {
+    const WHOLE_SIZE: usize = Whole::SIZE;
+}
 
 // Two shards are equal if their lengths are: this is how dfdx compares sizes.
 crate::dims::copied_and_compared!(Shard<Whole, Axis> by len);

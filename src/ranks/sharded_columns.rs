@@ -1,16 +1,18 @@
 use super::{ConstRankAxis, RankAxis, Shard};
 use crate::dims::{ConstDim, Divides, Factor, Product};
 
-/// Columns that are divided among the ranks: a [`Shard`], or the [`Product`] of a shard and a whole dimension. Each
+/// Columns that are divided among the ranks: a [`Shard`], or the [`Product`] of sharded columns and a whole dimension. Each
 /// rank has as many.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Shard, ShardedColumns}};
 /// ranks! { pub Tp = 2; }
-/// dims! { pub NumHeads = 8; pub HeadDim = 4; }
+/// dims! { pub NumHeads = 8; pub GroupSize = 3; pub HeadDim = 4; }
 /// fn are_sharded<Columns: ShardedColumns<Axis = Tp>>() {}
 /// are_sharded::<Shard<NumHeads, Tp>>();
 /// are_sharded::<Product<Shard<NumHeads, Tp>, HeadDim>>();
+/// // Groups of heads.
+/// are_sharded::<Product<Product<Shard<NumHeads, Tp>, GroupSize>, HeadDim>>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not sharded, but here a rank's part of it is needed",
@@ -29,9 +31,7 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ShardedColumns for S
     type Axis = Axis;
 }
 #[diagnostic::do_not_recommend]
-impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>, Right: ConstDim> ShardedColumns
-    for Product<Shard<Whole, Axis>, Right>
-{
-    type Whole = Product<Whole, Right>;
-    type Axis = Axis;
+impl<Left: ShardedColumns, Right: ConstDim> ShardedColumns for Product<Left, Right> {
+    type Whole = Product<Left::Whole, Right>;
+    type Axis = Left::Axis;
 }

@@ -1,14 +1,13 @@
-use super::{gather::Parts, linear::relabel, local::Local};
+use super::gather::Parts;
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, Divides, MaybeSharded, Product};
 use crate::mask::AttentionMask;
-use crate::ops::{
-    AttentionOptions, AttentionScale, OpError, Real, Rotary, attend, kept_elements, rotate_heads as rotate_local_heads,
-};
+use crate::ops::{AttentionOptions, OpError, Real, attend, kept_elements};
 use crate::ranks::{ConstRankAxis, Ranks, Shard};
-use dfdx::{shapes::HasShape, tensor::Tensor};
+use dfdx::tensor::Tensor;
 
-/// [`multi_head_attention`](crate::ops::multi_head_attention), of which each rank computes its heads.
+/// [`multi_head_attention`](crate::ops::multi_head_attention) of this rank's heads, with dropout. Without dropout, that
+/// operation takes shards of heads as they are.
 ///
 /// `(B, Q, Product<Shard<H, Axis>, QKDim>), (B, K, Product<Shard<H, Axis>, QKDim>),
 /// (B, K, Product<Shard<H, Axis>, VODim>), mask (B, Q, K), bias (Shard<H, Axis>, Q, K)
@@ -50,48 +49,12 @@ pub fn multi_head_attention<
     options: AttentionOptions<Shard<H, Axis>, Q, K, E, D, T>,
     ranks: &Ranks<Axis>,
 ) -> Result<Tensor<(B, Q, Product<Shard<H, Axis>, VODim>), E, D, T>, OpError> {
-    type Heads<H, Axis, Size> = Product<Local<Shard<H, Axis>>, Size>;
-    const OP: &str = "attention";
-    let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
-    let (value_batch, value_keys, _) = *value.shape();
-    let AttentionOptions { scale, mask_fill, dropout, bias } = options;
-    // The scale may depend on the number of all heads.
-    let scale = AttentionScale::Constant(scale.factor(H::SIZE, QKDim::SIZE));
-    let local_bias = |bias: Tensor<(Shard<H, Axis>, Q, K), E, D, T>| {
-        let (_, queries, keys) = *bias.shape();
-        relabel(OP, bias, (Local::<Shard<H, Axis>>::default(), queries, keys))
-    };
-    let bias = bias.map(local_bias).transpose()?;
-    let options = AttentionOptions { scale, mask_fill, dropout, bias };
-    let query = relabel(OP, query, (batch, queries, Heads::<H, Axis, QKDim>::default()))?;
-    let key = relabel(OP, key, (key_batch, keys, Heads::<H, Axis, QKDim>::default()))?;
-    let value = relabel(OP, value, (value_batch, value_keys, Heads::<H, Axis, VODim>::default()))?;
     let mut kept = None;
-    if T::OWNS_TAPE && dropout > 0.0 {
+    if T::OWNS_TAPE && options.dropout > 0.0 {
+        let (batch, queries, keys) = mask.shape();
         let sizes = [batch.size(), H::SIZE, queries.size(), keys.size()];
-        let whole = kept_elements::<(B, H, Q, K)>(dropout, &sizes, || query.device().random_u64())?;
+        let whole = kept_elements::<(B, H, Q, K)>(options.dropout, &sizes, || query.device().random_u64())?;
         kept = Some(Parts::of(&sizes, 1, ranks.size()).part(&whole, ranks.rank()));
     }
-    let attended = attend(query, key, value, mask, options, kept)?;
-    relabel(OP, attended, (batch, queries, Product::default()))
-}
-
-/// Rotates the columns of this rank's heads by their positions, the first of which is 0.
-pub(super) fn rotate_heads<
-    B: MaybeSharded,
-    S: Dim,
-    H: ConstDim,
-    HeadDim: ConstDim,
-    Axis: ConstRankAxis + Divides<H>,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
-    input: Tensor<(B, S, Product<Shard<H, Axis>, HeadDim>), E, D, T>,
-    rotary: Rotary,
-) -> Result<Tensor<(B, S, Product<Shard<H, Axis>, HeadDim>), E, D, T>, OpError> {
-    const OP: &str = "attention";
-    let (batch, len, heads) = *input.shape();
-    let input = relabel(OP, input, (batch, len, Product::<Local<Shard<H, Axis>>, HeadDim>::default()))?;
-    relabel(OP, rotate_local_heads(input, 0, rotary)?, (batch, len, heads))
+    attend(query, key, value, mask, options, kept)
 }

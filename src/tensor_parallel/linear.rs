@@ -95,7 +95,7 @@ pub fn linear_row<
 }
 
 /// The same tensor with other names for its dimensions, which have the same sizes.
-pub(super) fn relabel<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+fn relabel<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     tensor: Tensor<From, E, D, T>,
     dims: To,

@@ -152,7 +152,7 @@ where
 
 /// Compares numbers, relative to the largest.
 #[track_caller]
-fn assert_close<E: Element>(found: &[E], expected: &[E], tolerance: f64, what: &str) {
+pub fn assert_close<E: Element>(found: &[E], expected: &[E], tolerance: f64, what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let [found, expected] =
         [found, expected].map(|all| -> Vec<f64> { all.iter().map(|x| x.to_f64().unwrap()).collect() });
@@ -163,7 +163,7 @@ fn assert_close<E: Element>(found: &[E], expected: &[E], tolerance: f64, what: &
 }
 
 /// A model with the numbers of its whole form.
-trait Compared<Tp: ConstRankAxis, E: Element>: Sharded<Tp, E, Cpu>
+pub trait Compared<Tp: ConstRankAxis, E: Element>: Sharded<Tp, E, Cpu>
 where
     Cpu: Backend<E>,
 {
@@ -220,7 +220,7 @@ compared!(f32);
 compared!(f64);
 
 /// Compares loss, gradients and two updates of the ranks with those of one rank.
-fn check<Part, Tp, E>(tolerance: f64)
+pub fn check<Part, Tp, E>(tolerance: f64)
 where
     Part: Compared<Tp, E>,
     Part::Whole: Clone + Sync,
@@ -288,7 +288,7 @@ fn join<E: Element>(
 }
 
 /// A whole model whose parameters all differ.
-fn build_whole<Part, Tp, E>() -> Part::Whole
+pub fn build_whole<Part, Tp, E>() -> Part::Whole
 where
     Part: Compared<Tp, E>,
     Part::Whole: Clone,
@@ -310,7 +310,7 @@ where
             options: TensorOptions<S, E, Cpu>,
             path: String,
         ) -> Result<Option<Tensor<S, E, Cpu>>, CpuError> {
-            let (base, width) = match path.contains("norm") && path.ends_with("weight") {
+            let (base, width) = match path.contains("norm") && !path.ends_with("bias") {
                 true => (1.0, 0.3),
                 false => (0.0, 0.4),
             };

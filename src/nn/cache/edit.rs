@@ -2,7 +2,7 @@
 
 use super::{CacheCapacity, CachedHeads, KeyValueCache, key_value_cache::grow};
 use crate::backend::Backend;
-use crate::dims::{ConstDim, Dim, MaybeSharded, check_same_size};
+use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, check_same_size};
 use crate::ops::{OpError, Real, device_error, dim_error, gather_runs};
 use crate::tokens::Indices;
 use dfdx::shapes::{HasShape, Shape};
@@ -84,12 +84,12 @@ impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueC
 }
 
 /// Row `rows[i]` for each row `i` of the batch: `(B, Len, M) -> (B, Len, M)`.
-pub(super) fn take_rows<B: Dim, Len: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+pub(super) fn take_rows<B: Dim, Len: Dim, M: AnyDim, E: Real, D: Backend<E>>(
     x: &Tensor<(B, Len, M), E, D>,
     rows: &Indices<(B,), B>,
 ) -> Result<Tensor<(B, Len, M), E, D>, OpError> {
-    let (_, len, _) = *x.shape();
-    let row_len = len.size() * M::SIZE;
+    let (_, len, width) = *x.shape();
+    let row_len = len.size() * width.size();
     let starts = rows.as_slice().iter().map(|row| row * row_len).collect();
     gather(x, starts, row_len, *x.shape())
 }
@@ -100,14 +100,14 @@ crate::dims! {
 }
 
 /// The positions `kept` as the first ones: `(B, CacheCapacity<MaxLen>, M) -> (B, CacheCapacity<MaxLen>, M)`.
-pub(super) fn keep<B: MaybeSharded, MaxLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
+pub(super) fn keep<B: MaybeSharded, MaxLen: ConstDim, M: AnyDim, E: Real, D: Backend<E>>(
     old: &Tensor<(B, CacheCapacity<MaxLen>, M), E, D>,
     kept: Range<usize>,
 ) -> Result<Tensor<(B, CacheCapacity<MaxLen>, M), E, D>, OpError> {
     let (batch, capacity, width) = *old.shape();
     let held = Held::new(kept.len());
-    let starts = (0..batch.size()).map(|row| (row * capacity.size() + kept.start) * M::SIZE).collect();
-    let part = gather(old, starts, held.size() * M::SIZE, (batch, held, width))?;
+    let starts = (0..batch.size()).map(|row| (row * capacity.size() + kept.start) * width.size()).collect();
+    let part = gather(old, starts, held.size() * width.size(), (batch, held, width))?;
     grow(&part, CacheCapacity::for_len(held.size()))
 }
 

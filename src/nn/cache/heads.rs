@@ -1,4 +1,5 @@
-use crate::{dims::ConstDim, nn::Arch};
+use crate::dims::{ConstDim, Factor};
+use crate::nn::Arch;
 use std::marker::PhantomData;
 
 /// The heads whose keys and values a cache holds. Every [`Arch`] has them; [`Heads`] names them one by one.
@@ -23,7 +24,7 @@ use std::marker::PhantomData;
 )]
 pub trait CachedHeads: 'static {
     /// The number of heads.
-    type NumHeads: ConstDim;
+    type NumHeads: Factor;
     /// The size of a head's keys.
     type QKDim: ConstDim;
     /// The size of a head's values.
@@ -51,7 +52,7 @@ impl<A: Arch> CachedHeads for A {
 pub struct Heads<NumHeads, QKDim, VODim, Model = ()>(PhantomData<fn() -> (NumHeads, QKDim, VODim, Model)>);
 
 #[diagnostic::do_not_recommend]
-impl<NumHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim, Model: 'static> CachedHeads
+impl<NumHeads: Factor, QKDim: ConstDim, VODim: ConstDim, Model: 'static> CachedHeads
     for Heads<NumHeads, QKDim, VODim, Model>
 {
     type NumHeads = NumHeads;

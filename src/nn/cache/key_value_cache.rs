@@ -1,6 +1,6 @@
 use super::{CacheCapacity, CachedHeads, edit::keep};
 use crate::backend::Backend;
-use crate::dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size};
+use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, Product, check_same_size};
 use crate::mask::{AttentionMask, CausalKind, CausalMask};
 use crate::ops::{OpError, Real, device_error, dim_error};
 use dfdx::shapes::HasShape;
@@ -263,7 +263,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
 }
 
 /// These keys or values with room for more: `(B, Len, M) -> (B, CacheCapacity<MaxLen>, M)`.
-pub(super) fn grow<B: MaybeSharded, Len: Dim, MaxLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
+pub(super) fn grow<B: MaybeSharded, Len: Dim, MaxLen: ConstDim, M: AnyDim, E: Real, D: Backend<E>>(
     old: &Tensor<(B, Len, M), E, D>,
     capacity: CacheCapacity<MaxLen>,
 ) -> Result<Tensor<(B, CacheCapacity<MaxLen>, M), E, D>, OpError> {

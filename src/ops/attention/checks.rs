@@ -1,13 +1,13 @@
 //! Comparisons of the run-time sizes of what attention takes.
 
 use crate::backend::Backend;
-use crate::dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size};
+use crate::dims::{AnyDim, ConstDim, Dim, DimError, MaybeSharded, check_same_size};
 use crate::mask::AttentionMask;
 use crate::ops::{OpError, Real, dim_error};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// Checks that the bias has a number for each head, query and key.
-pub(in crate::ops) fn check_bias<H: Dim, Q: Dim, K: Dim>(
+pub(in crate::ops) fn check_bias<H: AnyDim, Q: Dim, K: Dim>(
     (heads, queries, keys): (H, Q, K),
     (bias_heads, bias_queries, bias_keys): (H, Q, K),
 ) -> Result<(), DimError> {

@@ -4,9 +4,8 @@ use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
 use crate::mask::AttentionMask;
 use crate::module;
 use crate::nn::{Arch, AttentionProjection, Conventions, Norm, residual_norm, rotary};
-use crate::ops::{OpError, Rotary, dropout};
+use crate::ops::{OpError, Rotary, dropout, rotate_heads};
 use crate::ranks::{Element, Ranks, Shard};
-use crate::tensor_parallel::attention::rotate_heads;
 use crate::tensor_parallel::dropout::same_dropout;
 use crate::tensor_parallel::{Entered, enter, multi_head_attention};
 use dfdx::tensor::Tensor;
@@ -92,7 +91,7 @@ impl<
         let key = self.key_proj.forward(key)?; // (B, K, this rank's heads * QKDim)
         let value = self.value_proj.forward(value)?; // (B, K, this rank's heads * VODim)
         let (query, key) = match rotary {
-            Some(rotary) => (rotate_heads(query, rotary)?, rotate_heads(key, rotary)?),
+            Some(rotary) => (rotate_heads(query, 0, rotary)?, rotate_heads(key, 0, rotary)?),
             None => (query, key),
         };
         let attended = multi_head_attention(query, key, value, mask, A::attention_options(), ranks)?;
