@@ -71,6 +71,9 @@ pub enum OpError {
     /// A prompt has padding before a token, or no token. Row and position count from 0.
     #[error("{op}: prompt {row} has padding at position {position}, but padding stands only behind its tokens")]
     Padding { op: &'static str, row: usize, position: usize },
+    /// The length penalty of a beam search is not finite.
+    #[error("beam search: the length penalty is {length_penalty}, which is not a finite number")]
+    LengthPenalty { length_penalty: f64 },
     /// An index is not below the size of its axis.
     #[error("{op}: {index} is not an index of {axis}")]
     Index { op: &'static str, index: usize, axis: String },

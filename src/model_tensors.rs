@@ -2,17 +2,22 @@
 //!
 //! dfdx compiles the walk through all submodules again for each type of visitor. So there are three types here: for the
 //! tensors of a model, for those of a model that changes, and for those that the type of a model describes. What
-//! happens at a tensor is a trait object, and each type has a view of its own: a pair of dfdx's views makes three
-//! functions for each field, and builds its path in each of them.
+//! happens at a tensor is a trait object.
+
+mod view;
+
+pub(crate) use view::ViewPath;
+pub use view::child_path;
 
 use crate::backend::{Backend, elements_of, tensor_id};
 use crate::dims::unnamed;
 use crate::error::Real;
-use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorViewer, TensorVisitor};
+use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Gradients, OwnedTape, Storage, Tensor, Trace, UniqueId};
 use dfdx::tensor_ops::{Device, ReshapeTo};
 use std::{any::type_name, fmt::Debug};
+use view::{ViewMut, ViewRef};
 
 /// A tensor over any dimensions.
 pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
@@ -202,58 +207,6 @@ fn keep_in<Err>(result: &mut Result<(), Err>) -> impl FnOnce(Err) -> Stopped {
     |error| {
         *result = Err(error);
         Stopped
-    }
-}
-
-/// The path of the field `field` of the module at `path`.
-#[must_use]
-pub fn child_path(path: &str, field: &str) -> String {
-    if path.is_empty() {
-        return field.to_string();
-    }
-    format!("{path}.{field}")
-}
-
-/// The path of a field.
-pub(crate) enum ViewPath {}
-
-impl TensorViewer for ViewPath {
-    type View<'a, Module: 'a> = String;
-
-    fn view_field<Module, Field, Get, GetMut>(path: &mut String, name: &str, _: &mut Get, _: &mut GetMut) -> String {
-        child_path(path, name)
-    }
-}
-
-/// A field and its path.
-enum ViewRef {}
-
-impl TensorViewer for ViewRef {
-    type View<'a, Module: 'a> = (&'a Module, String);
-
-    fn view_field<'a, Module, Field, Get: FnMut(&Module) -> &Field, GetMut>(
-        (module, path): &'a mut (&Module, String),
-        name: &str,
-        get: &mut Get,
-        _: &mut GetMut,
-    ) -> (&'a Field, String) {
-        (get(module), child_path(path, name))
-    }
-}
-
-/// A field to be changed, and its path.
-enum ViewMut {}
-
-impl TensorViewer for ViewMut {
-    type View<'a, Module: 'a> = (&'a mut Module, String);
-
-    fn view_field<'a, Module, Field, Get, GetMut: FnMut(&mut Module) -> &mut Field>(
-        (module, path): &'a mut (&mut Module, String),
-        name: &str,
-        _: &mut Get,
-        get: &mut GetMut,
-    ) -> (&'a mut Field, String) {
-        (get(module), child_path(path, name))
     }
 }
 

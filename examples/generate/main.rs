@@ -73,11 +73,11 @@ where
     let model: Model = load(&cli.folder, device)?;
     let inputs = Inputs::<Model::VocabSize>::read(cli)?;
     let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signals(stop.clone())?;
-    match cli.num_beams {
-        Some(num_beams) => search(cli, &model, &inputs, Batch::new(num_beams))?,
-        None => write(cli, &model, &inputs, &stop)?,
+    if let Some(num_beams) = cli.num_beams {
+        return search(cli, &model, &inputs, Batch::new(num_beams));
     }
+    stop_on_signals(stop.clone())?;
+    write(cli, &model, &inputs, &stop)?;
     end(&stop)
 }
 
@@ -90,13 +90,15 @@ fn write<Model: Autoregressive<Batch, f32, D>, D: Backend<f32>>(
 ) -> Result<(), BoxError> {
     let Inputs { tokenizer, prompts, ends } = inputs;
     let mut sampler = cli.sampler()?.restrict_to(tokenizer.tokens());
-    let pad = Fin::all().find(|token| !prompts.concat().contains(token)).ok_or("--prompt: it has all tokens")?;
-    let longest = prompts.iter().map(Vec::len).max().unwrap_or(0);
+    let is_in_prompts = |token: &Fin<_>| prompts.iter().flatten().any(|other| other == token);
+    let pad = Fin::all().find(|token| !is_in_prompts(token)).ok_or("--prompt: it has all tokens")?;
+    let lens = prompts.iter().map(Vec::len);
+    let (shortest, longest) = (lens.clone().min().unwrap_or(0), lens.max().unwrap_or(0));
     let ids = TokenIds::padded(prompts, pad, (Batch::new(prompts.len()), Prompt::new(longest)))
         .map_err(|error| format!("--prompt: {error}"))?;
     let start = Instant::now();
     let mut generation = Generation::new(model, &ids, ends.iter().copied(), &mut sampler)?.max_new_tokens(cli.tokens);
-    log(&format!("{longest} tokens of the prompt in {:.2} s", start.elapsed().as_secs_f64()));
+    log(&format!("{shortest} tokens of each prompt in {:.2} s", start.elapsed().as_secs_f64()));
     let mut texts = inputs.texts(cli)?;
     let mut speed = Speed { count: 0, first_token: None };
     while let Some(tokens) = generation.next() {
@@ -147,13 +149,14 @@ where
     D: Backend<f32>,
 {
     let Some(draft) = &cli.draft else { return run::<Model, D>(cli, device) };
+    let sampler = cli.sampler()?;
     let (model, draft): (Model, Draft) = (load(&cli.folder, device)?, load(draft, device)?);
     let inputs = Inputs::read(cli)?;
     let [prompt] = &inputs.prompts[..] else { return Err("--draft: there is more than one prompt".into()) };
     let ids = TokenIds::from_rows(&[prompt], (Const::<1>, Prompt::new(prompt.len())))?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(stop.clone())?;
-    let mut sampler = cli.sampler()?.restrict_to(inputs.tokenizer.tokens());
+    let mut sampler = sampler.restrict_to(inputs.tokenizer.tokens());
     let ends = inputs.ends.iter().copied();
     let mut tokens = Speculation::new(&model, &draft, &ids, ends, cli.draft_tokens, &mut sampler)?;
     let mut speed = Speed { count: 0, first_token: None };

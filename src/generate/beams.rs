@@ -71,11 +71,13 @@ pub struct Beam<V> {
 /// Each step extends the `Beams` best texts so far by every token, and keeps the best. A text ends with one of `ends` or
 /// after `max_new_tokens` tokens. The result is that of `generate(num_beams=.., do_sample=False)` of `transformers` 5.
 ///
-/// The batch of the model is `Beams`. An encoder-decoder reads its source once for each beam.
+/// The batch of the model is `Beams`. An encoder-decoder reads its source once for each beam. The search knows no tokenizer:
+/// if the table has more rows than there are tokens, it may choose one without a text.
 ///
 /// # Errors
 /// [`OpError::Range`] if the prompt is longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Padding`] if it
-/// has padding before a token, or no token; [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
+/// has padding before a token, or no token; [`OpError::NotANumber`] if all logits of a position are NaN or −∞;
+/// [`OpError::LengthPenalty`] unless the length penalty is finite.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, generate::{Beam, BeamOptions, beam_search}, prelude::*};
@@ -104,6 +106,9 @@ pub fn beam_search<Beams: Dim, Prompt: Dim, Model: Autoregressive<Beams, E, D>, 
 where
     Model::Cache: EditableCache<Beams>,
 {
+    if !options.length_penalty.is_finite() {
+        return Err(OpError::LengthPenalty { length_penalty: options.length_penalty });
+    }
     let prompt = tokens_of_prompts::<_, _, _, Model::MaxSeqLen>(prompt)?.concat();
     let max_new_tokens = max_new_tokens.min(Model::MaxSeqLen::SIZE + 1 - prompt.len());
     let mut search = Search::new(beams.size(), ends.into_iter().collect(), max_new_tokens, options);
@@ -117,6 +122,8 @@ where
             unread = TokenIds::from_fn((beams, Unread::new(1)), |row, _| last(row));
         }
     }
+    // More beams than there are tokens begin with no text of their own.
+    search.finished.retain(|beam| beam.score.is_finite());
     Ok(search.finished)
 }
 
@@ -145,7 +152,7 @@ struct Search<V> {
 impl<V: ConstDim> Search<V> {
     fn new(num_beams: usize, ends: Vec<Fin<V>>, max_new_tokens: usize, options: BeamOptions) -> Self {
         // All beams begin with the same text, so only the first one is extended at first.
-        let score = |beam| if beam == 0 { 0.0 } else { -1e9 };
+        let score = |beam| if beam == 0 { 0.0 } else { f64::NEG_INFINITY };
         let running = (0..num_beams).map(|beam| Beam { tokens: Vec::new(), score: score(beam) }).collect();
         Self { num_beams, running, finished: Vec::new(), len: 0, ends, max_new_tokens, options }
     }
@@ -226,6 +233,8 @@ fn log_softmax<E: Real>(logits: &[E]) -> Result<impl Iterator<Item = f64>, OpErr
     if highest == f64::NEG_INFINITY {
         return Err(OpError::NotANumber { op: OP });
     }
-    let log_sum = highest + logits.iter().map(|x| (logit(x) - highest).exp()).sum::<f64>().ln();
-    Ok(logits.iter().map(move |x| logit(x) - log_sum))
+    // An infinite number minus itself is not a number.
+    let below_highest = move |x: &E| if logit(x) == highest { 0.0 } else { logit(x) - highest };
+    let log_sum = logits.iter().map(|x| below_highest(x).exp()).sum::<f64>().ln();
+    Ok(logits.iter().map(move |x| below_highest(x) - log_sum))
 }

@@ -100,7 +100,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
     #[must_use]
     pub fn max_new_tokens(mut self, count: usize) -> Self {
         self.max_new_tokens = count;
-        self.texts.iter_mut().for_each(|text| text.has_ended |= count == 0);
+        self.texts.iter_mut().for_each(|text| text.has_ended |= text.num_new() >= count);
         self
     }
 
@@ -161,8 +161,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
             let token = is_written.then(|| self.sampler.choose_from(logits, &text.occurs)).transpose()?;
             if let Some(token) = token {
                 text.push(token);
-                text.has_ended =
-                    self.ends.contains(&token) || text.tokens.len() - text.prompt_len == self.max_new_tokens;
+                text.has_ended = self.ends.contains(&token) || text.num_new() >= self.max_new_tokens;
             }
             written.push(token);
         }
@@ -203,6 +202,11 @@ impl<V: ConstDim> Text<V> {
     fn push(&mut self, token: Fin<V>) {
         self.tokens.push(token);
         self.occurs[token.value()] = true;
+    }
+
+    /// The number of tokens after the prompt.
+    fn num_new(&self) -> usize {
+        self.tokens.len() - self.prompt_len
     }
 }
 

@@ -66,7 +66,7 @@ pub trait ModernBertConfig: 'static {
     type HiddenDim: ConstDim;
     /// The number of layers.
     type NumLayers: ConstDim;
-    /// The number of positions in the window of a local layer, half of them before a position and half of them after it.
+    /// The number of neighbours that a position of a local layer sees, half of them before it and half of them after it.
     type WindowLen: ConstDim;
     /// The first of so many layers is global.
     const LAYERS_PER_GLOBAL: usize = 3;
@@ -126,7 +126,7 @@ pub struct ModernBert<Config: ModernBertConfig, E, D, P: Precision> {
     #[param(init::ones)]
     pub embedding_norm: Tensor<(Config::EmbedDim,), E, D>,
     /// The weights of the norms before the attentions of all layers but the first, which reads normalized vectors.
-    #[layers(Config::NumLayers::SIZE - 1)]
+    #[layers(Config::NumLayers::SIZE.saturating_sub(1))]
     pub attention_norms: Vec<NormWeight<Config::EmbedDim, E, D>>,
     /// The layers.
     pub layers: Layers<Config::NumLayers, Layer<Config, E, D, P>>,

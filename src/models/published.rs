@@ -6,7 +6,7 @@
 //! assert_eq!(format!("{:?}", smol_lm_135m::NumKeyValueHeads), "NumKeyValueHeads=3");
 //! ```
 //!
-//! The dimensions have the names that the traits of the configurations document. Models of one tokenizer have one type of
+//! The dimensions have the names that the traits of the configurations document. Decoders of one tokenizer have one type of
 //! vocabulary: the smaller ones can be drafts of the larger ones ([`Speculation`](crate::generate::Speculation)).
 #![allow(missing_docs)]
 
@@ -228,15 +228,15 @@ published! {
 
     /// Whisper of 72 million parameters.
     whisper_base = "openai/whisper-base": Whisper, 71_825_920 parameters
-    WhisperConfig {
-        NumMelBins = 80; SrcLen = 1500; VocabSize = 51_865; MaxTgtLen = 448; EmbedDim = 512; NumHeads = 8; HiddenDim = 2048;
+    WhisperConfig, tokens of whisper_tiny {
+        NumMelBins = 80; SrcLen = 1500; MaxTgtLen = 448; EmbedDim = 512; NumHeads = 8; HiddenDim = 2048;
         NumEncoderLayers = 6; NumDecoderLayers = 6;
     } {};
 
     /// Whisper of 241 million parameters.
     whisper_small = "openai/whisper-small": Whisper, 240_582_912 parameters
-    WhisperConfig {
-        NumMelBins = 80; SrcLen = 1500; VocabSize = 51_865; MaxTgtLen = 448; EmbedDim = 768; NumHeads = 12; HiddenDim = 3072;
+    WhisperConfig, tokens of whisper_tiny {
+        NumMelBins = 80; SrcLen = 1500; MaxTgtLen = 448; EmbedDim = 768; NumHeads = 12; HiddenDim = 3072;
         NumEncoderLayers = 12; NumDecoderLayers = 12;
     } {};
 

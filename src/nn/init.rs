@@ -43,7 +43,7 @@ pub fn constant<Dims: Shape, E: Real, D: Device<E>>(
     parameter: &mut Tensor<Dims, E, D>,
     number: f64,
 ) -> Result<(), D::Err> {
-    parameter.try_fill_with_distr(CastFrom64(Uniform::new_inclusive(number, number)))
+    parameter.try_fill_with_distr(CastFrom64(Constant(number)))
 }
 
 /// Draws from the uniform distribution on `±1/√FanIn`, as PyTorch and Equinox do for the weight and the bias of a
@@ -110,6 +110,15 @@ pub fn embedding<A: Arch, N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>
 /// ```
 pub fn normal<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>, std: f64) -> Result<(), D::Err> {
     parameter.try_fill_with_distr(CastFrom64(Normal { std }))
+}
+
+/// The distribution of one number.
+struct Constant(f64);
+
+impl Distribution<f64> for Constant {
+    fn sample<R: Rng + ?Sized>(&self, _: &mut R) -> f64 {
+        self.0
+    }
 }
 
 /// The normal distribution with mean 0.

@@ -119,8 +119,7 @@ pub(super) fn ensure_is_rate(rate: f64) -> Result<(), OpError> {
 }
 
 /// The random choice of the elements of a tensor over `Dims`, of these sizes, that dropout keeps, each with probability
-/// `1 - rate`.
-/// `random` is a number of the device, for dropout without a seed.
+/// `1 - rate`. Without a seed for dropout, `random` gives one.
 pub(crate) fn kept_elements<Dims>(
     rate: f64,
     sizes: &[usize],

@@ -111,3 +111,22 @@ fn a_search_ends_with_the_first_token_if_every_token_ends_a_text() {
     let found = beam_search(&model, &prompt, Beams::new(3), Fin::all(), 5, options).unwrap();
     assert_eq!(found.iter().map(|beam| beam.tokens.len()).collect::<Vec<_>>(), [1, 1, 1]);
 }
+
+#[test]
+fn a_search_refuses_a_length_penalty_that_is_no_number_and_returns_no_copies() {
+    let model = DecoderOnly::<fixture::TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(9));
+    let prompt = TokenIds::from_ids(&[3], None, (Const, Const::<1>)).unwrap();
+    let search = |beams, length_penalty| {
+        let options = BeamOptions { length_penalty, ..BeamOptions::default() };
+        beam_search(&model, &prompt, Beams::new(beams), None, 1, options)
+    };
+    assert!(matches!(search(2, f64::NAN), Err(OpError::LengthPenalty { .. })));
+    // A text of one token is one of as many as there are tokens.
+    let num_tokens = <fixture::TypedModel as SingleStack>::VocabSize::SIZE;
+    let found = search(num_tokens + 5, 1.0).unwrap();
+    assert_eq!(
+        found.iter().map(|beam| beam.tokens[0].value()).collect::<std::collections::BTreeSet<_>>().len(),
+        num_tokens
+    );
+    assert_eq!(found.len(), num_tokens);
+}

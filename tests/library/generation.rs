@@ -174,6 +174,9 @@ fn a_text_is_ended_from_outside() {
     generation.end_text(0).unwrap();
     assert_eq!(generation.map(|step| step.unwrap()[0].is_none()).collect::<Vec<_>>(), [true, true]);
     assert_eq!(Generation::new(&model, &prompts, None, &mut sampler).unwrap().max_new_tokens(0).count(), 0);
+    let mut begun = Generation::new(&model, &prompts, None, &mut sampler).unwrap();
+    assert!(begun.by_ref().take(2).all(|tokens| tokens.is_ok()));
+    assert_eq!(begun.max_new_tokens(1).count(), 0);
 }
 
 #[test]

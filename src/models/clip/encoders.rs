@@ -68,7 +68,7 @@ impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> TextEncoder<Confi
         let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, &mask, Config::NORM_EPSILON))?;
 
         let first_largest = |ids: &[usize]| (0..ids.len()).rev().max_by_key(|&position| ids[position]).unwrap_or(0);
-        let ends: Vec<usize> = token_ids.as_slice().chunks(len.size()).map(first_largest).collect();
+        let ends: Vec<usize> = token_ids.as_slice().chunks(len.size().max(1)).map(first_largest).collect();
         let ends = gather(x, axis::<S>(), &Indices::new(&ends, (batch, Const::<1>), len)?)?;
         let end = self.norm.forward(select(ends, axis::<Const<1>>(), 0)?, Config::NORM_EPSILON)?;
         P::linear(end, &self.projection, None)
