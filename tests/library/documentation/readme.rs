@@ -70,5 +70,9 @@ fn address_and_version_in_readme_are_those_of_the_manifest() {
     };
     let (repository, readme) = (value("repository"), read("README.md"));
     assert!(readme.contains(&format!("\ngit clone {repository}\n")), "{repository}");
-    assert!(readme.contains(&format!("Rust {} or newer", value("rust-version"))));
+    let version = value("rust-version");
+    assert!(readme.contains(&format!("\nRust {version} or newer;")));
+    assert!(
+        readme.contains(&format!("[![Rust {version} or newer](https://img.shields.io/badge/rust-{version}%2B-blue)]"))
+    );
 }
