@@ -1,4 +1,4 @@
-//! What a chat template can use beside its messages: the functions, filters and methods that `transformers` gives it.
+//! The functions, filters and methods that a chat template can use, as `transformers` gives them.
 
 use super::chat_template::{MAX_DEPTH, MAX_STEPS};
 use jiff::{ZonedDateTime, fmt::strtime};

@@ -48,7 +48,7 @@ where
     let shape = (Batch::new(3), SeqLen::new(11).unwrap());
     let pad: Option<Fin<VocabSize>> = Some(Fin::literal::<0>());
     let read = TokenIds::from_ids(&reference.ids("input.ids"), pad, shape).unwrap();
-    // What padding computes means nothing, and depends on what a query without keys sees.
+    // The outputs at padding mean nothing: they depend on the rule for a query without keys.
     let of_tokens = |rows: &[f64], width: usize| -> Vec<f64> {
         let rows = rows.chunks(width).zip(read.as_slice()).filter(|(_, id)| **id != 0);
         rows.flat_map(|(row, _)| row).copied().collect()

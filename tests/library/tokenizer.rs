@@ -137,7 +137,7 @@ fn a_streamed_text_ends_before_a_stop_string() {
         let mut parts = Vec::new();
         for token in bpe.encode(text).unwrap() {
             parts.push(stream.push(token).unwrap());
-            // What is shown stays, so it has no beginning of a stop string that occurs.
+            // Text that was shown stays, so it has no beginning of a stop string that occurs.
             let shown = parts.concat();
             assert!(text.starts_with(&shown), "{parts:?}");
         }

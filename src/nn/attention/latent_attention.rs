@@ -71,7 +71,7 @@ type KeyAndValueDim<A> = Sum<PlainDim<A>, ValueDim<A>>;
 /// The columns of a query that is compared with latent vectors.
 type LatentQueryDim<A> = Sum<LatentDim<A>, RotaryDim<A>>;
 
-/// What a [`LatentCache`] holds for a position: the rotated key as that of one head, and the latent vector as its value.
+/// The heads of a [`LatentCache`]: one, whose key is the rotated key of a position and whose value is its latent vector.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{CachedHeads, LatentHeads}, prelude::*};

@@ -180,7 +180,7 @@ impl<NumLayers: ConstDim, Layer: TensorCollection<E, D>, E: Dtype, D: Device<E>>
                 visitor.visit_module::<Layer, _, _>(&name, move |all| &all.layers[i], move |all| &mut all.layers[i])?;
             layers.extend(layer);
         }
-        // A visitor that makes no layers makes none.
+        // A visitor that only looks at tensors returns no layers.
         Ok((layers.len() == NumLayers::SIZE).then_some(Layers { layers, num_layers: PhantomData }))
     }
 }

@@ -1,4 +1,5 @@
-//! What a contraction does with each axis. It does not depend on dtype, device and tape, so the compiler makes it once.
+//! The part of each axis in a contraction. It does not depend on dtype, device and tape, so the compiler makes this code
+//! once.
 
 use std::array;
 
