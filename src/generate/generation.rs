@@ -57,12 +57,12 @@ pub struct Generation<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Re
 }
 
 /// A prompt and its continuation so far.
-struct Text<V> {
-    tokens: Vec<Fin<V>>,
+pub(super) struct Text<V> {
+    pub tokens: Vec<Fin<V>>,
     prompt_len: usize,
-    has_ended: bool,
+    pub has_ended: bool,
     /// Which tokens the text has.
-    occurs: Vec<bool>,
+    pub occurs: Vec<bool>,
 }
 
 impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generation<'a, B, Model, E, D> {
@@ -192,14 +192,14 @@ pub(super) fn tokens_of_prompts<B: MaybeSharded, Prompt: Dim, V: ConstDim, MaxSe
 }
 
 impl<V: ConstDim> Text<V> {
-    fn new(prompt: Vec<Fin<V>>) -> Self {
+    pub fn new(prompt: Vec<Fin<V>>) -> Self {
         let mut text =
             Self { tokens: Vec::new(), prompt_len: prompt.len(), has_ended: false, occurs: vec![false; V::SIZE] };
         prompt.into_iter().for_each(|token| text.push(token));
         text
     }
 
-    fn push(&mut self, token: Fin<V>) {
+    pub fn push(&mut self, token: Fin<V>) {
         self.tokens.push(token);
         self.occurs[token.value()] = true;
     }

@@ -1,5 +1,5 @@
 use super::Sampler;
-use super::generation::{Unread, tokens_of_prompts};
+use super::generation::{Text, Unread, tokens_of_prompts};
 use crate::backend::Backend;
 use crate::dims::{Const, ConstDim, Dim};
 use crate::nn::{Autoregressive, EditableCache};
@@ -43,11 +43,7 @@ pub struct Speculation<
     ends: Vec<Fin<Target::VocabSize>>,
     /// The most tokens that the draft proposes at once.
     max_proposed: usize,
-    /// The prompt and what follows it.
-    text: Vec<Fin<Target::VocabSize>>,
-    /// Which tokens the text has.
-    occurs: Vec<bool>,
-    has_ended: bool,
+    text: Text<Target::VocabSize>,
     /// The tokens at the end of the text that were not handed out.
     chosen: VecDeque<Fin<Target::VocabSize>>,
     num_proposed: usize,
@@ -73,18 +69,14 @@ where
         num_proposed: usize,
         sampler: &'a mut Sampler<Target::VocabSize>,
     ) -> Result<Self, OpError> {
-        let text = tokens_of_prompts::<_, _, _, Target::MaxSeqLen>(prompt)?.concat();
-        let mut occurs = vec![false; Target::VocabSize::SIZE];
-        text.iter().for_each(|token| occurs[token.value()] = true);
+        let prompt = tokens_of_prompts::<_, _, _, Target::MaxSeqLen>(prompt)?.concat();
         Ok(Self {
             target: Reader::new(target)?,
             draft: Reader::new(draft)?,
             sampler,
             ends: ends.into_iter().collect(),
             max_proposed: num_proposed,
-            text,
-            occurs,
-            has_ended: false,
+            text: Text::new(prompt),
             chosen: VecDeque::new(),
             num_proposed: 0,
             num_accepted: 0,
@@ -99,29 +91,29 @@ where
 
     /// Lets the draft propose tokens, and the target check them.
     fn choose_next(&mut self) -> Result<(), OpError> {
-        let len = self.text.len();
+        let len = self.text.tokens.len();
         // The draft need not read its last proposal.
         let (target_room, draft_room) = (Target::MaxSeqLen::SIZE.checked_sub(len), Draft::MaxSeqLen::SIZE + 1);
         let Some(target_room) = target_room else {
-            self.has_ended = true;
+            self.text.has_ended = true;
             return Ok(());
         };
         let count = self.max_proposed.min(target_room).min(draft_room.saturating_sub(len));
-        let (mut proposals, mut occurs) = (Vec::new(), self.occurs.clone());
+        let (mut proposals, mut occurs) = (Vec::new(), self.text.occurs.clone());
         for _ in 0..count {
-            let distribution = self.sampler.distribution(&self.draft.next_logits(&self.text)?, &occurs)?;
+            let distribution = self.sampler.distribution(&self.draft.next_logits(&self.text.tokens)?, &occurs)?;
             let token = self.sampler.draw(&distribution);
-            self.text.push(token);
+            self.text.tokens.push(token);
             occurs[token.value()] = true;
             proposals.push(distribution);
             if self.ends.contains(&token) {
                 break;
             }
         }
-        let logits = self.target.logits_from(len - 1, &self.text)?;
-        let proposed = self.text.split_off(len);
+        let logits = self.target.logits_from(len - 1, &self.text.tokens)?;
+        let proposed = self.text.tokens.split_off(len);
         for (place, logits) in logits.chunks(Target::VocabSize::SIZE).enumerate() {
-            let wanted = self.sampler.distribution(logits, &self.occurs)?;
+            let wanted = self.sampler.distribution(logits, &self.text.occurs)?;
             let (token, is_accepted) = match (proposed.get(place), proposals.get(place)) {
                 (Some(&token), Some(proposal)) if self.sampler.accepts(&wanted, proposal, token) => (token, true),
                 (_, Some(proposal)) => {
@@ -130,17 +122,17 @@ where
                 (_, None) => (self.sampler.draw(&wanted), false),
             };
             self.text.push(token);
-            self.occurs[token.value()] = true;
             self.num_accepted += usize::from(is_accepted);
-            self.has_ended = self.ends.contains(&token);
-            if self.has_ended || !is_accepted {
+            self.text.has_ended = self.ends.contains(&token);
+            if self.text.has_ended || !is_accepted {
                 break;
             }
         }
         self.num_proposed += proposed.len();
-        self.chosen.extend(&self.text[len..]);
-        self.target.keep(self.text.len() - 1)?;
-        self.draft.keep(self.text.len() - 1)
+        self.chosen.extend(&self.text.tokens[len..]);
+        let num_kept = self.text.tokens.len() - 1;
+        self.target.keep(num_kept)?;
+        self.draft.keep(num_kept)
     }
 }
 
@@ -153,10 +145,10 @@ where
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.chosen.is_empty()
-            && !self.has_ended
+            && !self.text.has_ended
             && let Err(error) = self.choose_next()
         {
-            self.has_ended = true;
+            self.text.has_ended = true;
             return Some(Err(error));
         }
         self.chosen.pop_front().map(Ok)
@@ -167,7 +159,7 @@ impl<Target: Autoregressive<Const<1>, E, D>, Draft: Autoregressive<Const<1>, E, 
     for Speculation<'_, Target, Draft, E, D>
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (len, proposed, accepted) = (self.text.len(), self.num_proposed, self.num_accepted);
+        let (len, proposed, accepted) = (self.text.tokens.len(), self.num_proposed, self.num_accepted);
         write!(f, "Speculation ({len} tokens, {accepted} of {proposed} proposals accepted)")
     }
 }
