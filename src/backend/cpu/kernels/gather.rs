@@ -1,7 +1,10 @@
-use crate::autograd::elementwise::partition_rows;
-use crate::autograd::{KernelOutput, Operand, with_backward};
+use crate::autograd::elementwise::{partition_elements, partition_rows};
+use crate::autograd::{KernelOutput, Operand, Partition, with_backward};
 use crate::simd::{add_row, row_chunks, row_chunks_mut, vectorized};
 use dfdx::tensor::CpuError;
+
+/// The elements of a row from which on the gradient of the input is divided among threads.
+const MIN_ROW_LEN_TO_SPLIT: usize = 8;
 
 /// Rows of `row_len` elements, which begin at these places of the input. A row may be read more than once.
 pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Result<KernelOutput, CpuError> {
@@ -17,10 +20,23 @@ pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Resu
     let (input_len, input) = (input.len(), input.gradient);
     Ok(with_backward(output, move |dy, gradients| {
         input.add_with(gradients, input_len, |dx| {
-            vectorized!({
-                for (row, start) in row_chunks(&dy, row_len).zip(&starts) {
-                    add_row(&mut dx[*start..][..row_len], row);
-                }
+            // Rows may overlap. Each thread has a part of the input and adds to it what the rows hold of it, in their order.
+            // It looks at all rows, which pays if they are long.
+            let partition = match row_len < MIN_ROW_LEN_TO_SPLIT {
+                true => Partition::whole(input_len),
+                false => partition_elements(input_len, dy.len() / input_len.max(1)),
+            };
+            partition.map_mut(dx, 1, |part, dx| {
+                let part = part.iter();
+                vectorized!({
+                    for (row, &start) in row_chunks(&dy, row_len).zip(&starts) {
+                        let both = start.max(part.start)..(start + row_len).min(part.end);
+                        if !both.is_empty() {
+                            let row = &row[both.start - start..both.end - start];
+                            add_row(&mut dx[both.start - part.start..both.end - part.start], row);
+                        }
+                    }
+                });
             });
         })
     }))
