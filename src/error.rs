@@ -122,7 +122,7 @@ pub enum OpError {
         "backward: two recordings that add to gradients meet; one of them is to be that of `gradients.into_recording()`, \
          and the other a clone of it or `model.recording()`"
     )]
-    TwoSums,
+    TwoAccumulators,
     /// A pass keeps the gradients of parameters and inputs alone.
     #[error("gradient: an operation of the pass made this tensor over `{dims}`, and its gradient is not kept")]
     NoGradient { dims: String },

@@ -168,8 +168,8 @@ pub(crate) fn elements_of<Dims: Shape, E: Unit, D: Storage<E>>(tensor: &Tensor<D
 
 /// Runs a kernel and records its backward pass: the way of every operation to its kernel.
 ///
-/// `run` reads the operands by [`Backend::read`] or [`Backend::read_parameter`], which merge their tapes into the one
-/// that it gets, and calls the kernel. The output gets `shape`. An error becomes an [`OpError`] of `op`.
+/// `run` gets the tape of the output. It reads the operands by [`Backend::read`] or [`Backend::read_parameter`], which
+/// merge the tape of each into that one, and calls the kernel. The output gets `shape`. An error becomes an [`OpError`] of `op`.
 pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     shape: Dims,

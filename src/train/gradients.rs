@@ -117,7 +117,7 @@ impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
     /// parts, with one update for all of them.
     ///
     /// The first part starts from [`zeros`](Self::zeros). Scale the loss of each part by its share of the batch. A pass
-    /// adds to one sum: if tensors of two such tapes meet, the backward pass is an [`OpError::TwoSums`].
+    /// adds to one sum: if tensors of two such tapes meet, the backward pass is an [`OpError::TwoAccumulators`].
     ///
     /// ```
     /// use typed_transformer::{nn::Linear, ops::scale, prelude::*, train::{Adam, GradientsOf, update}};

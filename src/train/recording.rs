@@ -159,7 +159,7 @@ impl<Model, E: Real, D: Device<E>> Recording<Model, E, D> {
         failure::report().map_err(|source| OpError::Ranks { op: OP, source })?;
         let leaves = leaves.map_err(|error| match error {
             BackwardError::HasRun => OpError::Backward,
-            BackwardError::TwoSums => OpError::TwoSums,
+            BackwardError::TwoAccumulators => OpError::TwoAccumulators,
             BackwardError::Device(error) => device_error(OP)(error),
         })?;
         Ok(GradientsOf::new(leaves, self.model))
@@ -174,7 +174,7 @@ pub trait Backpropagate<E, D: Storage<E>> {
     /// The gradients of the recorded model's parameters.
     ///
     /// # Errors
-    /// [`OpError::Backward`] if the backward pass of this recording has run; [`OpError::TwoSums`] if recordings met
+    /// [`OpError::Backward`] if the backward pass of this recording has run; [`OpError::TwoAccumulators`] if recordings met
     /// that add to gradients of their own.
     fn backward(self) -> Result<<Self::Tape as GradientTape<E, D>>::Gradients, OpError>
     where

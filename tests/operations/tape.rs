@@ -256,7 +256,7 @@ fn a_pass_that_meets_an_accumulating_one_adds_to_its_gradients() {
         // Neither sum can be the other's start.
         let [one, other] = [&x, &y].map(|x| model.forward(x.clone().put_tape(first().into_recording())).unwrap());
         let loss: Tensor<(), E, Cpu, _> = residual(one, other).unwrap().square().sum();
-        assert_eq!(loss.backward().err(), Some(OpError::TwoSums));
+        assert_eq!(loss.backward().err(), Some(OpError::TwoAccumulators));
     }
     check::<f32>();
     check::<f64>();

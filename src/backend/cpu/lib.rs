@@ -6,7 +6,7 @@
 //! Loops are compiled for several widths of vector registers. The processor's width is chosen at run time, so
 //! no compiler flags are needed.
 //!
-//! - `simd`: the level of vector instructions, reductions, elementary functions, and `Context`, which makes loops generic
+//! - `simd`: the level of vector instructions, reductions, elementary functions, and `ElementOps`, which makes loops generic
 //!   over rows and lanes;
 //! - `autograd`: operands, the tape, gradients, scratch memory and threads;
 //! - `matmul`: matrix products;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The key of a tensor's gradient. Views of a tensor share it.
 pub fn tensor_id<Dims: Shape, E: Unit, D: Storage<E>>(tensor: &Tensor<Dims, E, D>) -> UniqueId {
-    // dfdx shows the id here alone.
+    // No other public item of dfdx shows the id.
     let mut tensors = UnusedTensors::default();
     tensors.add(tensor);
     tensors.ids[0]
@@ -65,8 +65,8 @@ pub struct Gradients<E, D: Storage<E>> {
     of_dfdx: OfDfdx<E, D>,
     /// Whether an operation of dfdx has run, so that `of_dfdx` may have terms of any gradient.
     has_run_dfdx: bool,
-    /// The tensors whose gradients `of_dfdx` has before that: the loss, and what kernels read as a parameter. A parameter
-    /// may be computed by another kernel.
+    /// The tensors whose gradients `of_dfdx` has before any operation of dfdx has run: the loss, and what kernels read as a
+    /// parameter. Another kernel may have made that: a scale `1 + w` is one.
     in_dfdx: HashSet<UniqueId>,
     /// The tensors whose gradient was taken.
     taken: HashSet<UniqueId>,

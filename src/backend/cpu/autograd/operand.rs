@@ -29,7 +29,7 @@ pub struct Operand {
 /// Where a kernel puts the gradient of an operand.
 #[derive(Clone)]
 pub enum OperandGradient {
-    /// Between this kernel and the one that made the operand.
+    /// In a slot, from which the kernel that made the operand takes it.
     Slot(KernelSlot),
     /// Among the gradients of the parameters.
     Parameter(FlatTensor),

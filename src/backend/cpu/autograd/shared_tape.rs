@@ -43,13 +43,13 @@ enum State<E, D: Storage<E>> {
     Joined(Node<E, D>),
     /// The backward pass has run.
     Run,
-    /// It was made of two that add to gradients of their own.
-    TwoSums,
+    /// Two passes became one, and each adds to gradients of its own.
+    TwoAccumulators,
 }
 
 struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
-    /// The parameters that dfdx's operations read, and those of the passes before.
+    /// The parameters that dfdx's operations read, and those that the accumulated passes before have reached.
     parameters: HashSet<UniqueId>,
     /// The time at which the first kernel read each parameter.
     first_reads: HashMap<UniqueId, u64>,
@@ -72,7 +72,7 @@ pub enum BackwardError<Err> {
     /// Another tensor of the same pass has run it.
     HasRun,
     /// Two passes became one, and each adds to gradients of its own.
-    TwoSums,
+    TwoAccumulators,
     Device(Err),
 }
 
@@ -117,7 +117,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
             State::Open(pass) => {
                 pass.operations.iter().filter(|(_, operation)| matches!(operation, Operation::OfDfdx(_))).count()
             }
-            State::Joined(_) | State::Run | State::TwoSums => 0,
+            State::Joined(_) | State::Run | State::TwoAccumulators => 0,
         }
     }
 
@@ -130,7 +130,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         loop {
             let next = match &*node.borrow() {
                 State::Joined(next) => next.clone(),
-                State::Open(_) | State::Run | State::TwoSums => break,
+                State::Open(_) | State::Run | State::TwoAccumulators => break,
             };
             node = next;
         }
@@ -150,13 +150,13 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     {
         let mut pass = match mem::replace(&mut *self.node().borrow_mut(), State::Run) {
             State::Open(pass) => pass,
-            State::TwoSums => return Err(BackwardError::TwoSums),
+            State::TwoAccumulators => return Err(BackwardError::TwoAccumulators),
             State::Joined(_) | State::Run => return Err(BackwardError::HasRun),
         };
         let mut gradients = pass.gradients.unwrap_or_else(dfdx::tensor::Gradients::leaky);
         loss.device().try_fill_with_ones(gradients.get_or_alloc_mut(loss)?)?;
         let mut gradients = Gradients::new(gradients, tensor_id(loss), hook);
-        // Passes that became one have their operations one after the other.
+        // Two passes that became one have their operations in two runs.
         pass.operations.sort_by_key(|(time, _)| *time);
         while let Some((time, operation)) = pass.operations.pop() {
             match operation {
@@ -233,7 +233,7 @@ impl<E, D: Storage<E>> Merge<Self> for SharedTape<E, D> {
             }
             // A pass that has run has no other backward pass.
             (State::Run, _) | (_, State::Run) => *state = State::Run,
-            _ => *state = State::TwoSums,
+            _ => *state = State::TwoAccumulators,
         }
         self
     }

@@ -1,3 +1,7 @@
+//! A linear layer. [`Split`] says when the memory of a parameter's gradient is written. Within rows, the products are added
+//! to the gradient itself, which is zero before its first use. Across rows, each thread writes its first product to a
+//! buffer of its own, adds the other ones to it, and at the end all buffers are added to the gradient.
+
 use crate::autograd::{Buffer, Chunk, KernelGradients, KernelOutput, Operand, Partition, Split, with_backward};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};
 use dfdx::tensor::CpuError;
@@ -5,9 +9,9 @@ use std::mem;
 
 /// The most rows for which products of contiguous rows are faster than gemm, which packs the weight first.
 pub(super) const MAX_FEW_ROWS: usize = 16;
-/// The multiply-adds of few rows that take as long as reading a weight from memory.
+/// The multiply-adds that take as long as reading one weight from memory.
 pub(super) const MACS_PER_READ: usize = 8;
-/// The elements of a block of a product that is added to the columns of its output, so that it stays in the cache.
+/// The elements of a block of a product. The block stays in the cache until it is added to columns of the output.
 const ELEMENTS_PER_BLOCK: usize = 1 << 16;
 
 /// The parameters of a linear layer: weight `(Out, In)` and bias `(Out,)`.
@@ -34,21 +38,21 @@ impl Linear {
         Self { weight, bias, in_features, out_features, split: Split::AcrossRows, weight_t: None }
     }
 
-    /// Prepares the weight for a forward pass on `rows` rows.
-    fn pack(self, split: Split, rows: usize) -> Self {
+    /// Chooses the split, and copies the weight transposed where that pays for `rows` rows.
+    fn with_transposed(self, split: Split, rows: usize) -> Self {
         // gemm reads the weight column by column. With long rows these accesses miss the cache.
-        let min_rows_to_pack = match split {
+        let min_rows_to_transpose = match split {
             Split::WithinRows => self.in_features + 1,
             Split::AcrossRows if self.in_features >= 256 => 128,
             Split::AcrossRows => 1024,
         };
-        let weight_t = (rows >= min_rows_to_pack.max(MAX_FEW_ROWS + 1))
+        let weight_t = (rows >= min_rows_to_transpose.max(MAX_FEW_ROWS + 1))
             .then(|| transpose_copy(self.weight.elements(), self.out_features, self.in_features));
         Self { split, weight_t, ..self }
     }
 
-    /// Frees the packed weight, which only the forward pass uses.
-    fn drop_packed(self) -> Self {
+    /// Frees the copy, which only the forward pass reads.
+    fn drop_transposed(self) -> Self {
         Self { weight_t: None, ..self }
     }
 
@@ -198,7 +202,7 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
     let (in_features, out_features) = (linear.in_features, linear.out_features);
     let rows = input.len() / in_features.max(1);
     let split = Split::choose(rows, rows);
-    let linear = linear.pack(split, rows);
+    let linear = linear.with_transposed(split, rows);
     let partition = match split {
         Split::AcrossRows => Partition::new(rows, linear.macs_per_row(), usize::MAX),
         Split::WithinRows => Partition::whole(rows),
@@ -207,7 +211,7 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
     let chunks = partition.chunks().zip(partition.split_mut(&mut y, out_features));
     partition.map_chunks(chunks, |(rows, y)| linear.forward(y, rows.slice(input.elements(), in_features)));
     let output = input.new_tensor(y)?;
-    let linear = linear.drop_packed();
+    let linear = linear.drop_transposed();
 
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(input.len());

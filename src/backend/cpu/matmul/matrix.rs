@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::simd::{Context, add_row};
+use crate::simd::{ElementOps, add_row};
 
 /// A view of a matrix. Strides count elements, each an `f32` or a vector.
 #[derive(Clone, Copy)]
@@ -161,9 +161,9 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// The same view with the context's elements. The strides must already be in elements of the context.
+    /// The same view with elements of `C`. The strides must already be in such elements.
     #[inline(always)]
-    pub fn as_elements<C: Context>(self) -> Matrix<'a, C::Element> {
+    pub fn as_elements<C: ElementOps>(self) -> Matrix<'a, C::Element> {
         Matrix {
             elements: C::elements(self.elements),
             rows: self.rows,

@@ -1,20 +1,20 @@
 use super::Matrix;
-use crate::simd::Context;
+use crate::simd::ElementOps;
 use pulp::{NullaryFnOnce, Simd};
 use std::ops::Range;
 
 /// A matrix operand of [`multiply`] whose elements are read as vectors.
 #[derive(Clone, Copy)]
-pub struct SimdMatrix<'a, C: Context> {
-    context: C,
+pub struct SimdMatrix<'a, C: ElementOps> {
+    ops: C,
     matrix: Matrix<'a, C::Element>,
 }
 
-impl<'a, C: Context> SimdMatrix<'a, C> {
-    /// Reads `matrix` as elements of `context`; its strides count such elements.
+impl<'a, C: ElementOps> SimdMatrix<'a, C> {
+    /// Reads `matrix` as elements of `ops`; its strides count such elements.
     #[inline(always)]
-    pub fn new(context: C, matrix: Matrix<'a>) -> Self {
-        Self { context, matrix: matrix.as_elements::<C>() }
+    pub fn new(ops: C, matrix: Matrix<'a>) -> Self {
+        Self { ops, matrix: matrix.as_elements::<C>() }
     }
 
     #[inline(always)]
@@ -30,7 +30,7 @@ impl<'a, C: Context> SimdMatrix<'a, C> {
     #[allow(unsafe_code, reason = "a bounds check for each multiply-add")]
     unsafe fn get_unchecked(self, row: usize, column: usize) -> <C::Simd as Simd>::f32s {
         // SAFETY: the caller has checked the bounds.
-        self.context.to_vector(unsafe { self.matrix.get_unchecked(row, column) })
+        self.ops.to_vector(unsafe { self.matrix.get_unchecked(row, column) })
     }
 }
 
@@ -46,7 +46,7 @@ pub struct Extent {
 /// Rows of `out` start `stride` vectors apart. `extent` limits the product for a range of rows; the rest of
 /// `out` is unchanged.
 #[inline(always)]
-pub fn multiply<S: Simd, A: Context<Simd = S>, B: Context<Simd = S>>(
+pub fn multiply<S: Simd, A: ElementOps<Simd = S>, B: ElementOps<Simd = S>>(
     simd: S,
     out: &mut [S::f32s],
     stride: usize,
@@ -60,7 +60,7 @@ pub fn multiply<S: Simd, A: Context<Simd = S>, B: Context<Simd = S>>(
 }
 
 /// The arguments of [`multiply`].
-struct Multiply<'a, A: Context, B: Context> {
+struct Multiply<'a, A: ElementOps, B: ElementOps> {
     out: &'a mut [<A::Simd as Simd>::f32s],
     stride: usize,
     accumulate: bool,
@@ -69,7 +69,7 @@ struct Multiply<'a, A: Context, B: Context> {
     extent: &'a dyn Fn(Range<usize>) -> Extent,
 }
 
-impl<A: Context, B: Context<Simd = A::Simd>> NullaryFnOnce for Multiply<'_, A, B> {
+impl<A: ElementOps, B: ElementOps<Simd = A::Simd>> NullaryFnOnce for Multiply<'_, A, B> {
     type Output = ();
 
     #[inline(always)]
@@ -87,7 +87,7 @@ impl<A: Context, B: Context<Simd = A::Simd>> NullaryFnOnce for Multiply<'_, A, B
     }
 }
 
-impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
+impl<A: ElementOps, B: ElementOps<Simd = A::Simd>> Multiply<'_, A, B> {
     const HAS_32_REGISTERS: bool = <A::Simd as Simd>::REGISTER_COUNT >= 32;
     /// A register tile has enough independent sums to hide the latency of an addition, and fits into the registers
     /// with the elements that it reads.
@@ -134,7 +134,7 @@ impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
         }
         let (out, stride, accumulate) = (&mut *self.out, self.stride, self.accumulate);
         let (a, b) = (self.a, self.b);
-        let simd = a.context.simd();
+        let simd = a.ops.simd();
         a.matrix.check_bounds(row + ROWS, inner.end);
         b.matrix.check_bounds(inner.end, column + COLUMNS);
         let mut sums = [[simd.splat_f32s(0.0); COLUMNS]; ROWS];

@@ -85,7 +85,7 @@ fn largest(elements: &[f32; BLOCK_LEN]) -> f32 {
     elements.iter().fold(0.0, |largest, x| largest.max(x.abs()))
 }
 
-/// The sums of a row: an addition waits for the one before it in its sum.
+/// The sums that a row is added to in turn. An addition to one sum does not wait for those to the others.
 const SUMS: usize = 4;
 
 #[inline(always)]

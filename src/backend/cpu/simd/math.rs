@@ -1,6 +1,6 @@
 //! Elementary functions without branches, so that loops over them vectorize.
 
-use super::{Context, ScalarElements};
+use super::{ElementOps, ScalarElements};
 use std::f32::consts::{FRAC_2_SQRT_PI, LOG2_E};
 
 /// For smaller `x`, `eˣ` is rounded to 0, because it would be subnormal.
@@ -20,9 +20,9 @@ pub fn exp(x: f32) -> f32 {
     exp_element(ScalarElements(pulp::Scalar), x)
 }
 
-/// [`exp`] of an element of a context.
+/// [`exp`] of an element.
 #[inline(always)]
-pub fn exp_element<C: Context>(c: C, x: C::Element) -> C::Element {
+pub fn exp_element<C: ElementOps>(c: C, x: C::Element) -> C::Element {
     // eˣ = 2ⁿ · eʳ, where n is the integer nearest to x / ln 2, and |r| ≤ ln 2 / 2.
     let clamped = c.max(c.min(x, c.splat(EXP_MAX)), c.splat(EXP_MIN));
     let n_bits = c.mul_add(clamped, c.splat(LOG2_E), c.splat(ROUND_TO_INT_MAGIC));

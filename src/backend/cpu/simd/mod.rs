@@ -1,12 +1,12 @@
 //! Vector arithmetic: loops compiled for the vector registers of this processor, reductions,
-//! elementary functions, and [`Context`], which makes loops generic over the layout.
+//! elementary functions, and [`ElementOps`], which makes loops generic over the layout.
 
-mod context;
+mod element_ops;
 mod level;
 mod math;
 mod reduce;
 
-pub use context::{Context, ScalarElements, VectorElements};
+pub use element_ops::{ElementOps, ScalarElements, VectorElements};
 pub use level::level;
 pub use math::{erf, exp, exp_element};
 pub use reduce::{dot, max, padded_len, sum};

@@ -5,7 +5,7 @@ use super::block::{
 };
 use crate::autograd::{Buffer, Chunk};
 use crate::matmul::Matrix;
-use crate::simd::{Context, VectorElements, add_assign, add_row, dot, exp_element, padded_len};
+use crate::simd::{ElementOps, VectorElements, add_assign, add_row, dot, exp_element, padded_len};
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 

@@ -5,7 +5,7 @@ use super::block::{
 };
 use crate::autograd::{Buffer, Chunk};
 use crate::matmul::Matrix;
-use crate::simd::{Context, VectorElements, add_row, dot, exp, exp_element, max, padded_len};
+use crate::simd::{ElementOps, VectorElements, add_row, dot, exp, exp_element, max, padded_len};
 use pulp::{Simd, WithSimd};
 
 /// With fewer queries, scores are products of rows in place. Packing the keys would take longer.

@@ -4,7 +4,7 @@ use super::interleaved_mask::{VisibleBounds, mask_values};
 use crate::autograd::Buffer;
 use crate::conventions::MaskFill;
 use crate::matmul::{Extent, Matrix};
-use crate::simd::{Context, VectorElements, row_chunks, row_chunks_mut};
+use crate::simd::{ElementOps, VectorElements, row_chunks, row_chunks_mut};
 use itertools::izip;
 use pulp::{Simd, WithSimd};
 

@@ -3,7 +3,7 @@ use super::interleave::{head_view, multiply_lanes};
 use super::interleaved_mask::{VisibleBounds, mask_values};
 use crate::conventions::MaskFill;
 use crate::matmul::{Extent, Matrix};
-use crate::simd::{Context, VectorElements, exp_element, row_chunks, row_chunks_mut};
+use crate::simd::{ElementOps, VectorElements, exp_element, row_chunks, row_chunks_mut};
 use itertools::izip;
 use pulp::{Simd, WithSimd};
 

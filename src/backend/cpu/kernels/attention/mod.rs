@@ -1,8 +1,8 @@
 //! Scaled dot-product attention, head by head. The operands are not permuted; each head is a strided view.
 //!
 //! Blocked attention works on blocks of scores, and saves two numbers for each query and head. Groups of the queries'
-//! heads may share a head of the keys. Interleaved attention is for short sequences and small heads, which leave vectors
-//! half empty: it works on one sequence a lane, and saves the attention weights. It earns its lines there: without it the
+//! heads may share a head of the keys. Interleaved attention is for short sequences and small heads, whose rows fill half of
+//! a vector or less: each lane of a vector holds another sequence. It saves the attention weights. It earns its lines there: without it the
 //! training step of rot13 (`cargo bench --bench peers -- rot13`) takes 3.1 times as long.
 
 mod block;
@@ -27,7 +27,7 @@ use dfdx::tensor::CpuError;
 
 /// The maximum number of key and value elements in a head for interleaved attention. More elements would not
 /// stay in the first-level cache.
-const MAX_KV_LEN: usize = 512;
+const MAX_KEY_VALUE_ELEMENTS: usize = 512;
 
 /// Dropout of the weights.
 pub struct WeightDropout {
@@ -47,7 +47,7 @@ pub fn attention_kernel(
     config: AttentionConfig,
 ) -> Result<KernelOutput, CpuError> {
     let (dims, lanes) = (config.dims, simd_width());
-    let is_small = dims.macs() > 0 && dims.keys * (dims.qk_dim + dims.vo_dim) <= MAX_KV_LEN;
+    let is_small = dims.macs() > 0 && dims.keys * (dims.qk_dim + dims.vo_dim) <= MAX_KEY_VALUE_ELEMENTS;
     // A lane without a sequence costs as much as one with a sequence.
     let fills_lanes = lanes > 1 && mask.batch() >= lanes / 2;
     match is_small && fills_lanes && bias.is_none() && dropout.is_none() && dims.group_size() == 1 {

@@ -2,10 +2,10 @@ use pulp::Simd;
 
 /// Arithmetic on the elements of a row.
 ///
-/// A loop body generic over `Context` works for both layouts. In [`ScalarElements`] an element is an `f32`. In
+/// A loop body generic over `ElementOps` works for both layouts. In [`ScalarElements`] an element is an `f32`. In
 /// [`VectorElements`] an element is a vector whose lanes belong to different rows, or to neighbouring elements of one.
 /// (faer's `SimdCtx` does the same.)
-pub trait Context: Copy {
+pub trait ElementOps: Copy {
     /// The instruction set.
     type Simd: Simd;
     /// An element of a row.
@@ -51,7 +51,7 @@ macro_rules! inlined {
 #[derive(Clone, Copy)]
 pub struct ScalarElements<S>(pub S);
 
-impl<S: Simd> Context for ScalarElements<S> {
+impl<S: Simd> ElementOps for ScalarElements<S> {
     type Simd = S;
     type Element = f32;
     type Mask = bool;
@@ -81,7 +81,7 @@ impl<S: Simd> Context for ScalarElements<S> {
 #[derive(Clone, Copy)]
 pub struct VectorElements<S>(pub S);
 
-impl<S: Simd> Context for VectorElements<S> {
+impl<S: Simd> ElementOps for VectorElements<S> {
     type Simd = S;
     type Element = S::f32s;
     type Mask = S::m32s;
