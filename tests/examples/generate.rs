@@ -1,4 +1,4 @@
-//! The examples `generate` and `similar_sentences`, with folders that are not those of a published model. The weights of
+//! The examples that run published models, with folders that are not those of a published model. The weights of
 //! one have hundreds of megabytes; `tests/library/similar_sentences.rs` says how to run with real ones.
 
 use crate::program::{Run, built, end, start};
@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 static GENERATE: LazyLock<PathBuf> = LazyLock::new(|| built("generate"));
 static SIMILAR: LazyLock<PathBuf> = LazyLock::new(|| built("similar_sentences"));
+static TRANSCRIBE: LazyLock<PathBuf> = LazyLock::new(|| built("transcribe"));
+static CLASSIFY: LazyLock<PathBuf> = LazyLock::new(|| built("classify_image"));
 
 fn run(program: &Path, args: &[&str]) -> Run {
     end(start(program, &temp_dir(), args))
@@ -60,4 +62,35 @@ fn a_folder_without_a_model_and_wrong_options_are_one_line_errors() {
     ] {
         run(&GENERATE, args).assert_usage(error);
     }
+}
+
+#[test]
+fn sounds_and_pictures_that_no_model_reads_are_one_line_errors() {
+    let folder = temp_dir();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (whisper, clip) = (fixture("whisper"), fixture("clip"));
+    // 44 bytes of header and two samples, 44,100 a second.
+    let mut sound =
+        b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x44\xac\0\0\x88\x58\x01\0\x02\0\x10\0data\x04\0\0\0".to_vec();
+    sound.extend([0, 1, 2, 3]);
+    fs::write(path("fast.wav"), &sound).unwrap();
+    sound[24..32].copy_from_slice(&[0x80, 0x3e, 0, 0, 0, 0x7d, 0, 0]);
+    fs::write(path("right.wav"), &sound).unwrap();
+    let error = run(&TRANSCRIBE, &[&whisper, &path("fast.wav")]);
+    error.assert_refused(&format!(
+        "{}: 44100 samples a second, but the model reads 16000; `ffmpeg -i SOUND -ar 16000 -ac 1 NEW.wav` converts it",
+        path("fast.wav")
+    ));
+    let error = run(&TRANSCRIBE, &[&whisper, &path("right.wav")]);
+    assert!(error.stderr.contains("`num_mel_bins` is 10, not NumMelBins=80"), "{}", error.stderr);
+    error.assert_ended_with(1);
+    for (program, folder, file) in [(&*TRANSCRIBE, &whisper, "none.wav"), (&*CLASSIFY, &clip, "none.png")] {
+        let error = run(program, &[folder, &path(file)]);
+        assert!(error.stderr.starts_with(&format!("error: {}: ", path(file))), "{}", error.stderr);
+        assert_eq!(error.stderr.lines().count(), 1);
+        error.assert_ended_with(1);
+    }
+    fs::write(path("picture.bmp"), "BM").unwrap();
+    run(&CLASSIFY, &[&clip, &path("picture.bmp")])
+        .assert_refused(&format!("{}: the name of a picture ends in .png, .jpg or .jpeg", path("picture.bmp")));
 }

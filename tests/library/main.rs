@@ -62,6 +62,8 @@ mod sampling;
 #[cfg(feature = "tokenizers")]
 mod similar_sentences;
 mod small_disks;
+#[cfg(feature = "tokenizers")]
+mod sounds_and_images;
 mod speculation;
 mod tensor_board;
 mod tiny_training;

@@ -1,0 +1,97 @@
+//! The text of a sound, as `WhisperForConditionalGeneration.generate` of HuggingFace writes it without timestamps.
+
+use super::features::Sound;
+use serde::Deserialize;
+use std::{collections::BTreeMap, error::Error, fs, path::Path};
+use typed_transformer::{
+    dims::DfdxDim,
+    generate::Sampler,
+    models::whisper::{Features, Whisper, WhisperConfig},
+    nn::Autoregressive,
+    prelude::*,
+    tokens::Tokenizer,
+    weights::eos_token_ids,
+};
+
+dims! { Prompt; }
+
+/// What `generation_config.json` says of the tokens.
+#[derive(Deserialize)]
+struct Settings {
+    /// The token of each language, by its text.
+    lang_to_id: BTreeMap<String, usize>,
+    /// What no text has.
+    #[serde(default)]
+    suppress_tokens: Vec<usize>,
+    /// What no text begins with.
+    #[serde(default)]
+    begin_suppress_tokens: Vec<usize>,
+}
+
+/// Which tokens a text is made of.
+pub struct Rules<V> {
+    /// Chooses the first token of a text.
+    pub first: Sampler<V>,
+    /// Chooses the other ones.
+    pub others: Sampler<V>,
+    pub ends: Vec<Fin<V>>,
+    /// Chooses the language.
+    pub languages: Sampler<V>,
+}
+
+impl<V: ConstDim> Rules<V> {
+    /// Reads them from a folder of HuggingFace.
+    pub fn from_folder(folder: &Path, tokenizer: &Tokenizer<V>) -> Result<Self, Box<dyn Error>> {
+        let path = folder.join("generation_config.json");
+        let settings = fs::read(&path).map_err(Box::<dyn Error>::from);
+        let settings: Settings = settings
+            .and_then(|bytes| Ok(serde_json::from_slice(&bytes)?))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let without = |suppressed: &[usize]| {
+            Sampler::greedy().restrict_to(tokenizer.tokens().filter(|token| !suppressed.contains(&token.value())))
+        };
+        let languages = settings.lang_to_id.into_values().map(Fin::new).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            first: without(&[settings.suppress_tokens.clone(), settings.begin_suppress_tokens].concat()),
+            others: without(&settings.suppress_tokens),
+            ends: eos_token_ids(folder)?,
+            languages: Sampler::greedy().restrict_to(languages),
+        })
+    }
+
+    /// The language of a sound: the most likely token behind the start.
+    pub fn language<Config: WhisperConfig<VocabSize = V>, D: Backend<f32>>(
+        &mut self,
+        model: &Whisper<Config, f32, D>,
+        features: Features<Sound, Config, f32, D>,
+        start: Fin<V>,
+    ) -> Result<Fin<V>, Box<dyn Error>> {
+        let encoded = model.encode(features)?;
+        let start = TokenIds::from_rows(&[[start]], (Sound, Const::<1>))?;
+        let logits = encoded.next_logits(&start, &mut encoded.cache(Sound)?)?;
+        Ok(self.languages.choose_each(&logits)?[0])
+    }
+
+    /// The tokens that the model writes behind the prompt: the most likely one each time.
+    pub fn write<Config: WhisperConfig<VocabSize = V>, D: Backend<f32>>(
+        &mut self,
+        model: &Whisper<Config, f32, D>,
+        features: Features<Sound, Config, f32, D>,
+        prompt: &[Fin<V>],
+    ) -> Result<Vec<Fin<V>>, Box<dyn Error>> {
+        let encoded = model.encode(features)?;
+        let mut cache = encoded.cache(Sound)?;
+        let prompt = TokenIds::from_rows(&[prompt], (Sound, Prompt::new(prompt.len())))?;
+        let mut token = self.first.choose_each(&encoded.next_logits(&prompt, &mut cache)?)?[0];
+        let mut text = Vec::new();
+        while !self.ends.contains(&token) {
+            text.push(token);
+            if cache.len() == DfdxDim::size(&Config::MaxTgtLen::default()) {
+                break;
+            }
+            let token_ids = TokenIds::from_rows(&[[token]], (Sound, Const::<1>))?;
+            token = self.others.choose_each(&encoded.next_logits(&token_ids, &mut cache)?)?[0];
+        }
+        Ok(text)
+    }
+}

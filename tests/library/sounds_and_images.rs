@@ -1,0 +1,185 @@
+//! What the examples read from sounds and images is what HuggingFace's `transformers` reads from them, and so are the
+//! texts of sounds. `tests/fixtures/features/features.py` made the features, `hugging_face/models.py` the texts.
+
+use crate::hugging_face::{load, reference};
+use crate::parity::Fixture;
+use crate::small_models::{VocabSize, small_whisper};
+use crate::support::temp_dir;
+use png::{ColorType, Encoder};
+use rgb::RGB8;
+use std::f64::consts::TAU;
+use std::fs::{self, File};
+use std::path::Path;
+use typed_transformer::generate::Sampler;
+use typed_transformer::models::published::{clip_vit_base_patch32, whisper_tiny};
+use typed_transformer::models::whisper::{Features, Whisper};
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::Tokenizer;
+
+#[path = "../../examples/transcribe/features.rs"]
+mod features;
+#[path = "../../examples/classify_image/picture.rs"]
+mod picture;
+#[path = "../../examples/classify_image/pixels.rs"]
+mod pixels;
+#[path = "../../examples/transcribe/text.rs"]
+mod text;
+
+use features::Sound;
+use picture::Picture;
+use text::Rules;
+
+/// Numbers from -1 to 1, of a linear congruential generator.
+fn noise() -> impl Iterator<Item = f64> {
+    let next = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+    std::iter::successors(next(&1), next).map(|state| f64::from(state) / 2f64.powi(31) - 1.0)
+}
+
+/// A tone that rises from 100 Hz by 200 Hz a second, and noise.
+fn sound(count: usize) -> Vec<f32> {
+    let tone = |n: usize| (TAU * (100.0 + 100.0 * n as f64 / 16_000.0) * n as f64 / 16_000.0).sin();
+    (0..count).zip(noise()).map(|(n, noise)| (0.3 * tone(n) + 0.01 * noise) as f32).collect()
+}
+
+/// Waves of three colours, and noise.
+fn picture(width: usize, height: usize) -> Picture {
+    let mut noise = noise();
+    let mut color = |x: usize, y: usize, channel: usize| {
+        let wave = (x as f64 / (7 + channel) as f64).sin() * (y as f64 / (11 - channel) as f64).cos();
+        (128.0 + 100.0 * wave + 20.0 * noise.next().unwrap_or_default()) as u8
+    };
+    let mut pixel = |i: usize| {
+        let [red, green, blue] = [0, 1, 2].map(|channel| color(i % width, i / width, channel));
+        RGB8::new(red, green, blue)
+    };
+    Picture { width, height, pixels: (0..width * height).map(&mut pixel).collect() }
+}
+
+/// The largest difference of two lists of numbers.
+fn largest_difference(found: &[f64], expected: &[f64]) -> f64 {
+    assert_eq!(found.len(), expected.len());
+    found.iter().zip(expected).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn features_of_sounds_are_those_of_transformers() {
+    let reference = Fixture::read("features/features");
+    let frames: Vec<usize> = (0..3000).step_by(100).chain([2998, 2999]).collect();
+    for (name, num_samples) in [("short", 20_000), ("long", 480_000)] {
+        let sound = sound(num_samples);
+        let features = features::features::<whisper_tiny::Config, _>(&Cpu::default(), &sound).unwrap().as_vec();
+        let bands = features.chunks(3000);
+        let found: Vec<f64> = bands.flat_map(|band| frames.iter().map(|&frame| f64::from(band[frame]))).collect();
+        let difference = largest_difference(&found, reference.numbers(&format!("sound.{name}")));
+        println!("{name}: {difference:e}");
+        assert!(difference < 1e-4, "{name}: {difference}");
+    }
+    assert_eq!(features::max_samples::<whisper_tiny::Config>(), 480_000);
+}
+
+#[test]
+fn pixels_of_images_are_those_of_transformers() {
+    let reference = Fixture::read("features/features");
+    for (name, width, height) in [("wide", 300, 230), ("high", 180, 260)] {
+        let pixels = pixels::pixels(&Cpu::default(), &picture(width, height)).unwrap().as_vec();
+        let every_32nd = |range: usize| (0..range).step_by(32);
+        let found: Vec<f64> = pixels
+            .chunks(clip_vit_base_patch32::Width::SIZE)
+            .enumerate()
+            .filter(|(row, _)| (row % clip_vit_base_patch32::Height::SIZE).is_multiple_of(32))
+            .flat_map(|(_, row)| every_32nd(row.len()).map(|column| f64::from(row[column])))
+            .collect();
+        let difference = largest_difference(&found, reference.numbers(&format!("image.{name}")));
+        println!("{name}: {difference:e}");
+        // A color is one of 256; both round, one of them twice.
+        assert!(difference < 2.5 / 255.0 / 0.26, "{name}: {difference}");
+    }
+}
+
+#[test]
+fn pictures_are_read_from_files_as_pillow_reads_them() {
+    let reference = Fixture::read("features/features");
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/features");
+    let numbers = |picture: &Picture| -> Vec<f64> {
+        picture.pixels.iter().flat_map(|pixel| <[u8; 3]>::from(*pixel).map(f64::from)).collect()
+    };
+    for (name, width, height) in [("color.jpg", 20, 13), ("gray.jpg", 9, 14)] {
+        let picture = Picture::read(&files.join(name)).unwrap();
+        assert_eq!((picture.width, picture.height), (width, height));
+        let difference = largest_difference(&numbers(&picture), reference.numbers(&format!("file.{name}")));
+        assert!(difference <= 3.0, "{name}: {difference}");
+    }
+
+    let folder = temp_dir();
+    for (color, bytes_per_pixel) in [(ColorType::Grayscale, 1), (ColorType::Rgb, 3), (ColorType::Rgba, 4)] {
+        let path = folder.path().join("picture.PNG");
+        let mut encoder = Encoder::new(File::create(&path).unwrap(), 3, 2);
+        encoder.set_color(color);
+        let bytes: Vec<u8> = (0..6 * bytes_per_pixel).collect();
+        encoder.write_header().unwrap().write_image_data(&bytes).unwrap();
+        let picture = Picture::read(&path).unwrap();
+        assert_eq!((picture.width, picture.height), (3, 2));
+        let channel = |pixel: usize, channel: usize| match bytes_per_pixel {
+            1 => pixel as f64,
+            bytes => (pixel * usize::from(bytes) + channel) as f64,
+        };
+        let expected: Vec<f64> = (0..6).flat_map(|pixel| [0, 1, 2].map(|color| channel(pixel, color))).collect();
+        assert_eq!(numbers(&picture), expected);
+    }
+    fs::write(folder.path().join("damaged.jpg"), [0xff, 0xd8, 0xff]).unwrap();
+    for name in ["damaged.jpg", "missing.png", "picture.PNG.txt"] {
+        assert!(Picture::read(&folder.path().join(name)).is_err());
+    }
+}
+
+#[test]
+fn rules_of_texts_come_from_the_folder() {
+    dims! { pub Vocab = 300; }
+    let tokenizer =
+        Tokenizer::<Vocab>::from_file(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tokenizers/bpe.json")).unwrap();
+    let folder = temp_dir();
+    let path = folder.path().join("generation_config.json");
+    let read = || Rules::from_folder(folder.path(), &tokenizer);
+    let missing = read().err().unwrap().to_string();
+    assert!(missing.starts_with(&format!("{}: ", path.display())), "{missing}");
+    fs::write(folder.path().join("config.json"), r#"{"eos_token_id": 7}"#).unwrap();
+    let settings = r#"{"lang_to_id": {"<|en|>": 4, "<|de|>": 6}, "suppress_tokens": [299], "begin_suppress_tokens": [298], "eos_token_id": 5}"#;
+    fs::write(&path, settings).unwrap();
+    let mut rules = read().unwrap();
+    assert_eq!(rules.ends, [Fin::literal::<5>()]);
+    let logits: Tensor<(Vocab,), f32, Cpu> = Cpu::default().tensor((0..300).map(|id| id as f32).collect::<Vec<_>>());
+    let chosen = [&mut rules.first, &mut rules.others, &mut rules.languages].map(|rule| rule.choose(&logits).unwrap());
+    assert_eq!(chosen.map(Fin::value), [297, 298, 6]);
+    fs::write(&path, settings.replace("299", "-1")).unwrap();
+    assert!(read().err().unwrap().to_string().contains("invalid value: integer `-1`"));
+}
+
+#[test]
+fn texts_of_sounds_are_those_of_transformers() {
+    use small_whisper::{Config, NumMelBins};
+    let reference = reference("whisper");
+    let model: Whisper<Config, f32, Cpu> = load("whisper");
+    let token = |id: usize| Fin::<VocabSize>::new(id).unwrap();
+    let without = |suppressed: &'static [usize]| {
+        Sampler::greedy().restrict_to(Fin::all().filter(|token| !suppressed.contains(&token.value())))
+    };
+    let mut rules = Rules {
+        first: without(&[90, 36, 40]),
+        others: without(&[90]),
+        ends: vec![token(40)],
+        languages: Sampler::greedy().restrict_to([7, 8, 12].map(token)),
+    };
+    let elements: Vec<f32> = reference.elements("input.features");
+    let sounds = elements.chunks(elements.len() / 3);
+    let texts = reference.ids("output.texts");
+    for ((sound, expected), language) in sounds.zip(texts.chunks(20)).zip(reference.ids("output.languages")) {
+        let features: Features<Sound, Config, f32, Cpu> =
+            Cpu::default().tensor((sound.to_vec(), (Sound, NumMelBins, Product::default())));
+        assert_eq!(rules.language(&model, features.clone(), token(3)).unwrap().value(), language);
+        let prompt = [3, language, 20, 11].map(token);
+        let found = rules.write(&model, features, &prompt).unwrap();
+        let found: Vec<usize> = found.iter().map(|token| token.value()).take(20).collect();
+        let end = expected.iter().position(|&id| id == 40).unwrap_or(20);
+        assert_eq!(found, expected[..end]);
+    }
+}
