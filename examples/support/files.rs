@@ -233,11 +233,7 @@ impl Files {
         let Some(path) = &self.save else {
             return Ok(());
         };
-        let saved = match self.overwrite {
-            true => weights::overwrite_with_metadata(model, path, metadata.clone()),
-            false => weights::save_with_metadata(model, path, metadata.clone()),
-        };
-        let Err(error) = saved else {
+        let Err(error) = weights::save_with_metadata(model, path, metadata.clone(), self.overwrite) else {
             log(&format!("saved {}", path.display()));
             return Ok(());
         };

@@ -82,7 +82,7 @@ fn save_whole<Part: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Devic
     let tensors = gather_tensors(part, ranks)?;
     let saved = match ranks.is_first() {
         true => ensure_all_finite::<E>(&tensors, path)
-            .and_then(|()| save_tensors::<Part::Whole>(&tensors, path, HashMap::new()))
+            .and_then(|()| save_tensors::<Part::Whole>(&tensors, path, HashMap::new(), false))
             .map_err(Into::into),
         false => Ok(()),
     };

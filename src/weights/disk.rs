@@ -1,7 +1,7 @@
 //! The file-system calls that read and write checkpoints. Tests make each of them fail in turn.
 
 use super::lock::is_at;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::{self, File, Metadata, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -22,24 +22,16 @@ pub enum Fault {
 }
 
 thread_local! {
-    /// The fault that follows `FAULT`.
-    static NEXT_FAULT: Cell<Option<(usize, Fault)>> = const { Cell::new(None) };
+    /// The faults that have not happened yet, each with the number of its call.
+    static FAULTS: RefCell<Vec<(usize, Fault)>> = const { RefCell::new(Vec::new()) };
     static CALLS: Cell<usize> = const { Cell::new(0) };
     static FREE_BYTES: Cell<Option<u64>> = const { Cell::new(None) };
-    static FAULT: Cell<Option<(usize, Fault)>> = const { Cell::new(None) };
 }
 
-/// Counts the calls of this thread from 0 again, and lets `fault` happen at the call of this number.
-pub fn inject(fault: Option<(usize, Fault)>) {
+/// Counts the calls of this thread from 0 again, and lets each fault happen at the call of its number.
+pub fn inject(faults: impl IntoIterator<Item = (usize, Fault)>) {
     CALLS.set(0);
-    FAULT.set(fault);
-    NEXT_FAULT.set(None);
-}
-
-/// [`inject`] with two faults, the first at a lower number than the second.
-pub fn inject_both([first, second]: [(usize, Fault); 2]) {
-    inject(Some(first));
-    NEXT_FAULT.set(Some(second));
+    FAULTS.set(faults.into_iter().collect());
 }
 
 /// Lets every disk have this many free bytes for this thread; `None` for the true number.
@@ -71,15 +63,15 @@ pub fn calls() -> usize {
 /// Counts a call. Returns how many of the `len` bytes that it writes are to be written.
 fn count(len: usize) -> io::Result<usize> {
     let call = CALLS.replace(CALLS.get() + 1);
-    match FAULT.get() {
+    FAULTS.with_borrow_mut(|faults| match faults.first().copied() {
         Some((at, Fault::DiskFull)) if call >= at && len > 0 => Err(ErrorKind::StorageFull.into()),
         Some((at, fault)) if at == call => match fault {
             Fault::Error(kind) => {
-                FAULT.set(NEXT_FAULT.take());
+                faults.remove(0);
                 Err(kind.into())
             }
             Fault::ShortWrite if len > 1 => {
-                FAULT.set(Some((at + 1, Fault::Error(ErrorKind::StorageFull))));
+                faults[0] = (at + 1, Fault::Error(ErrorKind::StorageFull));
                 Ok(len / 2)
             }
             Fault::ShortWrite => Err(ErrorKind::StorageFull.into()),
@@ -87,7 +79,7 @@ fn count(len: usize) -> io::Result<usize> {
             Fault::Kill => process::abort(),
         },
         _ => Ok(len),
-    }
+    })
 }
 
 /// Tries again after an error that may pass, such as that there are too many open files: three times, within a third of

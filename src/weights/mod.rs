@@ -44,11 +44,12 @@ pub(crate) use outputs::{
 pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
 pub use pretrained::{Pretrained, load_pretrained};
 pub(crate) use save::{FileTensor, collect, ensure_all_finite, save_tensors, write};
-pub use save::{overwrite_with_metadata, save, save_elsewhere, save_with_metadata};
+pub use save::{save, save_elsewhere, save_with_metadata};
 pub(crate) use shards::Shards;
 
 use crate::nn::Module;
-use crate::ops::{Real, cast};
+use crate::ops::cast;
+use crate::ranks::Element;
 use half::{bf16, f16};
 use safetensors::Dtype;
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,45 +80,32 @@ fn by_name(found: BTreeSet<(&'static str, String)>) -> BTreeMap<String, String> 
 ///
 /// ```
 /// use typed_transformer::weights::SafetensorsDtype;
-/// let mut bytes = Vec::new();
-/// f32::write(&[1.0, -2.0], &mut bytes);
-/// let mut elements = Vec::new();
-/// f32::read(&bytes, &mut elements);
-/// assert_eq!((bytes.len(), elements), (8, vec![1.0, -2.0]));
+/// assert_eq!(f32::to_bytes(&[1.0, -2.0]), [0, 0, 128, 63, 0, 0, 0, 192]);
 /// ```
-pub trait SafetensorsDtype: Real {
+pub trait SafetensorsDtype: Element {
     /// The dtype in safetensors.
     const DTYPE: Dtype;
-    /// Appends the bytes of the elements, each in little-endian order.
-    fn write(elements: &[Self], bytes: &mut Vec<u8>);
-    /// Appends the elements that [`write`](Self::write) made the bytes of.
-    fn read(bytes: &[u8], elements: &mut Vec<Self>);
+
+    /// The bytes of the elements, each in little-endian order.
+    fn to_bytes(elements: &[Self]) -> Vec<u8> {
+        let mut bytes = bytemuck::cast_slice(elements).to_vec();
+        swap_if_big_endian::<Self>(&mut bytes);
+        bytes
+    }
+}
+impl SafetensorsDtype for f32 {
+    const DTYPE: Dtype = Dtype::F32;
+}
+impl SafetensorsDtype for f64 {
+    const DTYPE: Dtype = Dtype::F64;
 }
 
-macro_rules! safetensors_dtype {
-    ($element:ty, $dtype:expr) => {
-        impl SafetensorsDtype for $element {
-            const DTYPE: Dtype = $dtype;
-            fn write(elements: &[Self], bytes: &mut Vec<u8>) {
-                if cfg!(target_endian = "little") {
-                    return bytes.extend_from_slice(bytemuck::cast_slice(elements));
-                }
-                elements.iter().for_each(|element| bytes.extend(element.to_le_bytes()));
-            }
-            fn read(bytes: &[u8], elements: &mut Vec<Self>) {
-                let whole = bytes.as_chunks().0;
-                if cfg!(target_endian = "little") {
-                    let start = elements.len();
-                    elements.resize(start + whole.len(), 0.0);
-                    return bytemuck::cast_slice_mut(&mut elements[start..]).copy_from_slice(whole);
-                }
-                elements.extend(whole.iter().map(|&element| Self::from_le_bytes(element)));
-            }
-        }
-    };
+/// Changes elements between the order of the machine and that of the file.
+fn swap_if_big_endian<E>(bytes: &mut [u8]) {
+    if cfg!(target_endian = "big") {
+        bytes.chunks_exact_mut(size_of::<E>()).for_each(<[u8]>::reverse);
+    }
 }
-safetensors_dtype!(f32, Dtype::F32);
-safetensors_dtype!(f64, Dtype::F64);
 
 /// Whether elements of type `E` can be read from a tensor of this dtype: the same one, or one of 16 bits, of
 /// which every value is also one of `E`.
@@ -133,7 +121,13 @@ pub(crate) fn decode_elements<E: SafetensorsDtype>(bytes: &[u8], dtype: Dtype, e
     match dtype {
         Dtype::F16 => widen(|bits| f16::from_le_bytes(bits).to_f64()),
         Dtype::BF16 => widen(|bits| bf16::from_le_bytes(bits).to_f64()),
-        _ => E::read(bytes, elements),
+        _ => {
+            let start = elements.len();
+            elements.resize(start + bytes.len() / size_of::<E>(), E::zero());
+            let read: &mut [u8] = bytemuck::cast_slice_mut(&mut elements[start..]);
+            read.copy_from_slice(bytes);
+            swap_if_big_endian::<E>(read);
+        }
     }
 }
 

@@ -40,11 +40,11 @@ where
     E: SafetensorsDtype,
     D: Device<E>,
 {
-    save_with_metadata(model, path, HashMap::new())
+    save_with_metadata(model, path, HashMap::new(), false)
 }
 
 /// [`save`] with further metadata, strings by key: what a model needs besides its weights, such as its
-/// vocabulary. [`metadata`](super::metadata) reads them.
+/// vocabulary. [`metadata`](super::metadata) reads them. With `overwrite`, a file of another kind is replaced too.
 ///
 /// # Errors
 /// Those of [`save`].
@@ -55,7 +55,7 @@ where
 /// let linear = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
 /// let path = std::env::temp_dir().join("typed-transformer-metadata.safetensors");
 /// let metadata = HashMap::from([("alphabet".to_string(), "abc".to_string())]);
-/// weights::save_with_metadata(&linear, &path, metadata.clone())?;
+/// weights::save_with_metadata(&linear, &path, metadata.clone(), false)?;
 /// assert_eq!(weights::metadata(&path)?, metadata);
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -64,6 +64,7 @@ pub fn save_with_metadata<Model, E, D>(
     model: &Model,
     path: impl AsRef<Path>,
     metadata: HashMap<String, String>,
+    overwrite: bool,
 ) -> Result<(), SaveError>
 where
     Model: Module + TensorCollection<E, D>,
@@ -73,40 +74,7 @@ where
     let path = path.as_ref();
     let tensors = collect(model, "");
     ensure_all_finite::<E>(&tensors, path)?;
-    save_tensors::<Model>(&tensors, path, metadata)
-}
-
-/// [`save_with_metadata`], but a file of another kind is replaced too, as atomically as weights are.
-///
-/// # Errors
-/// [`SaveError::Write`] if the file cannot be written; [`SaveError::NotFinite`] if an element is NaN or infinite;
-/// [`SaveError::Format`] if the format cannot hold the tensors.
-///
-/// ```
-/// use std::collections::HashMap;
-/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
-/// let linear = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
-/// let path = std::env::temp_dir().join("typed-transformer-overwrite.safetensors");
-/// std::fs::write(&path, "notes")?;
-/// assert!(weights::save(&linear, &path).is_err());
-/// weights::overwrite_with_metadata(&linear, &path, HashMap::new())?;
-/// # std::fs::remove_file(&path)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn overwrite_with_metadata<Model, E, D>(
-    model: &Model,
-    path: impl AsRef<Path>,
-    metadata: HashMap<String, String>,
-) -> Result<(), SaveError>
-where
-    Model: Module + TensorCollection<E, D>,
-    E: SafetensorsDtype,
-    D: Device<E>,
-{
-    let path = path.as_ref();
-    let tensors = collect(model, "");
-    ensure_all_finite::<E>(&tensors, path)?;
-    write_tensors::<Model>(&tensors, path, metadata)
+    save_tensors::<Model>(&tensors, path, metadata, overwrite)
 }
 
 /// [`save_with_metadata`] in a new folder of temporary files that only its user can read, for weights that the disk of
@@ -134,7 +102,7 @@ where
     E: SafetensorsDtype,
     D: Device<E>,
 {
-    in_private_folder(refused.as_ref(), |path| save_with_metadata(model, path, metadata))
+    in_private_folder(refused.as_ref(), |path| save_with_metadata(model, path, metadata, false))
 }
 
 /// Checks that a file of these tensors can be loaded again.
@@ -147,22 +115,16 @@ pub(crate) fn ensure_all_finite<E: SafetensorsDtype>(tensors: &[FileTensor], pat
     })
 }
 
-/// Saves the parameters of a `Model`.
+/// Saves the parameters of a `Model`; with `overwrite`, whatever was there.
 pub(crate) fn save_tensors<Model: Module>(
     tensors: &[FileTensor],
     path: &Path,
     metadata: HashMap<String, String>,
+    overwrite: bool,
 ) -> Result<(), SaveError> {
-    ensure_no_other_kind(path)?;
-    write_tensors::<Model>(tensors, path, metadata)
-}
-
-/// Writes the parameters of a `Model`, whatever was there.
-fn write_tensors<Model: Module>(
-    tensors: &[FileTensor],
-    path: &Path,
-    metadata: HashMap<String, String>,
-) -> Result<(), SaveError> {
+    if !overwrite {
+        ensure_no_other_kind(path)?;
+    }
     let conventions = conventions::<Model>().into_iter();
     let lines: Vec<_> = conventions.map(|(name, value)| format!("{name}: {value}")).collect();
     let mut metadata: BTreeMap<_, _> = metadata.into_iter().collect();
@@ -183,9 +145,7 @@ pub(crate) struct FileTensor {
 
 impl FileTensor {
     pub fn new<E: SafetensorsDtype>(path: String, sizes: Vec<usize>, elements: &[E]) -> Self {
-        let mut bytes = Vec::with_capacity(size_of_val(elements));
-        E::write(elements, &mut bytes);
-        Self { path, sizes, dtype: E::DTYPE, bytes }
+        Self { path, sizes, dtype: E::DTYPE, bytes: E::to_bytes(elements) }
     }
 
     pub fn elements<E: SafetensorsDtype>(&self) -> Vec<E> {

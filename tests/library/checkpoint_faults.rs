@@ -120,7 +120,7 @@ fn train_as_child() {
     let calls: Vec<usize> = calls.to_str().unwrap().split(',').map(|call| call.parse().unwrap()).collect();
     match *calls {
         [kill] => disk::inject(Some((kill, Fault::Kill))),
-        [error, kill] => disk::inject_both([(error, Fault::Error(ErrorKind::Other)), (kill, Fault::Kill)]),
+        [error, kill] => disk::inject([(error, Fault::Error(ErrorKind::Other)), (kill, Fault::Kill)]),
         _ => unreachable!(),
     }
     let _ = train(Path::new("ck"), 6);

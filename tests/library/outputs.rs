@@ -200,7 +200,7 @@ fn weights_that_could_not_be_loaded_are_not_saved() {
         model.bias = Cpu::default().tensor_from_vec(vec![0.0, value, 0.0], (OutDim,));
         for error in [
             weights::save(&model, &path).unwrap_err(),
-            weights::overwrite_with_metadata(&model, &path, Default::default()).unwrap_err(),
+            weights::save_with_metadata(&model, &path, Default::default(), true).unwrap_err(),
             weights::save_elsewhere(&model, &path, Default::default()).map(drop).unwrap_err(),
         ] {
             assert!(error.to_string().ends_with(&format!("`bias` holds {value} at position 1")), "{error}");

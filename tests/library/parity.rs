@@ -96,10 +96,8 @@ impl Fixture {
     /// The fixture file with elements of another type.
     fn widened<E: SafetensorsDtype>(&self) -> Vec<u8> {
         let tensors = self.tensors.iter().map(|(key, (shape, elements))| {
-            let mut bytes = Vec::new();
             let elements: Vec<E> = elements.iter().map(|x| num_traits::NumCast::from(*x).unwrap()).collect();
-            E::write(&elements, &mut bytes);
-            (key, shape.clone(), bytes)
+            (key, shape.clone(), E::to_bytes(&elements))
         });
         let tensors: Vec<_> = tensors.collect();
         let views = tensors.iter().map(|(key, shape, bytes)| {

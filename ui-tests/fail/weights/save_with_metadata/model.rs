@@ -9,7 +9,7 @@ dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 
 fn store(logit: &LmHead<Letters>, said: HashMap<String, String>) -> Result<(), weights::SaveError> {
-    weights::save_with_metadata::<LmHead<Sounds>, _, _>(logit, "logit.safetensors", said)
+    weights::save_with_metadata::<LmHead<Sounds>, _, _>(logit, "logit.safetensors", said, false)
 }
 
 fn main() {}
