@@ -1,6 +1,6 @@
 //! Axes are found by name, not by number.
 
-use super::{AnyDim, AxesAmong, Dim, MaybeSharded};
+use super::{AnyDim, AxesAmong, Dim, MaybeSharded, for_each_axis};
 use dfdx::shapes::{Axes, Axis, ReduceShape, Shape};
 use std::marker::PhantomData;
 
@@ -44,7 +44,7 @@ pub trait HasAxis<Name: AnyDim, WhichAxis>:
 }
 
 macro_rules! has_axis {
-    ($index:literal: $($before:ident)* [$axis:ident] $($after:ident)*) => {
+    ($index:literal: $(($before:ident $_other:ident))* [$axis:ident] $($after:ident)*) => {
         #[diagnostic::do_not_recommend]
         impl<$($before: AnyDim,)* $axis: AnyDim, $($after: AnyDim,)*> HasAxis<$axis, Axis<$index>>
             for ($($before,)* $axis, $($after,)*)
@@ -72,27 +72,7 @@ macro_rules! has_axis {
         }
     };
 }
-has_axis!(0: [A]);
-has_axis!(0: [A] B);
-has_axis!(1: A [B]);
-has_axis!(0: [A] B C);
-has_axis!(1: A [B] C);
-has_axis!(2: A B [C]);
-has_axis!(0: [A] B C F);
-has_axis!(1: A [B] C F);
-has_axis!(2: A B [C] F);
-has_axis!(3: A B C [F]);
-has_axis!(0: [A] B C F G);
-has_axis!(1: A [B] C F G);
-has_axis!(2: A B [C] F G);
-has_axis!(3: A B C [F] G);
-has_axis!(4: A B C F [G]);
-has_axis!(0: [A] B C F G H);
-has_axis!(1: A [B] C F G H);
-has_axis!(2: A B [C] F G H);
-has_axis!(3: A B C [F] G H);
-has_axis!(4: A B C F [G] H);
-has_axis!(5: A B C F G [H]);
+for_each_axis!(has_axis);
 
 /// The name of an axis as an argument, made by [`axis`]: `mean_over(x, axis::<SeqLen>())`.
 #[derive(Clone, Copy, Debug)]

@@ -38,12 +38,14 @@
 mod axis;
 mod declare;
 mod dim;
+mod each_axis;
 mod factors;
 pub(crate) mod local;
 mod product;
 mod relations;
 mod shape;
 mod size;
+mod sized;
 mod strided;
 mod sum;
 mod windows;
@@ -55,6 +57,7 @@ pub use dfdx::shapes::Const;
 /// [`MaybeSharded`] or [`Dim`]. rustc proposes a bound by this name.
 pub use dfdx::shapes::Dim as DfdxDim;
 pub use dim::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, Unchecked};
+pub(crate) use each_axis::for_each_axis;
 pub use factors::SameFactors;
 pub use product::{Product, ProductDim, Quotient, QuotientDim};
 pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LengthOf, LessThan, SumOf};

@@ -1,4 +1,4 @@
-use super::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, StaticSize, Sum, WindowOf, Windows, name};
+use super::{ConstDim, Dim, StaticSize, Sum, WindowOf, Windows, sized::sized_dim};
 use dfdx::shapes;
 use std::fmt;
 use std::marker::PhantomData;
@@ -56,45 +56,14 @@ impl<Len, Step> Strided<Len, Step> {
     pub fn size(self) -> usize {
         self.size
     }
-
-    fn unchecked(size: usize) -> Self {
-        Self { size, parts: PhantomData }
-    }
 }
 
-impl<Len: Dim, Step: ConstDim> shapes::Dim for Strided<Len, Step> {
-    #[inline(always)]
-    fn size(&self) -> usize {
-        self.size
-    }
-    fn from_size(size: usize) -> Option<Self> {
-        let longest = size.checked_mul(Step::SIZE)?;
+sized_dim!(Strided<Len: Dim, Step: ConstDim>, SIZE<ConstDim, ConstDim> = Len::SIZE.div_ceil(Step::SIZE), |size| {
+    size.checked_mul(Step::SIZE).is_some_and(|longest| {
         let mut lens = longest.saturating_sub(Step::SIZE.saturating_sub(1))..=longest;
-        lens.any(|len| Len::from_size(len).is_some()).then(|| Self::unchecked(size))
-    }
-}
-#[diagnostic::do_not_recommend]
-impl<Len: Dim, Step: ConstDim> AnyDim for Strided<Len, Step> {}
-#[diagnostic::do_not_recommend]
-impl<Len: Dim, Step: ConstDim> MaybeSharded for Strided<Len, Step> {}
-#[diagnostic::do_not_recommend]
-impl<Len: Dim, Step: ConstDim> Dim for Strided<Len, Step> {}
-impl<Len: ConstDim, Step: ConstDim> shapes::ConstDim for Strided<Len, Step> {
-    const SIZE: usize = Len::SIZE.div_ceil(Step::SIZE);
-}
-#[diagnostic::do_not_recommend]
-impl<Len: ConstDim, Step: ConstDim> Factor for Strided<Len, Step> {}
-#[diagnostic::do_not_recommend]
-impl<Len: ConstDim, Step: ConstDim> ConstDim for Strided<Len, Step> {}
-impl<Len: ConstDim, Step: ConstDim> Strided<Len, Step> {
-    /// The size, if the axis has its size at compile time.
-    pub const SIZE: usize = Len::SIZE.div_ceil(Step::SIZE);
-}
-impl<Len: ConstDim, Step: ConstDim> Default for Strided<Len, Step> {
-    fn default() -> Self {
-        Self::unchecked(Self::SIZE)
-    }
-}
+        lens.any(|len| Len::from_size(len).is_some())
+    })
+});
 impl<Len, Step> StaticSize for Strided<Len, Step>
 where
     Len: StaticSize<Nat: Add<Step::Nat, Output: Sub<B1, Output: Div<Step::Nat>>>>,
@@ -105,10 +74,3 @@ where
 }
 
 crate::__count_by_size!([Len, Step] Strided<Len, Step> where Self: StaticSize);
-
-crate::dims::copied_and_compared!(Strided<Len, Step> by size);
-impl<Len, Step> fmt::Debug for Strided<Len, Step> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", name::<Self>(), self.size)
-    }
-}

@@ -1,4 +1,4 @@
-use super::{AnyDim, ConstDim, CountFactor, Dim, Factor, MaybeSharded, StaticSize, name};
+use super::{ConstDim, CountFactor, Dim, StaticSize, sized::sized_dim};
 use dfdx::shapes;
 use std::{fmt, marker::PhantomData, ops::Add};
 use typenum::U1;
@@ -27,12 +27,6 @@ pub struct SumDim<Left, Right> {
 
 impl<Left: Dim, Right: Dim> Sum<Left, Right> {
     /// The sum of two dimensions.
-    ///
-    /// ```
-    /// use typed_transformer::{dims, dims::{Dim, Sum}};
-    /// dims! { pub Past; pub Present; }
-    /// assert_eq!(Sum::of(Past::new(6), Present::new(1)).size(), 7);
-    /// ```
     #[must_use]
     pub fn of(left: Left, right: Right) -> Self {
         Self::unchecked(left.size() + right.size())
@@ -45,44 +39,9 @@ impl<Left: Dim, Right: Dim> Sum<Left, Right> {
     }
 }
 
-impl<Left, Right> Sum<Left, Right> {
-    fn unchecked(size: usize) -> Self {
-        Self { size, parts: PhantomData }
-    }
-}
-
-impl<Left: Dim, Right: Dim> shapes::Dim for Sum<Left, Right> {
-    #[inline(always)]
-    fn size(&self) -> usize {
-        self.size
-    }
-    fn from_size(size: usize) -> Option<Self> {
-        let is_sum = |left| Left::from_size(left).is_some() && Right::from_size(size - left).is_some();
-        (0..=size).any(is_sum).then(|| Self::unchecked(size))
-    }
-}
-#[diagnostic::do_not_recommend]
-impl<Left: Dim, Right: Dim> AnyDim for Sum<Left, Right> {}
-#[diagnostic::do_not_recommend]
-impl<Left: Dim, Right: Dim> MaybeSharded for Sum<Left, Right> {}
-#[diagnostic::do_not_recommend]
-impl<Left: Dim, Right: Dim> Dim for Sum<Left, Right> {}
-impl<Left: ConstDim, Right: ConstDim> shapes::ConstDim for Sum<Left, Right> {
-    const SIZE: usize = Left::SIZE + Right::SIZE;
-}
-#[diagnostic::do_not_recommend]
-impl<Left: ConstDim, Right: ConstDim> Factor for Sum<Left, Right> {}
-#[diagnostic::do_not_recommend]
-impl<Left: ConstDim, Right: ConstDim> ConstDim for Sum<Left, Right> {}
-impl<Left: ConstDim, Right: ConstDim> Sum<Left, Right> {
-    /// The size, if both parts have theirs at compile time.
-    pub const SIZE: usize = Left::SIZE + Right::SIZE;
-}
-impl<Left: ConstDim, Right: ConstDim> Default for Sum<Left, Right> {
-    fn default() -> Self {
-        Self::unchecked(Self::SIZE)
-    }
-}
+sized_dim!(Sum<Left: Dim, Right: Dim>, SIZE<ConstDim, ConstDim> = Left::SIZE + Right::SIZE, |size| {
+    (0..=size).any(|left| Left::from_size(left).is_some() && Right::from_size(size - left).is_some())
+});
 impl<Left, Right> StaticSize for Sum<Left, Right>
 where
     Left: StaticSize<Nat: Add<Right::Nat>>,
@@ -121,11 +80,4 @@ impl<Name, List, Left, Right> Total for ((Name, ()), List, Left, Right) {
 impl<Name, Left, Right> Total for ((), (Name, ()), Left, Right) {
     type Static = U1;
     type Dynamic<Sum, Rest> = (Sum, Rest);
-}
-
-crate::dims::copied_and_compared!(Sum<Left, Right> by size);
-impl<Left, Right> fmt::Debug for Sum<Left, Right> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", name::<Self>(), self.size)
-    }
 }

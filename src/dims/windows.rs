@@ -1,4 +1,4 @@
-use super::{AnyDim, ConstDim, CountFactor, Dim, Factor, MaybeSharded, StaticSize, name, relations::LessOrEqual};
+use super::{ConstDim, CountFactor, Dim, StaticSize, relations::LessOrEqual, sized::sized_dim};
 use dfdx::shapes;
 use std::fmt;
 use std::marker::PhantomData;
@@ -30,44 +30,11 @@ impl<Len, Window> Windows<Len, Window> {
     pub fn size(self) -> usize {
         self.size
     }
-
-    fn unchecked(size: usize) -> Self {
-        Self { size, parts: PhantomData }
-    }
 }
 
-impl<Len: Dim, Window: ConstDim> shapes::Dim for Windows<Len, Window> {
-    #[inline(always)]
-    fn size(&self) -> usize {
-        self.size
-    }
-    fn from_size(size: usize) -> Option<Self> {
-        let len = (size + Window::SIZE).checked_sub(1)?;
-        Len::from_size(len).map(|_| Self::unchecked(size))
-    }
-}
-#[diagnostic::do_not_recommend]
-impl<Len: Dim, Window: ConstDim> AnyDim for Windows<Len, Window> {}
-#[diagnostic::do_not_recommend]
-impl<Len: Dim, Window: ConstDim> MaybeSharded for Windows<Len, Window> {}
-#[diagnostic::do_not_recommend]
-impl<Len: Dim, Window: ConstDim> Dim for Windows<Len, Window> {}
-impl<Len: ConstDim, Window: WindowOf<Len>> shapes::ConstDim for Windows<Len, Window> {
-    const SIZE: usize = Len::SIZE + 1 - Window::SIZE;
-}
-#[diagnostic::do_not_recommend]
-impl<Len: ConstDim, Window: WindowOf<Len>> Factor for Windows<Len, Window> {}
-#[diagnostic::do_not_recommend]
-impl<Len: ConstDim, Window: WindowOf<Len>> ConstDim for Windows<Len, Window> {}
-impl<Len: ConstDim, Window: WindowOf<Len>> Windows<Len, Window> {
-    /// The size, if the axis has its size at compile time.
-    pub const SIZE: usize = Len::SIZE + 1 - Window::SIZE;
-}
-impl<Len: ConstDim, Window: WindowOf<Len>> Default for Windows<Len, Window> {
-    fn default() -> Self {
-        Self::unchecked(Self::SIZE)
-    }
-}
+sized_dim!(Windows<Len: Dim, Window: ConstDim>, SIZE<ConstDim, WindowOf<Len>> = Len::SIZE + 1 - Window::SIZE, |size| {
+    (size + Window::SIZE).checked_sub(1).and_then(Len::from_size).is_some()
+});
 impl<Len, Window> StaticSize for Windows<Len, Window>
 where
     Len: StaticSize<Nat: Add<B1, Output: Sub<Window::Nat>>>,
@@ -78,13 +45,6 @@ where
 }
 
 crate::__count_by_size!([Len, Window] Windows<Len, Window> where Self: StaticSize);
-
-crate::dims::copied_and_compared!(Windows<Len, Window> by size);
-impl<Len, Window> fmt::Debug for Windows<Len, Window> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", name::<Self>(), self.size)
-    }
-}
 
 /// The dimension can be the length of a window along an axis `Len`: it is not longer than a compile-time `Len`. A
 /// run-time `Len` is compared at run time.

@@ -4,7 +4,7 @@ use super::concat_split::{outer_len_inner, sizes};
 use super::unnamed::reshape_to;
 use super::{OpError, Real, device_error, dim_error, ensure_not_empty};
 use crate::backend::{Backend, Tape, gather_kernel, run_kernel};
-use crate::dims::{AnyDim, AxisOf, Dim, HasAxis, check_same_size};
+use crate::dims::{AnyDim, AxisOf, Dim, HasAxis, check_same_size, for_each_axis};
 use crate::tokens::Indices;
 use dfdx::shapes::{Axes, Axis, HasShape, Shape};
 use dfdx::tensor::Tensor;
@@ -17,10 +17,6 @@ use dfdx::tensor_ops::GatherTo;
 /// ..)` with another index for each element. The indices have all axes before `Name`, and all or none of the axes after
 /// it. It is PyTorch's `gather` and NumPy's `take_along_axis`; without the axes after `Name`, it is TensorFlow's `gather`
 /// with `batch_dims`. [`take`] uses one list of indices for all other axes.
-///
-/// # Errors
-/// [`OpError::Shape`] if another axis has two sizes; [`OpError::Dim`] if the indices are those of an axis of another
-/// size; [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
@@ -101,54 +97,31 @@ pub trait PlacesIn<Dims: Shape, K: Dim, WhichAxis>: Shape {
 }
 
 macro_rules! places_in {
-    ($index:tt: $($before:ident)*; $($after:ident)*) => {
-        places_in!(@impl $index: $($before)*; $($after)*; $($after)*);
-        places_in!(@some $index: $($before)*; $($after)*);
+    ($index:tt: $(($before:ident $_other:ident))* [$axis:ident] $($after:ident)*) => {
+        places_in!(@impl $index: $($before)* [$axis] $($after)*; $($after)*);
+        places_in!(@some $index: $($before)* [$axis] $($after)*);
     };
-    (@some $index:tt: $($before:ident)*; ) => {};
-    (@some $index:tt: $($before:ident)*; $($after:ident)+) => {
-        places_in!(@impl $index: $($before)*; $($after)+; );
+    (@some $index:tt: $($before:ident)* [$axis:ident]) => {};
+    (@some $index:tt: $($before:ident)* [$axis:ident] $($after:ident)+) => {
+        places_in!(@impl $index: $($before)* [$axis] $($after)+; );
     };
-    (@impl $index:tt: $($before:ident)*; $($after:ident)*; $($given:ident)*) => {
+    (@impl $index:tt: $($before:ident)* [$axis:ident] $($after:ident)*; $($given:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<$($before: AnyDim,)* Name: AnyDim, K: Dim, $($after: AnyDim,)*>
-            PlacesIn<($($before,)* Name, $($after,)*), K, Axis<$index>> for ($($before,)* K, $($given,)*)
+        impl<$($before: AnyDim,)* $axis: AnyDim, Own: Dim, $($after: AnyDim,)*>
+            PlacesIn<($($before,)* $axis, $($after,)*), Own, Axis<$index>> for ($($before,)* Own, $($given,)*)
         {
-            fn own_axis(self) -> K {
+            fn own_axis(self) -> Own {
                 self.$index
             }
         }
     };
 }
-places_in!(0: ;);
-places_in!(0: ; A);
-places_in!(1: A; );
-places_in!(0: ; A B);
-places_in!(1: A; B);
-places_in!(2: A B; );
-places_in!(0: ; A B C);
-places_in!(1: A; B C);
-places_in!(2: A B; C);
-places_in!(3: A B C; );
-places_in!(0: ; A B C F);
-places_in!(1: A; B C F);
-places_in!(2: A B; C F);
-places_in!(3: A B C; F);
-places_in!(4: A B C F; );
-places_in!(0: ; A B C F G);
-places_in!(1: A; B C F G);
-places_in!(2: A B; C F G);
-places_in!(3: A B C; F G);
-places_in!(4: A B C F; G);
-places_in!(5: A B C F G; );
+for_each_axis!(places_in);
 
 /// The parts of a tensor at some indices of the axis `Name`: `out[.., k, ..] = input[.., indices[k], ..]`.
 ///
 /// `(.., Name, ..), (K) indices of Name -> (.., K, ..)`. It is PyTorch's `index_select`. For the rows of a table,
 /// [`embed`](super::embed) takes a batch of token ids.
-///
-/// # Errors
-/// [`OpError::Dim`] if the indices are those of an axis of another size; [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::take, prelude::*, tokens::Indices};

@@ -1,6 +1,6 @@
 //! The positions that a mean or a loss leaves out.
 
-use crate::dims::{AnyDim, Dim, DimError, MaybeSharded, NamedShape};
+use crate::dims::{AnyDim, Dim, DimError, MaybeSharded, NamedShape, for_each_axis};
 use crate::mask::PaddingMask;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
@@ -84,24 +84,24 @@ pub trait WithoutLastOf<Positions: Shape>: Shape {
 }
 
 macro_rules! pads_start {
-    ($($before:ident $other:ident)*; $($after:ident)*) => {
+    ($index:literal: $(($before:ident $other:ident))* [$last:ident] $($after:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<Padding, $($before: AnyDim,)* Last: AnyDim, $($after: AnyDim,)*>
-            PadsStart<($($before,)* Last, $($after,)*), ($($before,)* Last,)> for Padding
+        impl<Padding, $($before: AnyDim,)* $last: AnyDim, $($after: AnyDim,)*>
+            PadsStart<($($before,)* $last, $($after,)*), ($($before,)* $last,)> for Padding
         {
-            type Last = Last;
+            type Last = $last;
 
             #[allow(non_snake_case, unused_variables)]
             fn check_sizes(
-                ($($before,)* last, $($after,)*): ($($before,)* Last, $($after,)*),
-                positions: ($($before,)* Last,),
+                ($($before,)* $last, $($after,)*): ($($before,)* $last, $($after,)*),
+                positions: ($($before,)* $last,),
             ) -> Result<(), DimError> {
-                NamedShape::check_same_sizes(($($before,)* last,), "the input", positions, "the padding")
+                NamedShape::check_same_sizes(($($before,)* $last,), "the input", positions, "the padding")
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<$($before: AnyDim, $other: AnyDim,)* Last: AnyDim, Other: AnyDim, $($after: AnyDim,)*>
-            WithoutLastOf<($($other,)* Other,)> for ($($before,)* Last, $($after,)*)
+        impl<$($before: AnyDim, $other: AnyDim,)* $last: AnyDim, Other: AnyDim, $($after: AnyDim,)*>
+            WithoutLastOf<($($other,)* Other,)> for ($($before,)* $last, $($after,)*)
         {
             type Remaining = ($($before,)* $($after,)*);
 
@@ -113,27 +113,7 @@ macro_rules! pads_start {
         }
     };
 }
-pads_start!(;);
-pads_start!(; A);
-pads_start!(A H;);
-pads_start!(; A B);
-pads_start!(A H; B);
-pads_start!(A H B I;);
-pads_start!(; A B C);
-pads_start!(A H; B C);
-pads_start!(A H B I; C);
-pads_start!(A H B I C J;);
-pads_start!(; A B C F);
-pads_start!(A H; B C F);
-pads_start!(A H B I; C F);
-pads_start!(A H B I C J; F);
-pads_start!(A H B I C J F K;);
-pads_start!(; A B C F G);
-pads_start!(A H; B C F G);
-pads_start!(A H B I; C F G);
-pads_start!(A H B I C J; F G);
-pads_start!(A H B I C J F K; G);
-pads_start!(A H B I C J F K G L;);
+for_each_axis!(pads_start);
 
 /// The padding, over `Positions`, fits logits over `Logits`, which have one more axis, the last one. (The rule is one of
 /// the padding, so that rustc shows it.)

@@ -1,0 +1,55 @@
+/// Implements a dimension `$name` that is made of two others and holds its size. It has a size at compile time, `$size`, under
+/// the bounds of the second line. `$is_size` says whether it can have the size of its argument. Derived impls would have
+/// bounds for `$left` and `$right`.
+macro_rules! sized_dim {
+    (
+        $name:ident<$left:ident: $left_bound:path, $right:ident: $right_bound:path>,
+        SIZE<$left_const:path, $right_const:path> = $size:expr,
+        $is_size:expr
+    ) => {
+        impl<$left, $right> $name<$left, $right> {
+            fn unchecked(size: usize) -> Self {
+                Self { size, parts: PhantomData }
+            }
+        }
+        impl<$left: $left_bound, $right: $right_bound> shapes::Dim for $name<$left, $right> {
+            #[inline(always)]
+            fn size(&self) -> usize {
+                self.size
+            }
+            fn from_size(size: usize) -> Option<Self> {
+                let is_size: fn(usize) -> bool = $is_size;
+                is_size(size).then(|| Self::unchecked(size))
+            }
+        }
+        #[diagnostic::do_not_recommend]
+        impl<$left: $left_bound, $right: $right_bound> $crate::dims::AnyDim for $name<$left, $right> {}
+        #[diagnostic::do_not_recommend]
+        impl<$left: $left_bound, $right: $right_bound> $crate::dims::MaybeSharded for $name<$left, $right> {}
+        #[diagnostic::do_not_recommend]
+        impl<$left: $left_bound, $right: $right_bound> $crate::dims::Dim for $name<$left, $right> {}
+        impl<$left: $left_const, $right: $right_const> $name<$left, $right> {
+            /// The size, if it is known at compile time.
+            pub const SIZE: usize = $size;
+        }
+        impl<$left: $left_const, $right: $right_const> shapes::ConstDim for $name<$left, $right> {
+            const SIZE: usize = Self::SIZE;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<$left: $left_const, $right: $right_const> $crate::dims::Factor for $name<$left, $right> {}
+        #[diagnostic::do_not_recommend]
+        impl<$left: $left_const, $right: $right_const> $crate::dims::ConstDim for $name<$left, $right> {}
+        impl<$left: $left_const, $right: $right_const> Default for $name<$left, $right> {
+            fn default() -> Self {
+                Self::unchecked(Self::SIZE)
+            }
+        }
+        $crate::dims::copied_and_compared!($name<$left, $right> by size);
+        impl<$left, $right> fmt::Debug for $name<$left, $right> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}={}", $crate::dims::name::<Self>(), self.size)
+            }
+        }
+    };
+}
+pub(crate) use sized_dim;
