@@ -1,16 +1,14 @@
 mod checks;
 mod options;
 
-pub(super) use checks::check_attention;
-pub(super) use checks::check_bias;
-use checks::check_values;
+pub(super) use checks::{check_sizes, check_values};
 pub use options::AttentionOptions;
 
 use super::unnamed::{choose, matmul, matmul_transposed, softmax};
 use super::where_::bool_tensor;
-use super::{AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, elementwise};
+use super::{AttentionScale, MaskFill, OpError, Real, cast, device_error, elementwise};
 use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, check_same_size};
+use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded};
 use crate::mask::AttentionMask;
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::Tensor;
@@ -24,7 +22,7 @@ use dfdx::tensor_ops::BroadcastTo;
 /// Training drops each weight by the probability in the [options](AttentionOptions), as in all forms of attention.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
+/// [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -55,18 +53,6 @@ use dfdx::tensor_ops::BroadcastTo;
 /// assert!((weights(MaskFill::Subtract(10_000.0))?[1] - 0.75).abs() < 1e-9);
 /// # Ok::<(), OpError>(())
 /// ```
-///
-/// ```
-/// use typed_transformer::{ops::attention_weights, prelude::*};
-/// dims! { pub NumHeads = 1; pub QKDim = 1; pub QLen = 1; pub KLen; pub Batch = 1; }
-/// let device = Cpu::default();
-/// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f32, Cpu> = device.zeros();
-/// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f32, Cpu> =
-///     device.zeros_like(&(Batch, NumHeads, KLen::new(3), QKDim));
-/// let mask = AttentionMask::all_visible((Batch, QLen, KLen::new(2)));
-/// let error = attention_weights(query, key, &mask, AttentionOptions::default()).unwrap_err();
-/// assert_eq!(error.to_string(), "attention weights: `KLen` is 3 in the key and 2 in the mask");
-/// ```
 pub fn attention_weights<
     B: MaybeSharded,
     H: Dim,
@@ -83,16 +69,17 @@ pub fn attention_weights<
     options: AttentionOptions<H, Q, K, E, D, T>,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     const OP: &str = "attention weights";
-    let ((batch, heads, _, _), (key_batch, key_heads, _, _)) = (*query.shape(), *key.shape());
-    check_same_size("the query", batch, "the key", key_batch).map_err(dim_error(OP))?;
-    check_same_size("the query", heads, "the key", key_heads).map_err(dim_error(OP))?;
+    let ((batch, heads, queries, _), (key_batch, key_heads, keys, _)) = (*query.shape(), *key.shape());
     let AttentionOptions { scale, mask_fill, dropout, bias } = options;
+    let bias_shape = bias.as_ref().map(|bias| *bias.shape());
+    check_sizes(OP, (batch, heads, queries), (key_batch, key_heads, keys), mask, bias_shape)?;
     let query = super::scale(query, scale.factor(heads.size(), QKDim::SIZE))?;
     let logits = matmul_transposed(OP, query, key)?; // (B, H, Q, K)
     super::dropout(masked_softmax(logits, bias, mask, mask_fill)?, dropout)
 }
 
-/// `softmax(logits + bias)` over the visible keys: `(B, H, Q, K), (H, Q, K), mask (B, Q, K) -> (B, H, Q, K)`.
+/// `softmax(logits + bias)` over the visible keys: `(B, H, Q, K), (H, Q, K), mask (B, Q, K) -> (B, H, Q, K)`. The sizes
+/// [agree](check_sizes).
 pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     mut logits: Tensor<(B, H, Q, K), E, D, T>,
     bias: Option<Tensor<(H, Q, K), E, D, T>>,
@@ -100,14 +87,7 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
     mask_fill: MaskFill,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     const OP: &str = "attention weights";
-    let shape @ (batch, heads, queries, keys) = *logits.shape();
-    let (mask_batch, mask_queries, mask_keys) = mask.shape();
-    check_same_size("the query", batch, "the mask", mask_batch).map_err(dim_error(OP))?;
-    check_same_size("the query", queries, "the mask", mask_queries).map_err(dim_error(OP))?;
-    check_same_size("the key", keys, "the mask", mask_keys).map_err(dim_error(OP))?;
-    if let Some(bias) = &bias {
-        check_bias((heads, queries, keys), *bias.shape()).map_err(dim_error(OP))?;
-    }
+    let shape = *logits.shape();
     let visible = bool_tensor::<_, E, D>(OP, mask.as_slice(), mask.shape(), logits.device())?;
     let error = device_error::<D::Err>(OP);
     if let Some(bias) = bias {
@@ -135,7 +115,7 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
 /// `(B, H, Q, QKDim), (B, H, K, QKDim), (B, H, K, VODim), mask (B, Q, K), bias (H, Q, K) -> (B, H, Q, VODim)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
+/// [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
 ///
 /// ```
 /// use typed_transformer::{ops::attention, prelude::*};
@@ -169,6 +149,7 @@ pub fn attention<
     mask: &AttentionMask<B, Q, K>,
     options: AttentionOptions<H, Q, K, E, D, T>,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
-    check_values(&key, &value)?;
+    let ((batch, heads, keys, _), (value_batch, value_heads, value_keys, _)) = (*key.shape(), *value.shape());
+    check_values((batch, heads, keys), (value_batch, value_heads, value_keys))?;
     matmul("attention", attention_weights(query, key, mask, options)?, value)
 }

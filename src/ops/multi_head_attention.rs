@@ -1,11 +1,10 @@
-use super::attention::{check_attention, check_bias, masked_softmax};
+use super::attention::{check_sizes, check_values, masked_softmax};
 use super::dropout::ensure_is_rate;
 use super::{
-    AttentionOptions, OpError, Real, device_error, dim_error, drop_others, kept_elements, kept_factor, merge_heads,
-    split_heads,
+    AttentionOptions, OpError, Real, device_error, drop_others, kept_elements, kept_factor, merge_heads, split_heads,
 };
 use crate::backend::{AttentionConfig, AttentionDims, Backend, Tape, WeightDropout, attention_kernel, run_kernel};
-use crate::dims::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, Product, check_same_size, name};
+use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product, name};
 use crate::mask::AttentionMask;
 use dfdx::shapes::{Axes4, HasShape};
 use dfdx::tensor::Tensor;
@@ -20,8 +19,8 @@ const OP: &str = "attention";
 /// bias (H, Q, K) -> (B, Q, Product<H, VODim>)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
-/// [`OpError::ShardedDropout`] if heads that ranks divide are trained with dropout.
+/// [`OpError::DropoutRate`] unless `0 <= dropout < 1`; [`OpError::ShardedDropout`] if heads that ranks divide are
+/// trained with dropout.
 ///
 /// ```
 /// use typed_transformer::{ops::multi_head_attention, prelude::*};
@@ -61,36 +60,6 @@ pub fn multi_head_attention<
     attend(query, key, value, mask, options, None)
 }
 
-/// Compares the run-time sizes of the operands.
-fn check_operands<
-    B: MaybeSharded,
-    Q: Dim,
-    K: Dim,
-    H: Factor,
-    Queries: AnyDim,
-    Keys: AnyDim,
-    Values: AnyDim,
-    E: Real,
-    D: Backend<E>,
-    T,
->(
-    query: &Tensor<(B, Q, Queries), E, D, T>,
-    key: &Tensor<(B, K, Keys), E, D, T>,
-    value: &Tensor<(B, K, Values), E, D, T>,
-    bias: Option<&Tensor<(H, Q, K), E, D, T>>,
-    mask: &AttentionMask<B, Q, K>,
-) -> Result<(), OpError> {
-    let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
-    let (value_batch, value_keys, _) = *value.shape();
-    check_attention((batch, queries), (key_batch, keys), mask)?;
-    let check = || {
-        check_same_size("the key", key_batch, "the value", value_batch)?;
-        check_same_size("the key", keys, "the value", value_keys)?;
-        bias.map_or(Ok(()), |bias| check_bias((H::default(), queries, keys), *bias.shape()))
-    };
-    check().map_err(dim_error(OP))
-}
-
 /// Attention in each of `H` heads. `H / KeyValueHeads` neighbouring ones share a head of the key and of the value. `kept`
 /// says which weights, `(B, H, Q, K)`, dropout keeps; without it, training draws them.
 pub(crate) fn attend<
@@ -113,9 +82,12 @@ pub(crate) fn attend<
     mut kept: Option<Vec<bool>>,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
     let AttentionOptions { scale, mask_fill, dropout, bias } = options;
-    check_operands(&query, &key, &value, bias.as_ref(), mask)?;
+    let ((batch, queries, _), (key_batch, keys, _), (value_batch, value_keys, _)) =
+        (*query.shape(), *key.shape(), *value.shape());
+    let (heads, bias_shape) = (H::default(), bias.as_ref().map(|bias| *bias.shape()));
+    check_sizes(OP, (batch, heads, queries), (key_batch, heads, keys), mask, bias_shape)?;
+    check_values((key_batch, heads, keys), (value_batch, heads, value_keys))?;
     ensure_is_rate(dropout)?;
-    let (batch, queries, keys) = mask.shape();
     if kept.is_none() && T::OWNS_TAPE && dropout > 0.0 {
         if H::SIZE != H::WHOLE_SIZE {
             return Err(OpError::ShardedDropout { heads: name::<H>() });
@@ -144,7 +116,7 @@ pub(crate) fn attend<
     let query: Tensor<(B, H, Q, QKDim), E, D, T> = split_heads(super::scale(query, factor)?)?;
     let (key, value) = (split_heads(key)?, split_heads(value)?);
     // The queries of a group of heads become rows of one matrix, so the product reads each head of the key once.
-    let (heads, kv_heads) = (H::default(), KeyValueHeads::default());
+    let kv_heads = KeyValueHeads::default();
     let rows = H::SIZE / KeyValueHeads::SIZE.max(1) * queries.size();
     let logits = || {
         let query = query.try_reshape_like(&(batch, kv_heads, rows, QKDim::default()))?;

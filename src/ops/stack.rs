@@ -1,3 +1,5 @@
+use super::concat_split::{outer_len_inner, sizes};
+use super::select::shape_of_sizes;
 use super::{OpError, Real, device_error, ensure_not_empty, operand::distinct_from, unnamed::reshape_to};
 use crate::backend::{Backend, Tape, concat_kernel, run_kernel};
 use crate::dims::{BroadcastFrom, Dim};
@@ -9,8 +11,7 @@ use dfdx::tensor_ops::{PermuteTo, ReshapeTo, TryStack};
 /// the axis is.
 ///
 /// # Errors
-/// [`OpError::Count`] if there are not `name` tensors; [`OpError::Shape`] if a run-time dimension has two sizes;
-/// [`OpError::Empty`] if there are no elements.
+/// [`OpError::Count`] if there are not `name` tensors.
 ///
 /// ```
 /// use typed_transformer::{ops::stack, prelude::*};
@@ -43,16 +44,10 @@ where
     if let Some(other) = tensors.iter().find(|tensor| *tensor.shape() != shape) {
         return Err(OpError::Shape { op: OP, from: format!("{:?}", other.shape()), to: format!("{shape:?}") });
     }
-    let sizes: Vec<usize> = shape.concrete().into();
-    let (before, after) = (sizes[..Dims::INDEX].iter().product(), sizes[Dims::INDEX..].iter().product());
-    let mut stacked = Dims::Concrete::default();
-    let axes = sizes[..Dims::INDEX].iter().chain([&count]).chain(&sizes[Dims::INDEX..]);
-    axes.enumerate().for_each(|(axis, size)| stacked[axis] = *size);
-    let stacked = Dims::from_concrete(&stacked).ok_or_else(|| OpError::Shape {
-        op: OP,
-        from: format!("{shape:?}"),
-        to: crate::dims::name::<Dims>(),
-    })?;
+    let mut sizes = sizes(&shape);
+    sizes.insert(Dims::INDEX, count);
+    let stacked: Dims = shape_of_sizes(OP, &sizes)?;
+    let (before, _, after) = outer_len_inner(&stacked, Dims::INDEX);
     if D::HAS_KERNELS {
         return run_kernel(OP, stacked, T::default(), |tape| {
             let parts = tensors.into_iter().map(|tensor| D::read(tensor, tape)).collect::<Result<_, _>>()?;
