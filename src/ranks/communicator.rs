@@ -26,34 +26,3 @@ pub trait Communicator: Send + Sync {
     /// Divides the group: ranks that give the same `group` are together, in the order of their ranks here.
     fn split(&self, group: usize) -> EngineResult<Arc<dyn Communicator>>;
 }
-
-/// The engine of a single process: each collective operation copies.
-pub struct SingleProcess;
-
-impl Communicator for SingleProcess {
-    fn rank(&self) -> usize {
-        0
-    }
-
-    fn size(&self) -> usize {
-        1
-    }
-
-    fn all_to_all(&self, send: &[u8], _: &[usize], receive: &mut [u8], _: &[usize]) -> EngineResult {
-        receive.copy_from_slice(send);
-        Ok(())
-    }
-
-    fn all_gather(&self, part: &[u8], whole: &mut [u8], _: &[usize]) -> EngineResult {
-        whole.copy_from_slice(part);
-        Ok(())
-    }
-
-    fn broadcast(&self, _: &mut [u8], _: usize) -> EngineResult {
-        Ok(())
-    }
-
-    fn split(&self, _: usize) -> EngineResult<Arc<dyn Communicator>> {
-        Ok(Arc::new(Self))
-    }
-}

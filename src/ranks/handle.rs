@@ -1,4 +1,4 @@
-use super::communicator::{Communicator, SingleProcess};
+use super::communicator::Communicator;
 use super::pending::Pending;
 use super::threads::Thread;
 use super::worker::Worker;
@@ -77,7 +77,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// # Errors
     /// [`RanksError::Size`] if the type of the axis says another number of ranks.
     pub fn single() -> Result<Self, RanksError> {
-        Self::new(Arc::new(SingleProcess), Arc::default())
+        Self::new(Arc::new(Thread::alone()), Arc::default())
     }
 
     /// Runs `run` on `count` threads of this process, which are ranks to each other: for tests and examples. Returns
@@ -167,14 +167,6 @@ impl<Axis: RankAxis> Ranks<Axis> {
     }
 
     /// This rank's part of a dimension.
-    ///
-    /// ```
-    /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
-    /// ranks! { pub World; }
-    /// dims! { pub Batch; }
-    /// let rows = Ranks::<World>::in_threads(2, |ranks| ranks.shard(Batch::new(5)).range().unwrap());
-    /// assert_eq!(rows, [0..3, 3..5]);
-    /// ```
     pub fn shard<Whole: crate::dims::Dim>(&self, whole: Whole) -> Shard<Whole, Axis> {
         Shard::new(self.part_of(whole.size(), self.rank()), whole.size())
     }

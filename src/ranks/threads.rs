@@ -1,4 +1,4 @@
-//! Ranks that are threads of one process: an engine for tests, which needs no launcher.
+//! Ranks that are threads of one process: the engine of a single process, and one for tests, which needs no launcher.
 
 use super::communicator::{Communicator, EngineResult};
 use std::collections::BTreeMap;
@@ -36,6 +36,11 @@ impl Thread {
     pub fn group(size: usize) -> Vec<Self> {
         let shared = Arc::new(GroupState::new(size));
         (0..size).map(|rank| Self { rank, shared: shared.clone() }).collect()
+    }
+
+    /// The only member of a group.
+    pub fn alone() -> Self {
+        Self { rank: 0, shared: Arc::new(GroupState::new(1)) }
     }
 
     /// Sends bytes to all ranks, and returns those of every rank.
