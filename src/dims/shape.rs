@@ -40,7 +40,7 @@ pub trait WholeShape: NamedShape {}
 /// fn unit_norm<Dims: EndsIn<M, Before: DataShape>, M: ConstDim>(
 ///     x: Tensor<Dims, f32, Cpu>,
 /// ) -> Result<Tensor<Dims, f32, Cpu>, OpError> {
-///     ops::rms_norm(x, &ops::ones(&Cpu::default(), (M::default(),))?, 0.0)
+///     ops::rms_norm(x, &ops::full(&Cpu::default(), (M::default(),), 1.0)?, 0.0)
 /// }
 /// dims! { pub SeqLen = 1; pub EmbedDim = 2; }
 /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![2.0, -2.0]);

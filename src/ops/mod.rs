@@ -16,7 +16,9 @@
 //! same pass. A parameter is passed by reference.
 //!
 //! Every operation returns a `Result`, whose error is an [`OpError`]: a program says `?` where it calls one. The sections
-//! *Errors* leave out [`OpError::Device`], which each of them returns if the device fails.
+//! *Errors* leave out what they have in common: [`OpError::Device`] if the device fails, [`OpError::Dim`] or
+//! [`OpError::Shape`] if a run-time dimension has two sizes, and [`OpError::Empty`] if a tensor has no elements and the
+//! operation needs some.
 //!
 //! Two macros make models that the crate does not have: [`einsum!`](crate::einsum!) contracts tensors by the names of
 //! their axes, and [`rearrange!`](crate::rearrange!) moves, splits and merges axes. Tensors have up to 6 axes.
@@ -102,7 +104,7 @@ pub use compare::{eq, ge, gt, le, lt, ne};
 #[doc(hidden)]
 pub use concat_split::SplitPart;
 pub use concat_split::{concat, narrow, split};
-pub use constants::{full, iota, one_hot, ones, tensor, zeros};
+pub use constants::{full, iota, one_hot, tensor, zeros};
 pub use convolution::{conv1d, conv2d};
 pub use cross_entropy::{Reduction, cross_entropy, cross_entropy_by_position, cross_entropy_with_label_smoothing};
 pub use cumsum::cumsum;

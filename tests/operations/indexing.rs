@@ -4,8 +4,8 @@ use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
 use typed_transformer::dims::Windows;
 use typed_transformer::ops::{
-    argmax, cumsum, eq, full, gather, ge, gt, iota, le, lt, mean, ne, one_hot, ones, select, slice, take, top_k,
-    where_, windows, zeros,
+    argmax, cumsum, eq, full, gather, ge, gt, iota, le, lt, mean, ne, one_hot, select, slice, take, top_k, where_,
+    windows, zeros,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -199,7 +199,7 @@ fn padding_is_replaced() {
     let expected: Vec<f64> =
         x.as_vec().iter().zip([true, false, false, true]).map(|(x, t)| if t { *x } else { 0.5 }).collect();
     assert_eq!(where_(&padding, x, 0.5).unwrap().as_vec(), expected);
-    let x = ones::<_, f64, _>(&Cpu::default(), (Rows::new(2), Half, Half)).unwrap();
+    let x = full::<_, f64, _>(&Cpu::default(), (Rows::new(2), Half, Half), 1.0).unwrap();
     assert_eq!(where_(&padding, x, 0.0).unwrap().as_vec(), [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
     let x = zeros::<_, f64, _>(&Cpu::default(), (Rows::new(3), Half, Half)).unwrap();
     let error = where_(&padding, x, 0.0).unwrap_err();
