@@ -12,7 +12,7 @@ use dfdx::tensor::Tensor;
 /// A NaN is never the highest element. `TokenIds::from` makes token ids of indices of a vocabulary.
 ///
 /// # Errors
-/// [`OpError::NotANumber`] if all elements along the axis are NaN; [`OpError::Empty`] if a dimension is 0.
+/// [`OpError::NotANumber`] if all elements along the axis are NaN.
 ///
 /// ```
 /// use typed_transformer::{ops::argmax, prelude::*};

@@ -30,8 +30,7 @@ macro_rules! arithmetic {
         /// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have.
         ///
         /// # Errors
-        /// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if
-        /// there are no elements.
+        /// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice.
         ///
         /// ```
         /// use typed_transformer::{ops, prelude::*};

@@ -7,9 +7,6 @@ use dfdx::tensor_ops::BroadcastTo;
 
 /// Repeats a tensor along the new axis `Name`: `(.., ..) -> (.., Name, ..)`.
 ///
-/// # Errors
-/// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`.
-///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub EmbedDim = 2; pub Batch; }

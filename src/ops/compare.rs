@@ -18,9 +18,6 @@ macro_rules! comparison {
         ///
         /// `right` is a number or a tensor of the same dimensions. The result is a mask for [`where_`](super::where_).
         ///
-        /// # Errors
-        /// [`OpError::Shape`] if two sizes of a run-time dimension differ.
-        ///
         /// ```
         #[doc = concat!("use typed_transformer::{ops::", stringify!($name), ", prelude::*};")]
         /// dims! { pub Len = 3; }

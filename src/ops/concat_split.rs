@@ -13,9 +13,6 @@ use dfdx::tensor_ops::{ReshapeTo, TryConcatAlong};
 /// `Total` is [`Sum<One, Other>`](crate::dims::Sum) or a compile-time dimension of that size. All other axes must
 /// agree.
 ///
-/// # Errors
-/// [`OpError::Shape`] if an axis that must agree has two sizes; [`OpError::Empty`] if there are no elements.
-///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub HeadDim = 1; pub Past; pub Present = 1; }
@@ -90,7 +87,7 @@ impl<Any: Dim> SplitPart for Any {}
 /// Total`.
 ///
 /// # Errors
-/// [`OpError::Range`] if the sizes do not add up; [`OpError::Empty`] if a part is 0.
+/// [`OpError::Range`] if the sizes do not add up.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -137,7 +134,7 @@ where
 /// `Part` by `Len`.
 ///
 /// # Errors
-/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0.
+/// [`OpError::Range`] if the part goes past the end.
 ///
 /// ```
 /// use typed_transformer::{ops::narrow, prelude::*};

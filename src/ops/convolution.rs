@@ -15,8 +15,7 @@ use dfdx::tensor::Tensor;
 /// are the last axis, as everywhere in this crate.
 ///
 /// # Errors
-/// [`OpError::Range`] if the kernel is longer than a run-time axis with its padding; [`OpError::Empty`] if a dimension is
-/// 0.
+/// [`OpError::Range`] if the kernel is longer than a run-time axis with its padding.
 ///
 /// ```
 /// use typed_transformer::{dims::ConvLen, ops::conv1d, prelude::*};
@@ -63,8 +62,7 @@ pub fn conv1d<
 /// `(B, Height, Width, In), (Out, In, KernelHeight, KernelWidth), (Out) -> (B, ConvLen<Height, ..>, ConvLen<Width, ..>, Out)`
 ///
 /// # Errors
-/// [`OpError::Range`] if the kernel is longer than a run-time axis with its padding; [`OpError::Empty`] if a dimension is
-/// 0.
+/// [`OpError::Range`] if the kernel is longer than a run-time axis with its padding.
 ///
 /// ```
 /// use typed_transformer::{dims::ConvLen, ops::conv2d, prelude::*};

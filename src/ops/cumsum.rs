@@ -8,9 +8,6 @@ use dfdx::tensor_ops::{ReshapeTo, TryAdd, TryConcatAlong, TryMul};
 /// The cumulative sums along the axis `Name`: `out[.., n, ..] = Σ input[.., i, ..]` over `i <= n`. The shape stays the
 /// same.
 ///
-/// # Errors
-/// [`OpError::Empty`] if a dimension is 0.
-///
 /// ```
 /// use typed_transformer::{ops::cumsum, prelude::*};
 /// dims! { pub EmbedDim = 2; pub SeqLen = 3; }

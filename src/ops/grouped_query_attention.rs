@@ -13,8 +13,8 @@ use dfdx::tensor::Tensor;
 /// mask (B, Q, K) -> (B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)`
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`;
-/// [`OpError::ShardedDropout`] if heads that ranks divide are trained with dropout.
+/// [`OpError::DropoutRate`] unless `0 <= dropout < 1`; [`OpError::ShardedDropout`] if heads that ranks divide are
+/// trained with dropout.
 ///
 /// ```
 /// use typed_transformer::{ops::grouped_query_attention, prelude::*};

@@ -22,9 +22,6 @@ const OP: &str = "KL divergence";
 ///
 /// [`Padding`] counts as in [`cross_entropy`](super::cross_entropy). The target is a constant.
 ///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no logits.
-///
 /// ```
 /// use typed_transformer::{ops::kl_divergence, prelude::*};
 /// dims! { pub VocabSize = 2; pub SeqLen = 1; pub Batch = 1; }

@@ -13,9 +13,6 @@ use dfdx::tensor::Tensor;
 ///
 /// The target is a constant.
 ///
-/// # Errors
-/// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements.
-///
 /// ```
 /// use typed_transformer::{ops::mean_squared_error, prelude::*};
 /// dims! { pub Batch = 2; }
@@ -39,9 +36,6 @@ pub fn mean_squared_error<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D
 /// `(..), (..) -> ()`.
 ///
 /// It is PyTorch's `binary_cross_entropy_with_logits`, and finite for all finite logits. The target is a constant.
-///
-/// # Errors
-/// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements.
 ///
 /// ```
 /// use typed_transformer::{ops::binary_cross_entropy, prelude::*};

@@ -13,9 +13,6 @@ use dfdx::tensor::Tensor;
 /// `(.., S, ..), padding (.., S) -> (.., ..)`, for tensors of 1 to 6 axes. The [`Padding`] has the first axes of the
 /// tensor, such as `(B, S)` of `(B, S, M)`, and its last axis is the one of the positions.
 ///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements.
-///
 /// ```
 /// use typed_transformer::{ops::masked_mean, prelude::*};
 /// dims! { pub VocabSize = 3; pub EmbedDim = 2; pub SeqLen = 3; pub Batch = 1; }

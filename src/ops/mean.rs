@@ -7,9 +7,6 @@ use dfdx::tensor_ops::MeanTo;
 
 /// The mean of all elements: `(..) -> ()`.
 ///
-/// # Errors
-/// [`OpError::Empty`] if there are no elements.
-///
 /// ```
 /// use typed_transformer::{ops::mean, prelude::*};
 /// dims! { pub EmbedDim = 2; pub SeqLen = 2; }

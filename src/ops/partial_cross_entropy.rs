@@ -18,8 +18,7 @@ use dfdx::tensor::Tensor;
 ///
 /// # Errors
 /// [`OpError::TokensOfRanks`] with [`Reduction::MeanTokens`], because no rank knows how many tokens the others have;
-/// [`OpError::Whole`] if the labels' shard does not know the whole batch; [`OpError::Dim`] if two sizes of a run-time
-/// dimension differ.
+/// [`OpError::Whole`] if the labels' shard does not know the whole batch.
 ///
 /// ```
 /// use typed_transformer::{ops::partial_cross_entropy, prelude::*, ranks, ranks::Ranks};

@@ -128,9 +128,6 @@ fn sinusoids<E: Real>(positions: Range<usize>, width: usize) -> Vec<E> {
 ///
 /// `(B, S, M), (S, M) -> (B, S, M)`
 ///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of `S` differ.
-///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub EmbedDim = 2; pub SeqLen = 1; pub Batch = 2; }
@@ -139,19 +136,6 @@ fn sinusoids<E: Real>(positions: Range<usize>, width: usize) -> Vec<E> {
 /// let positions: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
 /// assert_eq!(add_positions(x, positions)?.as_vec(), [11.0, 22.0, 13.0, 24.0]);
 /// # Ok::<(), OpError>(())
-/// ```
-///
-/// ```
-/// use typed_transformer::{ops::add_positions, prelude::*};
-/// dims! { pub EmbedDim = 2; pub SeqLen; pub Batch = 1; }
-/// let device = Cpu::default();
-/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
-///     device.zeros_like(&(Batch, SeqLen::new(3), EmbedDim));
-/// let positions = device.zeros_like(&(SeqLen::new(4), EmbedDim));
-/// assert_eq!(
-///     add_positions(x, positions).err().unwrap().to_string(),
-///     "add positions: `SeqLen` is 3 in the input and 4 in the positions",
-/// );
 /// ```
 pub fn add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,

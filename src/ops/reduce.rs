@@ -18,9 +18,6 @@ macro_rules! reduction {
     ) => {
         #[doc = concat!("The ", $words, " the axis `Name`: `(.., Name, ..) -> (.., ..)`.")]
         ///
-        /// # Errors
-        /// [`OpError::Empty`] if a dimension is 0.
-        ///
         /// ```
         /// use typed_transformer::prelude::*;
         /// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
@@ -65,9 +62,6 @@ reduction! {
 
 /// `exp(x) / Σ exp(x)` along the axis `Name`; the shape stays the same.
 ///
-/// # Errors
-/// [`OpError::Empty`] if a dimension is 0.
-///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub QLen = 1; pub KLen = 2; }
@@ -89,9 +83,6 @@ where
 /// `x - log Σ exp(x)` along the axis `Name`, the logarithm of [`softmax_over`]; the shape stays the same.
 ///
 /// It is finite for all finite `x`, where the logarithm of a softmax is not.
-///
-/// # Errors
-/// [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::log_softmax_over, prelude::*};

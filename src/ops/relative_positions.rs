@@ -8,12 +8,6 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 ///
 /// Half of the buckets hold one distance each. The others hold ranges of distances that grow with the distance; the
 /// last one holds all distances from `max_distance` on.
-///
-/// ```
-/// use typed_transformer::ops::RelativeBuckets;
-/// let buckets = RelativeBuckets { bidirectional: false, max_distance: 8 };
-/// assert_eq!([0, 1, 2, 3].map(|query| buckets.bucket(query, 1, 4)), [0, 0, 1, 2]);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelativeBuckets {
     /// Whether a query also sees keys after it, as in an encoder. Half of the buckets are for these. Otherwise all keys

@@ -7,9 +7,6 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 ///
 /// No other operation turns a named axis into another one of the same size.
 ///
-/// # Errors
-/// [`OpError::Shape`] if a run-time dimension has another size.
-///
 /// ```
 /// use typed_transformer::{ops::rename, prelude::*};
 /// dims! { pub EmbedDim = 2; pub NumHeads = 2; pub HeadDim = 1; pub QLen; pub KLen; }

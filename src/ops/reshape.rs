@@ -10,9 +10,6 @@ use dfdx::tensor::Tensor;
 /// order stay. [`rearrange!`](crate::rearrange!) also changes the order, [`rename`](crate::ops::rename) the name of an
 /// axis.
 ///
-/// # Errors
-/// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`.
-///
 /// ```
 /// use typed_transformer::{ops::reshape, prelude::*};
 /// dims! { pub NumHeads = 2; pub HeadDim = 2; pub Batch; }

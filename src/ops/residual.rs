@@ -7,9 +7,6 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 ///
 /// `(..), (..) -> (..)`, for tensors of up to 6 axes.
 ///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ.
-///
 /// ```
 /// use typed_transformer::{ops::residual, prelude::*};
 /// dims! { pub EmbedDim = 1; pub SeqLen; pub Batch; }

@@ -13,7 +13,7 @@ use dfdx::tensor::Tensor;
 /// [`gather`](fn@super::gather) takes a different index for each element.
 ///
 /// # Errors
-/// [`OpError::Index`] if the index is not below the size of the axis; [`OpError::Empty`] if a dimension is 0.
+/// [`OpError::Index`] if the index is not below the size of the axis.
 ///
 /// ```
 /// use typed_transformer::{ops::select, prelude::*};

@@ -9,7 +9,7 @@ use dfdx::{shapes::Axes, tensor::Tensor};
 /// axis.
 ///
 /// # Errors
-/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0.
+/// [`OpError::Range`] if the part goes past the end.
 ///
 /// ```
 /// use typed_transformer::{ops::slice, prelude::*};

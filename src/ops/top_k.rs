@@ -14,7 +14,7 @@ use dfdx::tensor::Tensor;
 /// this way ([Shazeer et al., 2017](https://arxiv.org/abs/1701.06538), 2.1).
 ///
 /// # Errors
-/// [`OpError::Range`] if a run-time `K` is greater than the size of the axis; [`OpError::Empty`] if a dimension is 0.
+/// [`OpError::Range`] if a run-time `K` is greater than the size of the axis.
 ///
 /// ```
 /// use typed_transformer::{ops::top_k, prelude::*, tokens::Indices};

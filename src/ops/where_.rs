@@ -17,10 +17,6 @@ const OP: &str = "where";
 /// `otherwise` is a number or a tensor of the same dimensions. An element that is not chosen has no effect on the
 /// result or on gradients, even if it is NaN or infinite.
 ///
-/// # Errors
-/// [`OpError::Shape`] or [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if a
-/// dimension is 0.
-///
 /// ```
 /// use typed_transformer::{ops::{gt, where_}, prelude::*};
 /// dims! { pub Len = 3; }
@@ -84,9 +80,6 @@ pub fn where_<
 )]
 pub trait Mask<Dims: Shape, E: Real, D: Backend<E>> {
     /// The mask as a tensor, for an operation of this name on a tensor of this shape.
-    ///
-    /// # Errors
-    /// [`OpError::Shape`] or [`OpError::Dim`] if two sizes of a run-time dimension differ.
     fn to_tensor(&self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, bool, D>, OpError>;
 }
 
@@ -169,9 +162,6 @@ impl<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, H
 )]
 pub trait TensorOrNumber<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> {
     /// The operand as a tensor, for an operation of this name on a tensor of this shape.
-    ///
-    /// # Errors
-    /// [`OpError::Shape`] if two sizes of a run-time dimension differ.
     fn into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D, T>, OpError>;
 }
 

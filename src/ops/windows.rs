@@ -13,7 +13,7 @@ use dfdx::tensor::Tensor;
 /// is. It is PyTorch's `unfold` with a step of 1.
 ///
 /// # Errors
-/// [`OpError::Range`] if the window is longer than a run-time axis; [`OpError::Empty`] if a dimension is 0.
+/// [`OpError::Range`] if the window is longer than a run-time axis.
 ///
 /// ```
 /// use typed_transformer::{dims::Windows, ops::windows, prelude::*};

@@ -86,18 +86,5 @@ pub use contract::{NumAxes, Over, repeated, summed};
 /// assert_eq!(bilinear::<Const<2>, Const<3>, f32, Cpu, NoneTape>(x, &matrix, y)?.array(), 5.0);
 /// # Ok::<(), OpError>(())
 /// ```
-///
-/// An axis with two sizes:
-///
-/// ```
-/// use typed_transformer::prelude::*;
-/// dims! { pub SrcLen; pub EmbedDim = 2; }
-/// let rows = |len| -> Tensor<(SrcLen, EmbedDim), f32, Cpu> {
-///     Cpu::default().zeros_like(&(SrcLen::new(len), EmbedDim))
-/// };
-/// let (x, y) = (rows(3), rows(4));
-/// let error = einsum!(x: (SrcLen, EmbedDim), y: (SrcLen, EmbedDim) -> (EmbedDim)).unwrap_err();
-/// assert_eq!(error.to_string(), "einsum: `SrcLen` is 3 in `x` and 4 in `y`");
-/// ```
 #[doc(inline)]
 pub use typed_transformer_macros::einsum;
