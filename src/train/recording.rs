@@ -28,12 +28,7 @@ pub(super) struct RecordedModel<Model> {
     model: PhantomData<fn() -> Model>,
 }
 
-impl<Model> Clone for RecordedModel<Model> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<Model> Copy for RecordedModel<Model> {}
+crate::dims::copied_and_compared!(RecordedModel<Model> by first_tensor);
 
 impl<Model> RecordedModel<Model> {
     pub(super) const UNKNOWN: Self = Self { first_tensor: None, model: PhantomData };
@@ -51,7 +46,7 @@ impl<Model> RecordedModel<Model> {
     where
         Model: TensorCollection<E, D>,
     {
-        self.first_tensor.is_some() && self.first_tensor != Self::of::<E, D>(model).first_tensor
+        self.first_tensor.is_some() && *self != Self::of::<E, D>(model)
     }
 }
 

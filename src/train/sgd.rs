@@ -43,13 +43,14 @@ impl<Model, E: Real, D: Backend<E>> Default for Sgd<Model, E, D> {
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Sgd<Model, E, D> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         ensure("momentum", self.momentum, (0.0..=1.0).contains(&self.momentum), "from 0 to 1")?;
-        let momentum = cast::<E>(self.momentum);
+        let momentum = cast(self.momentum);
         self.state.update(parameters, |_, mut parameter, [velocity]| {
-            let rate = cast::<E>(learning_rate * parameter.rate_factor());
-            if update_in_place(&mut parameter, velocity, rate, momentum)? {
-                return Ok(());
-            }
-            update(&mut parameter, velocity, rate, momentum)
+            let step = SgdStep { rate: cast(learning_rate * parameter.rate_factor()), momentum };
+            // In one pass in CPU memory.
+            let is_done = parameter.update_in_place([&mut *velocity], |factor, values, gradient, [velocity]| {
+                D::sgd_step(&step, factor, values, gradient, velocity);
+            })?;
+            if is_done { Ok(()) } else { update(&step, &mut parameter, velocity) }
         })
     }
 
@@ -68,28 +69,15 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
 
 /// The step as dfdx operations, which run on every device.
 fn update<E: Real, D: Backend<E>>(
+    step: &SgdStep<E>,
     parameter: &mut ParameterMut<'_, E, D>,
     velocity: &mut Tensor<(usize,), E, D>,
-    rate: E,
-    momentum: E,
 ) -> Result<(), OpError> {
     let gradient = parameter.gradient()?;
     let run = |values: Tensor<(usize,), E, D>| -> Result<_, D::Err> {
-        *velocity = velocity.clone().try_mul(momentum)?.try_add(gradient)?;
-        values.try_sub(velocity.clone().try_mul(rate)?)
+        *velocity = velocity.clone().try_mul(step.momentum)?.try_add(gradient)?;
+        values.try_sub(velocity.clone().try_mul(step.rate)?)
     };
     let values = run(parameter.values()?).map_err(device_error("Sgd"))?;
     parameter.set_values(values)
-}
-
-/// [`update`] in one pass in CPU memory. Returns false if the elements are elsewhere.
-fn update_in_place<E: Real, D: Backend<E>>(
-    parameter: &mut ParameterMut<'_, E, D>,
-    velocity: &mut Tensor<(usize,), E, D>,
-    rate: E,
-    momentum: E,
-) -> Result<bool, OpError> {
-    parameter.update_in_place([velocity], |factor, values, gradient, [velocity]| {
-        D::sgd_step(&SgdStep { rate, momentum }, factor, values, gradient, velocity);
-    })
 }

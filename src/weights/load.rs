@@ -126,10 +126,7 @@ pub fn metadata(path: impl AsRef<Path>) -> Result<HashMap<String, String>, LoadE
 
 /// Compares the conventions in the file, if it has them, with those of the model.
 pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<(), LoadError> {
-    compare(file, &conventions::<Model>())
-}
-
-fn compare(file: &TensorFile, expected: &BTreeMap<String, String>) -> Result<(), LoadError> {
+    let expected = conventions::<Model>();
     let Some(lines) = file.metadata().get(CONVENTIONS) else {
         return Ok(());
     };

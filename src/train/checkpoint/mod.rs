@@ -28,7 +28,7 @@ pub(super) use progress::Progress;
 use rayon::current_num_threads;
 pub use resume_note::ResumeNote;
 use serde::{Deserialize, Serialize};
-pub(super) use series::{Origin, Series, fallbacks};
+pub(super) use series::{Origin, Series, description_of, fallbacks};
 use std::{collections::BTreeMap, path::Path};
 
 /// The version of the format.

@@ -230,7 +230,7 @@ fn cannot_write(path: &Path) -> impl Fn(io::Error) -> SaveError {
 }
 
 /// What a file is that is no checkpoint of this training run.
-fn description_of(path: &Path) -> &'static str {
+pub(in super::super) fn description_of(path: &Path) -> &'static str {
     match file_kind(path) {
         FileKind::Weights => "a file of weights, not a checkpoint",
         FileKind::Other => "not a checkpoint",

@@ -146,21 +146,18 @@ impl<O, S: Schedule> Trainer<O, S> {
         D: Backend<E>,
     {
         let path = path.as_ref();
-        let exists = |found| Err(SaveError::Exists { path: path.into(), found });
-        match weights::file_kind(path) {
-            FileKind::Weights if !self.overwrite => return exists("a file of weights, not a checkpoint"),
-            FileKind::Other if !self.overwrite => return exists("not a checkpoint"),
-            FileKind::Checkpoint
-                if !self.overwrite && !checkpoint::is_same_training::<Model, E, D>(path, &self.training()) =>
-            {
-                return exists("the checkpoint of another training run");
-            }
-            _ => {}
+        let is_own = |kind| match kind {
+            FileKind::Nothing => true,
+            FileKind::Checkpoint => checkpoint::is_same_training::<Model, E, D>(path, &self.training()),
+            FileKind::Weights | FileKind::Other => false,
+        };
+        if !self.overwrite && !is_own(weights::file_kind(path)) {
+            return Err(SaveError::Exists { path: path.into(), found: checkpoint::description_of(path) });
         }
         let cannot_write = |source| SaveError::Write { path: path.into(), source };
         let target = atomic::resolve_target(path).map_err(cannot_write)?;
-        let is_own = self.checkpoints.as_ref().is_some_and(|own| own.newest() == target);
-        let _lock = if is_own { None } else { Some(FileLock::acquire(path, &target)?) };
+        let is_locked = self.checkpoints.as_ref().is_some_and(|own| own.newest() == target);
+        let _lock = if is_locked { None } else { Some(FileLock::acquire(path, &target)?) };
         checkpoint::write(path, model, self.optimizer.state(), self.training())?.commit().map_err(cannot_write)
     }
 
