@@ -10,10 +10,6 @@
 //! | 3, the final hidden state of `[CLS]` | `BertPooler` | [`Bert::pooled`], [`Tanh`] |
 //! | | `BertModel` | [`Bert`] |
 
-mod names;
-
-pub use names::NAMES;
-
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis};
 use crate::mask::{AttentionMask, NoMask, PadSourceKeys, mk_mask};

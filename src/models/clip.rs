@@ -11,10 +11,8 @@
 //! | figure 3, symmetric loss | `clip_loss` | [`Clip::loss`] |
 
 mod encoders;
-mod names;
 
 pub use encoders::{QuickGelu, TextEncoder, VisionEncoder};
-pub use names::NAMES;
 
 use super::vit::VitConfig;
 use crate::backend::{Backend, Tape};

@@ -13,10 +13,8 @@
 //! | | `past_key_values` | [`Gemma3Cache`] |
 
 mod layers;
-mod names;
 
 pub use layers::{Attention, Layer};
-pub use names::NAMES;
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis};

@@ -10,10 +10,6 @@
 //! | | `past_key_values` | [`Gpt2Cache`] |
 //! | 2.3, norm after the last block | `GPT2Model`, `GPT2LMHeadModel` | [`Gpt2`] |
 
-mod names;
-
-pub use names::NAMES;
-
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, MaybeSharded, Product, Quotient, axis};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};

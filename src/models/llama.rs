@@ -11,11 +11,9 @@
 //! | | `LlamaModel`, `LlamaForCausalLM`, `past_key_values` | [`Llama`], [`LlamaCache`] |
 
 mod attention;
-mod names;
 
 pub use attention::Attention;
 pub(super) use attention::KeyValueHeadsOf;
-pub use names::NAMES;
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis};

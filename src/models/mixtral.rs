@@ -10,10 +10,8 @@
 //! | | `MixtralModel`, `MixtralForCausalLM` | [`Mixtral`] |
 
 mod experts;
-mod names;
 
 pub use experts::MixtureOfExperts;
-pub use names::NAMES;
 
 use super::llama::{Attention, FeedForwardOf, KeyValueHeadsOf, LlamaCache, LlamaConfig};
 use crate::backend::{Backend, Tape};

@@ -13,10 +13,8 @@
 //! | masked language modeling | `ModernBertPredictionHead`, `ModernBertForMaskedLM` | [`ModernBert::logits`] |
 
 mod layers;
-mod names;
 
 pub use layers::{Attention, Layer};
-pub use names::NAMES;
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, Even, MaybeSharded};

@@ -2,6 +2,7 @@
 //! model.
 
 mod decoders;
+mod encoder_decoders;
 mod encoders;
 
 use crate::weights::ConfigField;

@@ -13,11 +13,9 @@
 
 mod encoded;
 mod layers;
-mod names;
 
 pub use encoded::{EncodedT5, T5Cache};
 pub use layers::{Attention, DecoderLayer, EncoderLayer, FeedForward};
-pub use names::NAMES;
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, DataShape, Dim, DimError, EndsIn, MaybeSharded, Product};

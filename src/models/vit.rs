@@ -13,11 +13,9 @@
 
 mod embeddings;
 mod layers;
-mod names;
 
 pub use embeddings::{ClassAndPatches, Embeddings, NumPatches};
 pub use layers::{Attention, FeedForward, Layer};
-pub use names::NAMES;
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Divides, MaybeSharded, axis};

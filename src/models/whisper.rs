@@ -14,11 +14,9 @@
 
 mod encoded;
 mod layers;
-mod names;
 
 pub use encoded::{EncodedWhisper, WhisperCache};
 pub use layers::{Attention, Convolution, DecoderLayer, EncoderLayer, FeedForward};
-pub use names::NAMES;
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, Const, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, Product, Quotient};

@@ -1,11 +1,10 @@
 //! The models that are decoders.
 
 use super::or_absent_if;
-use crate::models::gemma3::{self, Gemma3, Gemma3Config};
-use crate::models::gpt2::{self, Gpt2, Gpt2Config};
-use crate::models::llama::{self, Llama, LlamaConfig, Norms};
-use crate::models::mixtral::{self, Mixtral, MixtralConfig};
-use crate::models::olmo2;
+use crate::models::gemma3::{Gemma3, Gemma3Config};
+use crate::models::gpt2::{Gpt2, Gpt2Config};
+use crate::models::llama::{Llama, LlamaConfig, Norms};
+use crate::models::mixtral::{Mixtral, MixtralConfig};
 use crate::nn::Precision;
 use crate::ops::{Real, Rotary};
 use crate::weights::{ConfigField, Pretrained};
@@ -13,7 +12,27 @@ use dfdx::{shapes::ConstDim as _, tensor_ops::Device};
 
 #[diagnostic::do_not_recommend]
 impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt2<Config, E, D, P> {
-    const NAMES: &'static str = gpt2::NAMES;
+    const NAMES: &'static str = "
+        token_embedder = transformer.wte.weight
+        position_embedder = transformer.wpe.weight
+        layers.{n}.attention_norm.{p} = transformer.h.{n}.ln_1.{p}
+        layers.{n}.attention.query.weight = transformer.h.{n}.attn.c_attn.weight [in out -> out in] part 1 of 3
+        layers.{n}.attention.key.weight = transformer.h.{n}.attn.c_attn.weight [in out -> out in] part 2 of 3
+        layers.{n}.attention.value.weight = transformer.h.{n}.attn.c_attn.weight [in out -> out in] part 3 of 3
+        layers.{n}.attention.query.bias = transformer.h.{n}.attn.c_attn.bias part 1 of 3
+        layers.{n}.attention.key.bias = transformer.h.{n}.attn.c_attn.bias part 2 of 3
+        layers.{n}.attention.value.bias = transformer.h.{n}.attn.c_attn.bias part 3 of 3
+        layers.{n}.attention.output.weight = transformer.h.{n}.attn.c_proj.weight [in out -> out in]
+        layers.{n}.attention.output.bias = transformer.h.{n}.attn.c_proj.bias
+        layers.{n}.feed_forward_norm.{p} = transformer.h.{n}.ln_2.{p}
+        layers.{n}.feed_forward.hidden.weight = transformer.h.{n}.mlp.c_fc.weight [in out -> out in]
+        layers.{n}.feed_forward.hidden.bias = transformer.h.{n}.mlp.c_fc.bias
+        layers.{n}.feed_forward.output.weight = transformer.h.{n}.mlp.c_proj.weight [in out -> out in]
+        layers.{n}.feed_forward.output.bias = transformer.h.{n}.mlp.c_proj.bias
+        norm.{p} = transformer.ln_f.{p}
+        ignore *.attn.bias
+        ignore *.attn.masked_bias
+    ";
     const PREFIX: &'static str = "transformer.";
 
     fn config() -> Vec<ConfigField> {
@@ -35,11 +54,47 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt
     }
 }
 
+const LLAMA_NAMES: &str = "
+    token_embedder = model.embed_tokens.weight
+    layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
+    layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
+    layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
+    layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
+    layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
+    layers.{n}.attention.query_norm = model.layers.{n}.self_attn.q_norm.weight
+    layers.{n}.attention.key_norm = model.layers.{n}.self_attn.k_norm.weight
+    layers.{n}.feed_forward_norm = model.layers.{n}.post_attention_layernorm.weight
+    layers.{n}.feed_forward.gate = model.layers.{n}.mlp.gate_proj.weight
+    layers.{n}.feed_forward.hidden = model.layers.{n}.mlp.up_proj.weight
+    layers.{n}.feed_forward.output = model.layers.{n}.mlp.down_proj.weight
+    norm = model.norm.weight
+    logit = lm_head.weight
+    ignore *.rotary_emb.inv_freq
+";
+
+/// The norms stand after the sublayers.
+const OLMO2_NAMES: &str = "
+    token_embedder = model.embed_tokens.weight
+    layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
+    layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
+    layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
+    layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
+    layers.{n}.attention.queries_norm = model.layers.{n}.self_attn.q_norm.weight
+    layers.{n}.attention.keys_norm = model.layers.{n}.self_attn.k_norm.weight
+    layers.{n}.attention_norm = model.layers.{n}.post_attention_layernorm.weight
+    layers.{n}.feed_forward.gate = model.layers.{n}.mlp.gate_proj.weight
+    layers.{n}.feed_forward.hidden = model.layers.{n}.mlp.up_proj.weight
+    layers.{n}.feed_forward.output = model.layers.{n}.mlp.down_proj.weight
+    layers.{n}.feed_forward_norm = model.layers.{n}.post_feedforward_layernorm.weight
+    norm = model.norm.weight
+    logit = lm_head.weight
+";
+
 #[diagnostic::do_not_recommend]
 impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Llama<Config, E, D, P> {
     const NAMES: &'static str = match Config::NORMS {
-        Norms::Before | Norms::BeforeAndInHeads => llama::NAMES,
-        Norms::After => olmo2::NAMES,
+        Norms::Before | Norms::BeforeAndInHeads => LLAMA_NAMES,
+        Norms::After => OLMO2_NAMES,
     };
 
     fn config() -> Vec<ConfigField> {
@@ -121,7 +176,21 @@ fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
 
 #[diagnostic::do_not_recommend]
 impl<Config: MixtralConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Mixtral<Config, E, D, P> {
-    const NAMES: &'static str = mixtral::NAMES;
+    const NAMES: &'static str = "
+        token_embedder = model.embed_tokens.weight
+        layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
+        layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
+        layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
+        layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
+        layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
+        layers.{n}.experts_norm = model.layers.{n}.post_attention_layernorm.weight
+        layers.{n}.mixture.router = model.layers.{n}.block_sparse_moe.gate.weight
+        layers.{n}.mixture.experts.{m}.gate = model.layers.{n}.block_sparse_moe.experts.{m}.w1.weight
+        layers.{n}.mixture.experts.{m}.hidden = model.layers.{n}.block_sparse_moe.experts.{m}.w3.weight
+        layers.{n}.mixture.experts.{m}.output = model.layers.{n}.block_sparse_moe.experts.{m}.w2.weight
+        norm = model.norm.weight
+        logit = lm_head.weight
+    ";
 
     fn config() -> Vec<ConfigField> {
         let mut fields = llama_fields::<Config>(8, 1_000_000.0, None);
@@ -135,7 +204,24 @@ impl<Config: MixtralConfig, E: Real, D: Device<E>, P: Precision> Pretrained for 
 
 #[diagnostic::do_not_recommend]
 impl<Config: Gemma3Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gemma3<Config, E, D, P> {
-    const NAMES: &'static str = gemma3::NAMES;
+    const NAMES: &'static str = "
+        token_embedder = model.embed_tokens.weight
+        layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
+        layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
+        layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
+        layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
+        layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
+        layers.{n}.attention.query_norm = model.layers.{n}.self_attn.q_norm.weight
+        layers.{n}.attention.key_norm = model.layers.{n}.self_attn.k_norm.weight
+        layers.{n}.attended_norm = model.layers.{n}.post_attention_layernorm.weight
+        layers.{n}.feed_forward_norm = model.layers.{n}.pre_feedforward_layernorm.weight
+        layers.{n}.feed_forward.gate = model.layers.{n}.mlp.gate_proj.weight
+        layers.{n}.feed_forward.hidden = model.layers.{n}.mlp.up_proj.weight
+        layers.{n}.feed_forward.output = model.layers.{n}.mlp.down_proj.weight
+        layers.{n}.transformed_norm = model.layers.{n}.post_feedforward_layernorm.weight
+        norm = model.norm.weight
+        ignore lm_head.weight
+    ";
 
     fn config() -> Vec<ConfigField> {
         let layer_type = |layer| if Config::is_global(layer) { "full_attention" } else { "sliding_attention" };

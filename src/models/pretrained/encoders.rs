@@ -1,45 +1,37 @@
-//! The models that are encoders, or have one.
+//! The models that are encoders.
 
 use super::or_absent_if;
-use crate::models::bert::{self, Bert, BertConfig};
-use crate::models::clip::{self, Clip, ClipConfig};
-use crate::models::modern_bert::{self, ModernBert, ModernBertConfig};
-use crate::models::t5::{self, T5, T5Config};
-use crate::models::vit::{self, Vit, VitConfig};
-use crate::models::whisper::{self, Whisper, WhisperConfig};
+use crate::models::bert::{Bert, BertConfig};
+use crate::models::clip::{Clip, ClipConfig};
+use crate::models::modern_bert::{ModernBert, ModernBertConfig};
+use crate::models::vit::{Vit, VitConfig};
 use crate::nn::Precision;
 use crate::ops::{Real, Rotary};
 use crate::weights::{ConfigField, Pretrained};
 use dfdx::{shapes::ConstDim as _, tensor_ops::Device};
 
 #[diagnostic::do_not_recommend]
-impl<Config: T5Config, E: Real, D: Device<E>, P: Precision> Pretrained for T5<Config, E, D, P> {
-    const NAMES: &'static str = t5::NAMES;
-
-    fn config() -> Vec<ConfigField> {
-        let max_distance = ConfigField::number("relative_attention_max_distance", Config::MAX_DISTANCE as f64);
-        vec![
-            ConfigField::text("model_type", &["t5"]),
-            ConfigField::dim::<Config::VocabSize>("vocab_size"),
-            ConfigField::dim::<Config::EmbedDim>("d_model"),
-            ConfigField::dim::<Config::NumHeads>("num_heads"),
-            ConfigField::dim::<Config::HeadDim>("d_kv"),
-            ConfigField::dim::<Config::HiddenDim>("d_ff"),
-            ConfigField::dim::<Config::NumEncoderLayers>("num_layers"),
-            ConfigField::dim::<Config::NumDecoderLayers>("num_decoder_layers").or_absent(),
-            ConfigField::dim::<Config::NumBuckets>("relative_attention_num_buckets"),
-            or_absent_if(Config::MAX_DISTANCE == 128, max_distance),
-            ConfigField::number("layer_norm_epsilon", Config::NORM_EPSILON),
-            ConfigField::text("feed_forward_proj", &["relu"]).or_absent(),
-            ConfigField::flag("tie_word_embeddings", true).or_absent(),
-            ConfigField::flag("scale_decoder_outputs", true).or_absent(),
-        ]
-    }
-}
-
-#[diagnostic::do_not_recommend]
 impl<Config: BertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Bert<Config, E, D, P> {
-    const NAMES: &'static str = bert::NAMES;
+    // Files that were converted from TensorFlow, such as that of bert-base-uncased, have `gamma` and `beta` for a norm's
+    // weight and bias.
+    const NAMES: &'static str = "
+        embeddings.token = bert.embeddings.word_embeddings.weight
+        embeddings.token_type = bert.embeddings.token_type_embeddings.weight
+        embeddings.position = bert.embeddings.position_embeddings.weight
+        embeddings.norm.weight = bert.embeddings.LayerNorm.weight or bert.embeddings.LayerNorm.gamma
+        embeddings.norm.bias = bert.embeddings.LayerNorm.bias or bert.embeddings.LayerNorm.beta
+        layers.{n}.attention.output.{p} = bert.encoder.layer.{n}.attention.output.dense.{p}
+        layers.{n}.attention.{role}.{p} = bert.encoder.layer.{n}.attention.self.{role}.{p}
+        layers.{n}.attention_norm.weight = bert.encoder.layer.{n}.attention.output.LayerNorm.weight or bert.encoder.layer.{n}.attention.output.LayerNorm.gamma
+        layers.{n}.attention_norm.bias = bert.encoder.layer.{n}.attention.output.LayerNorm.bias or bert.encoder.layer.{n}.attention.output.LayerNorm.beta
+        layers.{n}.feed_forward.hidden.{p} = bert.encoder.layer.{n}.intermediate.dense.{p}
+        layers.{n}.feed_forward.output.{p} = bert.encoder.layer.{n}.output.dense.{p}
+        layers.{n}.feed_forward_norm.weight = bert.encoder.layer.{n}.output.LayerNorm.weight or bert.encoder.layer.{n}.output.LayerNorm.gamma
+        layers.{n}.feed_forward_norm.bias = bert.encoder.layer.{n}.output.LayerNorm.bias or bert.encoder.layer.{n}.output.LayerNorm.beta
+        pooler.{p} = bert.pooler.dense.{p}
+        ignore bert.embeddings.position_ids
+        ignore cls.*
+    ";
     const PREFIX: &'static str = "bert.";
 
     fn config() -> Vec<ConfigField> {
@@ -62,7 +54,24 @@ impl<Config: BertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ber
 
 #[diagnostic::do_not_recommend]
 impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for ModernBert<Config, E, D, P> {
-    const NAMES: &'static str = modern_bert::NAMES;
+    const NAMES: &'static str = "
+        token_embedder = model.embeddings.tok_embeddings.weight
+        embedding_norm = model.embeddings.norm.weight
+        attention_norms.{n}.weight = model.layers.{n+1}.attn_norm.weight
+        layers.{n}.attention.query = model.layers.{n}.attn.Wqkv.weight part 1 of 3
+        layers.{n}.attention.key = model.layers.{n}.attn.Wqkv.weight part 2 of 3
+        layers.{n}.attention.value = model.layers.{n}.attn.Wqkv.weight part 3 of 3
+        layers.{n}.attention.output = model.layers.{n}.attn.Wo.weight
+        layers.{n}.feed_forward_norm = model.layers.{n}.mlp_norm.weight
+        layers.{n}.feed_forward.gate = model.layers.{n}.mlp.Wi.weight part 1 of 2
+        layers.{n}.feed_forward.hidden = model.layers.{n}.mlp.Wi.weight part 2 of 2
+        layers.{n}.feed_forward.output = model.layers.{n}.mlp.Wo.weight
+        norm = model.final_norm.weight
+        head = head.dense.weight
+        head_norm = head.norm.weight
+        logit_bias = decoder.bias
+        ignore decoder.weight
+    ";
 
     fn config() -> Vec<ConfigField> {
         let kind = |layer| if Config::is_global(layer) { "full_attention" } else { "sliding_attention" };
@@ -104,7 +113,21 @@ impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained f
 
 #[diagnostic::do_not_recommend]
 impl<Config: VitConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Vit<Config, E, D, P> {
-    const NAMES: &'static str = vit::NAMES;
+    const NAMES: &'static str = "
+        embeddings.class_token = vit.embeddings.cls_token [one position width -> (one position width)]
+        embeddings.patch = vit.embeddings.patch_embeddings.projection.weight [out channels rows columns -> out (channels rows columns)]
+        embeddings.patch_bias = vit.embeddings.patch_embeddings.projection.bias
+        embeddings.position = vit.embeddings.position_embeddings [one position width -> (one position) width]
+        layers.{n}.attention.output.{p} = vit.encoder.layer.{n}.attention.output.dense.{p}
+        layers.{n}.attention.{role}.{p} = vit.encoder.layer.{n}.attention.attention.{role}.{p}
+        layers.{n}.attention_norm.{p} = vit.encoder.layer.{n}.layernorm_before.{p}
+        layers.{n}.feed_forward.hidden.{p} = vit.encoder.layer.{n}.intermediate.dense.{p}
+        layers.{n}.feed_forward.output.{p} = vit.encoder.layer.{n}.output.dense.{p}
+        layers.{n}.feed_forward_norm.{p} = vit.encoder.layer.{n}.layernorm_after.{p}
+        norm.{p} = vit.layernorm.{p}
+        pooler.{p} = vit.pooler.dense.{p}
+        ignore classifier.*
+    ";
     const PREFIX: &'static str = "vit.";
 
     fn config() -> Vec<ConfigField> {
@@ -129,7 +152,28 @@ impl<Config: VitConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Vit<
 
 #[diagnostic::do_not_recommend]
 impl<Config: ClipConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Clip<Config, E, D, P> {
-    const NAMES: &'static str = clip::NAMES;
+    const NAMES: &'static str = "
+        text.token = text_model.embeddings.token_embedding.weight
+        text.position = text_model.embeddings.position_embedding.weight
+        text.norm.{p} = text_model.final_layer_norm.{p}
+        text.projection = text_projection.weight
+        vision.embeddings.class_token = vision_model.embeddings.class_embedding
+        vision.embeddings.patch = vision_model.embeddings.patch_embedding.weight [out channels rows columns -> out (channels rows columns)]
+        vision.embeddings.position = vision_model.embeddings.position_embedding.weight
+        vision.first_norm.{p} = vision_model.pre_layrnorm.{p}
+        vision.norm.{p} = vision_model.post_layernorm.{p}
+        vision.projection = visual_projection.weight
+        {side}.layers.{n}.attention_norm.{p} = {side}_model.encoder.layers.{n}.layer_norm1.{p}
+        {side}.layers.{n}.attention.query.{p} = {side}_model.encoder.layers.{n}.self_attn.q_proj.{p}
+        {side}.layers.{n}.attention.key.{p} = {side}_model.encoder.layers.{n}.self_attn.k_proj.{p}
+        {side}.layers.{n}.attention.value.{p} = {side}_model.encoder.layers.{n}.self_attn.v_proj.{p}
+        {side}.layers.{n}.attention.output.{p} = {side}_model.encoder.layers.{n}.self_attn.out_proj.{p}
+        {side}.layers.{n}.feed_forward_norm.{p} = {side}_model.encoder.layers.{n}.layer_norm2.{p}
+        {side}.layers.{n}.feed_forward.hidden.{p} = {side}_model.encoder.layers.{n}.mlp.fc1.{p}
+        {side}.layers.{n}.feed_forward.output.{p} = {side}_model.encoder.layers.{n}.mlp.fc2.{p}
+        logit_scale = logit_scale
+        ignore {side}_model.embeddings.position_ids
+    ";
 
     fn config() -> Vec<ConfigField> {
         vec![
@@ -159,31 +203,6 @@ impl<Config: ClipConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Cli
             ConfigField::dim::<Config::NumLayers>("vision_config.num_hidden_layers"),
             ConfigField::number("vision_config.layer_norm_eps", Config::NORM_EPSILON),
             ConfigField::text("vision_config.hidden_act", &["quick_gelu"]),
-        ]
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<Config: WhisperConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Whisper<Config, E, D, P> {
-    const NAMES: &'static str = whisper::NAMES;
-
-    fn config() -> Vec<ConfigField> {
-        vec![
-            ConfigField::text("model_type", &["whisper"]),
-            ConfigField::dim::<Config::NumMelBins>("num_mel_bins"),
-            ConfigField::dim::<Config::SrcLen>("max_source_positions"),
-            ConfigField::dim::<Config::VocabSize>("vocab_size"),
-            ConfigField::dim::<Config::MaxTgtLen>("max_target_positions"),
-            ConfigField::dim::<Config::EmbedDim>("d_model"),
-            ConfigField::dim::<Config::NumHeads>("encoder_attention_heads"),
-            ConfigField::dim::<Config::NumHeads>("decoder_attention_heads"),
-            ConfigField::dim::<Config::HiddenDim>("encoder_ffn_dim"),
-            ConfigField::dim::<Config::HiddenDim>("decoder_ffn_dim"),
-            ConfigField::dim::<Config::NumEncoderLayers>("encoder_layers"),
-            ConfigField::dim::<Config::NumDecoderLayers>("decoder_layers"),
-            ConfigField::text("activation_function", &["gelu"]),
-            ConfigField::flag("scale_embedding", false).or_absent(),
-            ConfigField::flag("tie_word_embeddings", true).or_absent(),
         ]
     }
 }
