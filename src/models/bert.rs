@@ -4,20 +4,20 @@
 //! | in the paper | in `modeling_bert.py` | here |
 //! | --- | --- | --- |
 //! | 3, input representations | `BertEmbeddings` | [`Embeddings`] |
-//! | 3, multi-layer bidirectional encoder | `BertSelfAttention`, `BertSelfOutput` | [`Attention`], [`multi_head_attention`] |
-//! | A.2, GELU | `BertIntermediate`, `BertOutput` | [`FeedForward`], [`Gelu`] |
+//! | 3, multi-layer bidirectional encoder | `BertSelfAttention`, `BertSelfOutput` | [`Attention`] of GPT-2 |
+//! | A.2, GELU | `BertIntermediate`, `BertOutput` | [`FeedForward`] of GPT-2, [`Gelu`] |
 //! | | `BertLayer` | [`Layer`] |
 //! | 3, the final hidden state of `[CLS]` | `BertPooler` | [`Bert::pooled`], [`Tanh`] |
 //! | | `BertModel` | [`Bert`] |
 
+use super::gpt2::{Attention, FeedForward};
 use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis};
+use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, axis};
 use crate::mask::{AttentionMask, NoMask, PadSourceKeys, mk_mask};
 use crate::module;
 use crate::nn::{LayerNorm, Layers, Linear, Precision, Weight, init};
 use crate::ops::{
-    Activation, AttentionOptions, Gelu, OpError, Real, Tanh, add_positions, embed, learned_positions_from,
-    multi_head_attention, residual, select,
+    Activation, Gelu, OpError, Real, Tanh, add_positions, embed, learned_positions_from, residual, select,
 };
 use crate::tokens::TokenIds;
 use dfdx::tensor::Tensor;
@@ -68,12 +68,6 @@ pub trait BertConfig: 'static {
     }
 }
 
-/// The columns of all heads.
-type Columns<Config> = Product<
-    <Config as BertConfig>::NumHeads,
-    Quotient<<Config as BertConfig>::EmbedDim, <Config as BertConfig>::NumHeads>,
->;
-
 /// `norm(token + type + position)`
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Embeddings<Config: BertConfig, E, D, P: Precision> {
@@ -105,37 +99,15 @@ impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Embeddings<Config
     }
 }
 
-/// Self-attention in both directions, with biases.
-#[module(output = Config::EmbedDim)]
-pub struct Attention<Config: BertConfig, E, D, P: Precision> {
-    /// To the queries of all heads.
-    pub query: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
-    /// To the keys of all heads.
-    pub key: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
-    /// To the values of all heads.
-    pub value: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
-    /// Mixes the outputs of the heads.
-    pub output: Linear<Columns<Config>, Config::EmbedDim, E, D, P>,
-}
-
-/// `output(gelu(hidden(x)))`
-#[module(output = Config::EmbedDim)]
-pub struct FeedForward<Config: BertConfig, E, D, P: Precision> {
-    /// From `EmbedDim` to `HiddenDim`.
-    pub hidden: Linear<Config::EmbedDim, Config::HiddenDim, E, D, P>,
-    /// From `HiddenDim` back to `EmbedDim`.
-    pub output: Linear<Config::HiddenDim, Config::EmbedDim, E, D, P>,
-}
-
 /// Attention and feed-forward layer, each with a residual around it and a norm after that.
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: BertConfig, E, D, P: Precision> {
     /// Each position attends to all that are not padding.
-    pub attention: Attention<Config, E, D, P>,
+    pub attention: Attention<Config::EmbedDim, Config::NumHeads, E, D, P>,
     /// The norm after the attention.
     pub attention_norm: LayerNorm<Config::EmbedDim, E, D>,
     /// Transforms each position on its own.
-    pub feed_forward: FeedForward<Config, E, D, P>,
+    pub feed_forward: FeedForward<Config::EmbedDim, Config::HiddenDim, Gelu, E, D, P>,
     /// The norm after the feed-forward layer.
     pub feed_forward_norm: LayerNorm<Config::EmbedDim, E, D>,
 }
@@ -147,15 +119,9 @@ impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, 
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, S, S>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let query = self.attention.query.forward(x.clone())?;
-        let key = self.attention.key.forward(x.clone())?;
-        let value = self.attention.value.forward(x.clone())?;
-        let attended = multi_head_attention(query, key, value, mask, AttentionOptions::default())?;
-        let x = residual(x, self.attention.output.forward(attended)?)?;
+        let x = residual(x.clone(), self.attention.forward(x, mask, Ok)?)?;
         let x = self.attention_norm.forward(x, Config::NORM_EPSILON)?;
-
-        let hidden = Gelu::apply(self.feed_forward.hidden.forward(x.clone())?)?;
-        let x = residual(x, self.feed_forward.output.forward(hidden)?)?;
+        let x = residual(x.clone(), self.feed_forward.forward(x)?)?;
         self.feed_forward_norm.forward(x, Config::NORM_EPSILON)
     }
 }

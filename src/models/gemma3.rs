@@ -21,7 +21,7 @@ use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, Maybe
 use crate::mask::{CausalMask, PadSourceKeys, SlidingWindow, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, Heads, Layers, Precision, Weight, init};
-use crate::ops::{OpError, Real, Rotary, offset, rms_norm, scale, select};
+use crate::ops::{OpError, Real, Rotary, offset, rms_norm, scale, slice};
 use crate::tokens::TokenIds;
 use dfdx::shapes::ConstDim as _;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
@@ -174,27 +174,6 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
         scale(P::embed(&self.token_embedder, token_ids, tape)?, (Config::EmbedDim::SIZE as f64).sqrt())
     }
 
-    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S,
-    /// EmbedDim)`.
-    fn decode<B: MaybeSharded, S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Gemma3Cache<B, Config, E, D>,
-    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D>, OpError> {
-        let ((start, _), len) = (cache.reserve(&self.norm, tokens.shape())?, tokens.shape().1);
-        let mut x = self.embed(tokens, NoneTape)?;
-        for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
-            let mask = if Config::is_global(i) {
-                cache.mask(len)
-            } else {
-                cache.slide::<Local<Config>>()?;
-                cache.mask_of_kind::<Local<Config>, S>(len)
-            };
-            x = layer.forward(x, (start, rotary::<Config>(i)), &mask, |new| cache.update(new))?;
-        }
-        Ok(x)
-    }
-
     /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
     fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
@@ -228,19 +207,23 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
         Cache::new(&self.norm, batch)
     }
 
-    fn next_logits<S: Dim>(
+    fn last_logits<S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        self.logits(select(self.decode(tokens, cache)?, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
-    }
-
-    fn all_logits<S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
-        self.logits(self.decode(tokens, cache)?)
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
+        let ((start, _), len) = (cache.reserve(&self.norm, tokens.shape())?, tokens.shape().1);
+        let mut x = self.embed(tokens, NoneTape)?;
+        for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
+            let mask = if Config::is_global(i) {
+                cache.mask(len)
+            } else {
+                cache.slide::<Local<Config>>()?;
+                cache.mask_of_kind::<Local<Config>, S>(len)
+            };
+            x = layer.forward(x, (start, rotary::<Config>(i)), &mask, |new| cache.update(new))?;
+        }
+        self.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
     }
 }

@@ -20,7 +20,7 @@ use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, Maybe
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init};
-use crate::ops::{Activation, OpError, Real, Rotary, Silu, mul, residual, rms_norm, select};
+use crate::ops::{Activation, OpError, Real, Rotary, Silu, mul, residual, rms_norm, slice};
 use crate::tokens::TokenIds;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
@@ -201,19 +201,6 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
         self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
     }
 
-    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S,
-    /// EmbedDim)`.
-    fn decode<B: MaybeSharded, S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut LlamaCache<B, Config, E, D>,
-    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D>, OpError> {
-        let (start, mask) = cache.reserve(&self.norm, tokens.shape())?;
-        let x = P::embed(&self.token_embedder, tokens, NoneTape)?;
-        let mut layers = self.layers.iter().zip(&mut cache.layers);
-        layers.try_fold(x, |x, (layer, cache)| layer.forward(x, start, &mask, |new| cache.update(new)))
-    }
-
     /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
     fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
@@ -247,19 +234,17 @@ impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision>
         Cache::new(&self.norm, batch)
     }
 
-    fn next_logits<S: Dim>(
+    fn last_logits<S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        self.logits(select(self.decode(tokens, cache)?, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
-    }
-
-    fn all_logits<S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
-        self.logits(self.decode(tokens, cache)?)
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
+        let (start, mask) = cache.reserve(&self.norm, tokens.shape())?;
+        let mut x = P::embed(&self.token_embedder, tokens, NoneTape)?;
+        for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
+            x = layer.forward(x, start, &mask, |new| cache.update(new))?;
+        }
+        self.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
     }
 }

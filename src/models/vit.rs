@@ -5,18 +5,17 @@
 //! | --- | --- | --- |
 //! | 3.1, patches and their linear projection | `ViTPatchEmbeddings` | [`patches`](crate::ops::patches), [`Embeddings::patch`] |
 //! | 3.1, class token, positions; equation 1 | `ViTEmbeddings` | [`Embeddings`] |
-//! | equation 2, self-attention | `ViTSelfAttention`, `ViTSelfOutput` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
-//! | equation 3, MLP with GELU | `ViTIntermediate`, `ViTOutput` | [`FeedForward`], [`Gelu`] |
+//! | equation 2, self-attention | `ViTSelfAttention`, `ViTSelfOutput` | [`Attention`](super::gpt2::Attention) of GPT-2 |
+//! | equation 3, MLP with GELU | `ViTIntermediate`, `ViTOutput` | [`FeedForward`](super::gpt2::FeedForward) of GPT-2, [`Gelu`] |
 //! | equations 2 and 3 | `ViTLayer` | [`Layer`] |
 //! | equation 4, the state of the class token | `ViTPooler` | [`Vit::pooled`], [`Tanh`] |
 //! | | `ViTModel` | [`Vit`] |
 
 mod embeddings;
-mod layers;
 
 pub use embeddings::{ClassAndPatches, Embeddings, NumPatches};
-pub use layers::{Attention, FeedForward, Layer};
 
+use super::gpt2::Layer;
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Divides, MaybeSharded, axis};
 use crate::mask::AttentionMask;
@@ -134,7 +133,7 @@ impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Vit<Config, E, D, 
         let x = self.embeddings.forward(images)?;
         let (batch, len, _) = *x.shape();
         let mask = AttentionMask::all_visible((batch, len, len));
-        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, &mask, Config::NORM_EPSILON))?;
+        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, Config::NORM_EPSILON, &mask, Ok))?;
         self.norm.forward(x, Config::NORM_EPSILON)
     }
 

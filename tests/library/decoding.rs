@@ -4,6 +4,7 @@ use crate::fixture::*;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::generate::{Sampler, generate, generate_from_prompt};
+use typed_transformer::nn::Autoregressive;
 use typed_transformer::ops::select;
 use typed_transformer::prelude::*;
 
@@ -39,7 +40,7 @@ fn check_cached_forward<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeq
         let part = |row: usize| &ids.as_slice()[row * len + start..][..piece];
         let part: Vec<usize> = (0..rows).flat_map(part).copied().collect();
         let part = TokenIds::from_ids(&part, None, (batch, SeqLen::new(piece).unwrap())).unwrap();
-        let logits = model.forward_cached(&part, &mut cache).unwrap().as_vec();
+        let logits = model.all_logits(&part, &mut cache).unwrap().as_vec();
         let size = piece * VocabSize::SIZE;
         for row in 0..rows {
             let first = (row * len + start) * VocabSize::SIZE;
@@ -167,14 +168,14 @@ fn the_cache_refuses_tokens_past_the_maximum_length() {
         let shape = (Batch::new(rows), SeqLen::new(len).unwrap());
         TokenIds::from_ids(&vec![0; rows * len], None, shape).unwrap()
     };
-    model.forward_cached(&ids(1, 10), &mut cache).unwrap();
-    let error = model.forward_cached(&ids(1, 3), &mut cache).unwrap_err();
+    model.all_logits(&ids(1, 10), &mut cache).unwrap();
+    let error = model.all_logits(&ids(1, 3), &mut cache).unwrap_err();
     assert_eq!(error.to_string(), "cache: SeqLen=3 from 10 on is not inside MaxSeqLen=12");
-    let error = model.forward_cached(&ids(2, 1), &mut cache).unwrap_err();
+    let error = model.all_logits(&ids(2, 1), &mut cache).unwrap_err();
     assert_eq!(error.to_string(), "cache: `Batch` is 1 in the cache and 2 in the tokens");
     // A refused call leaves the cache unchanged.
     assert_eq!(format!("{cache:?}"), "Cache (Batch=1, 10 of MaxSeqLen=12)");
-    assert!(model.forward_cached(&ids(1, 2), &mut cache).is_ok());
+    assert!(model.all_logits(&ids(1, 2), &mut cache).is_ok());
 }
 
 #[test]

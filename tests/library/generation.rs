@@ -23,11 +23,12 @@ impl<B: Dim> Autoregressive<B, f32, Cpu> for Alphabet {
         Ok(0)
     }
 
-    fn next_logits<S: Dim>(
+    fn last_logits<S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, VocabSize>,
         num_read: &mut usize,
-    ) -> Result<Tensor<(B, VocabSize), f32, Cpu>, OpError> {
+        last: Last,
+    ) -> Result<Tensor<(B, Last, VocabSize), f32, Cpu>, OpError> {
         let (batch, len) = tokens.shape();
         *num_read += len.size();
         assert!(*num_read <= MaxSeqLen::SIZE);
@@ -35,12 +36,12 @@ impl<B: Dim> Autoregressive<B, f32, Cpu> for Alphabet {
         if self.fails_at == Some(*num_read) {
             return Err(OpError::NotANumber { op: "alphabet" });
         }
-        let last = tokens.as_slice().chunks(len.size()).map(|row| row[len.size() - 1]);
-        let logits = last.flat_map(|letter| {
+        let letters = tokens.as_slice().chunks(len.size()).flat_map(|row| &row[len.size() - last.size()..]);
+        let logits = letters.flat_map(|letter| {
             let next = (letter + 1) % VocabSize::SIZE;
             (0..VocabSize::SIZE).map(move |token| if token == next { 1.0 } else { 0.0 })
         });
-        Ok(Cpu::default().tensor((logits.collect::<Vec<f32>>(), (batch, VocabSize))))
+        Ok(Cpu::default().tensor((logits.collect::<Vec<f32>>(), (batch, last, VocabSize))))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Speculative decoding: a greedy text is that of the target alone, a drawn one has the target's distribution, and a target
 //! reads proposals at once.
 
-use crate::hugging_face::{Batch, Read, ids, load};
+use crate::hugging_face::{Read, ids, load};
 use crate::small_models::{
     VocabSize, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3, small_t5,
 };
@@ -148,15 +148,17 @@ impl Autoregressive<Const<1>, f64, Cpu> for Bigrams {
         Ok(Length(0))
     }
 
-    fn next_logits<S: Dim>(
+    fn last_logits<S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<Const<1>, S, NumTokens>,
         cache: &mut Length,
-    ) -> Result<Tensor<(Const<1>, NumTokens), f64, Cpu>, OpError> {
-        cache.0 += tokens.shape().1.size();
+        last: Last,
+    ) -> Result<Tensor<(Const<1>, Last, NumTokens), f64, Cpu>, OpError> {
+        let len = tokens.shape().1.size();
+        cache.0 += len;
         assert!(cache.0 <= MaxLen::SIZE);
-        let last = *tokens.as_slice().last().unwrap();
-        Ok(Cpu::default().tensor(self.logits[last].to_vec()))
+        let logits = tokens.as_slice()[len - last.size()..].iter().flat_map(|&token| self.logits[token]);
+        Ok(Cpu::default().tensor((logits.collect::<Vec<f64>>(), (Const, last, NumTokens))))
     }
 
     fn all_logits<S: Dim>(
@@ -164,14 +166,11 @@ impl Autoregressive<Const<1>, f64, Cpu> for Bigrams {
         tokens: &TokenIds<Const<1>, S, NumTokens>,
         cache: &mut Length,
     ) -> Result<Tensor<(Const<1>, S, NumTokens), f64, Cpu>, OpError> {
-        cache.0 += tokens.shape().1.size();
-        assert!(cache.0 <= MaxLen::SIZE);
         self.num_passes.set(self.num_passes.get() + 1);
         if self.num_passes.get() > self.fails_after {
             return Err(OpError::NotANumber { op: "bigrams" });
         }
-        let logits: Vec<f64> = tokens.as_slice().iter().flat_map(|&token| self.logits[token]).collect();
-        Ok(Cpu::default().tensor((logits, (Const, tokens.shape().1, NumTokens))))
+        self.last_logits(tokens, cache, tokens.shape().1)
     }
 }
 
@@ -248,35 +247,4 @@ fn an_error_ends_the_text() {
         Speculation::new(&target, &draft, &padded, None, 2, &mut sampler),
         Err(OpError::Padding { position: 0, .. })
     ));
-}
-
-/// The default of `all_logits`, of several rows.
-#[test]
-fn a_model_of_ones_own_reads_one_by_one() {
-    struct Sums;
-    impl Autoregressive<Batch, f32, Cpu> for Sums {
-        type VocabSize = NumTokens;
-        type MaxSeqLen = MaxLen;
-        type Cache = Vec<usize>;
-
-        fn cache(&self, batch: Batch) -> Result<Vec<usize>, OpError> {
-            Ok(vec![0; batch.size()])
-        }
-
-        fn next_logits<S: Dim>(
-            &self,
-            tokens: &TokenIds<Batch, S, NumTokens>,
-            sums: &mut Vec<usize>,
-        ) -> Result<Tensor<(Batch, NumTokens), f32, Cpu>, OpError> {
-            let rows = tokens.as_slice().chunks(tokens.shape().1.size());
-            sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum += row.iter().sum::<usize>());
-            let logits: Vec<f32> = sums.iter().flat_map(|&sum| [sum as f32; 5]).collect();
-            Ok(Cpu::default().tensor((logits, (tokens.shape().0, NumTokens))))
-        }
-    }
-    let tokens = TokenIds::from_ids(&[1, 2, 3, 4, 0, 1], None, (Batch::new(2), Read::new(3))).unwrap();
-    let mut sums = Sums.cache(Batch::new(2)).unwrap();
-    let logits = Sums.all_logits(&tokens, &mut sums).unwrap();
-    let first: Vec<f32> = logits.as_vec().chunks(5).map(|logits| logits[0]).collect();
-    assert_eq!((first, sums), (vec![1.0, 3.0, 6.0, 4.0, 4.0, 5.0], vec![6, 5]));
 }

@@ -5,7 +5,7 @@ use dfdx::tensor::{PutTape, SampleTensor, Tensor};
 use dfdx::tensor_ops::SumTo;
 use std::{env, marker::PhantomData, process::Command};
 use typed_transformer::models::nano_gpt::NanoGpt;
-use typed_transformer::nn::{Linear, Module};
+use typed_transformer::nn::{Autoregressive, Linear, Module};
 use typed_transformer::ops::multi_head_attention;
 use typed_transformer::prelude::*;
 use typed_transformer::train::{AdamW, Sgd, update};
@@ -80,7 +80,7 @@ fn decoding_step<Width: ConstDim, HeadDim: ConstDim, HiddenDim: ConstDim>() -> (
     let model = Model::<Width, HeadDim, HiddenDim>::build(&Cpu::default());
     let token = TokenIds::from_ids(&[7], None, (Const::<1>, Const::<1>)).unwrap();
     let mut cache = model.cache(Const::<1>).unwrap();
-    let bytes = allocated_bytes(|| drop(model.forward_cached(&token, &mut cache).unwrap()));
+    let bytes = allocated_bytes(|| drop(model.all_logits(&token, &mut cache).unwrap()));
     (Model::<Width, HeadDim, HiddenDim>::NUM_PARAMS, bytes)
 }
 

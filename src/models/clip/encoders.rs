@@ -2,7 +2,8 @@ use super::ClipConfig;
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, Const, MaybeSharded, axis};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
-use crate::models::vit::{ClassAndPatches, Embeddings, Layer, LayerOf};
+use crate::models::gpt2::Layer;
+use crate::models::vit::{ClassAndPatches, Embeddings, LayerOf};
 use crate::module;
 use crate::nn::{LayerNorm, Layers, Precision, Weight, init};
 use crate::ops::{Activation, OpError, Real, Silu, add_positions, gather, learned_positions_from, scale, select};
@@ -65,7 +66,7 @@ impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> TextEncoder<Confi
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&PaddingMask::without_padding((batch, len)));
         let tokens = P::embed(&self.token, token_ids, tape)?;
         let x = add_positions(tokens, learned_positions_from(&self.position, 0, len)?)?;
-        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, &mask, Config::NORM_EPSILON))?;
+        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, Config::NORM_EPSILON, &mask, Ok))?;
 
         let first_largest = |ids: &[usize]| (0..ids.len()).rev().max_by_key(|&position| ids[position]).unwrap_or(0);
         let ends: Vec<usize> = token_ids.as_slice().chunks(len.size().max(1)).map(first_largest).collect();
@@ -101,7 +102,7 @@ impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> VisionEncoder<Con
         let x = self.first_norm.forward(self.embeddings.forward(images)?, Config::NORM_EPSILON)?;
         let (batch, len, _) = *x.shape();
         let mask = AttentionMask::all_visible((batch, len, len));
-        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, &mask, Config::NORM_EPSILON))?;
+        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, Config::NORM_EPSILON, &mask, Ok))?;
         let class = select(x, axis::<ClassAndPatches<Config>>(), 0)?;
         P::linear(self.norm.forward(class, Config::NORM_EPSILON)?, &self.projection, None)
     }

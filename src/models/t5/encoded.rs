@@ -3,7 +3,7 @@ use crate::backend::Backend;
 use crate::dims::{Dim, MaybeSharded, NamedShape, axis};
 use crate::mask::PaddingMask;
 use crate::nn::{Autoregressive, Cache, DecoderCache, FullPrecision, Layers, Precision};
-use crate::ops::{OpError, Real, select};
+use crate::ops::{OpError, Real, slice};
 use crate::tokens::TokenIds;
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
@@ -80,30 +80,6 @@ pub type T5Cache<B, Src, Config, E = f32, D = Cpu> = DecoderCache<
     D,
 >;
 
-impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Precision>
-    EncodedT5<'_, B, Src, Config, E, D, P>
-{
-    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S,
-    /// EmbedDim)`.
-    fn decode<S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut T5Cache<B, Src, Config, E, D>,
-    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D>, OpError> {
-        let (start, mask) = cache.self_attention.reserve(&self.model.decoder_norm, tokens.shape())?;
-        let (_, next, max) = mask.shape();
-        let position_bias = self.model.decoder_position_bias(start, (next, max), NoneTape)?;
-        let source_mask = source_mask(tokens.shape(), &cache.source_padding)?;
-        let mut x = P::embed(&self.model.token_embedder, tokens, NoneTape)?;
-        let caches = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);
-        for (layer, (target, source)) in self.model.decoder.iter().zip(caches) {
-            let update_cache = |new| target.update(new);
-            x = layer.forward(x, update_cache, (position_bias.clone(), &mask), source.clone(), &source_mask)?;
-        }
-        Ok(x)
-    }
-}
-
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
     for EncodedT5<'_, B, Src, Config, E, D, P>
@@ -123,21 +99,23 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Pre
         })
     }
 
-    fn next_logits<S: Dim>(
+    fn last_logits<S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let decoded = self.decode(tokens, cache)?;
-        self.model.logits(select(decoded, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
-    }
-
-    fn all_logits<S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
-        self.model.logits(self.decode(tokens, cache)?)
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
+        let (start, mask) = cache.self_attention.reserve(&self.model.decoder_norm, tokens.shape())?;
+        let (_, next, max) = mask.shape();
+        let position_bias = self.model.decoder_position_bias(start, (next, max), NoneTape)?;
+        let source_mask = source_mask(tokens.shape(), &cache.source_padding)?;
+        let mut x = P::embed(&self.model.token_embedder, tokens, NoneTape)?;
+        let caches = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);
+        for (layer, (target, source)) in self.model.decoder.iter().zip(caches) {
+            let update_cache = |new| target.update(new);
+            x = layer.forward(x, update_cache, (position_bias.clone(), &mask), source.clone(), &source_mask)?;
+        }
+        self.model.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
     }
 }
 

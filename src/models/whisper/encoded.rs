@@ -3,7 +3,7 @@ use crate::backend::Backend;
 use crate::dims::{Dim, MaybeSharded, NamedShape, axis};
 use crate::mask::PaddingMask;
 use crate::nn::{Autoregressive, Cache, DecoderCache, FullPrecision, Layers, Precision};
-use crate::ops::{OpError, Real, select};
+use crate::ops::{OpError, Real, slice};
 use crate::tokens::TokenIds;
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
@@ -96,40 +96,19 @@ impl<B: MaybeSharded, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precisio
         })
     }
 
-    fn next_logits<S: Dim>(
+    fn last_logits<S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let x = self.decode(tokens, cache)?;
-        self.model.logits(select(x, axis::<S>(), tokens.shape().1.size().saturating_sub(1))?)
-    }
-
-    fn all_logits<S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
-        self.model.logits(self.decode(tokens, cache)?)
-    }
-}
-
-impl<B: MaybeSharded, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision>
-    EncodedWhisper<'_, B, Config, E, D, P>
-{
-    /// The output of the last layer for tokens that follow those in the cache: `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
-    fn decode<S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut WhisperCache<B, Config, E, D>,
-    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D>, OpError> {
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
         let (start, mask) = cache.self_attention.reserve(&self.model.position_embedder, tokens.shape())?;
         let mut x = self.model.embed(tokens, start, NoneTape)?;
         let caches = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);
         for (layer, (target, source)) in self.model.decoder.iter().zip(caches) {
             x = layer.forward(x, |new| target.update(new), &mask, source.clone())?;
         }
-        Ok(x)
+        self.model.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
     }
 }
 

@@ -29,13 +29,13 @@ use std::fmt;
 /// for each layer. It serves the model that it is made for, and its clones.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::Cache, prelude::*};
+/// use typed_transformer::{doctest::*, nn::{Autoregressive, Cache}, prelude::*};
 /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
 /// let mut cache: Cache<Batch, MaxSeqLen, NumLayers, Model, f32, Cpu> = model.cache(Batch)?;
 /// let prompt = TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SeqLen))?;
 /// let next = TokenIds::from_ids(&[14], None, (Batch, Const::<1>))?;
-/// model.forward_cached(&prompt, &mut cache)?;
-/// let logits: Tensor<(Batch, Const<1>, VocabSize), f32, Cpu> = model.forward_cached(&next, &mut cache)?;
+/// model.next_logits(&prompt, &mut cache)?;
+/// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = model.next_logits(&next, &mut cache)?;
 /// assert_eq!(cache.len(), 5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -83,10 +83,10 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
     /// [`OpError::Range`] if a [sliding window](KeyValueCache::slide) has dropped positions that position `len` sees.
     ///
     /// ```
-    /// use typed_transformer::{doctest::*, prelude::*};
+    /// use typed_transformer::{doctest::*, nn::Autoregressive, prelude::*};
     /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
     /// let mut cache = model.cache(Batch)?;
-    /// model.forward_cached(&TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SeqLen))?, &mut cache)?;
+    /// model.all_logits(&TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SeqLen))?, &mut cache)?;
     /// let before = cache.clone();
     /// cache.truncate(2)?;
     /// assert_eq!((before.len(), cache.len()), (4, 2));
@@ -105,11 +105,11 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
     /// [`OpError::Dim`] if the rows are those of another batch. The cache is then unchanged.
     ///
     /// ```
-    /// use typed_transformer::{doctest::*, nn::Cache, prelude::*};
+    /// use typed_transformer::{doctest::*, nn::{Autoregressive, Cache}, prelude::*};
     /// dims! { pub Beams = 2; }
     /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
     /// let mut cache: Cache<Beams, MaxSeqLen, NumLayers, Model, f32, Cpu> = model.cache(Beams)?;
-    /// model.forward_cached(&TokenIds::from_ids(&[7, 4], None, (Beams, Const::<1>))?, &mut cache)?;
+    /// model.all_logits(&TokenIds::from_ids(&[7, 4], None, (Beams, Const::<1>))?, &mut cache)?;
     /// // Both beams continue the second one.
     /// cache.reorder(&Indices::new(&[1, 1], (Beams,), Beams)?)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -2,10 +2,10 @@ use crate::backend::Backend;
 use crate::dims::{Const, ConstDim, Dim, MaybeSharded, axis, check_same_size};
 use crate::mask::PaddingMask;
 use crate::nn::{Cache, DecoderCache, DecoderOnly, LM, Seq2Seq, SingleStack};
-use crate::ops::{OpError, Real, dim_error, select, slice, stack};
+use crate::ops::{OpError, Real, dim_error, select, slice};
 use crate::tokens::TokenIds;
 use dfdx::shapes::HasShape;
-use dfdx::tensor::{Cpu, Tensor};
+use dfdx::tensor::{Cpu, NoneTape, Tensor};
 use std::fmt;
 
 /// A model that writes token after token: it computes the logits of the next token from all tokens before it.
@@ -17,7 +17,7 @@ use std::fmt;
 /// A decoder of your own, of one block:
 ///
 /// ```
-/// use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, nn::*, ops::select, prelude::*};
+/// use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, nn::*, ops::slice, prelude::*};
 ///
 /// #[module(output = VocabSize)]
 /// struct Writer<E, D> {
@@ -35,14 +35,15 @@ use std::fmt;
 ///         KeyValueCache::new(self.embedding.weight.device(), batch)
 ///     }
 ///
-///     fn next_logits<S: Dim>(
+///     fn last_logits<S: Dim, Last: Dim>(
 ///         &self,
 ///         tokens: &TokenIds<B, S, VocabSize>,
 ///         cache: &mut Self::Cache,
-///     ) -> Result<Tensor<(B, VocabSize), E, D>, OpError> {
+///         last: Last,
+///     ) -> Result<Tensor<(B, Last, VocabSize), E, D>, OpError> {
 ///         let x = self.embedding.forward(tokens, NoneTape)?; // (B, S, EmbedDim)
-///         let logits = self.logits.forward(self.block.forward_cached(x, cache)?)?; // (B, S, VocabSize)
-///         select(logits, axis::<S>(), tokens.shape().1.size() - 1)
+///         let x = self.block.forward_cached(x, cache)?;
+///         self.logits.forward(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
 ///     }
 /// }
 ///
@@ -72,35 +73,42 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// [`OpError::Dim`] if the model is bound to a batch of another size.
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError>;
 
-    /// Reads tokens that follow those in `cache`, and returns the logits of the token after them: `(B, S) ids of
-    /// VocabSize -> (B, VocabSize)`. The tokens join the cache. After an error of the device the cache is not usable.
+    /// Reads tokens that follow those in `cache`, and returns the logits of the token after each of the last ones:
+    /// `(B, S) ids of VocabSize, Last -> (B, Last, VocabSize)`. The tokens join the cache. After an error of the device the
+    /// cache is not usable.
     ///
     /// # Errors
-    /// [`OpError::OtherCache`] if another model made the cache; [`OpError::Range`] if it has no room for the tokens;
-    /// [`OpError::Dim`] if the batches differ in size.
+    /// [`OpError::OtherCache`] if another model made the cache; [`OpError::Range`] if it has no room for the tokens, or if
+    /// there are fewer than `last`; [`OpError::Empty`] if `last` is 0; [`OpError::Dim`] if the batches differ in size.
+    fn last_logits<S: Dim, Last: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Self::VocabSize>,
+        cache: &mut Self::Cache,
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Self::VocabSize), E, D>, OpError>;
+
+    /// [`last_logits`](Self::last_logits) of the last token: `(B, S) ids of VocabSize -> (B, VocabSize)`.
+    ///
+    /// # Errors
+    /// Those of [`last_logits`](Self::last_logits).
     fn next_logits<S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Self::VocabSize>,
         cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, Self::VocabSize), E, D>, OpError>;
+    ) -> Result<Tensor<(B, Self::VocabSize), E, D>, OpError> {
+        select(self.last_logits(tokens, cache, Const::<1>)?, axis::<Const<1>>(), 0)
+    }
 
-    /// The logits of the token after each of the tokens: `(B, S) ids of VocabSize -> (B, S, VocabSize)`. The tokens join the
-    /// cache. Without a definition of its own, a model reads the tokens one by one.
+    /// [`last_logits`](Self::last_logits) of all tokens: `(B, S) ids of VocabSize -> (B, S, VocabSize)`.
     ///
     /// # Errors
-    /// Those of [`next_logits`](Self::next_logits).
+    /// Those of [`last_logits`](Self::last_logits).
     fn all_logits<S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Self::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, S, Self::VocabSize), E, D>, OpError> {
-        let (batch, len) = tokens.shape();
-        let rows: Vec<_> = (0..batch.size()).filter_map(|row| tokens.row(row)).collect();
-        let logits = (0..len.size()).map(|position| {
-            let next = TokenIds::from_fn((batch, Const::<1>), |row, _| rows[row][position]);
-            self.next_logits(&next, cache)
-        });
-        stack(logits.collect::<Result<_, _>>()?, len)
+        self.last_logits(tokens, cache, tokens.shape().1)
     }
 }
 
@@ -113,24 +121,20 @@ impl<B: MaybeSharded, Config: SingleStack, E: Real, D: Backend<E>> Autoregressiv
     type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, Config, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        self.cache(batch)
+        Cache::new(&self.embedder.token_embedder.weight, batch)
     }
 
-    fn next_logits<S: Dim>(
+    fn last_logits<S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let decoded = self.decode_cached(tokens, cache)?; // (B, S, EmbedDim)
-        select(self.logits(last(decoded)?)?, axis::<Const<1>>(), 0)
-    }
-
-    fn all_logits<S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
-        self.forward_cached(tokens, cache)
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
+        let (batch, next) = tokens.shape();
+        cache.check_fits(&self.embedder.token_embedder.weight, batch, next)?;
+        let x = self.embedder.forward_from(cache.len(), tokens, NoneTape)?;
+        let x = self.decoder.forward_cached(x, cache)?;
+        self.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
     }
 }
 
@@ -177,28 +181,13 @@ impl<B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoreg
         self.model.decoder.cache(self.encoder_output.clone(), &self.source_padding)
     }
 
-    fn next_logits<S: Dim>(
+    fn last_logits<S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::TgtVocab>,
         cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, Config::TgtVocab), E, D>, OpError> {
-        let decoded = self.model.decoder.forward_cached(tokens, cache)?; // (B, S, EmbedDim)
-        select(self.model.logits(last(decoded)?)?, axis::<Const<1>>(), 0)
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::TgtVocab), E, D>, OpError> {
+        let x = self.model.decoder.forward_cached(tokens, cache)?;
+        self.model.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
     }
-
-    fn all_logits<S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::TgtVocab>,
-        cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, S, Config::TgtVocab), E, D>, OpError> {
-        self.model.logits(self.model.decoder.forward_cached(tokens, cache)?)
-    }
-}
-
-/// The last position: `(B, S, M) -> (B, 1, M)`.
-fn last<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
-    decoded: Tensor<(B, S, M), E, D>,
-) -> Result<Tensor<(B, Const<1>, M), E, D>, OpError> {
-    let len = decoded.shape().1.size();
-    slice(decoded, axis::<S>(), len.saturating_sub(1), Const::<1>)
 }

@@ -2,7 +2,7 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
 use crate::mask::CausalMask;
 use crate::module;
-use crate::nn::{BlockStack, Cache, Embedder, EmbeddingEncoder, HasPositionsFor, LmHead, target_padding};
+use crate::nn::{BlockStack, Embedder, EmbeddingEncoder, HasPositionsFor, LmHead, target_padding};
 use crate::ops::{OpError, Real};
 use crate::tokens::TokenIds;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
@@ -113,42 +113,5 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
         decoder_output: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         self.logit.forward(decoder_output, &self.embedder.token_embedder)
-    }
-
-    /// An empty cache of `MaxSeqLen` positions for [`forward_cached`](Self::forward_cached).
-    pub fn cache<B: MaybeSharded>(
-        &self,
-        batch: B,
-    ) -> Result<Cache<B, Config::MaxSeqLen, Config::NumLayers, Config, E, D>, OpError> {
-        Cache::new(&self.embedder.token_embedder.weight, batch)
-    }
-
-    /// The logits of the next tokens of sequences whose earlier tokens are in `cache`:
-    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`. The new tokens join the cache.
-    ///
-    /// The output equals that of [`forward`](Self::forward) for these positions of the whole sequence. No
-    /// token counts as padding.
-    ///
-    /// # Errors
-    /// [`OpError::OtherCache`] if another model made the cache; [`OpError::Range`] if it has no room for the tokens;
-    /// [`OpError::Dim`] if the batches differ in size.
-    pub fn forward_cached<B: MaybeSharded, S: Dim>(
-        &self,
-        token_ids: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Cache<B, Config::MaxSeqLen, Config::NumLayers, Config, E, D>,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
-        self.logits(self.decode_cached(token_ids, cache)?)
-    }
-
-    /// The output of the decoder that [`forward_cached`](Self::forward_cached) computes the logits of.
-    pub(super) fn decode_cached<B: MaybeSharded, S: Dim>(
-        &self,
-        token_ids: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Cache<B, Config::MaxSeqLen, Config::NumLayers, Config, E, D>,
-    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D>, OpError> {
-        let (batch, next) = token_ids.shape();
-        cache.check_fits(&self.embedder.token_embedder.weight, batch, next)?;
-        let embeds = self.embedder.forward_from(cache.len(), token_ids, NoneTape)?;
-        self.decoder.forward_cached(embeds, cache)
     }
 }

@@ -21,22 +21,24 @@ dims! { Batch; SeqLen; InDim = 4; OutDim = 6; NumHeads = 12; }
 fn bert<Small: BertConfig, Large: BertConfig>(
     old: &mut (bert::Bert<Small>, bert::Embeddings<Small>, bert::Layer<Small>),
     new: (bert::Bert<Small>, bert::Embeddings<Small>, bert::Layer<Small>),
-    attention: bert::Attention<Small>,
-    feed_forward: bert::FeedForward<Small>,
 ) {
     *old = new;
-    old.2.attention = attention;
-    old.2.feed_forward = feed_forward;
 }
 fn gpt2<Small: Gpt2Config, Large: Gpt2Config>(
-    old: &mut (gpt2::Gpt2<Small>, gpt2::Layer<Small>, gpt2::Gpt2Cache<Batch, Small>),
-    new: (gpt2::Gpt2<Small>, gpt2::Layer<Small>, gpt2::Gpt2Cache<Batch, Small>),
-    attention: gpt2::Attention<Small>,
-    feed_forward: gpt2::FeedForward<Small>,
+    old: &mut (gpt2::Gpt2<Small>, gpt2::Gpt2Cache<Batch, Small>),
+    new: (gpt2::Gpt2<Small>, gpt2::Gpt2Cache<Batch, Small>),
 ) {
     *old = new;
-    old.1.attention = attention;
-    old.1.feed_forward = feed_forward;
+}
+fn gpt2_layer<Function: Activation, Other: Activation>(
+    old: &mut gpt2::Layer<NumHeads, OutDim, InDim, Function>,
+    new: gpt2::Layer<NumHeads, OutDim, InDim, Function>,
+    attention: gpt2::Attention<NumHeads, OutDim>,
+    feed_forward: gpt2::FeedForward<NumHeads, InDim, Function>,
+) {
+    *old = new;
+    old.attention = attention;
+    old.feed_forward = feed_forward;
 }
 fn llama<Small: LlamaConfig, Large: LlamaConfig>(
     old: &mut (llama::Llama<Small>, llama::Layer<Small>, llama::LlamaCache<Batch, Small>),
@@ -106,16 +108,6 @@ fn vit<Small: VitConfig, Large: VitConfig>(
 ) {
     *old = new;
     *old_places = new_places;
-}
-fn vit_layer<Function: Activation, Other: Activation>(
-    old: &mut vit::Layer<NumHeads, OutDim, InDim, Function>,
-    new: vit::Layer<NumHeads, OutDim, InDim, Function>,
-    attention: vit::Attention<NumHeads, OutDim>,
-    feed_forward: vit::FeedForward<NumHeads, InDim>,
-) {
-    *old = new;
-    old.attention = attention;
-    old.feed_forward = feed_forward;
 }
 fn clip<Small: ClipConfig, Large: ClipConfig>(
     old: &mut (clip::Clip<Small>, clip::TextEncoder<Small>, clip::VisionEncoder<Small>),

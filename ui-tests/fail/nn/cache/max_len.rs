@@ -1,7 +1,7 @@
 //! A cache has the maximum length of its model.
 //! Covers `MaxLen` of `nn::Cache`.
 //! Right with `MaxLen` for `Short` in line 13.
-use typed_transformer::{nn::Cache, prelude::*};
+use typed_transformer::{nn::{Autoregressive, Cache}, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; Short = 4; SrcLen = 5; NumLayers = 2; Batch; }
 
@@ -12,7 +12,7 @@ fn extend<Small: Writer, Large: Writer>(
     text: &TokenIds<Batch, SrcLen, Letters>,
     cache: &mut Cache<Batch, Short, NumLayers, Small, f32, Cpu>,
 ) {
-    let _logits = model.forward_cached(text, cache);
+    let _logits = model.all_logits(text, cache);
 }
 
 fn main() {}
