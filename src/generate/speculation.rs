@@ -216,11 +216,8 @@ where
     /// Reads a text to its end, and returns the logits of the token after position `start` and of those after the later
     /// ones.
     fn logits_from(&mut self, start: usize, text: &[Fin<Model::VocabSize>]) -> Result<Vec<E>, OpError> {
-        if self.num_read < start {
-            self.next_logits(&text[..start])?;
-        }
-        let unread = self.unread(text);
-        Ok(self.model.all_logits(&unread, &mut self.cache)?.as_vec())
+        let (unread, last) = (self.unread(text), Unread::new(text.len() - start));
+        Ok(self.model.last_logits(&unread, &mut self.cache, last)?.as_vec())
     }
 
     /// The rest of a text, which the model is about to read.

@@ -10,7 +10,7 @@
 //! | RoPE base frequency of 10k and 1M | `Gemma3RotaryEmbedding` | [`Gemma3Config::LOCAL_ROTARY`], [`Gemma3Config::GLOBAL_ROTARY`] |
 //! | Gemma, 2, GeGLU | `Gemma3MLP` | [`FeedForward`](super::llama::FeedForward) of Llama |
 //! | Gemma, 2, shared embeddings | `Gemma3TextScaledWordEmbedding`, `Gemma3ForCausalLM` | [`Gemma3`] |
-//! | | `past_key_values` | [`Gemma3Cache`] |
+//! | | `past_key_values` | [`Cache`] |
 
 mod layers;
 
@@ -24,7 +24,7 @@ use crate::nn::{Autoregressive, Cache, Heads, Layers, Precision, Weight, init};
 use crate::ops::{OpError, Real, Rotary, offset, rms_norm, scale, slice};
 use crate::tokens::TokenIds;
 use dfdx::shapes::ConstDim as _;
-use dfdx::tensor::{Cpu, NoneTape, Tensor};
+use dfdx::tensor::{NoneTape, Tensor};
 
 /// The dimensions and the constants of a [`Gemma3`]: `Gemma3TextConfig` of HuggingFace.
 ///
@@ -174,26 +174,14 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
         scale(P::embed(&self.token_embedder, token_ids, tape)?, (Config::EmbedDim::SIZE as f64).sqrt())
     }
 
-    /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
-    fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
+    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
-        x: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         P::linear(norm(x, &self.norm, Config::NORM_EPSILON)?, &self.token_embedder, None)
     }
 }
-
-/// The keys and values of the earlier positions of a [`Gemma3`], for each layer. Local layers drop those before their
-/// window.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::gemma3::{Gemma3, Gemma3Cache}, nn::Autoregressive, prelude::*};
-/// let model = Gemma3::<Small, f32, Cpu>::build(&Cpu::default());
-/// let cache: Gemma3Cache<Batch, Small, f32, Cpu> = model.cache(Batch)?;
-/// # Ok::<(), OpError>(())
-/// ```
-pub type Gemma3Cache<B, Config, E = f32, D = Cpu> =
-    Cache<B, <Config as Gemma3Config>::MaxSeqLen, <Config as Gemma3Config>::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
@@ -201,7 +189,8 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = Gemma3Cache<B, Config, E, D>;
+    // Local layers drop the positions before their window.
+    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         Cache::new(&self.norm, batch)

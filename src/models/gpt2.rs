@@ -7,7 +7,7 @@
 //! | 2.3, layer norm before each sub-block | `GPT2Block` | [`Layer`] |
 //! | GPT, 3.1, masked self-attention | `GPT2Attention`, `Conv1D` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
 //! | GPT, 4.1, position-wise feed-forward layer, GELU | `GPT2MLP`, `NewGELUActivation` | [`FeedForward`], [`GeluTanh`] |
-//! | | `past_key_values` | [`Gpt2Cache`] |
+//! | | `past_key_values` | [`Cache`] |
 //! | 2.3, norm after the last block | `GPT2Model`, `GPT2LMHeadModel` | [`Gpt2`] |
 
 mod layers;
@@ -15,13 +15,13 @@ mod layers;
 pub use layers::{Attention, FeedForward, Layer};
 
 use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, MaybeSharded, Quotient, axis};
+use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Quotient, axis};
 use crate::mask::{CausalMask, PadSourceKeys, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, Heads, LayerNorm, Layers, Precision, Weight, init};
 use crate::ops::{GeluTanh, OpError, Real, add_positions, learned_positions_from, slice};
 use crate::tokens::TokenIds;
-use dfdx::tensor::{Cpu, NoneTape, Tensor};
+use dfdx::tensor::{NoneTape, Tensor};
 
 /// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace.
 ///
@@ -120,25 +120,14 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
         add_positions(P::embed(&self.token_embedder, token_ids, tape)?, positions)
     }
 
-    /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
-    fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
+    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
-        x: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         P::linear(self.norm.forward(x, Config::NORM_EPSILON)?, &self.token_embedder, None)
     }
 }
-
-/// The keys and values of the earlier positions of a [`Gpt2`], for each layer.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::gpt2::{Gpt2, Gpt2Cache}, nn::Autoregressive, prelude::*};
-/// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
-/// let cache: Gpt2Cache<Batch, Small, f32, Cpu> = model.cache(Batch)?;
-/// # Ok::<(), OpError>(())
-/// ```
-pub type Gpt2Cache<B, Config, E = f32, D = Cpu> =
-    Cache<B, <Config as Gpt2Config>::MaxSeqLen, <Config as Gpt2Config>::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
@@ -146,7 +135,7 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> 
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = Gpt2Cache<B, Config, E, D>;
+    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         Cache::new(&self.position_embedder, batch)

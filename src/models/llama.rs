@@ -1,6 +1,8 @@
 //! Llama ([Touvron et al., 2023](https://arxiv.org/abs/2302.13971)), with the groups of heads of [Llama
 //! 2](https://arxiv.org/abs/2307.09288) and the slower rotary positions of [Llama
-//! 3](https://arxiv.org/abs/2407.21783). SmolLM and TinyLlama are Llamas of other sizes.
+//! 3](https://arxiv.org/abs/2407.21783). SmolLM and TinyLlama are Llamas of other sizes. Qwen3 ([Yang et al.,
+//! 2025](https://arxiv.org/abs/2505.09388)) and OLMo 2 ([OLMo Team, 2025](https://arxiv.org/abs/2501.00656)) are Llamas with
+//! other [`Norms`].
 //!
 //! | in the papers | in `modeling_llama.py` | here |
 //! | --- | --- | --- |
@@ -8,7 +10,10 @@
 //! | Llama, 2.2, SwiGLU | `LlamaMLP` | [`FeedForward`] |
 //! | Llama, 2.2, rotary embeddings | `LlamaRotaryEmbedding`, `apply_rotary_pos_emb` | [`rotary_positions`](crate::ops::rotary_positions), [`LlamaConfig::ROTARY`] |
 //! | Llama 2, A.2.1, grouped-query attention | `LlamaAttention`, `repeat_kv` | [`Attention`], [`grouped_query_attention`](crate::ops::grouped_query_attention) |
-//! | | `LlamaModel`, `LlamaForCausalLM`, `past_key_values` | [`Llama`], [`LlamaCache`] |
+//! | | `LlamaModel`, `LlamaForCausalLM`, `past_key_values` | [`Llama`], [`Cache`] |
+//! | Qwen3, 2, QK-Norm | `q_norm`, `k_norm` of `modeling_qwen3.py` | [`Norms::BeforeAndInHeads`], [`Attention::query_norm`] |
+//! | OLMo 2, 3.1, reordered norm | `Olmo2DecoderLayer` of `modeling_olmo2.py` | [`Norms::After`] |
+//! | OLMo 2, 3.1, QK-norm | `q_norm`, `k_norm` of `modeling_olmo2.py` | [`Attention::queries_norm`] |
 
 mod attention;
 
@@ -16,13 +21,13 @@ pub use attention::Attention;
 pub(super) use attention::KeyValueHeadsOf;
 
 use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis};
+use crate::dims::{AtMost, ConstDim, Dim, Divides, Even, MaybeSharded, axis};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init};
 use crate::ops::{Activation, OpError, Real, Rotary, Silu, mul, residual, rms_norm, slice};
 use crate::tokens::TokenIds;
-use dfdx::tensor::{Cpu, NoneTape, Tensor};
+use dfdx::tensor::{NoneTape, Tensor};
 
 /// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace.
 ///
@@ -90,10 +95,10 @@ pub trait LlamaConfig: 'static {
 pub enum Norms {
     /// Before each sublayer: `x + f(norm(x))`.
     Before,
-    /// Also of the query and of the key of each head, as in [Qwen3](super::qwen3).
+    /// Also of the query and of the key of each head, before they are rotated, as in Qwen3.
     BeforeAndInHeads,
-    /// After each sublayer, `x + norm(f(x))`, and of the queries and the keys of all heads together, as in [OLMo
-    /// 2](super::olmo2).
+    /// After each sublayer, `x + norm(f(x))`, and of the queries and the keys of all heads together, before they are rotated,
+    /// as in OLMo 2.
     After,
 }
 
@@ -201,26 +206,15 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
         self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
     }
 
-    /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
-    fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
+    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
-        x: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let x = rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
         P::linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
     }
 }
-
-/// The keys and values of the earlier positions of a [`Llama`], for each layer.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::llama::{Llama, LlamaCache}, nn::Autoregressive, prelude::*};
-/// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
-/// let cache: LlamaCache<Batch, Small, f32, Cpu> = model.cache(Batch)?;
-/// # Ok::<(), OpError>(())
-/// ```
-pub type LlamaCache<B, Config, E = f32, D = Cpu> =
-    Cache<B, <Config as LlamaConfig>::MaxSeqLen, <Config as LlamaConfig>::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
@@ -228,7 +222,7 @@ impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision>
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = LlamaCache<B, Config, E, D>;
+    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         Cache::new(&self.norm, batch)

@@ -13,9 +13,9 @@ mod experts;
 
 pub use experts::MixtureOfExperts;
 
-use super::llama::{Attention, FeedForwardOf, KeyValueHeadsOf, LlamaCache, LlamaConfig};
+use super::llama::{Attention, FeedForwardOf, KeyValueHeadsOf, LlamaConfig};
 use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, DataShape, Dim, EndsIn, MaybeSharded, axis};
+use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded, axis};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init};
@@ -152,11 +152,11 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
         self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
     }
 
-    /// The logits of the last layer's output: `(.., EmbedDim) -> (.., VocabSize)`.
-    fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
+    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
-        x: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let x = rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
         P::linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
     }
@@ -168,7 +168,7 @@ impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>, P: Precisio
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = LlamaCache<B, Config, E, D>;
+    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, KeyValueHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         Cache::new(&self.norm, batch)

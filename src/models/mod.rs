@@ -7,8 +7,8 @@
 //! | --- | --- | --- |
 //! | [`gpt2`] | [`Gpt2`](gpt2::Gpt2) | decoder: norms before, learned positions, biases, tied logits |
 //! | [`llama`] | [`Llama`](llama::Llama) | decoder: RMS norms before, rotary positions, groups of heads, SwiGLU |
-//! | [`qwen3`] | [`Qwen3`](qwen3::Qwen3) | a Llama that normalizes the queries and keys of each head |
-//! | [`olmo2`] | [`Olmo2`](olmo2::Olmo2) | a Llama whose norms stand after the sublayers, and that normalizes queries and keys |
+//! | [`llama`] | Qwen3: [`Norms::BeforeAndInHeads`](llama::Norms::BeforeAndInHeads) | a Llama that normalizes the queries and keys of each head |
+//! | [`llama`] | OLMo 2: [`Norms::After`](llama::Norms::After) | a Llama whose norms stand after the sublayers, and that normalizes queries and keys |
 //! | [`gemma3`] | [`Gemma3`](gemma3::Gemma3) | decoder: RMS norms around each sublayer, windows of positions, GeGLU |
 //! | [`mixtral`] | [`Mixtral`](mixtral::Mixtral) | a Llama with a mixture of experts |
 //! | [`t5`] | [`T5`](t5::T5) | encoder-decoder: RMS norms before, learned relative positions, no biases |
@@ -83,10 +83,8 @@ pub mod llama;
 pub mod mixtral;
 pub mod modern_bert;
 pub mod nano_gpt;
-pub mod olmo2;
 mod pretrained;
 pub mod published;
-pub mod qwen3;
 pub mod t5;
 pub mod transformer_from_scratch;
 pub mod typed_transformer;

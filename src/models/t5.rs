@@ -8,17 +8,17 @@
 //! | 2.1, layer norm without bias, before each sublayer | `T5LayerNorm` | [`rms_norm`] |
 //! | 2.1, feed-forward network with ReLU | `T5DenseActDense` | [`FeedForward`], [`Relu`](crate::ops::Relu) |
 //! | 2.1, encoder and decoder | `T5Block`, `T5Stack` | [`EncoderLayer`], [`DecoderLayer`] |
-//! | | `past_key_values` | [`EncodedT5`], [`T5Cache`] |
+//! | | `past_key_values` | [`EncodedT5`], [`DecoderCache`](crate::nn::DecoderCache) |
 //! | 2.1, shared embeddings | `T5ForConditionalGeneration` | [`T5`] |
 
 mod encoded;
 mod layers;
 
-pub use encoded::{EncodedT5, T5Cache};
+pub use encoded::EncodedT5;
 pub use layers::{Attention, DecoderLayer, EncoderLayer, FeedForward};
 
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, DataShape, Dim, DimError, EndsIn, MaybeSharded, Product};
+use crate::dims::{ConstDim, Dim, DimError, MaybeSharded, Product};
 use crate::mask::{AttentionMask, CausalMask, NoMask, PadSourceKeys, PaddingMask, mk_cross_mask, mk_mask};
 use crate::module;
 use crate::nn::{Heads, Layers, Precision, Weight, init};
@@ -128,9 +128,6 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
     /// `(B, Src) ids of VocabSize, (B, Tgt) ids of VocabSize -> (B, Tgt, VocabSize)`; `tape` records the operations for
     /// gradients. No position attends to padding of the source. A target begins with the padding token, and none of its
     /// tokens counts as padding.
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, Src: Dim, Tgt: Dim, T: Tape<E, D>>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
@@ -178,11 +175,11 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
         relative_position_bias(&self.decoder_position_bias, buckets, start, lengths, tape)
     }
 
-    /// The logits of the decoder's last layer, scaled by `1 / √EmbedDim`: `(.., EmbedDim) -> (.., VocabSize)`.
-    fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
+    /// The logits of the decoder's last layer, scaled by `1 / √EmbedDim`: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
-        x: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let x = rms_norm(x, &self.decoder_norm, Config::NORM_EPSILON)?;
         P::linear(scale(x, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt())?, &self.token_embedder, None)
     }

@@ -13,7 +13,7 @@
 
 mod embeddings;
 
-pub use embeddings::{ClassAndPatches, Embeddings, NumPatches};
+pub use embeddings::{ClassAndPatches, Embeddings};
 
 use super::gpt2::Layer;
 use crate::backend::{Backend, Tape};

@@ -10,16 +10,16 @@
 //! | pre-activation residual blocks | `WhisperEncoderLayer`, `WhisperDecoderLayer` | [`EncoderLayer`], [`DecoderLayer`] |
 //! | attention, no bias for the keys | `WhisperAttention` | [`Attention`] |
 //! | learned positions, tied input-output token representations | `WhisperDecoder`, `proj_out` | [`Whisper`] |
-//! | | `past_key_values` | [`EncodedWhisper`], [`WhisperCache`] |
+//! | | `past_key_values` | [`EncodedWhisper`], [`DecoderCache`](crate::nn::DecoderCache) |
 
 mod encoded;
 mod layers;
 
-pub use encoded::{EncodedWhisper, WhisperCache};
+pub use encoded::EncodedWhisper;
 pub use layers::{Attention, Convolution, DecoderLayer, EncoderLayer, FeedForward};
 
 use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, Const, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, Product, Quotient};
+use crate::dims::{AtMost, Const, ConstDim, Dim, Divides, Even, MaybeSharded, Product, Quotient};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
 use crate::nn::{Heads, LayerNorm, Layers, Precision, Weight, init};
 use crate::ops::{Activation, Gelu, OpError, Real, add_positions, learned_positions_from, tensor};
@@ -133,9 +133,6 @@ pub struct Whisper<Config: WhisperConfig, E, D, P: Precision> {
 impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config, E, D, P> {
     /// `(B, NumMelBins, NumFrames), (B, Tgt) ids of VocabSize -> (B, Tgt, VocabSize)`; `tape` records the operations for
     /// gradients. No token counts as padding.
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
         &self,
         features: Features<B, Config, E, D>,
@@ -182,11 +179,11 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config
         add_positions(P::embed(&self.token_embedder, token_ids, tape)?, positions)
     }
 
-    /// The logits of the decoder's last layer: `(.., EmbedDim) -> (.., VocabSize)`.
-    fn logits<Dims: EndsIn<Config::EmbedDim, Before: DataShape>, T: Tape<E, D>>(
+    /// The logits of the decoder's last layer: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
-        x: Tensor<Dims, E, D, T>,
-    ) -> Result<Tensor<Dims::WithLast<Config::VocabSize>, E, D, T>, OpError> {
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         P::linear(self.decoder_norm.forward(x, Config::NORM_EPSILON)?, &self.token_embedder, None)
     }
 }

@@ -58,7 +58,7 @@ pub use module::{Layers, Module, PerLayer, Summary, SummaryRow};
 pub use precision::{Bf16, F16, FullPrecision, Packing, Precision, Q8, Stored, Trainable, Weight, WithPrecision};
 pub(crate) use transformer::target_padding;
 pub use transformer::{
-    AttentionWeights, Autoregressive, Block, BlockStack, Decoder, DecoderLayer, DecoderOnly, Embedder,
+    AttentionWeights, Autoregressive, Block, BlockStack, CacheOf, Decoder, DecoderLayer, DecoderOnly, Embedder,
     EmbeddingDecoder, EmbeddingEncoder, EncodedLM, Encoder, EncoderLayer, EncoderOnly, LM, Output, Seq2Seq,
     SingleStack,
 };

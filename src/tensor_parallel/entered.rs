@@ -184,9 +184,6 @@ pub fn enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: Rank
 ///
 /// `Partial<(..)> -> (..)`
 ///
-/// # Errors
-/// [`OpError::Ranks`] if a rank fails.
-///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::all_reduce};
 /// ranks! { pub Tp = 2; }
@@ -210,9 +207,6 @@ pub fn all_reduce<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: Ra
 /// [`all_reduce`], for another operation with shards. The backward pass sums the gradient over the ranks.
 ///
 /// `Partial<(..)> -> Entered<(..)>`
-///
-/// # Errors
-/// [`OpError::Ranks`] if a rank fails.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::{Entered, all_reduce_entered}};

@@ -94,9 +94,6 @@ where
 ///
 /// `(.., Shard<Name, Axis>, ..) -> (.., Name, ..)`
 ///
-/// # Errors
-/// [`OpError::Ranks`] if a rank fails.
-///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::all_gather};
 /// ranks! { pub Tp = 2; }
@@ -128,9 +125,6 @@ where
 ///
 /// `(.., Shard<Name, Axis>, ..) -> Entered<(.., Name, ..)>`
 ///
-/// # Errors
-/// [`OpError::Ranks`] if a rank fails.
-///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::{Entered, all_gather_entered}};
 /// ranks! { pub Tp = 2; }
@@ -159,9 +153,6 @@ where
 /// gradient.
 ///
 /// `Partial<(.., Name, ..)> -> (.., Shard<Name, Axis>, ..)`
-///
-/// # Errors
-/// [`OpError::Ranks`] if a rank fails.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks, Shard}, tensor_parallel::reduce_scatter};

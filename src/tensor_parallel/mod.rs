@@ -24,6 +24,9 @@
 //! | [`linear_column`] | `Entered<X>` | `Shard` of the output | this rank's term |
 //! | [`linear_row`] | `Shard` of the input | `Partial<X>` | this rank's part |
 //!
+//! An operation that communicates returns [`OpError::Ranks`](crate::ops::OpError::Ranks) if a rank fails, and so does a layer
+//! of such operations.
+//!
 //! All other operations take shards as they are, on every axis that they do not sum, normalize, index or order:
 //! activations, products of two shards, attention and its cache in a rank's heads. A sum, mean, norm, softmax or
 //! contraction along a shard does not compile: it would take a part for the whole. Only what is linear takes a

@@ -11,8 +11,6 @@ use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
-use typed_transformer::models::olmo2::Olmo2;
-use typed_transformer::models::qwen3::Qwen3;
 use typed_transformer::models::t5::T5;
 use typed_transformer::nn::{Autoregressive, EditableCache};
 use typed_transformer::prelude::*;
@@ -72,8 +70,8 @@ check_decoders! {
     gpt2: Gpt2<small_gpt2::Config, f32, Cpu>;
     llama: Llama<small_llama::Config, f32, Cpu>;
     mixtral: Mixtral<small_mixtral::Config, f32, Cpu>;
-    qwen3: Qwen3<small_qwen3::Config, f32, Cpu>;
-    olmo2: Olmo2<small_olmo2::Config, f32, Cpu>;
+    qwen3: Llama<small_qwen3::Config, f32, Cpu>;
+    olmo2: Llama<small_olmo2::Config, f32, Cpu>;
     gemma3: Gemma3<small_gemma3::Config, f32, Cpu>;
 }
 

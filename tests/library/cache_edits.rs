@@ -5,7 +5,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::models::llama::{Llama, LlamaConfig};
 use typed_transformer::models::t5::{T5, T5Config};
-use typed_transformer::nn::{Autoregressive, Block, KeyValueCache};
+use typed_transformer::nn::{Autoregressive, Block, EditableCache, KeyValueCache};
 use typed_transformer::ops::{Rotary, slice};
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;

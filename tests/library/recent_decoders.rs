@@ -4,8 +4,7 @@ use crate::hugging_face::{Batch, compare_both, compare_writer, ids, load, refere
 use crate::small_models::{VocabSize, small_gemma3, small_olmo2, small_qwen3};
 use typed_transformer::generate::{Generation, Sampler};
 use typed_transformer::models::gemma3::Gemma3;
-use typed_transformer::models::olmo2::Olmo2;
-use typed_transformer::models::qwen3::Qwen3;
+use typed_transformer::models::llama::Llama;
 use typed_transformer::nn::Autoregressive;
 use typed_transformer::prelude::*;
 use typed_transformer::weights::SafetensorsDtype;
@@ -17,7 +16,7 @@ where
     Cpu: Backend<E>,
 {
     let reference = reference("qwen3");
-    let model: Qwen3<small_qwen3::Config, E, Cpu> = load("qwen3");
+    let model: Llama<small_qwen3::Config, E, Cpu> = load("qwen3");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(3), small_qwen3::SeqLen::new(13).unwrap()));
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
@@ -28,7 +27,7 @@ where
     Cpu: Backend<E>,
 {
     let reference = reference("olmo2");
-    let model: Olmo2<small_olmo2::Config, E, Cpu> = load("olmo2");
+    let model: Llama<small_olmo2::Config, E, Cpu> = load("olmo2");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(2), small_olmo2::SeqLen::new(9).unwrap()));
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
@@ -76,7 +75,7 @@ fn texts_with_a_repetition_penalty_agree() {
         let text: Vec<usize> = tokens.map(|tokens| tokens.unwrap()[0].unwrap().value()).collect();
         assert_eq!(text, expected[5..]);
     }
-    compare::<Qwen3<small_qwen3::Config, f32, Cpu>>("qwen3", &load("qwen3"));
-    compare::<Olmo2<small_olmo2::Config, f32, Cpu>>("olmo2", &load("olmo2"));
+    compare::<Llama<small_qwen3::Config, f32, Cpu>>("qwen3", &load("qwen3"));
+    compare::<Llama<small_olmo2::Config, f32, Cpu>>("olmo2", &load("olmo2"));
     compare::<Gemma3<small_gemma3::Config, f32, Cpu>>("gemma3", &load("gemma3"));
 }

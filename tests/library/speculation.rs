@@ -12,8 +12,6 @@ use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
-use typed_transformer::models::olmo2::Olmo2;
-use typed_transformer::models::qwen3::Qwen3;
 use typed_transformer::models::t5::T5;
 use typed_transformer::nn::{Autoregressive, EditableCache};
 use typed_transformer::prelude::*;
@@ -82,8 +80,8 @@ check_decoders! {
     gpt2: Gpt2Model, draft Gemma3Model = "gemma3";
     llama: Llama<small_llama::Config, f32, Cpu>, draft Gpt2Model = "gpt2";
     mixtral: Mixtral<small_mixtral::Config, f32, Cpu>, draft Gemma3Model = "gemma3";
-    qwen3: Qwen3<small_qwen3::Config, f32, Cpu>, draft Gpt2Model = "gpt2";
-    olmo2: Olmo2<small_olmo2::Config, f32, Cpu>, draft Gemma3Model = "gemma3";
+    qwen3: Llama<small_qwen3::Config, f32, Cpu>, draft Gpt2Model = "gpt2";
+    olmo2: Llama<small_olmo2::Config, f32, Cpu>, draft Gemma3Model = "gemma3";
     gemma3: Gemma3Model, draft Gemma3Model = "gemma3";
 }
 
@@ -157,20 +155,12 @@ impl Autoregressive<Const<1>, f64, Cpu> for Bigrams {
         let len = tokens.shape().1.size();
         cache.0 += len;
         assert!(cache.0 <= MaxLen::SIZE);
-        let logits = tokens.as_slice()[len - last.size()..].iter().flat_map(|&token| self.logits[token]);
-        Ok(Cpu::default().tensor((logits.collect::<Vec<f64>>(), (Const, last, NumTokens))))
-    }
-
-    fn all_logits<S: Dim>(
-        &self,
-        tokens: &TokenIds<Const<1>, S, NumTokens>,
-        cache: &mut Length,
-    ) -> Result<Tensor<(Const<1>, S, NumTokens), f64, Cpu>, OpError> {
         self.num_passes.set(self.num_passes.get() + 1);
         if self.num_passes.get() > self.fails_after {
             return Err(OpError::NotANumber { op: "bigrams" });
         }
-        self.last_logits(tokens, cache, tokens.shape().1)
+        let logits = tokens.as_slice()[len - last.size()..].iter().flat_map(|&token| self.logits[token]);
+        Ok(Cpu::default().tensor((logits.collect::<Vec<f64>>(), (Const, last, NumTokens))))
     }
 }
 

@@ -15,8 +15,6 @@ use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
 use typed_transformer::models::modern_bert::ModernBert;
-use typed_transformer::models::olmo2::Olmo2;
-use typed_transformer::models::qwen3::Qwen3;
 use typed_transformer::models::t5::T5;
 use typed_transformer::models::vit::{ClassAndPatches, Images, Vit};
 use typed_transformer::models::whisper::{Features, Whisper};
@@ -73,8 +71,8 @@ macro_rules! writer {
 }
 writer!(OfGpt2, Gpt2, small_gpt2);
 writer!(OfLlama, Llama, small_llama);
-writer!(OfQwen3, Qwen3, small_qwen3);
-writer!(OfOlmo2, Olmo2, small_olmo2);
+writer!(OfQwen3, Llama, small_qwen3);
+writer!(OfOlmo2, Llama, small_olmo2);
 writer!(OfGemma3, Gemma3, small_gemma3);
 writer!(OfMixtral, Mixtral, small_mixtral);
 

@@ -11,17 +11,6 @@ use std::fmt;
 
 impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P> {
     /// Encodes the sources `(B, Src)`. The result is [`Autoregressive`]: it generates a target for each.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::t5::T5, nn::Autoregressive, prelude::*};
-    /// let model = T5::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SrcLen))?;
-    /// let start = TokenIds::from_ids(&[0], None, (Batch, Const::<1>))?;
-    /// let encoded = model.encode(&source)?;
-    /// let mut cache = encoded.cache(Batch)?;
-    /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.next_logits(&start, &mut cache)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn encode<B: MaybeSharded, Src: Dim>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
@@ -57,36 +46,13 @@ pub struct EncodedT5<
     padding: PaddingMask<B, Src>,
 }
 
-/// The keys and values of the earlier positions of the targets, and those of the sources, for each layer of a [`T5`].
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::t5::{T5Cache, T5}, nn::Autoregressive, prelude::*};
-/// let model = T5::<Small, f32, Cpu>::build(&Cpu::default());
-/// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SrcLen))?;
-/// let encoded = model.encode(&source)?;
-/// let mut cache: T5Cache<Batch, SrcLen, Small, f32, Cpu> = encoded.cache(Batch)?;
-/// let target = TokenIds::from_ids(&[0, 7, 4], None, (Batch, TgtLen))?;
-/// let logits = encoded.next_logits(&target, &mut cache)?;
-/// assert_eq!(cache.len(), 3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub type T5Cache<B, Src, Config, E = f32, D = Cpu> = DecoderCache<
-    B,
-    Src,
-    <Config as T5Config>::MaxTgtLen,
-    <Config as T5Config>::NumDecoderLayers,
-    KeyValueHeadsOf<Config>,
-    E,
-    D,
->;
-
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
     for EncodedT5<'_, B, Src, Config, E, D, P>
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxTgtLen;
-    type Cache = T5Cache<B, Src, Config, E, D>;
+    type Cache = DecoderCache<B, Src, Config::MaxTgtLen, Config::NumDecoderLayers, KeyValueHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         (self.output.shape().0,).check_same_sizes("the sources", (batch,), "the targets")?;

@@ -13,12 +13,7 @@ type PatchDim<Config> = Product<
 >;
 
 /// The number of patches of an image: its rows of patches times its columns of patches.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::vit::NumPatches, prelude::*};
-/// assert_eq!(NumPatches::<Small>::SIZE, (4 / 2) * (6 / 3));
-/// ```
-pub type NumPatches<Config> = PatchGrid<
+type NumPatches<Config> = PatchGrid<
     <Config as VitConfig>::Height,
     <Config as VitConfig>::Width,
     <Config as VitConfig>::PatchHeight,

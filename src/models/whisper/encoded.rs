@@ -11,17 +11,6 @@ use std::fmt;
 
 impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config, E, D, P> {
     /// Encodes the sounds `(B, NumMelBins, NumFrames)`. The result is [`Autoregressive`]: it writes a text for each.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::whisper::{Features, Whisper}, nn::Autoregressive, prelude::*};
-    /// let model = Whisper::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let features: Features<Batch, Small, f32, Cpu> = Cpu::default().zeros();
-    /// let start = TokenIds::from_ids(&[26], None, (Batch, Const::<1>))?;
-    /// let encoded = model.encode(features)?;
-    /// let mut cache = encoded.cache(Batch)?;
-    /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.next_logits(&start, &mut cache)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn encode<B: MaybeSharded>(
         &self,
         features: Features<B, Config, E, D>,
@@ -54,35 +43,14 @@ pub struct EncodedWhisper<
     output: Tensor<(B, Config::SrcLen, Config::EmbedDim), E, D>,
 }
 
-/// The keys and values of the earlier positions of the texts, and those of the sounds, for each layer of a [`Whisper`].
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::whisper::{Features, Whisper, WhisperCache}, nn::Autoregressive, prelude::*};
-/// let model = Whisper::<Small, f32, Cpu>::build(&Cpu::default());
-/// let features: Features<Batch, Small, f32, Cpu> = Cpu::default().zeros();
-/// let encoded = model.encode(features)?;
-/// let mut cache: WhisperCache<Batch, Small, f32, Cpu> = encoded.cache(Batch)?;
-/// encoded.next_logits(&TokenIds::from_ids(&[26, 7, 4], None, (Batch, TgtLen))?, &mut cache)?;
-/// assert_eq!(cache.len(), 3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub type WhisperCache<B, Config, E = f32, D = Cpu> = DecoderCache<
-    B,
-    <Config as WhisperConfig>::SrcLen,
-    <Config as WhisperConfig>::MaxTgtLen,
-    <Config as WhisperConfig>::NumDecoderLayers,
-    KeyValueHeadsOf<Config>,
-    E,
-    D,
->;
-
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
     for EncodedWhisper<'_, B, Config, E, D, P>
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxTgtLen;
-    type Cache = WhisperCache<B, Config, E, D>;
+    type Cache =
+        DecoderCache<B, Config::SrcLen, Config::MaxTgtLen, Config::NumDecoderLayers, KeyValueHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         let (sounds, len, _) = *self.output.shape();

@@ -35,9 +35,6 @@ pub struct CrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch, E, D> {
 
 impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAttention<QDim, KVDim, A, E, D> {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
@@ -51,9 +48,6 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
 
     /// The attention weights of each head: `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) ->
     /// (B, NumHeads, Q, K)`, by [`MHAttention::attention_weights`].
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,

@@ -125,9 +125,6 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     GroupedQueryAttention<EmbedDim, Mask, A, E, D>
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
@@ -137,15 +134,9 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
         self.forward_from(0, input, &mask, Ok)
     }
 
-    /// Decodes the next positions of a sequence whose earlier positions are in `cache`:
+    /// Decodes the next positions of a sequence whose earlier positions are in `cache`, as
+    /// [`SelfAttention::forward_cached`](crate::nn::SelfAttention::forward_cached) does:
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
-    ///
-    /// The output equals that of [`forward`](Self::forward) for these positions of the whole sequence
-    /// without padding. The keys and values of the new positions join the cache.
-    ///
-    /// # Errors
-    /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a run-time
-    /// dimension differ.
     pub fn forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,

@@ -80,9 +80,6 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     MHAttention<QDim, KDim, VDim, OutputDim, A, E, D>
 {
     /// `(B, Q, QDim), (B, K, KDim), (B, K, VDim), mask (B, Q, K) -> (B, Q, OutputDim)`
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
@@ -112,9 +109,6 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     ///
     /// These are the [`attention_weights`](crate::ops::attention_weights) of the projected query and key.
     /// [`forward`](Self::forward) does not store them.
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,

@@ -32,9 +32,6 @@ pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E, D> {
 
 impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAttention<EmbedDim, Mask, A, E, D> {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
@@ -46,9 +43,6 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
 
     /// The attention weights of each head: `(B, S, EmbedDim), padding (B, S) -> (B, NumHeads, S, S)`, by
     /// [`MHAttention::attention_weights`].
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn attention_weights<B: MaybeSharded, S: Dim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
@@ -70,8 +64,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     /// without padding. The keys and values of the new positions join the cache.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a run-time
-    /// dimension differ.
+    /// [`OpError::Range`] if the cache has no room for the new positions.
     pub fn forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,

@@ -1,4 +1,4 @@
-use super::{Cache, CachedHeads, KeysAndValues, edit::take_rows};
+use super::{Cache, CachedHeads, EditableCache, KeysAndValues, edit::take_rows};
 use crate::backend::Backend;
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::mask::PaddingMask;
@@ -54,20 +54,17 @@ impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: Cached
     pub fn is_empty(&self) -> bool {
         self.self_attention.is_empty()
     }
+}
 
-    /// Keeps the first `len` target positions, as [`Cache::truncate`] does.
-    ///
-    /// # Errors
-    /// Those of [`Cache::truncate`].
-    pub fn truncate(&mut self, len: usize) -> Result<(), OpError> {
+#[diagnostic::do_not_recommend]
+impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
+    EditableCache<B> for DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>
+{
+    fn truncate(&mut self, len: usize) -> Result<(), OpError> {
         self.self_attention.truncate(len)
     }
 
-    /// Row `i` of the batch becomes a copy of row `rows[i]`, its source included.
-    ///
-    /// # Errors
-    /// Those of [`Cache::reorder`].
-    pub fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
+    fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
     where
         B: Dim,
     {

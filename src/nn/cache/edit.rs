@@ -1,6 +1,6 @@
 //! A cache is copied, truncated, reordered, and slid along with its window.
 
-use super::{CacheCapacity, CachedHeads, KeyValueCache, key_value_cache::grow};
+use super::{CacheCapacity, CachedHeads, EditableCache, KeyValueCache, key_value_cache::grow};
 use crate::backend::Backend;
 use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, check_same_size};
 use crate::ops::{OpError, Real, device_error, dim_error, gather_runs};
@@ -22,23 +22,11 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     }
 }
 
-impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
-    /// Keeps the first `len` positions, as [`Vec::truncate`] does. So speculative decoding takes back the tokens that the
-    /// model rejects.
-    ///
-    /// # Errors
-    /// [`OpError::Range`] if a [sliding window](Self::slide) has dropped positions that position `len` sees.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, nn::KeyValueCache, prelude::*};
-    /// let device = Cpu::default();
-    /// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&device, Batch)?;
-    /// cache.append::<SeqLen>(&device.zeros(), &device.zeros())?;
-    /// cache.truncate(3)?;
-    /// assert_eq!(cache.len(), 3);
-    /// # Ok::<(), OpError>(())
-    /// ```
-    pub fn truncate(&mut self, len: usize) -> Result<(), OpError> {
+#[diagnostic::do_not_recommend]
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> EditableCache<B>
+    for KeyValueCache<B, MaxLen, A, E, D>
+{
+    fn truncate(&mut self, len: usize) -> Result<(), OpError> {
         self.check_truncate(len)?;
         self.len = self.len.min(len);
         // An empty cache has dropped nothing.
@@ -46,6 +34,19 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         Ok(())
     }
 
+    fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
+    where
+        B: Dim,
+    {
+        let batch = self.keys.shape().0;
+        check_same_size("the cache", batch, "the rows", rows.axis()).map_err(dim_error(OP))?;
+        check_same_size("the cache", batch, "the rows", rows.shape().0).map_err(dim_error(OP))?;
+        (self.keys, self.values) = (take_rows(&self.keys, rows)?, take_rows(&self.values, rows)?);
+        Ok(())
+    }
+}
+
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
     pub(super) fn check_truncate(&self, len: usize) -> Result<(), OpError> {
         let num_seen = self.window.saturating_sub(1).min(len);
         if (1..self.len).contains(&len) && len - num_seen < self.num_dropped {
@@ -53,32 +54,6 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
             let whole = format!("the kept positions {}..{}", self.num_dropped, self.len);
             return Err(OpError::Range { op: OP, part, start: len - num_seen, whole });
         }
-        Ok(())
-    }
-}
-
-impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
-    /// Row `i` of the batch becomes a copy of row `rows[i]`: beam search continues with the beams that it keeps.
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if the rows are those of another batch.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, nn::KeyValueCache, prelude::*};
-    /// dims! { pub Beams = 2; }
-    /// let device = Cpu::default();
-    /// let mut cache = KeyValueCache::<Beams, MaxSeqLen, Model, f32, Cpu>::new(&device, Beams)?;
-    /// cache.append::<SeqLen>(&device.zeros(), &device.zeros())?;
-    /// // Both beams continue the second one.
-    /// cache.reorder(&Indices::new(&[1, 1], (Beams,), Beams)?)?;
-    /// assert_eq!(cache.len(), 4);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError> {
-        let batch = self.keys.shape().0;
-        check_same_size("the cache", batch, "the rows", rows.axis()).map_err(dim_error(OP))?;
-        check_same_size("the cache", batch, "the rows", rows.shape().0).map_err(dim_error(OP))?;
-        (self.keys, self.values) = (take_rows(&self.keys, rows)?, take_rows(&self.values, rows)?);
         Ok(())
     }
 }

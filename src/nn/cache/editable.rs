@@ -1,68 +1,58 @@
-use super::{Cache, CachedHeads, DecoderCache, KeyValueCache};
-use crate::backend::Backend;
-use crate::dims::{ConstDim, Dim};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::nn::Layers;
-use crate::ops::{OpError, Real};
+use crate::ops::OpError;
 use crate::tokens::Indices;
 
-/// A cache of the batch `B` that can go on from other texts: a [`KeyValueCache`], a [`Cache`], a [`DecoderCache`], or one
-/// of these for each layer. [Beam search](crate::generate::beam_search) and [speculative
-/// decoding](crate::generate::Speculation) need it.
+/// A cache of the batch `B` that can go on from other texts: a [`KeyValueCache`](super::KeyValueCache), a
+/// [`Cache`](super::Cache), a [`DecoderCache`](super::DecoderCache), or one of these for each layer. [Beam
+/// search](crate::generate::beam_search) and [speculative decoding](crate::generate::Speculation) need it.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::{Cache, EditableCache, KeyValueCache, Layers}, prelude::*};
+/// use typed_transformer::{doctest::*, nn::{Autoregressive, Cache, EditableCache}, prelude::*};
 /// dims! { pub Beams = 2; }
-/// fn is_editable<Edited: EditableCache<Beams>>() {}
-/// is_editable::<Cache<Beams, MaxSeqLen, NumLayers, Model>>();
-/// is_editable::<Layers<NumLayers, KeyValueCache<Beams, MaxSeqLen, Model>>>();
+/// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+/// let mut cache: Cache<Beams, MaxSeqLen, NumLayers, Model, f32, Cpu> = model.cache(Beams)?;
+/// model.next_logits(&TokenIds::from_ids(&[7, 4, 11, 11], None, (Beams, Const::<2>))?, &mut cache)?;
+/// let before = cache.clone();
+/// cache.truncate(1)?;
+/// assert_eq!((before.len(), cache.len()), (2, 1));
+/// // Both beams continue the second one.
+/// cache.reorder(&Indices::new(&[1, 1], (Beams,), Beams)?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no cache of `{B}` that can be edited",
     label = "`{Self}` does not implement `EditableCache<{B}>`",
     note = "beam search reorders the rows of a cache, and speculative decoding truncates it"
 )]
-pub trait EditableCache<B: Dim> {
-    /// Keeps the first `len` positions: [`Cache::truncate`].
+pub trait EditableCache<B: MaybeSharded> {
+    /// Keeps the first `len` positions, as [`Vec::truncate`] does. So speculative decoding takes back the tokens that the
+    /// model rejects.
     ///
     /// # Errors
-    /// Those of [`Cache::truncate`].
+    /// [`OpError::Range`] if a [sliding window](super::KeyValueCache::slide) has dropped positions that position `len` sees.
     fn truncate(&mut self, len: usize) -> Result<(), OpError>;
 
-    /// Row `i` of the batch becomes a copy of row `rows[i]`: [`Cache::reorder`].
+    /// Row `i` of the batch becomes a copy of row `rows[i]`, its source included: beam search continues with the beams that
+    /// it keeps.
     ///
     /// # Errors
-    /// Those of [`Cache::reorder`].
-    fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>;
-}
-
-macro_rules! editable {
-    ($([$($parameter:ident: $bound:path),*] $cache:ty;)*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl<B: Dim, $($parameter: $bound,)* A: CachedHeads, E: Real, D: Backend<E>> EditableCache<B> for $cache {
-            fn truncate(&mut self, len: usize) -> Result<(), OpError> {
-                self.truncate(len)
-            }
-
-            fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError> {
-                self.reorder(rows)
-            }
-        }
-    )*};
-}
-
-editable! {
-    [MaxLen: ConstDim] KeyValueCache<B, MaxLen, A, E, D>;
-    [MaxLen: ConstDim, NumLayers: ConstDim] Cache<B, MaxLen, NumLayers, A, E, D>;
-    [Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim] DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>;
+    /// [`OpError::Dim`] if the rows are those of another batch. The cache is then unchanged.
+    fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
+    where
+        B: Dim;
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, NumLayers: ConstDim, Layer: EditableCache<B>> EditableCache<B> for Layers<NumLayers, Layer> {
+impl<B: MaybeSharded, NumLayers: ConstDim, Layer: EditableCache<B>> EditableCache<B> for Layers<NumLayers, Layer> {
     fn truncate(&mut self, len: usize) -> Result<(), OpError> {
         self.iter_mut().try_for_each(|layer| layer.truncate(len))
     }
 
-    fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError> {
+    fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
+    where
+        B: Dim,
+    {
         self.iter_mut().try_for_each(|layer| layer.reorder(rows))
     }
 }

@@ -76,55 +76,6 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
         self.len == 0
     }
 
-    /// Keeps the first `len` positions, as [`Vec::truncate`] does. So speculative decoding takes back the tokens that the
-    /// model rejects.
-    ///
-    /// # Errors
-    /// [`OpError::Range`] if a [sliding window](KeyValueCache::slide) has dropped positions that position `len` sees.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, nn::Autoregressive, prelude::*};
-    /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
-    /// let mut cache = model.cache(Batch)?;
-    /// model.all_logits(&TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SeqLen))?, &mut cache)?;
-    /// let before = cache.clone();
-    /// cache.truncate(2)?;
-    /// assert_eq!((before.len(), cache.len()), (4, 2));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn truncate(&mut self, len: usize) -> Result<(), OpError> {
-        self.layers.iter().try_for_each(|layer| layer.check_truncate(len))?;
-        self.layers.iter_mut().try_for_each(|layer| layer.truncate(len))?;
-        self.len = self.len.min(len);
-        Ok(())
-    }
-
-    /// Row `i` of the batch becomes a copy of row `rows[i]`: beam search continues with the beams that it keeps.
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if the rows are those of another batch. The cache is then unchanged.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, nn::{Autoregressive, Cache}, prelude::*};
-    /// dims! { pub Beams = 2; }
-    /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
-    /// let mut cache: Cache<Beams, MaxSeqLen, NumLayers, Model, f32, Cpu> = model.cache(Beams)?;
-    /// model.all_logits(&TokenIds::from_ids(&[7, 4], None, (Beams, Const::<1>))?, &mut cache)?;
-    /// // Both beams continue the second one.
-    /// cache.reorder(&Indices::new(&[1, 1], (Beams,), Beams)?)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
-    where
-        B: Dim,
-    {
-        check_same_size("the cache", self.batch, "the rows", rows.axis()).map_err(dim_error("cache"))?;
-        let mut layers = self.layers.clone();
-        layers.iter_mut().try_for_each(|layer| layer.reorder(rows))?;
-        self.layers = layers;
-        Ok(())
-    }
-
     /// Reserves the `next` positions `(B, S)` for the model of this parameter, which each layer's [`update`](KeyValueCache::update) fills afterwards.
     /// Returns the number of positions before them and their mask `(B, S, CacheCapacity<MaxLen>)`, which is that of layers
     /// that keep all positions. Layers with [windows](KeyValueCache::slide) ask their caches for their masks.
@@ -171,6 +122,29 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
         }
         check_same_size("the cache", self.batch, "the tokens", batch).map_err(dim_error("cache"))?;
         check_fits(self.len, next, MaxLen::default())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> EditableCache<B>
+    for Cache<B, MaxLen, NumLayers, A, E, D>
+{
+    fn truncate(&mut self, len: usize) -> Result<(), OpError> {
+        self.layers.iter().try_for_each(|layer| layer.check_truncate(len))?;
+        self.layers.truncate(len)?;
+        self.len = self.len.min(len);
+        Ok(())
+    }
+
+    fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
+    where
+        B: Dim,
+    {
+        check_same_size("the cache", self.batch, "the rows", rows.axis()).map_err(dim_error("cache"))?;
+        let mut layers = self.layers.clone();
+        layers.reorder(rows)?;
+        self.layers = layers;
+        Ok(())
     }
 }
 

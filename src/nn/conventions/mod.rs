@@ -80,11 +80,6 @@ pub trait Conventions: 'static {
     ///
     /// [`weights::save`](crate::weights::save) stores them in the file, and [`weights::load`](crate::weights::load)
     /// refuses a model with other conventions.
-    ///
-    /// ```
-    /// use typed_transformer::{nn::Conventions, prelude::*};
-    /// assert_eq!(TypedTransformer::conventions()[0], ("activation", "GeluTanh".to_string()));
-    /// ```
     fn conventions() -> Vec<(&'static str, String)> {
         let rotary = Self::ROTARY.map(|rotary| ("rotary positions", format!("{rotary:?}")));
         let conventions = vec![

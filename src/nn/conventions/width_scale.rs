@@ -19,12 +19,6 @@ pub enum WidthScale {
 
 impl WidthScale {
     /// The factor for `width` columns.
-    ///
-    /// ```
-    /// use typed_transformer::nn::WidthScale;
-    /// assert_eq!(WidthScale::Sqrt.of(16), 4.0);
-    /// assert_eq!(WidthScale::InvSqrt.of(16), 0.25);
-    /// ```
     #[must_use]
     pub fn of(self, width: usize) -> f64 {
         let width = width as f64;

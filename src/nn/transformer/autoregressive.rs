@@ -88,9 +88,6 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     ) -> Result<Tensor<(B, Last, Self::VocabSize), E, D>, OpError>;
 
     /// [`last_logits`](Self::last_logits) of the last token: `(B, S) ids of VocabSize -> (B, VocabSize)`.
-    ///
-    /// # Errors
-    /// Those of [`last_logits`](Self::last_logits).
     fn next_logits<S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Self::VocabSize>,
@@ -100,9 +97,6 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     }
 
     /// [`last_logits`](Self::last_logits) of all tokens: `(B, S) ids of VocabSize -> (B, S, VocabSize)`.
-    ///
-    /// # Errors
-    /// Those of [`last_logits`](Self::last_logits).
     fn all_logits<S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Self::VocabSize>,
@@ -111,6 +105,17 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
         self.last_logits(tokens, cache, tokens.shape().1)
     }
 }
+
+/// The cache of a model for texts of the batch `B`.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gpt2::Gpt2, nn::{Autoregressive, CacheOf}, prelude::*};
+/// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
+/// let cache: CacheOf<Gpt2<Small, f32, Cpu>, Batch, f32, Cpu> = model.cache(Batch)?;
+/// assert!(cache.is_empty());
+/// # Ok::<(), OpError>(())
+/// ```
+pub type CacheOf<Model, B, E = f32, D = Cpu> = <Model as Autoregressive<B, E, D>>::Cache;
 
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D>

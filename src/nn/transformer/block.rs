@@ -34,9 +34,6 @@ pub struct Block<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E, D> {
 
 impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, Mask, A, E, D> {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
@@ -46,9 +43,6 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<
     }
 
     /// Decodes the next positions of a sequence: [`SelfAttention::forward_cached`], then feed forward.
-    ///
-    /// # Errors
-    /// The errors of [`SelfAttention::forward_cached`].
     pub fn forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
@@ -143,9 +137,6 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
     BlockStack<EmbedDim, NumLayers, Mask, A, E, D>
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         embeds: Tensor<(B, S, EmbedDim), E, D, T>,

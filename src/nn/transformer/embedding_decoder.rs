@@ -50,9 +50,6 @@ impl<
 > EmbeddingDecoder<VocabSize, MaxSeqLen, QDim, KVDim, NumLayers, A, E, D>
 {
     /// `(B, Q) ids of VocabSize, (B, K, KVDim), padding (B, K) -> (B, Q, QDim)`
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ.
     pub fn forward<B: MaybeSharded, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
         &self,
         decoder_ids: &TokenIds<B, Q, VocabSize>,

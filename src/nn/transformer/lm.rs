@@ -140,9 +140,6 @@ pub struct LM<Config: Seq2Seq, E, D> {
 impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`, with the outputs of
     /// encoder and decoder; `tape` records the operations for gradients.
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if the two batches differ in size.
     pub fn forward<B: MaybeSharded, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
         &self,
         encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
@@ -165,9 +162,6 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// (B, NumHeads, Src, Src), (B, NumHeads, Tgt, Tgt), (B, NumHeads, Tgt, Src)`.
     ///
     /// The layers run as in [`forward`](Self::forward), which does not keep the attention weights.
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if the two batches differ in size.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, prelude::*};

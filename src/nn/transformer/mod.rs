@@ -9,7 +9,7 @@ mod embedding_decoder;
 mod embedding_encoder;
 mod lm;
 
-pub use autoregressive::{Autoregressive, EncodedLM};
+pub use autoregressive::{Autoregressive, CacheOf, EncodedLM};
 pub use block::{Block, BlockStack, Encoder, EncoderLayer};
 pub(crate) use decoder::target_padding;
 pub use decoder::{Decoder, DecoderLayer};

@@ -63,9 +63,6 @@ impl<
 > ShardedAttention<QDim, KDim, VDim, OutputDim, A, Axis, E, D>
 {
     /// `Entered<(B, Q, QDim)>, Entered<(B, K, KDim)>, Entered<(B, K, VDim)>, mask (B, Q, K) -> (B, Q, OutputDim)`
-    ///
-    /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Ranks`] if a rank fails.
     pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Entered<Tensor<(B, Q, QDim), E, D, T>, Axis>,

@@ -45,9 +45,6 @@ impl<Config: SingleStack, Axis: DividesLayersOf<Config>, E: Element, D: Backend<
 {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`, the same on all ranks; `tape` records the operations for
     /// gradients.
-    ///
-    /// # Errors
-    /// [`OpError::Ranks`] if a rank fails.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,

@@ -38,9 +38,6 @@ impl<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backe
     ShardedFeedForward<EmbedDim, A, Axis, E, D>
 {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    ///
-    /// # Errors
-    /// [`OpError::Ranks`] if a rank fails.
     pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

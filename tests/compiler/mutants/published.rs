@@ -8,11 +8,10 @@ use typed_transformer::models::gpt2::{self, Gpt2Config};
 use typed_transformer::models::llama::{self, LlamaConfig};
 use typed_transformer::models::mixtral::{self, MixtralConfig};
 use typed_transformer::models::modern_bert::{self, ModernBertConfig};
-use typed_transformer::models::olmo2::Olmo2;
-use typed_transformer::models::qwen3::Qwen3;
 use typed_transformer::models::t5::{self, T5Config};
 use typed_transformer::models::vit::{self, VitConfig};
 use typed_transformer::models::whisper::{self, WhisperConfig};
+use typed_transformer::nn::CacheOf;
 use typed_transformer::ops::Activation;
 use typed_transformer::prelude::*;
 
@@ -25,8 +24,8 @@ fn bert<Small: BertConfig, Large: BertConfig>(
     *old = new;
 }
 fn gpt2<Small: Gpt2Config, Large: Gpt2Config>(
-    old: &mut (gpt2::Gpt2<Small>, gpt2::Gpt2Cache<Batch, Small>),
-    new: (gpt2::Gpt2<Small>, gpt2::Gpt2Cache<Batch, Small>),
+    old: &mut (gpt2::Gpt2<Small>, CacheOf<gpt2::Gpt2<Small>, Batch>),
+    new: (gpt2::Gpt2<Small>, CacheOf<gpt2::Gpt2<Small>, Batch>),
 ) {
     *old = new;
 }
@@ -41,8 +40,8 @@ fn gpt2_layer<Function: Activation, Other: Activation>(
     old.feed_forward = feed_forward;
 }
 fn llama<Small: LlamaConfig, Large: LlamaConfig>(
-    old: &mut (llama::Llama<Small>, llama::Layer<Small>, llama::LlamaCache<Batch, Small>),
-    new: (llama::Llama<Small>, llama::Layer<Small>, llama::LlamaCache<Batch, Small>),
+    old: &mut (llama::Llama<Small>, llama::Layer<Small>, CacheOf<llama::Llama<Small>, Batch>),
+    new: (llama::Llama<Small>, llama::Layer<Small>, CacheOf<llama::Llama<Small>, Batch>),
     attention: llama::Attention<Small>,
 ) {
     *old = new;
@@ -54,15 +53,9 @@ fn gated_feed_forward<Function: Activation, Other: Activation>(
 ) {
     *old = new;
 }
-fn qwen3<Small: LlamaConfig, Large: LlamaConfig>(old: &mut Qwen3<Small>, new: Qwen3<Small>) {
-    *old = new;
-}
-fn olmo2<Small: LlamaConfig, Large: LlamaConfig>(old: &mut Olmo2<Small>, new: Olmo2<Small>) {
-    *old = new;
-}
 fn gemma3<Small: Gemma3Config, Large: Gemma3Config>(
-    old: &mut (gemma3::Gemma3<Small>, gemma3::Layer<Small>, gemma3::Gemma3Cache<Batch, Small>),
-    new: (gemma3::Gemma3<Small>, gemma3::Layer<Small>, gemma3::Gemma3Cache<Batch, Small>),
+    old: &mut (gemma3::Gemma3<Small>, gemma3::Layer<Small>, CacheOf<gemma3::Gemma3<Small>, Batch>),
+    new: (gemma3::Gemma3<Small>, gemma3::Layer<Small>, CacheOf<gemma3::Gemma3<Small>, Batch>),
     attention: gemma3::Attention<Small>,
 ) {
     *old = new;
@@ -92,8 +85,8 @@ fn t5<'a, Small: T5Config, Large: T5Config>(
     new: (t5::T5<Small>, t5::EncoderLayer<Small>, t5::DecoderLayer<Small>),
     attention: t5::Attention<Small>,
     feed_forward: t5::FeedForward<Small>,
-    old_text: &mut (t5::EncodedT5<'a, Batch, SeqLen, Small>, t5::T5Cache<Batch, SeqLen, Small>),
-    new_text: (t5::EncodedT5<'a, Batch, SeqLen, Small>, t5::T5Cache<Batch, SeqLen, Small>),
+    old_text: &mut t5::EncodedT5<'a, Batch, SeqLen, Small>,
+    new_text: t5::EncodedT5<'a, Batch, SeqLen, Small>,
 ) {
     *old = new;
     old.1.self_attention = attention;
@@ -103,8 +96,8 @@ fn t5<'a, Small: T5Config, Large: T5Config>(
 fn vit<Small: VitConfig, Large: VitConfig>(
     old: &mut (vit::Vit<Small>, vit::Embeddings<Small>, vit::Images<Batch, Small>),
     new: (vit::Vit<Small>, vit::Embeddings<Small>, vit::Images<Batch, Small>),
-    old_places: &mut (vit::NumPatches<Small>, vit::ClassAndPatches<Small>),
-    new_places: (vit::NumPatches<Small>, vit::ClassAndPatches<Small>),
+    old_places: &mut vit::ClassAndPatches<Small>,
+    new_places: vit::ClassAndPatches<Small>,
 ) {
     *old = new;
     *old_places = new_places;
@@ -120,8 +113,8 @@ fn whisper<'a, Small: WhisperConfig, Large: WhisperConfig>(
     new: (whisper::Whisper<Small>, whisper::EncoderLayer<Small>, whisper::DecoderLayer<Small>),
     attention: whisper::Attention<Small>,
     feed_forward: whisper::FeedForward<Small>,
-    old_text: &mut (whisper::EncodedWhisper<'a, Batch, Small>, whisper::WhisperCache<Batch, Small>),
-    new_text: (whisper::EncodedWhisper<'a, Batch, Small>, whisper::WhisperCache<Batch, Small>),
+    old_text: &mut whisper::EncodedWhisper<'a, Batch, Small>,
+    new_text: whisper::EncodedWhisper<'a, Batch, Small>,
     features: (&mut whisper::Features<Batch, Small>, whisper::Features<Batch, Small>),
 ) {
     *old = new;

@@ -1,6 +1,6 @@
 //! The new rows of a cache are rows of its own batch.
 //! Right with `kept` for `prompts` in line 12.
-use typed_transformer::{nn::Cache, prelude::*};
+use typed_transformer::{nn::{Cache, EditableCache}, prelude::*};
 
 dims! { MaxLen = 16; NumLayers = 2; Prompts; Beams; }
 

@@ -1,6 +1,6 @@
 //! A cache has a new row for each row of its batch.
 //! Right with `Beams` for `Kept` in line 9.
-use typed_transformer::{nn::KeyValueCache, prelude::*};
+use typed_transformer::{nn::{EditableCache, KeyValueCache}, prelude::*};
 
 dims! { MaxLen = 16; Beams = 4; Kept = 4; }
 
