@@ -11,6 +11,7 @@ static GENERATE: LazyLock<PathBuf> = LazyLock::new(|| built("generate"));
 static SIMILAR: LazyLock<PathBuf> = LazyLock::new(|| built("similar_sentences"));
 static TRANSCRIBE: LazyLock<PathBuf> = LazyLock::new(|| built("transcribe"));
 static CLASSIFY: LazyLock<PathBuf> = LazyLock::new(|| built("classify_image"));
+static FILL: LazyLock<PathBuf> = LazyLock::new(|| built("fill_mask"));
 
 fn run(program: &Path, args: &[&str]) -> Run {
     end(start(program, &temp_dir(), args))
@@ -37,13 +38,21 @@ fn a_folder_of_another_size_is_refused_in_one_line_that_names_what_differs() {
     let error = run(&SIMILAR, &[&folder, "One.", "Two."]);
     assert!(error.stderr.contains("`hidden_size` is 40, not EmbedDim=384"), "{}", error.stderr);
     error.assert_ended_with(1);
+
+    let folder = fixture("modern_bert");
+    for (model, width) in [("modernbert-base", 768), ("modernbert-large", 1024)] {
+        let error = run(&FILL, &[&folder, "A [MASK].", "--model", model]);
+        let differs = format!("`hidden_size` is 24, not EmbedDim={width}");
+        assert!(error.stderr.contains(&differs), "{}", error.stderr);
+        error.assert_ended_with(1);
+    }
 }
 
 #[test]
 fn a_folder_without_a_model_and_wrong_options_are_one_line_errors() {
     let folder = temp_dir();
     let path = folder.path().display().to_string();
-    for program in [&*GENERATE, &*SIMILAR] {
+    for program in [&*GENERATE, &*SIMILAR, &*FILL] {
         let missing = run(program, &[&path]);
         let begin = format!("error: cannot read {path}/config.json: ");
         assert!(missing.stderr.starts_with(&begin) && missing.stderr.lines().count() == 1, "{}", missing.stderr);

@@ -29,6 +29,8 @@ mod encoders;
 mod ending;
 mod experts;
 mod files;
+#[cfg(feature = "tokenizers")]
+mod fill_mask;
 mod fixture;
 mod fuzz;
 mod generation;
