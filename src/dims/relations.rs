@@ -59,7 +59,7 @@ impl<Left: Bounded, Right: Bounded> Bounded for Sum<Left, Right> {
 /// fits::<SrcLen>();
 /// ```
 ///
-/// In generic code, a length is at most what its maximum is at most:
+/// In generic code, `Len::Max: AtMost<Long>` gives `Len: AtMost<Long>`:
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{AtMost, Bounded, StaticSize, Sum}};
@@ -81,10 +81,10 @@ pub trait AtMost<Max: Dim>: Bounded<Max: NoLongerThan<Max>> {}
 #[diagnostic::do_not_recommend]
 impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 
-/// The dimension is a length of at most `MaxLen`, by name: the rows of a table over `MaxLen` belong to its positions.
+/// The dimension has the positions of a table over `MaxLen`.
 ///
-/// A run-time dimension is one if [`dims!`](crate::dims!) declares it with this maximum. Another maximum of the same size
-/// does not count: it is that of another sequence. A compile-time dimension and a [`Sum`] are compared by size.
+/// A run-time dimension does if [`dims!`](crate::dims!) declares it as `<= MaxLen`, with this name. Another maximum of the
+/// same size is that of another sequence. A compile-time dimension and a [`Sum`] are compared by size.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::LengthOf};

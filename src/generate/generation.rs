@@ -126,12 +126,12 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         self.texts.into_iter().map(|text| text.tokens).collect()
     }
 
-    /// The number of tokens that every text has that has not ended; `None` if all have ended.
+    /// The length of the shortest text that goes on; `None` if all have ended.
     fn common_len(&self) -> Option<usize> {
         self.texts.iter().filter(|text| !text.has_ended).map(|text| text.tokens.len()).min()
     }
 
-    /// Reads the tokens that every text has that has not ended.
+    /// Reads what is unread up to the length of the shortest text that goes on.
     fn read(&mut self) -> Result<(), OpError> {
         let start = self.num_read;
         let unread = self.common_len().map_or(0, |len| len - start);

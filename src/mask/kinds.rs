@@ -35,8 +35,8 @@ use std::marker::PhantomData;
 pub trait MaskKind: 'static {
     /// Whether a query is kept from seeing keys after its own position.
     const CAUSAL: bool;
-    /// The number of positions that a query sees, its own and the ones just before it, and as many after it if the kind is
-    /// not causal; `None` if there is no limit.
+    /// The number of positions that a query sees: its own and the `WINDOW - 1` before it. If the kind is not causal, it also
+    /// sees the `WINDOW - 1` after it. `None` if there is no limit.
     const WINDOW: Option<usize> = None;
 }
 
@@ -126,7 +126,8 @@ impl<Width: ConstDim> CausalKind for SlidingWindow<Width> {}
 pub trait PaddingRule: 'static {
     /// Whether a padded query sees no key.
     const MASKS_PADDED_QUERIES: bool;
-    /// Whether the decoder's self-attention masks the padding of the target.
+    /// Whether the self-attention of a decoder of [`nn`](crate::nn) masks the padding of its own tokens. [`mk_mask`] hides
+    /// padded keys under both rules, and so do the published models.
     const MASKS_TARGET_PADDING: bool;
 }
 
@@ -135,8 +136,8 @@ pub trait PaddingRule: 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadQueriesAndKeys;
 
-/// Only the padded keys of the source are hidden. The decoder's self-attention ignores padding
-/// (*Another annotated transformer*).
+/// Padded keys are hidden, and padded queries see the others. The self-attention of a decoder of
+/// [`nn`](crate::nn) hides no padding: only padding stands behind it (*Another annotated transformer*).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadSourceKeys;
 

@@ -71,7 +71,7 @@ pub trait Gemma3Config: 'static {
     type HeadDim: Even;
     /// The number of positions that a position sees in a local layer, itself included.
     type WindowLen: ConstDim;
-    /// The last of so many layers is global.
+    /// One layer of so many is global: the last of each group.
     const LAYERS_PER_GLOBAL: usize = 6;
     /// The number that a norm adds to the mean square.
     const NORM_EPSILON: f64;

@@ -13,7 +13,7 @@
 //! | | `LlamaModel`, `LlamaForCausalLM`, `past_key_values` | [`Llama`], [`Cache`] |
 //! | Qwen3, 2, QK-Norm | `q_norm`, `k_norm` of `modeling_qwen3.py` | [`Norms::BeforeAndInHeads`], [`Attention::query_norm`] |
 //! | OLMo 2, 3.1, reordered norm | `Olmo2DecoderLayer` of `modeling_olmo2.py` | [`Norms::After`] |
-//! | OLMo 2, 3.1, QK-norm | `q_norm`, `k_norm` of `modeling_olmo2.py` | [`Attention::queries_norm`] |
+//! | OLMo 2, 3.1, QK-norm | `q_norm`, `k_norm` of `modeling_olmo2.py` | [`Attention::joint_query_norm`] |
 
 mod attention;
 

@@ -38,8 +38,8 @@ macro_rules! published {
         pub mod $module {
             use super::*;
 
-            /// The dimensions. rustc spells a name out by its path if two public types have it, and a user's
-            /// dimensions may have these names; the names here are aliases, which rustc does not count.
+            /// The dimensions. They are private, with public aliases: of two public types of one name, rustc would
+            /// print the paths, and a user's dimension may have such a name.
             mod dimensions {
                 crate::dims! { $($(pub $dim = $size;)*)* }
             }

@@ -54,7 +54,7 @@ pub use layers::{
 pub(crate) use layers::{optional_norm, residual_norm, sublayer_input};
 #[doc(hidden)]
 pub use module::ForEachLayer;
-pub use module::{Layers, Module, PerLayer, Summary, SummaryRow};
+pub use module::{Layers, LayersIter, Module, Summary, SummaryRow};
 pub use precision::{Bf16, F16, FullPrecision, Packing, Precision, Q8, Stored, Trainable, Weight, WithPrecision};
 pub(crate) use transformer::target_padding;
 pub use transformer::{

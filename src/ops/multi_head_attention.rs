@@ -61,7 +61,7 @@ pub fn multi_head_attention<
 }
 
 /// Attention in each of `H` heads. `H / KeyValueHeads` neighbouring ones share a head of the key and of the value. `kept`
-/// says which weights, `(B, H, Q, K)`, dropout keeps; without it, training draws them.
+/// says which weights, `(B, H, Q, K)`, dropout keeps. If it is `None`, training draws them.
 pub(crate) fn attend<
     B: MaybeSharded,
     Q: Dim,

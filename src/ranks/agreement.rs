@@ -8,7 +8,7 @@ type Settings = BTreeMap<String, String>;
 
 impl<Axis: RankAxis> Ranks<Axis> {
     /// Returns `result` if no rank failed. Otherwise all ranks fail: a failed rank with its own error, the others with
-    /// [`RanksError::OtherRanks`]. If a rank left alone, the others would wait for it.
+    /// [`RanksError::OtherRanks`]. If a single rank returned early, the others would wait for it.
     ///
     /// # Errors
     /// The error of `result`; [`RanksError::OtherRanks`]; [`RanksError::Engine`].

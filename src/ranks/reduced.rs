@@ -25,7 +25,7 @@ impl<X, Axis> ReducedOver<X, Axis> for Replicated<X, Axis> {
         self.into_inner()
     }
 }
-// The compiler recommends this one, so that an error is that of `SumOver`.
+// Not hidden from rustc's notes, so that an error shows the message of `SumOver`.
 impl<X: SumOver<Of>, Of, Axis> ReducedOver<X, Axis> for Partial<X, Of> {
     fn into_sum(self, _: Internal) -> X {
         self.into_term()

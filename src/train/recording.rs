@@ -21,7 +21,7 @@ pub struct Recording<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) model: RecordedModel<Model>,
 }
 
-/// Which model was recorded, wherever it lies now.
+/// Which model was recorded. A model that has moved in memory is the same.
 pub(super) struct RecordedModel<Model> {
     /// The id of its first tensor; `None` if it has none, or is not known.
     first_tensor: Option<UniqueId>,

@@ -60,8 +60,8 @@ pub fn calls() -> usize {
     CALLS.get()
 }
 
-/// Counts a call. Returns how many of the `len` bytes that it writes are to be written.
-fn count(len: usize) -> io::Result<usize> {
+/// Counts a call, and injects its fault. Returns how many of the `len` bytes that it writes are to be written.
+fn inject_into_call(len: usize) -> io::Result<usize> {
     let call = CALLS.replace(CALLS.get() + 1);
     FAULTS.with_borrow_mut(|faults| match faults.first().copied() {
         Some((at, Fault::DiskFull)) if call >= at && len > 0 => Err(ErrorKind::StorageFull.into()),
@@ -103,7 +103,7 @@ pub(crate) fn may_pass(error: &io::Error) -> bool {
 }
 
 pub(super) fn metadata(path: &Path) -> io::Result<Metadata> {
-    count(0)?;
+    inject_into_call(0)?;
     fs::metadata(path)
 }
 
@@ -112,12 +112,12 @@ pub(super) struct ReadFile(File);
 
 impl ReadFile {
     pub fn open(path: &Path) -> io::Result<Self> {
-        count(0)?;
+        inject_into_call(0)?;
         File::open(path).map(Self)
     }
 
     pub fn len_bytes(&self) -> io::Result<u64> {
-        count(0)?;
+        inject_into_call(0)?;
         Ok(self.0.metadata()?.len())
     }
 
@@ -129,7 +129,7 @@ impl ReadFile {
 
 impl Read for ReadFile {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        count(0)?;
+        inject_into_call(0)?;
         self.0.read(bytes)
     }
 }
@@ -140,9 +140,9 @@ impl Seek for ReadFile {
     }
 }
 
-/// Counts a call that has no function of its own here. The call follows.
+/// Counts a call that has no function of its own here, and injects its fault. The call follows.
 pub(super) fn count_call() -> io::Result<()> {
-    count(0).map(drop)
+    inject_into_call(0).map(drop)
 }
 
 /// A file that did not exist before. Its writer holds it, by a lock, until it is dropped.
@@ -150,7 +150,7 @@ pub(super) struct NewFile(File);
 
 impl NewFile {
     pub fn create(path: &Path) -> io::Result<Self> {
-        count(0)?;
+        inject_into_call(0)?;
         let file = File::create_new(path)?;
         let is_held = match file.try_lock() {
             // A file system may have no locks.
@@ -162,19 +162,19 @@ impl NewFile {
     }
 
     pub fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
-        count(0)?;
+        inject_into_call(0)?;
         self.0.set_permissions(permissions)
     }
 
     pub fn sync(&self) -> io::Result<()> {
-        count(0)?;
+        inject_into_call(0)?;
         self.0.sync_all()
     }
 }
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let len = count(bytes.len())?;
+        let len = inject_into_call(bytes.len())?;
         self.0.write(&bytes[..len])
     }
 
@@ -184,23 +184,23 @@ impl Write for NewFile {
 }
 
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    count(0)?;
+    inject_into_call(0)?;
     fs::rename(from, to)
 }
 
 pub(super) fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
-    count(0)?;
+    inject_into_call(0)?;
     fs::hard_link(from, to)
 }
 
 pub(super) fn remove(path: &Path) -> io::Result<()> {
-    count(0)?;
+    inject_into_call(0)?;
     fs::remove_file(path)
 }
 
 /// Makes the names of the files in a folder survive a power cut. Some systems cannot do that.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    count(0)?;
+    inject_into_call(0)?;
     if cfg!(not(unix)) {
         return Ok(());
     }

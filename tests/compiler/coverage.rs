@@ -39,7 +39,7 @@ const EXEMPT: [(&str, &str, &str); 23] = [
     ("nn::Cache::new", "Dims", "any parameter of the model"),
     ("nn::Cache::reserve", "Dims", "any parameter of the model"),
     ("nn::Layers::try_from_fn", "Error", "any error"),
-    ("nn::PerLayer", "Items", "follows from the layers"),
+    ("nn::LayersIter", "Items", "follows from the layers"),
     ("nn::ProjectionRule", "Arch", "follows from the field that holds the projection"),
     ("nn::Summary::of", "Model", "modules of all dimensions have one"),
     ("nn::init::uniform", "FanIn", "only its size is used"),

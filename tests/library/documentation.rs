@@ -56,6 +56,28 @@ fn links_lead_to_files() {
     }
 }
 
+#[test]
+fn paths_in_pages_are_those_of_files() {
+    let is_path = |word: &&str| {
+        let is_source = ["src/", "tests/", "examples/", "macros/", "kernels/", "autograd/"];
+        let is_plain = |character: char| {
+            character.is_ascii_lowercase() || character.is_ascii_digit() || "_./-".contains(character)
+        };
+        is_source.iter().any(|folder| word.starts_with(folder)) && word.chars().all(is_plain)
+    };
+    let mut num_paths = 0;
+    // The list of changes names what there was.
+    for page in pages().into_iter().filter(|page| page != "CHANGELOG.md") {
+        let text: String = split_at_fences(&page).into_iter().step_by(2).collect();
+        for word in text.split('`').skip(1).step_by(2).filter(is_path) {
+            let places = [path(word), path(&beside(&page, word)), path("src/backend/cpu").join(word)];
+            assert!(places.iter().any(|place| place.exists()), "{page}: {word}");
+            num_paths += 1;
+        }
+    }
+    assert!(num_paths > 50, "{num_paths}");
+}
+
 /// The path of a file whose path is given relative to that of a page.
 fn beside(page: &str, file: &str) -> String {
     Path::new(page).parent().unwrap().join(file).to_str().unwrap().into()

@@ -44,11 +44,11 @@ pub struct Attention<Config: LlamaConfig, E, D, P: Precision> {
     /// The weight of the norm of all heads' queries together, if the model has one.
     #[some_if(matches!(Config::NORMS, Norms::After))]
     #[param(init::ones)]
-    pub queries_norm: Option<Tensor<(QueryDim<Config>,), E, D>>,
+    pub joint_query_norm: Option<Tensor<(QueryDim<Config>,), E, D>>,
     /// The weight of the norm of all heads' keys together, if the model has one.
     #[some_if(matches!(Config::NORMS, Norms::After))]
     #[param(init::ones)]
-    pub keys_norm: Option<Tensor<(KeyValueDim<Config>,), E, D>>,
+    pub joint_key_norm: Option<Tensor<(KeyValueDim<Config>,), E, D>>,
 }
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config, E, D, P> {
@@ -61,8 +61,9 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config
         mask: &AttentionMask<B, Q, K>,
         update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let query = norm_if_any(P::linear(x.clone(), &self.query, None)?, &self.queries_norm, Config::NORM_EPSILON)?;
-        let key = norm_if_any(P::linear(x.clone(), &self.key, None)?, &self.keys_norm, Config::NORM_EPSILON)?;
+        let query =
+            norm_if_any(P::linear(x.clone(), &self.query, None)?, &self.joint_query_norm, Config::NORM_EPSILON)?;
+        let key = norm_if_any(P::linear(x.clone(), &self.key, None)?, &self.joint_key_norm, Config::NORM_EPSILON)?;
         let query = self.rotate(query, start, &self.query_norm)?;
         let key = self.rotate(key, start, &self.key_norm)?;
         let value = P::linear(x, &self.value, None)?;

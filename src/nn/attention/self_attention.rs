@@ -96,7 +96,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     }
 }
 
-/// The [`mk_mask`] of the layers of `A`.
+/// [`mk_mask`] with the padding rule of `A`.
 pub(crate) fn self_mask<Mask: MaskKind, A: Arch, B: MaybeSharded, S: Dim>(
     padding: &PaddingMask<B, S>,
 ) -> AttentionMask<B, S, S> {

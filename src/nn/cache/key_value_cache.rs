@@ -177,8 +177,9 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         AttentionMask::causal_from((batch, next, self.capacity_with(next)), self.num_held(), Mask::WINDOW)
     }
 
-    /// Drops positions that no new one sees through `Mask`, at least as many at once as its window is wide. So the cache
-    /// of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows between two steps.
+    /// Drops positions that no new one sees through `Mask`, at least as many at once as its window is wide. After it, the
+    /// cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows. It stands before a step, not
+    /// behind it, so that the positions of the last step can be taken back.
     /// A later call with a wider window, or with [`CausalMask`], does not see what was dropped.
     ///
     /// ```

@@ -77,8 +77,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
     }
 
     /// Reserves the `next` positions `(B, S)` for the model of this parameter, which each layer's [`update`](KeyValueCache::update) fills afterwards.
-    /// Returns the number of positions before them and their mask `(B, S, CacheCapacity<MaxLen>)`, which is that of layers
-    /// that keep all positions. Layers with [windows](KeyValueCache::slide) ask their caches for their masks.
+    /// Returns the number of positions before them and their mask `(B, S, CacheCapacity<MaxLen>)`, for layers without a
+    /// window. The cache of a layer with one [gives its own](KeyValueCache::mask_of_kind).
     ///
     /// # Errors
     /// [`OpError::OtherCache`] if the cache is for another model; [`OpError::Range`] if it has no room for the positions;

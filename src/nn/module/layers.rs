@@ -11,8 +11,8 @@ use std::{fmt, iter, slice};
 
 /// A layer, or another item such as a cache, for each of `NumLayers`. Unlike a `Vec` its type has their number.
 ///
-/// It is a slice, and [`zip`](PerLayer::zip) of its iterators pairs it with the items of as many layers: a stack of
-/// another number is refused, and not cut to the shorter one.
+/// It dereferences to a slice. The [`zip`](LayersIter::zip) of its iterators accepts the items of as many layers only: a stack
+/// of another number does not compile, where `Vec`'s would be cut to the shorter one.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{EncoderLayer, Layers}, prelude::*};
@@ -48,13 +48,13 @@ impl<NumLayers: ConstDim, Layer> Layers<NumLayers, Layer> {
 
 impl<NumLayers, Layer> Layers<NumLayers, Layer> {
     /// The items, first to last.
-    pub fn iter(&self) -> PerLayer<NumLayers, slice::Iter<'_, Layer>> {
-        PerLayer::new(self.layers.iter())
+    pub fn iter(&self) -> LayersIter<NumLayers, slice::Iter<'_, Layer>> {
+        LayersIter::new(self.layers.iter())
     }
 
     /// The items, first to last, to be changed.
-    pub fn iter_mut(&mut self) -> PerLayer<NumLayers, slice::IterMut<'_, Layer>> {
-        PerLayer::new(self.layers.iter_mut())
+    pub fn iter_mut(&mut self) -> LayersIter<NumLayers, slice::IterMut<'_, Layer>> {
+        LayersIter::new(self.layers.iter_mut())
     }
 }
 
@@ -86,20 +86,20 @@ impl<NumLayers, Layer: fmt::Debug> fmt::Debug for Layers<NumLayers, Layer> {
 /// Its `zip` takes the items of as many layers.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::{Layers, PerLayer}, prelude::*};
+/// use typed_transformer::{doctest::*, nn::{Layers, LayersIter}, prelude::*};
 /// use std::slice;
 /// let rates: Layers<NumLayers, f64> = Layers::try_from_fn(|_| Ok::<_, OpError>(0.1))?;
-/// let each: PerLayer<NumLayers, slice::Iter<'_, f64>> = rates.iter();
+/// let each: LayersIter<NumLayers, slice::Iter<'_, f64>> = rates.iter();
 /// assert_eq!(each.zip(&rates).enumerate().count(), NumLayers::SIZE);
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct PerLayer<NumLayers, Items> {
+pub struct LayersIter<NumLayers, Items> {
     items: Items,
     num_layers: PhantomData<fn() -> NumLayers>,
 }
 
-impl<NumLayers, Items: Iterator> PerLayer<NumLayers, Items> {
+impl<NumLayers, Items: Iterator> LayersIter<NumLayers, Items> {
     fn new(items: Items) -> Self {
         Self { items, num_layers: PhantomData }
     }
@@ -108,17 +108,17 @@ impl<NumLayers, Items: Iterator> PerLayer<NumLayers, Items> {
     pub fn zip<Other: ForEachLayer<NumLayers>>(
         self,
         other: Other,
-    ) -> PerLayer<NumLayers, iter::Zip<Items, Other::IntoIter>> {
-        PerLayer::new(self.items.zip(other))
+    ) -> LayersIter<NumLayers, iter::Zip<Items, Other::IntoIter>> {
+        LayersIter::new(self.items.zip(other))
     }
 
     /// [`Iterator::enumerate`]: each item after its index.
-    pub fn enumerate(self) -> PerLayer<NumLayers, iter::Enumerate<Items>> {
-        PerLayer::new(self.items.enumerate())
+    pub fn enumerate(self) -> LayersIter<NumLayers, iter::Enumerate<Items>> {
+        LayersIter::new(self.items.enumerate())
     }
 }
 
-impl<NumLayers, Items: Iterator> Iterator for PerLayer<NumLayers, Items> {
+impl<NumLayers, Items: Iterator> Iterator for LayersIter<NumLayers, Items> {
     type Item = Items::Item;
 
     fn next(&mut self) -> Option<Items::Item> {
@@ -128,14 +128,14 @@ impl<NumLayers, Items: Iterator> Iterator for PerLayer<NumLayers, Items> {
         self.items.size_hint()
     }
 }
-impl<NumLayers, Items: ExactSizeIterator> ExactSizeIterator for PerLayer<NumLayers, Items> {}
-impl<NumLayers, Items: DoubleEndedIterator> DoubleEndedIterator for PerLayer<NumLayers, Items> {
+impl<NumLayers, Items: ExactSizeIterator> ExactSizeIterator for LayersIter<NumLayers, Items> {}
+impl<NumLayers, Items: DoubleEndedIterator> DoubleEndedIterator for LayersIter<NumLayers, Items> {
     fn next_back(&mut self) -> Option<Items::Item> {
         self.items.next_back()
     }
 }
 
-/// An item for each of `NumLayers` layers: [`Layers`] or an iterator over them. [`zip`](PerLayer::zip) takes it.
+/// An item for each of `NumLayers` layers: [`Layers`] or an iterator over them. [`zip`](LayersIter::zip) takes it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not for each of `{NumLayers}` layers",
@@ -144,14 +144,14 @@ impl<NumLayers, Items: DoubleEndedIterator> DoubleEndedIterator for PerLayer<Num
 )]
 pub trait ForEachLayer<NumLayers>: IntoIterator {}
 #[diagnostic::do_not_recommend]
-impl<NumLayers, Items: Iterator> ForEachLayer<NumLayers> for PerLayer<NumLayers, Items> {}
+impl<NumLayers, Items: Iterator> ForEachLayer<NumLayers> for LayersIter<NumLayers, Items> {}
 
 macro_rules! iterate {
     ($($lifetime:lifetime $layers:ty, $iter:ident, $items:ty;)*) => {
         $(
             impl<$lifetime, NumLayers, Layer> IntoIterator for $layers {
                 type Item = <$items as Iterator>::Item;
-                type IntoIter = PerLayer<NumLayers, $items>;
+                type IntoIter = LayersIter<NumLayers, $items>;
 
                 fn into_iter(self) -> Self::IntoIter {
                     self.$iter()

@@ -3,7 +3,7 @@ mod param_shape;
 mod summary;
 
 pub use crate::model_tensors::child_path;
-pub use layers::{ForEachLayer, Layers, PerLayer};
+pub use layers::{ForEachLayer, Layers, LayersIter};
 pub use param_shape::ParamShape;
 pub use summary::{Summary, SummaryRow};
 

@@ -16,7 +16,7 @@ use std::{fmt, marker::PhantomData};
 
 /// A weight of a module, stored in `P`. It lies in memory of the process and cannot be changed. A clone shares it.
 ///
-/// It has no gradient. That of the input of its product is the one of the stored weight, so an adapter such as
+/// It has no gradient. The gradient of the input is computed with the stored weight, so an adapter such as
 /// [`Lora`](crate::nn::Lora) can be trained before and behind it.
 ///
 /// ```

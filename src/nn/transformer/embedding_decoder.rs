@@ -60,8 +60,8 @@ impl<
         self.decoder.forward(embeds, key_value, &decoder_ids.padding_mask(), key_value_padding_mask)
     }
 
-    /// A cache of `MaxSeqLen` target positions for [`forward_cached`](Self::forward_cached). It holds the
-    /// projected source of each layer and no target positions.
+    /// A cache of `MaxSeqLen` target positions for [`forward_cached`](Self::forward_cached). It begins
+    /// with the keys and values of the source for each layer, and without target positions.
     pub fn cache<B: MaybeSharded, K: Dim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,

@@ -43,7 +43,7 @@ pub(super) fn previous(newest: &Path, number: usize) -> PathBuf {
 }
 
 /// The earlier checkpoints and the best, those that exist.
-pub(super) fn older(newest: &Path) -> Vec<PathBuf> {
+pub(super) fn others_beside(newest: &Path) -> Vec<PathBuf> {
     let previous = (1..=MAX_PREVIOUS).map(|number| previous(newest, number));
     let all = previous.chain([with_suffix(newest, BEST)]);
     all.filter(|path| path.exists()).collect()

@@ -1,10 +1,10 @@
 //! The checkpoints of one training run: the newest, those before it, and the best.
 //!
-//! The newest one is renamed last, and is what counts: before, the training run goes on from the one before, and after,
-//! from this one. A best one is given its name before that, and the one before gets a second name. So whatever ends the
-//! process, each name is that of a whole checkpoint, and none that was better was ever replaced.
+//! A save takes three steps. The checkpoint before gets a second name. The new one gets the name of the best if it is that.
+//! Then it gets the name of the newest, and from there on the training run resumes from it. Whatever ends the process
+//! between two steps, each name is that of a whole checkpoint, and no better one was replaced.
 
-use super::names::{BEST, MAX_PREVIOUS, checkpoint_of, damaged_name, older, owner, previous};
+use super::names::{BEST, MAX_PREVIOUS, checkpoint_of, damaged_name, others_beside, owner, previous};
 use super::{Progress, ResumeNote, progress_in, read_progress};
 use crate::files::ensure_regular_file;
 use crate::weights::atomic::{self, PartialFile, with_suffix};
@@ -95,7 +95,7 @@ impl Series {
             (None, FileKind::Weights | FileKind::Other | FileKind::Checkpoint) => {
                 return exists(path, description_of(path));
             }
-            (None, FileKind::Nothing) => match older(&newest).first() {
+            (None, FileKind::Nothing) => match others_beside(&newest).first() {
                 Some(path) => return exists(path, description_of(path)),
                 None => FoundAtStart::Own,
             },
@@ -103,7 +103,7 @@ impl Series {
         let mut notes = Vec::new();
         if before != FoundAtStart::Foreign {
             // The next save would replace what is neither a checkpoint nor empty.
-            for path in older(&newest).into_iter().filter(|path| is_foreign(path)) {
+            for path in others_beside(&newest).into_iter().filter(|path| is_other_kind(path)) {
                 let note = set_aside_note(&path);
                 atomic::rename(&path, &damaged_name(&path)).map_err(cannot_write(&path))?;
                 notes.push(note);
@@ -118,7 +118,7 @@ impl Series {
         // The other checkpoints are beside the file that a link leads to.
         let path = if path.is_symlink() { newest.clone() } else { path.into() };
         let mut series = Self { path, newest, newest_progress, interval, best, before, notes, _lock: lock };
-        // The run before may have ended between the two, or somebody has removed the best.
+        // The run before may have ended after it renamed the newest and before it named the best, or somebody has removed that.
         series.keep_newest_if_best()?;
         Ok(series)
     }
@@ -139,7 +139,7 @@ impl Series {
     /// The number of bytes that `max_to_keep` checkpoints and the best of this size need, and one that is being
     /// written, besides those that exist.
     pub fn needed_bytes(&self, len_bytes: u64, max_to_keep: usize) -> u64 {
-        let files = older(&self.newest).into_iter().chain([self.newest.clone()]);
+        let files = others_beside(&self.newest).into_iter().chain([self.newest.clone()]);
         // Two names of one file share its bytes.
         let existing = files.filter_map(|path| file_id_of(&path)).collect::<BTreeSet<_>>().len();
         len_bytes.saturating_mul((max_to_keep + 2).saturating_sub(existing).max(1) as u64)
@@ -147,17 +147,19 @@ impl Series {
 
     /// Makes `partial` the newest checkpoint. At every moment there is a whole one under each of the names.
     pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> Result<(), SaveError> {
-        // It would be lost with its only name.
+        // A best one whose only name is that of the newest would be replaced.
         self.keep_newest_if_best()?;
         match self.before {
-            FoundAtStart::Own if !is_foreign(&self.newest) => self.keep_previous(max_to_keep),
+            FoundAtStart::Own if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),
             // Somebody has put another file there, or it was damaged.
             FoundAtStart::Own | FoundAtStart::Damaged => set_aside(&self.newest),
-            FoundAtStart::Foreign => older(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path)),
+            FoundAtStart::Foreign => {
+                others_beside(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path))
+            }
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // A best one beside the newest of another training run would belong to that.
+        // Beside the newest of another training run it would look like the best of that one.
         let is_best_first = self.before != FoundAtStart::Foreign;
         let mut best = if is_best && is_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
         partial.commit().map_err(cannot_write(&self.path))?;
@@ -218,7 +220,7 @@ impl Series {
 /// The checkpoints to try if `damaged` cannot be read, newest first.
 pub(in super::super) fn fallbacks(damaged: &Path) -> Vec<PathBuf> {
     let newest = damaged.canonicalize().unwrap_or_else(|_| damaged.into());
-    let steps = older(&newest).into_iter().filter_map(|path| Some((read_progress(&path)?.steps_made, path)));
+    let steps = others_beside(&newest).into_iter().filter_map(|path| Some((read_progress(&path)?.steps_made, path)));
     let mut found: Vec<_> = steps.collect();
     // A stable sort: at equal steps, a previous checkpoint comes before the best.
     found.sort_by_key(|(steps_made, _)| std::cmp::Reverse(*steps_made));
@@ -258,6 +260,6 @@ fn set_aside(path: &Path) -> io::Result<()> {
 }
 
 /// Whether there is a file that is neither a checkpoint nor empty.
-fn is_foreign(path: &Path) -> bool {
+fn is_other_kind(path: &Path) -> bool {
     matches!(file_kind(path), FileKind::Weights | FileKind::Other)
 }

@@ -9,7 +9,7 @@ use std::{cell::RefCell, mem};
 
 /// The bytes of a bucket that is summed: small enough that the first sum starts early.
 const BUCKET_LEN_BYTES: usize = 1 << 20;
-/// The bytes of a message, of which a bucket needs one for each rank: large enough that its latency does not count.
+/// The least bytes of a message: its latency does not count. A bucket is sent as one message for each rank.
 const MESSAGE_LEN_BYTES: usize = 1 << 17;
 
 /// The gradients of a model's trained parameters, in buckets. The order is that of the backward pass: the last

@@ -82,7 +82,7 @@ fn llama(model: &Llama<Small>, mixtral: &Mixtral<Small>) {
     let _query: &Tensor<(QueryDim, EmbedDim), f32, Cpu> = &model.layers[0].attention.query;
     let _key: &Tensor<(Product<KeyHeads, HeadDim>, EmbedDim), f32, Cpu> = &model.layers[0].attention.key;
     let _gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &model.layers[0].feed_forward.gate;
-    let _norm: &Option<Tensor<(QueryDim,), f32, Cpu>> = &model.layers[0].attention.queries_norm;
+    let _norm: &Option<Tensor<(QueryDim,), f32, Cpu>> = &model.layers[0].attention.joint_query_norm;
     let _router: &Tensor<(NumExperts, EmbedDim), f32, Cpu> = &mixtral.layers[0].mixture.router;
 }
 

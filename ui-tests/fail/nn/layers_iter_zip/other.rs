@@ -1,6 +1,6 @@
 //! Each layer gets its adapter: a stack of fewer adapters is not a stack for these layers.
-//! Covers `Other` of `nn::PerLayer::zip`.
-//! Covers `NumLayers` of `nn::PerLayer`.
+//! Covers `Other` of `nn::LayersIter::zip`.
+//! Covers `NumLayers` of `nn::LayersIter`.
 //! Right with `NumLayers` for `NumAdapted` in line 12.
 use typed_transformer::{nn::{Layers, Linear, Lora}, prelude::*};
 
