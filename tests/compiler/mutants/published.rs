@@ -11,7 +11,7 @@ use typed_transformer::models::modern_bert::{self, ModernBertConfig};
 use typed_transformer::models::t5::{self, T5Config};
 use typed_transformer::models::vit::{self, VitConfig};
 use typed_transformer::models::whisper::{self, WhisperConfig};
-use typed_transformer::nn::CacheOf;
+use typed_transformer::nn::{Autoregressive, CacheOf};
 use typed_transformer::ops::Activation;
 use typed_transformer::prelude::*;
 
@@ -27,6 +27,10 @@ fn gpt2<Small: Gpt2Config, Large: Gpt2Config>(
     old: &mut (gpt2::Gpt2<Small>, CacheOf<gpt2::Gpt2<Small>, Batch>),
     new: (gpt2::Gpt2<Small>, CacheOf<gpt2::Gpt2<Small>, Batch>),
 ) {
+    *old = new;
+}
+trait Writes: Autoregressive<Batch, f32, Cpu> {}
+fn cache<Writer: Writes, Other: Writes>(old: &mut CacheOf<Writer, Batch>, new: CacheOf<Writer, Batch>) {
     *old = new;
 }
 fn gpt2_layer<Function: Activation, Other: Activation>(
