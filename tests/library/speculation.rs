@@ -215,9 +215,9 @@ fn drawn_texts_have_the_distribution_of_the_target() {
 
 #[test]
 fn a_target_reads_the_accepted_tokens_at_once() {
-    let target = Bigrams::draw(1);
+    let (target, draft) = (Bigrams::draw(1), Bigrams::draw(1));
     let mut sampler = Sampler::greedy();
-    let mut text = Speculation::new(&target, &target, &start(), None, 3, &mut sampler).unwrap();
+    let mut text = Speculation::new(&target, &draft, &start(), None, 3, &mut sampler).unwrap();
     let passes: Vec<usize> = (0..8).map(|_| text.next().unwrap().map(|_| target.num_passes.get()).unwrap()).collect();
     assert_eq!((passes, text.acceptance()), (vec![1, 1, 1, 1, 2, 2, 2, 2], Some(1.0)));
     assert_eq!(format!("{text:?}"), "Speculation (9 tokens, 6 of 6 proposals accepted)");
