@@ -81,10 +81,11 @@ pub trait AtMost<Max: Dim>: Bounded<Max: NoLongerThan<Max>> {}
 #[diagnostic::do_not_recommend]
 impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 
-/// The dimension has the positions of a table over `MaxLen`.
+/// The dimension may index a table of positions over `MaxLen`.
 ///
-/// A run-time dimension does if [`dims!`](crate::dims!) declares it as `<= MaxLen`, with this name. Another maximum of the
-/// same size is that of another sequence. A compile-time dimension and a [`Sum`] are compared by size.
+/// A run-time dimension does if [`dims!`](crate::dims!) declares it as `<= MaxLen`, with this name. A bound of equal
+/// size and another name is refused: it is that of another sequence. A compile-time dimension and a [`Sum`] are
+/// compared by size.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::LengthOf};

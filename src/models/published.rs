@@ -6,8 +6,9 @@
 //! assert_eq!(format!("{:?}", smol_lm_135m::NumKeyValueHeads), "NumKeyValueHeads=3");
 //! ```
 //!
-//! The dimensions have the names that the traits of the configurations document. Decoders of one tokenizer have one type of
-//! vocabulary: the smaller ones can be drafts of the larger ones ([`Speculation`](crate::generate::Speculation)).
+//! The dimensions have the names that the traits of the configurations document. Decoders of one tokenizer have one
+//! type of vocabulary: the smaller ones can be drafts of the larger ones
+//! ([`Speculation`](crate::generate::Speculation)).
 #![allow(missing_docs)]
 
 use super::bert::{Bert, BertConfig};
@@ -38,8 +39,8 @@ macro_rules! published {
         pub mod $module {
             use super::*;
 
-            /// The dimensions. They are private, with public aliases: of two public types of one name, rustc would
-            /// print the paths, and a user's dimension may have such a name.
+            /// The dimensions. They are private and have public aliases. If they were public, rustc would print full
+            /// paths wherever a user's dimension has the same name.
             mod dimensions {
                 crate::dims! { $($(pub $dim = $size;)*)* }
             }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct PartialFile {
     target: PathBuf,
     path: PathBuf,
-    /// Holds the file, so that no other writer takes it for one that a killed writer left.
+    /// Keeps the lock of the file, so that no other writer takes it for one that a killed writer left.
     file: NewFile,
     is_renamed: bool,
 }
@@ -78,7 +78,7 @@ pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
         let copy = PartialFile::write(to, |file| io::copy(&mut ReadFile::open(from)?, file).map(drop))?;
         return copy.commit();
     }
-    // A rename between two names of one file would do nothing. Dropping `link` removes its name then.
+    // If both are names of one file already, the rename leaves both, and dropping `link` removes the second.
     disk::rename(&link.path, &link.target)
 }
 

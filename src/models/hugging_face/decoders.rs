@@ -119,8 +119,9 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ll
     }
 }
 
-/// The fields that Llama, Qwen3, OLMo 2 and Mixtral have in common. `key_value_heads`, `rope_theta` and `head_dim` are the
-/// defaults of `transformers` for missing fields; the heads divide the width if there is no other `head_dim`.
+/// The fields that Llama, Qwen3, OLMo 2 and Mixtral have in common. `key_value_heads`, `rope_theta` and `head_dim` are
+/// the defaults of `transformers` for missing fields. `head_dim` is `None` if its default is the width divided by the
+/// heads.
 fn llama_fields<Config: LlamaConfig>(
     key_value_heads: usize,
     rope_theta: f64,

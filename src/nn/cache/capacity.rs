@@ -5,8 +5,8 @@ use typenum::U1;
 
 /// The capacity of a cache of at most `MaxLen` positions. It grows with the positions that the cache holds.
 ///
-/// The capacity grows to at most a quarter more positions than the cache holds, so a decoding step takes time and memory
-/// for the positions so far, not for `MaxLen`. [`truncate`](super::EditableCache::truncate) keeps it.
+/// The capacity grows to at most a quarter more positions than the cache holds, so a decoding step takes time and
+/// memory for the positions so far, not for `MaxLen`. [`truncate`](super::EditableCache::truncate) keeps it.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{CacheCapacity, KeyValueCache, Keys}, prelude::*};
@@ -20,8 +20,8 @@ pub struct CacheCapacity<MaxLen>(BoundedSize<MaxLen>);
 impl<MaxLen: ConstDim> CacheCapacity<MaxLen> {
     /// A capacity of at least `len` positions, but at most `MaxLen`.
     ///
-    /// It is rounded up to one of eight sizes between two powers of two. So the cache grows seldom, and a position is
-    /// copied about nine times at most.
+    /// It is rounded up to one of four sizes between two powers of two: 80, 96, 112 and 128 after 64. So the cache
+    /// grows seldom, and a position is copied about six times on average.
     pub(super) fn for_len(len: usize) -> Self {
         let step = (len.next_power_of_two() / 8).max(1);
         Self(BoundedSize::at_most_max(len.max(1).next_multiple_of(step)))

@@ -1,8 +1,8 @@
 //! The checkpoints of one training run: the newest, those before it, and the best.
 //!
-//! A save takes three steps. The checkpoint before gets a second name. The new one gets the name of the best if it is that.
-//! Then it gets the name of the newest, and from there on the training run resumes from it. Whatever ends the process
-//! between two steps, each name is that of a whole checkpoint, and no better one was replaced.
+//! A save takes three steps. The checkpoint before gets a second name. The new one gets the name of the best if it is
+//! that. Then it gets the name of the newest, and from there on the training run resumes from it. Whatever ends the
+//! process between two steps, each name is that of a whole checkpoint, and no better one was replaced.
 
 use super::names::{BEST, MAX_PREVIOUS, checkpoint_of, damaged_name, others_beside, owner, previous};
 use super::{Progress, ResumeNote, progress_in, read_progress};
@@ -118,7 +118,8 @@ impl Series {
         // The other checkpoints are beside the file that a link leads to.
         let path = if path.is_symlink() { newest.clone() } else { path.into() };
         let mut series = Self { path, newest, newest_progress, interval, best, before, notes, _lock: lock };
-        // The run before may have ended after it renamed the newest and before it named the best, or somebody has removed that.
+        // The best may be missing: its name could not be given, the run before ended just after it replaced another
+        // run's checkpoints, or somebody has removed it.
         series.keep_newest_if_best()?;
         Ok(series)
     }
@@ -147,7 +148,7 @@ impl Series {
 
     /// Makes `partial` the newest checkpoint. At every moment there is a whole one under each of the names.
     pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> Result<(), SaveError> {
-        // A best one whose only name is that of the newest would be replaced.
+        // The best is named first. Otherwise the rename below would delete one whose only name is that of the newest.
         self.keep_newest_if_best()?;
         match self.before {
             FoundAtStart::Own if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),
@@ -159,7 +160,7 @@ impl Series {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // Beside the newest of another training run it would look like the best of that one.
+        // Until the newest of another training run is replaced, a best one beside it would seem to be of that run.
         let is_best_first = self.before != FoundAtStart::Foreign;
         let mut best = if is_best && is_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
         partial.commit().map_err(cannot_write(&self.path))?;

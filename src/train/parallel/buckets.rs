@@ -9,7 +9,8 @@ use std::{cell::RefCell, mem};
 
 /// The bytes of a bucket that is summed: small enough that the first sum starts early.
 const BUCKET_LEN_BYTES: usize = 1 << 20;
-/// The least bytes of a message: its latency does not count. A bucket is sent as one message for each rank.
+/// The least bytes of a message. From this size on its latency is negligible. A bucket is sent as one message for each
+/// rank.
 const MESSAGE_LEN_BYTES: usize = 1 << 17;
 
 /// The gradients of a model's trained parameters, in buckets. The order is that of the backward pass: the last
@@ -71,8 +72,8 @@ impl<E: Element, W: RankAxis> Buckets<E, W> {
         Self::new(&self.ranks, &parameters)
     }
 
-    /// Adds the gradients that the backward pass did not report, and waits for all sums. Returns them in the order of the
-    /// model's fields, or `None` if a gradient of some rank changed after the backward pass reported it.
+    /// Adds the gradients that the backward pass did not report, and waits for all sums. Returns them in the order of
+    /// the model's fields, or `None` if a gradient of some rank changed after the backward pass reported it.
     pub fn finish(&self, gradients: &[Vec<E>]) -> Result<Option<Vec<Vec<E>>>, RanksError> {
         let mut state = self.state.borrow_mut();
         let mut has_changed = false;

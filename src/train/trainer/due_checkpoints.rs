@@ -10,8 +10,8 @@ use dfdx::nn::TensorCollection;
 use std::path::{Path, PathBuf};
 
 impl<O, S: Schedule> Trainer<O, S> {
-    /// Whether a checkpoint is due after the last step. None is while the training is diverged, so that those before it
-    /// remain.
+    /// Whether a checkpoint is due after the last step. None is due while the training is diverged: the ones
+    /// before remain.
     pub(super) fn is_checkpoint_due(&self) -> bool {
         let steps_made = self.progress.steps_made;
         !self.progress.is_diverged()

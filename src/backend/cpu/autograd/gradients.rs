@@ -1,8 +1,8 @@
 //! The gradients of a backward pass.
 //!
-//! dfdx fills the memory of a gradient with zeros before the first operation adds to it. A kernel writes its first
-//! gradient, so the gradients between kernels are kept here, and dfdx's only have those of parameters and of dfdx's own
-//! operations.
+//! dfdx fills the memory of a gradient with zeros before the first operation adds to it. The first term that a kernel
+//! gives becomes the gradient, without zeros, so the gradients between kernels are kept here, and dfdx's only have
+//! those of parameters and of dfdx's own operations.
 
 use super::{Buffer, elementwise::add_in_parallel, operand::FlatTensor};
 use dfdx::optim::UnusedTensors;
@@ -21,8 +21,8 @@ pub fn tensor_id<Dims: Shape, E: Unit, D: Storage<E>>(tensor: &Tensor<Dims, E, D
     tensors.ids[0]
 }
 
-/// Where the gradient of a tensor is kept.
-pub struct GradientSlot<E, D: Storage<E>> {
+/// The key of a tensor's gradient, and the way to it.
+pub struct GradientKey<E, D: Storage<E>> {
     id: UniqueId,
     /// Finds it among dfdx's gradients, which add zeros if they do not have it.
     find: Arc<Find<E, D>>,
@@ -31,10 +31,10 @@ pub struct GradientSlot<E, D: Storage<E>> {
 type OfDfdx<E, D> = dfdx::tensor::Gradients<E, D>;
 type Find<E, D> = dyn Fn(&mut OfDfdx<E, D>) -> Result<&mut <D as Storage<E>>::Vec, <D as HasErr>::Err> + Send + Sync;
 
-/// The slot of a tensor that a kernel reads or writes.
-pub type KernelSlot = GradientSlot<f32, Cpu>;
+/// That of a tensor that a kernel reads or writes.
+pub type KernelKey = GradientKey<f32, Cpu>;
 
-impl KernelSlot {
+impl KernelKey {
     /// It does not keep the elements of the tensor.
     pub fn of<Dims: Shape>(tensor: &Tensor<Dims, f32, Cpu>) -> Self {
         let ghost = tensor.ghost();
@@ -42,7 +42,7 @@ impl KernelSlot {
     }
 }
 
-impl<E, D: Storage<E>> Clone for GradientSlot<E, D> {
+impl<E, D: Storage<E>> Clone for GradientKey<E, D> {
     fn clone(&self) -> Self {
         Self { id: self.id, find: self.find.clone() }
     }
@@ -51,9 +51,9 @@ impl<E, D: Storage<E>> Clone for GradientSlot<E, D> {
 /// A receiver of complete gradients. A backward pass calls it as soon as a parameter's gradient is complete, so that
 /// ranks can sum it while the pass goes on.
 ///
-/// The pass runs in reverse, so the gradient is complete when it has passed the first kernel that read the parameter.
-/// dfdx's operations do not say which parameters they read, so a gradient may still change after the call, and the
-/// hook's owner checks that at the end.
+/// The pass runs in reverse, so the gradient is complete when the pass is behind the kernel that read the parameter
+/// first. dfdx's operations do not say which parameters they read, so a gradient may still change after the call, and
+/// the hook's owner checks that at the end.
 pub trait GradientHook {
     /// Receives the gradient of the parameter with this id, which is probably complete.
     fn receive(&self, parameter: UniqueId, gradient: &[f32]);
@@ -65,8 +65,8 @@ pub struct Gradients<E, D: Storage<E>> {
     of_dfdx: OfDfdx<E, D>,
     /// Whether an operation of dfdx has run, so that `of_dfdx` may have terms of any gradient.
     has_run_dfdx: bool,
-    /// The tensors whose gradients `of_dfdx` has before any operation of dfdx has run: the loss, and what kernels read as a
-    /// parameter. Another kernel may have made that: a scale `1 + w` is one.
+    /// The tensors whose gradients `of_dfdx` has before any operation of dfdx has run: the loss, and what kernels read
+    /// as a parameter. What is read as a parameter may be the output of a kernel, such as a scale `1 + w`.
     in_dfdx: HashSet<UniqueId>,
     /// The tensors whose gradient was taken.
     taken: HashSet<UniqueId>,
@@ -84,7 +84,7 @@ pub struct Leaves<E, D: Storage<E>> {
 
 struct Entry<E, D: Storage<E>> {
     gradient: Buffer,
-    slot: GradientSlot<E, D>,
+    key: GradientKey<E, D>,
     add: fn(&mut D::Vec, &[f32]),
 }
 
@@ -104,8 +104,8 @@ impl<E, D: Storage<E>> Gradients<E, D> {
     /// All gradients, for an operation of dfdx that reads and changes some of them.
     pub fn for_dfdx(&mut self) -> Result<&mut OfDfdx<E, D>, D::Err> {
         self.has_run_dfdx = true;
-        for (_, Entry { gradient, slot, add }) in self.between_kernels.drain() {
-            add((slot.find)(&mut self.of_dfdx)?, &gradient);
+        for (_, Entry { gradient, key, add }) in self.between_kernels.drain() {
+            add((key.find)(&mut self.of_dfdx)?, &gradient);
         }
         Ok(&mut self.of_dfdx)
     }
@@ -120,25 +120,25 @@ impl<E, D: Storage<E>> Gradients<E, D> {
 
 impl Gradients<f32, Cpu> {
     /// Adds to the gradient of a tensor: the first term becomes the gradient.
-    pub fn add(&mut self, slot: &KernelSlot, term: Buffer) {
-        match self.between_kernels.get_mut(&slot.id) {
+    pub fn add(&mut self, key: &KernelKey, term: Buffer) {
+        match self.between_kernels.get_mut(&key.id) {
             Some(entry) => add_in_parallel(&mut entry.gradient, &term),
             None => {
-                let entry = Entry { gradient: term, slot: slot.clone(), add: |all, term| add_in_parallel(all, term) };
-                self.between_kernels.insert(slot.id, entry);
+                let entry = Entry { gradient: term, key: key.clone(), add: |all, term| add_in_parallel(all, term) };
+                self.between_kernels.insert(key.id, entry);
             }
         }
     }
 
     /// Takes the gradient of a kernel's output, when all operations on the output have added to it; `None` if the loss
     /// does not depend on the output.
-    pub fn take(&mut self, slot: &KernelSlot) -> Result<Option<Buffer>, CpuError> {
-        let gradient = self.between_kernels.remove(&slot.id).map(|entry| entry.gradient);
-        self.taken.insert(slot.id);
-        if !self.has_run_dfdx && !self.in_dfdx.contains(&slot.id) {
+    pub fn take(&mut self, key: &KernelKey) -> Result<Option<Buffer>, CpuError> {
+        let gradient = self.between_kernels.remove(&key.id).map(|entry| entry.gradient);
+        self.taken.insert(key.id);
+        if !self.has_run_dfdx && !self.in_dfdx.contains(&key.id) {
             return Ok(gradient);
         }
-        let term = mem::take(&mut **(slot.find)(&mut self.of_dfdx)?);
+        let term = mem::take(&mut **(key.find)(&mut self.of_dfdx)?);
         Ok(Some(match gradient {
             Some(mut gradient) => {
                 add_in_parallel(&mut gradient, &term);

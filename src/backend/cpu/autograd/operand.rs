@@ -1,5 +1,5 @@
 use super::elementwise::add_in_parallel;
-use super::gradients::{Gradients, KernelSlot};
+use super::gradients::{Gradients, KernelKey};
 use super::reshape::{contiguous, flat_view};
 use super::shared_tape::{SharedTape, Tape};
 use super::unnamed::{Unnamed, named, unnamed};
@@ -29,8 +29,8 @@ pub struct Operand {
 /// Where a kernel puts the gradient of an operand.
 #[derive(Clone)]
 pub enum OperandGradient {
-    /// In a slot, from which the kernel that made the operand takes it.
-    Slot(KernelSlot),
+    /// Between kernels: the one that made the operand takes it from there.
+    BetweenKernels(KernelKey),
     /// Among the gradients of the parameters.
     Parameter(FlatTensor),
     /// Nothing is recorded.
@@ -41,7 +41,7 @@ impl OperandGradient {
     /// Adds a term.
     pub fn add(&self, gradients: &mut KernelGradients, term: Buffer) -> Result<(), CpuError> {
         match self {
-            Self::Slot(slot) => gradients.add(slot, term),
+            Self::BetweenKernels(key) => gradients.add(key, term),
             Self::Parameter(parameter) => add_in_parallel(gradients.of_parameter(parameter)?, &term),
             Self::None => {}
         }
@@ -78,7 +78,7 @@ impl Operand {
         let (tensor, tensor_tape) = tensor.split_tape();
         *tape = mem::take(tape).merge(tensor_tape);
         let gradient = match T::OWNS_TAPE {
-            true => OperandGradient::Slot(KernelSlot::of(&tensor)),
+            true => OperandGradient::BetweenKernels(KernelKey::of(&tensor)),
             false => OperandGradient::None,
         };
         Ok(Self { tensor, gradient })
@@ -174,8 +174,8 @@ pub fn record_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
 }
 
 fn record_backward(output: &FlatTensor, backward: KernelBackward, tape: &mut SharedTape<f32, Cpu>) {
-    let slot = KernelSlot::of(output);
-    tape.record_kernel(Box::new(move |gradients| match gradients.take(&slot)? {
+    let key = KernelKey::of(output);
+    tape.record_kernel(Box::new(move |gradients| match gradients.take(&key)? {
         Some(d_output) => backward(d_output, gradients),
         // The loss does not depend on the output.
         None => Ok(()),

@@ -16,7 +16,8 @@ pub enum Split {
 }
 
 impl Split {
-    /// The better split for `rows` rows. A unit, a sequence or a single row, is not divided.
+    /// The better split for `rows` rows in `units`, which are sequences or single rows.
+    /// [`AcrossRows`](Self::AcrossRows) gives a thread whole units.
     pub fn choose(units: usize, rows: usize) -> Self {
         /// With fewer rows, a copy of the weight gradients for each thread costs more than the products.
         const MIN_ROWS_PER_THREAD: usize = 256;

@@ -49,7 +49,7 @@ enum State<E, D: Storage<E>> {
 
 struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
-    /// The parameters that dfdx's operations read, and those that the accumulated passes before have reached.
+    /// The parameters that dfdx's operations read, and those that earlier, accumulated passes reached.
     parameters: HashSet<UniqueId>,
     /// The time at which the first kernel read each parameter.
     first_reads: HashMap<UniqueId, u64>,
@@ -97,7 +97,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         self.record(Operation::OfKernel(backward));
     }
 
-    /// Notes that an operation of dfdx reads a parameter: dfdx does not tell whose gradients it has.
+    /// Notes that an operation of dfdx reads a parameter: dfdx cannot list the parameters that have gradients.
     pub fn note_parameter(&mut self, id: UniqueId) {
         if let State::Open(pass) = &mut *self.node().borrow_mut() {
             pass.parameters.insert(id);
@@ -138,7 +138,8 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         node
     }
 
-    /// Runs the backward passes of all operations, the last one first. Calls `hook` with each gradient that is complete.
+    /// Runs the backward passes of all operations, the last one first. Calls `hook` with each gradient that is
+    /// complete.
     pub fn run(
         mut self,
         loss: &Tensor<Rank0, E, D>,

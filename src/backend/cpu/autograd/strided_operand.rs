@@ -1,5 +1,5 @@
 use super::elementwise::{copied, partition_elements};
-use super::gradients::KernelSlot;
+use super::gradients::KernelKey;
 use super::operand::{FlatTensor, KernelGradients, alloc_output};
 use super::{Buffer, Partition, unnamed};
 use crate::simd::add_assign;
@@ -19,7 +19,7 @@ trait AnyTensor: Send + Sync {
     fn device(&self) -> &Cpu;
     /// Where an element lies. The index is checked.
     fn element(&self, index: &[usize]) -> *const f32;
-    fn slot(&self) -> KernelSlot;
+    fn key(&self) -> KernelKey;
 }
 
 impl<Dims: Shape> AnyTensor for Tensor<Dims, f32, Cpu> {
@@ -35,8 +35,8 @@ impl<Dims: Shape> AnyTensor for Tensor<Dims, f32, Cpu> {
         &raw const self[concrete]
     }
 
-    fn slot(&self) -> KernelSlot {
-        KernelSlot::of(self)
+    fn key(&self) -> KernelKey {
+        KernelKey::of(self)
     }
 }
 
@@ -107,18 +107,18 @@ impl StridedOperand {
 
     /// Adds a term to the gradient, which has the layout of the tensor's storage.
     pub fn add_gradient(&self, gradients: &mut KernelGradients, term: Buffer) {
-        gradients.add(&self.tensor.slot(), term);
+        gradients.add(&self.tensor.key(), term);
     }
 
     /// Where the gradient is put. It does not keep the elements.
     pub fn gradient(&self) -> StridedGradient {
-        StridedGradient { slot: self.tensor.slot(), runs: Runs::new(self), storage_len: self.storage().len() }
+        StridedGradient { key: self.tensor.key(), runs: Runs::new(self), storage_len: self.storage().len() }
     }
 }
 
 /// Where a kernel puts the gradient of a strided operand.
 pub struct StridedGradient {
-    slot: KernelSlot,
+    key: KernelKey,
     runs: Runs,
     storage_len: usize,
 }
@@ -127,7 +127,7 @@ impl StridedGradient {
     /// Adds a term that has the gradient of each element, in row-major order. An element that is repeated gets the sum.
     pub fn add(&self, gradients: &mut KernelGradients, term: &[f32]) {
         if self.runs.is_contiguous() {
-            return gradients.add(&self.slot, copied(term));
+            return gradients.add(&self.key, copied(term));
         }
         // Each thread has sums of its own, which cost more than they save if nothing is repeated.
         let partition = match self.storage_len < term.len() {
@@ -143,7 +143,7 @@ impl StridedGradient {
             });
             sums
         });
-        parts.into_iter().for_each(|part| gradients.add(&self.slot, part));
+        parts.into_iter().for_each(|part| gradients.add(&self.key, part));
     }
 }
 
@@ -185,8 +185,8 @@ impl Runs {
         start
     }
 
-    /// Calls `visit` with each part of a run in a range of elements: the elements, and the place of the first one in the
-    /// storage.
+    /// Calls `visit` with each part of a run in a range of elements: the elements, and the place of the first one in
+    /// the storage.
     #[inline(always)]
     pub fn for_each(&self, elements: Range<usize>, mut visit: impl FnMut(Range<usize>, usize)) {
         let mut at = elements.start;

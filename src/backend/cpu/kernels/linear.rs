@@ -1,6 +1,7 @@
-//! A linear layer. [`Split`] says when the memory of a parameter's gradient is written. Within rows, the products are added
-//! to the gradient itself, which is zero before its first use. Across rows, each thread writes its first product to a
-//! buffer of its own, adds the other ones to it, and at the end all buffers are added to the gradient.
+//! A linear layer. When the memory of a parameter's gradient is written depends on the [`Split`]. Within rows, the
+//! products are added to the gradient itself, which is zero before its first use. Across rows, each thread writes its
+//! first product to a buffer of its own, adds the other ones to it, and at the end all buffers are added to the
+//! gradient.
 
 use crate::autograd::{Buffer, Chunk, KernelGradients, KernelOutput, Operand, Partition, Split, with_backward};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};
@@ -140,8 +141,8 @@ impl Linear {
         });
     }
 
-    /// Divides columns among threads under [`Split::WithinRows`]. Under [`Split::AcrossRows`] all columns are one chunk,
-    /// because a thread that has rows of its own computes all of their columns.
+    /// Divides columns among threads under [`Split::WithinRows`]. Under [`Split::AcrossRows`] all columns are one
+    /// chunk, because a thread that has rows of its own computes all of their columns.
     fn partition_columns(&self, columns: usize, macs_per_column: usize, max_chunk_len: usize) -> Partition {
         match self.split {
             Split::AcrossRows => Partition::whole(columns),

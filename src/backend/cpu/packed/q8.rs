@@ -35,7 +35,7 @@ impl Format for Q8Format {
     fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
         const MAX_MULTIPLE: f32 = 127.0;
         let scale = f16::from_f32(largest(elements) / MAX_MULTIPLE);
-        // The multiples of the rounded scale, because the product has no other.
+        // Multiples of the rounded scale, which is the one that the product multiplies with.
         let inverse = if scale == f16::ZERO { 0.0 } else { scale.to_f32().recip() };
         let multiple = |x: f32| (x * inverse).round().clamp(-MAX_MULTIPLE, MAX_MULTIPLE) as i8;
         let is_finite = scale.is_finite() && elements.iter().all(|x| x.is_finite());
@@ -85,7 +85,7 @@ fn largest(elements: &[f32; BLOCK_LEN]) -> f32 {
     elements.iter().fold(0.0, |largest, x| largest.max(x.abs()))
 }
 
-/// The sums that a row is added to in turn. An addition to one sum does not wait for those to the others.
+/// Independent sums, which hide the latency of an addition.
 const SUMS: usize = 4;
 
 #[inline(always)]
