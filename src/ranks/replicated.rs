@@ -67,6 +67,18 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// # Errors
     /// [`RanksError::Len`] if the model has another number of elements than that of rank 0, and
     /// [`RanksError::OtherRanks`] on the other ranks; [`RanksError::Engine`]; [`RanksError::Device`].
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// let weights = Ranks::<World>::in_threads(2, |ranks| {
+    ///     let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::seed_from_u64(ranks.rank() as u64));
+    ///     let model = ranks.replicate(model)?;
+    ///     Ok(model.weight.as_vec())
+    /// });
+    /// # let _: &Vec<Result<Vec<f32>, typed_transformer::ranks::RanksError>> = &weights;
+    /// assert_eq!(weights[0], weights[1]);
+    /// ```
     pub fn replicate<Model, E, D>(&self, mut model: Model) -> Result<Replicated<Model, Axis>, RanksError>
     where
         Model: TensorCollection<E, D>,

@@ -53,6 +53,13 @@ pub fn compare_gradients<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
 /// A difference is relative to the largest gradient in the parameter. Where that is less than a thousandth of the largest
 /// one in the model, it is relative to this thousandth: the gradient of a key's bias is 0, and both sides have rounding
 /// errors there.
+///
+/// ```
+/// use typed_transformer::train::Differences;
+/// fn check(differences: &Differences) {
+///     assert!(differences.largest() < 1e-4, "{differences}");
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differences {
     rows: Vec<Difference>,

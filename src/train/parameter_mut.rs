@@ -12,11 +12,22 @@ use std::ops::{Deref, Range};
 
 const OP: &str = "update";
 
-/// A parameter and its gradient, as an [`Optimizer`](super::Optimizer) changes it;
-/// [`OptimizerState`](super::OptimizerState) shows how. It is a [`Parameter`] too.
+/// A parameter and its gradient, as an [`Optimizer`](super::Optimizer) changes it. It is a [`Parameter`] too.
 ///
 /// All tensors are flat: elements in row-major order. If the optimizer's state is sharded over ranks, they have only
 /// the elements that this rank updates.
+///
+/// ```
+/// use typed_transformer::{backend::Backend, prelude::*, train::ParameterMut};
+/// # use dfdx::tensor_ops::TryMul;
+/// /// Weight decay, of matrices alone: `θ ← 0.99 θ`.
+/// fn decay<E: Real, D: Backend<E>>(parameter: &mut ParameterMut<'_, E, D>) -> Result<(), OpError> {
+///     if !parameter.is_matrix() {
+///         return Ok(());
+///     }
+///     parameter.set_values(parameter.values()? * E::from_f64(0.99).unwrap())
+/// }
+/// ```
 pub struct ParameterMut<'a, E: Real = f32, D: Backend<E> = Cpu> {
     pub(super) parameter: Parameter,
     pub(super) tensor: &'a mut dyn AnyTensor<E, D>,

@@ -12,8 +12,19 @@ use std::{fmt, mem};
 
 const OP: &str = "update";
 
-/// The name and the dimensions of a parameter, by which [`AdamW`](super::AdamW) and
-/// [`GroupRates`](super::GroupRates) choose.
+/// The name and the dimensions of a parameter.
+///
+/// ```
+/// use typed_transformer::train::{AdamW, Parameter};
+/// # use typed_transformer::{doctest::*, nn::Linear, prelude::*};
+/// /// Embedding tables do not decay.
+/// fn decays(parameter: &Parameter) -> bool {
+///     parameter.is_matrix() && !parameter.path.contains("embedder")
+/// }
+/// let mut adam = AdamW::default();
+/// adam.weight_decay_filter = decays;
+/// # let _: AdamW<Linear<EmbedDim, VocabSize, f32, Cpu>, f32> = adam;
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Parameter {
@@ -44,8 +55,23 @@ pub(crate) struct SumOfSquares {
 }
 
 /// The trained parameters of a model and their gradients, as an [`Optimizer`](super::Optimizer) gets them.
-/// [`OptimizerState::update`](super::OptimizerState::update) visits them, as the example of
-/// [`OptimizerState`](super::OptimizerState) does.
+/// [`OptimizerState::update`](super::OptimizerState::update) visits them.
+///
+/// ```
+/// use typed_transformer::{backend::Backend, prelude::*, train::{OptimizerState, Parameters, Slot}};
+/// # use dfdx::{nn::TensorCollection, tensor_ops::{TryMul, TrySub}};
+/// /// Gradient descent: `θ ← θ - g / 10`.
+/// fn descend<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
+///     state: &mut OptimizerState<Model, E, [Slot<E, D>; 0]>,
+///     parameters: Parameters<'_, Model, E, D>,
+/// ) -> Result<(), OpError> {
+///     let rate = E::from_f64(0.1).unwrap();
+///     state.update(parameters, |_, mut parameter, []| {
+///         let (values, gradient) = (parameter.values()?, parameter.gradient()?);
+///         parameter.set_values(values - gradient * rate)
+///     })
+/// }
+/// ```
 pub struct Parameters<'a, Model, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a mut Model,
     gradients: Gradients<E, D>,

@@ -40,6 +40,12 @@ pub trait Schedule: Debug {
 }
 
 /// One schedule after another, made by [`Schedule::then`].
+///
+/// ```
+/// use typed_transformer::train::{Chained, Schedule};
+/// let schedule: Chained<f64, f64> = 0.1.then(100, 0.01);
+/// assert_eq!([99, 100].map(|step| schedule.learning_rate(step)), [0.1, 0.01]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chained<First, Next> {
     first: First,
@@ -186,6 +192,11 @@ impl Schedule for WarmupCosine {
 }
 
 /// A number is the same learning rate at every step.
+///
+/// ```
+/// use typed_transformer::train::Schedule;
+/// assert_eq!(0.1.learning_rate(1_000), 0.1);
+/// ```
 impl Schedule for f64 {
     fn learning_rate(&self, _: usize) -> f64 {
         *self

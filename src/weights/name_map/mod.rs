@@ -53,6 +53,12 @@ pub struct NameMap {
 }
 
 /// The error of parsing a [`NameMap`].
+///
+/// ```
+/// use typed_transformer::weights::{NameMap, NameMapError};
+/// let error: NameMapError = "norm = ln_f\nlogit.bias".parse::<NameMap>().unwrap_err();
+/// assert_eq!(error.to_string(), "line 2: `logit.bias` is neither `PATH = NAME` nor `ignore NAME`");
+/// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct NameMapError {
