@@ -48,8 +48,13 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     let picture = Picture::read(&cli.image).map_err(|error| format!("{}: {error}", cli.image.display()))?;
     let model: Model<f32, D> = load_pretrained(&cli.folder, device)?;
     let tokenizer = Tokenizer::<VocabSize>::from_file(cli.folder.join("tokenizer.json"))?;
-    let rows = cli.texts.iter().map(|text| tokenizer.encode(text).map_err(|error| format!("{text:?}: {error}")));
-    let rows: Vec<Vec<Fin<VocabSize>>> = rows.collect::<Result<_, _>>()?;
+    let encode = |text: &String| -> Result<Vec<Fin<VocabSize>>, BoxError> {
+        let tokens = tokenizer.encode(text)?;
+        Len::new(tokens.len())?;
+        Ok(tokens)
+    };
+    let rows = cli.texts.iter().map(|text| encode(text).map_err(|error| format!("{text:?}: {error}")));
+    let rows: Vec<_> = rows.collect::<Result<_, _>>()?;
     let end = tokenizer.token("<|endoftext|>").ok_or("the tokenizer has no token <|endoftext|>")?;
     let shape = (Texts::new(rows.len()), Len::new(rows.iter().map(Vec::len).max().unwrap_or(0))?);
     let ids = TokenIds::padded(&rows, end, shape)?;

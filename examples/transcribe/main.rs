@@ -75,15 +75,21 @@ fn run<Config: WhisperConfig, D: Backend<f32>>(cli: &Cli, device: &D) -> Result<
     let start = token("startoftranscript")?;
     let task = token(if cli.translate { "translate" } else { "transcribe" })?;
     let no_timestamps = token("notimestamps")?;
-    let mut language =
-        cli.language.as_ref().map(|code| token(code).map_err(|error| format!("--language: {error}"))).transpose()?;
+    let language = |code: &String| {
+        rules
+            .languages
+            .get(&format!("<|{code}|>"))
+            .copied()
+            .ok_or(format!("--language: the model does not know {code}"))
+    };
+    let mut language = cli.language.as_ref().map(language).transpose()?;
     for samples in samples.chunks(max_samples::<Config>()) {
-        let features = features::<Config, D>(device, samples)?;
+        let sound = model.encode(features::<Config, D>(device, samples)?)?;
         let language = match language {
             Some(language) => language,
-            None => *language.insert(rules.language(&model, features.clone(), start)?),
+            None => *language.insert(rules.language(&sound, start)?),
         };
-        let text = rules.write(&model, features, &[start, language, task, no_timestamps])?;
+        let text = rules.write(&sound, &[start, language, task, no_timestamps])?;
         print(&format!("{}\n", tokenizer.decode(&text)?.trim()))?;
     }
     Ok(())
@@ -97,6 +103,9 @@ fn samples(path: &Path) -> Result<Vec<f32>, BoxError> {
         let advice = "`ffmpeg -i SOUND -ar 16000 -ac 1 NEW.wav` converts it";
         return Err(format!("{} samples a second, but the model reads 16000; {advice}", spec.sample_rate).into());
     }
+    if spec.bits_per_sample > 32 {
+        return Err(format!("{} bits a sample, but the program reads up to 32", spec.bits_per_sample).into());
+    }
     let samples: Vec<f32> = match spec.sample_format {
         SampleFormat::Float => reader.into_samples().collect::<Result<_, _>>()?,
         SampleFormat::Int => {
@@ -107,6 +116,9 @@ fn samples(path: &Path) -> Result<Vec<f32>, BoxError> {
                 .collect::<Result<_, hound::Error>>()?
         }
     };
+    if let Some(sample) = samples.iter().find(|sample| !sample.is_finite()) {
+        return Err(format!("a sample is {sample}").into());
+    }
     if samples.is_empty() {
         log(&format!("warning: {} has no samples", path.display()));
     }

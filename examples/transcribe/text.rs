@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, error::Error, fs, path::Path};
 use typed_transformer::{
     dims::DfdxDim,
     generate::Sampler,
-    models::whisper::{Features, Whisper, WhisperConfig},
+    models::whisper::{EncodedWhisper, WhisperConfig},
     nn::Autoregressive,
     prelude::*,
     tokens::Tokenizer,
@@ -35,8 +35,8 @@ pub struct Rules<V> {
     /// Chooses the other ones.
     pub others: Sampler<V>,
     pub ends: Vec<Fin<V>>,
-    /// Chooses the language.
-    pub languages: Sampler<V>,
+    /// The token of each language, by its text, such as `<|en|>`.
+    pub languages: BTreeMap<String, Fin<V>>,
 }
 
 impl<V: ConstDim> Rules<V> {
@@ -50,47 +50,41 @@ impl<V: ConstDim> Rules<V> {
         let without = |suppressed: &[usize]| {
             Sampler::greedy().restrict_to(tokenizer.tokens().filter(|token| !suppressed.contains(&token.value())))
         };
-        let languages = settings.lang_to_id.into_values().map(Fin::new).collect::<Result<Vec<_>, _>>()?;
+        let languages = settings.lang_to_id.into_iter().map(|(text, id)| Ok((text, Fin::new(id)?)));
         Ok(Self {
             first: without(&[settings.suppress_tokens.clone(), settings.begin_suppress_tokens].concat()),
             others: without(&settings.suppress_tokens),
             ends: eos_token_ids(folder)?,
-            languages: Sampler::greedy().restrict_to(languages),
+            languages: languages.collect::<Result<_, Box<dyn Error>>>()?,
         })
     }
 
-    /// The language of a sound: the most likely token behind the start.
+    /// The language of a sound: the most likely one behind the start.
     pub fn language<Config: WhisperConfig<VocabSize = V>, D: Backend<f32>>(
-        &mut self,
-        model: &Whisper<Config, f32, D>,
-        features: Features<Sound, Config, f32, D>,
+        &self,
+        sound: &EncodedWhisper<'_, Sound, Config, f32, D>,
         start: Fin<V>,
     ) -> Result<Fin<V>, Box<dyn Error>> {
-        let encoded = model.encode(features)?;
         let start = TokenIds::from_rows(&[[start]], (Sound, Const::<1>))?;
-        let logits = encoded.next_logits(&start, &mut encoded.cache(Sound)?)?;
-        Ok(self.languages.choose_each(&logits)?[0])
+        let logits = sound.next_logits(&start, &mut sound.cache(Sound)?)?;
+        Ok(Sampler::greedy().restrict_to(self.languages.values().copied()).choose_each(&logits)?[0])
     }
 
     /// The tokens that the model writes behind the prompt: the most likely one each time.
     pub fn write<Config: WhisperConfig<VocabSize = V>, D: Backend<f32>>(
         &mut self,
-        model: &Whisper<Config, f32, D>,
-        features: Features<Sound, Config, f32, D>,
+        sound: &EncodedWhisper<'_, Sound, Config, f32, D>,
         prompt: &[Fin<V>],
     ) -> Result<Vec<Fin<V>>, Box<dyn Error>> {
-        let encoded = model.encode(features)?;
-        let mut cache = encoded.cache(Sound)?;
+        let max_new_tokens = DfdxDim::size(&Config::MaxTgtLen::default()).saturating_sub(prompt.len());
+        let mut cache = sound.cache(Sound)?;
         let prompt = TokenIds::from_rows(&[prompt], (Sound, Prompt::new(prompt.len())))?;
-        let mut token = self.first.choose_each(&encoded.next_logits(&prompt, &mut cache)?)?[0];
+        let mut token = self.first.choose_each(&sound.next_logits(&prompt, &mut cache)?)?[0];
         let mut text = Vec::new();
-        while !self.ends.contains(&token) {
+        while !self.ends.contains(&token) && text.len() < max_new_tokens {
             text.push(token);
-            if cache.len() == DfdxDim::size(&Config::MaxTgtLen::default()) {
-                break;
-            }
             let token_ids = TokenIds::from_rows(&[[token]], (Sound, Const::<1>))?;
-            token = self.others.choose_each(&encoded.next_logits(&token_ids, &mut cache)?)?[0];
+            token = self.others.choose_each(&sound.next_logits(&token_ids, &mut cache)?)?[0];
         }
         Ok(text)
     }

@@ -137,7 +137,7 @@ pub trait PaddingRule: 'static {
 pub struct PadQueriesAndKeys;
 
 /// Padded keys are hidden, and padded queries see the others. The self-attention of a decoder of
-/// [`nn`](crate::nn) hides no padding: only padding stands behind it (*Another annotated transformer*).
+/// [`nn`](crate::nn) hides no padding: it stands at the end, and no earlier query sees it (*Another annotated transformer*).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadSourceKeys;
 

@@ -96,12 +96,19 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// Overwrites `values` with those of rank `root`.
     ///
     /// # Errors
-    /// [`RanksError::Engine`].
+    /// [`RanksError::Engine`], also if there is no rank `root`.
     pub fn broadcast<E: Element>(&self, values: &mut [E], root: usize) -> Result<(), RanksError> {
         self.broadcast_bytes(cast_slice_mut(values), root)
     }
 
     pub(crate) fn broadcast_bytes(&self, bytes: &mut [u8], root: usize) -> Result<(), RanksError> {
+        if root >= self.size() {
+            let message = format!("there are {} ranks, and no rank {root}", self.size());
+            return Err(RanksError::Engine { rank: self.rank(), axis: Axis::NAME, operation: "broadcast", message });
+        }
+        if self.size() == 1 {
+            return Ok(());
+        }
         for chunk in bytes.chunks_mut(MAX_MESSAGE_LEN_BYTES) {
             let (mut data, counts) = (chunk.to_vec(), self.counts());
             let operation = move |communicator: &dyn Communicator| {

@@ -126,9 +126,14 @@ fn pictures_are_read_from_files_as_pillow_reads_them() {
         let expected: Vec<f64> = (0..6).flat_map(|pixel| [0, 1, 2].map(|color| channel(pixel, color))).collect();
         assert_eq!(numbers(&picture), expected);
     }
-    fs::write(folder.path().join("damaged.jpg"), [0xff, 0xd8, 0xff]).unwrap();
-    for name in ["damaged.jpg", "missing.png", "picture.PNG.txt"] {
-        assert!(Picture::read(&folder.path().join(name)).is_err());
+    let damaged = fs::read(files.join("color.jpg")).unwrap();
+    fs::write(folder.path().join("damaged.jpg"), &damaged[..600]).unwrap();
+    for (name, width, height) in [("large.png", 20_000_000, 2_147_483_647), ("long.png", 1, 16_000)] {
+        Encoder::new(File::create(folder.path().join(name)).unwrap(), width, height).write_header().unwrap();
+    }
+    for name in ["damaged.jpg", "large.png", "long.png", "missing.png", "picture.PNG.txt"] {
+        let error = Picture::read(&folder.path().join(name)).err().unwrap().to_string();
+        assert_eq!(error.lines().count(), 1, "{name}: {error}");
     }
 }
 
@@ -148,8 +153,9 @@ fn rules_of_texts_come_from_the_folder() {
     let mut rules = read().unwrap();
     assert_eq!(rules.ends, [Fin::literal::<5>()]);
     let logits: Tensor<(Vocab,), f32, Cpu> = Cpu::default().tensor((0..300).map(|id| id as f32).collect::<Vec<_>>());
-    let chosen = [&mut rules.first, &mut rules.others, &mut rules.languages].map(|rule| rule.choose(&logits).unwrap());
-    assert_eq!(chosen.map(Fin::value), [297, 298, 6]);
+    let chosen = [&mut rules.first, &mut rules.others].map(|rule| rule.choose(&logits).unwrap());
+    assert_eq!(chosen.map(Fin::value), [297, 298]);
+    assert_eq!(rules.languages["<|de|>"].value(), 6);
     fs::write(&path, settings.replace("299", "-1")).unwrap();
     assert!(read().err().unwrap().to_string().contains("invalid value: integer `-1`"));
 }
@@ -167,7 +173,7 @@ fn texts_of_sounds_are_those_of_transformers() {
         first: without(&[90, 36, 40]),
         others: without(&[90]),
         ends: vec![token(40)],
-        languages: Sampler::greedy().restrict_to([7, 8, 12].map(token)),
+        languages: [7, 8, 12].map(|id| (format!("<|{id}|>"), token(id))).into(),
     };
     let elements: Vec<f32> = reference.elements("input.features");
     let sounds = elements.chunks(elements.len() / 3);
@@ -175,9 +181,10 @@ fn texts_of_sounds_are_those_of_transformers() {
     for ((sound, expected), language) in sounds.zip(texts.chunks(20)).zip(reference.ids("output.languages")) {
         let features: Features<Sound, Config, f32, Cpu> =
             Cpu::default().tensor((sound.to_vec(), (Sound, NumMelBins, Product::default())));
-        assert_eq!(rules.language(&model, features.clone(), token(3)).unwrap().value(), language);
+        let sound = model.encode(features).unwrap();
+        assert_eq!(rules.language(&sound, token(3)).unwrap().value(), language);
         let prompt = [3, language, 20, 11].map(token);
-        let found = rules.write(&model, features, &prompt).unwrap();
+        let found = rules.write(&sound, &prompt).unwrap();
         let found: Vec<usize> = found.iter().map(|token| token.value()).take(20).collect();
         let end = expected.iter().position(|&id| id == 40).unwrap_or(20);
         assert_eq!(found, expected[..end]);

@@ -219,3 +219,26 @@ fn an_element_that_is_not_chosen_has_no_effect() {
     assert_eq!(gradients.of(&x).unwrap().as_vec(), [0.0, 3.0, 0.0]);
     assert_eq!(gradients.of(&y).unwrap().as_vec(), [3.0, 0.0, 3.0]);
 }
+
+#[test]
+fn gradient_of_rows_that_are_read_often_is_the_same_on_any_number_of_threads() {
+    dims! { Columns = 17; }
+    // No part of a thread begins with a row, and each row is read zero to three times.
+    let (rows, reads) = (QLen::new(9_001), KLen::new(12_000));
+    let read: Vec<usize> = (0..reads.size()).map(|i| i * i % rows.size()).collect();
+    let gradient = || {
+        let x = both(&mut StdRng::seed_from_u64(0), (rows, Columns), 1.0).single;
+        let taken = ops::take(x.recorded(), axis::<QLen>(), &Indices::new(&read, (reads,), rows).unwrap()).unwrap();
+        gradients!(taken, f32).of(&x).unwrap().as_vec()
+    };
+    let mut expected = vec![0.0; rows.size() * Columns::SIZE];
+    for (i, &row) in read.iter().enumerate() {
+        for (column, sum) in expected[row * Columns::SIZE..][..Columns::SIZE].iter_mut().enumerate() {
+            *sum += (((i * Columns::SIZE + column) * 37 % 17) as f32 - 8.0) / 5.0;
+        }
+    }
+    for num_threads in [1, 2, 3, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(num_threads).build().unwrap();
+        assert!(pool.install(gradient) == expected, "{num_threads} threads");
+    }
+}
