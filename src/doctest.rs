@@ -77,7 +77,7 @@ small! {
     Gemma3Config {
         VocabSize, MaxSeqLen, EmbedDim, HiddenDim, NumLayers, NumHeads as EvenHeads, NumKeyValueHeads,
         HeadDim as EvenHeads, WindowLen as TgtLen
-    } { LAYERS_PER_GLOBAL: usize = 2; NORM_EPSILON: f64 = 1e-6; QUERY_SIZE: f64 = 4.0; }
+    } { LAYERS_PER_GLOBAL: usize = 2; NORM_EPSILON: f64 = 1e-6; QUERY_PRE_ATTN_SCALAR: f64 = 4.0; }
 
     BertConfig { VocabSize, TokenTypes, MaxSeqLen, EmbedDim, NumHeads as EvenHeads, HiddenDim, NumLayers }
     { NORM_EPSILON: f64 = 1e-12; }

@@ -83,7 +83,7 @@ impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 
 /// The dimension may index a table of positions over `MaxLen`.
 ///
-/// A run-time dimension does if [`dims!`](crate::dims!) declares it as `<= MaxLen`, with this name. A bound of equal
+/// A run-time dimension may if [`dims!`](crate::dims!) declares it as `<= MaxLen`, with this name. A bound of equal
 /// size and another name is refused: it is that of another sequence. A compile-time dimension and a [`Sum`] are
 /// compared by size.
 ///

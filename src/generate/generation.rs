@@ -51,7 +51,7 @@ pub struct Generation<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Re
     cache: Model::Cache,
     /// The number of tokens of each text that the model has read.
     num_read: usize,
-    /// The logits of the token after these.
+    /// The logits of the token after the `num_read` ones.
     logits: Option<Tensor<(B, Model::VocabSize), E, D>>,
     texts: Vec<Text<Model::VocabSize>>,
 }

@@ -111,8 +111,8 @@ pub fn generate_from_prompt<
     extend(model, prompt, end, 0, len, sampler)
 }
 
-/// The texts that begin with `prompt` until they end or have `len` tokens, without their first `num_hidden` tokens, padded
-/// with `end`.
+/// Continues each text of `prompt` until it ends or has `num_hidden + len` tokens. Returns the tokens after the first
+/// `num_hidden`, padded with `end`.
 fn extend<B: MaybeSharded, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>>(
     model: &Model,
     prompt: &TokenIds<B, Prompt, Model::VocabSize>,

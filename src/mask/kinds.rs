@@ -126,7 +126,8 @@ impl<Width: ConstDim> CausalKind for SlidingWindow<Width> {}
 pub trait PaddingRule: 'static {
     /// Whether a padded query sees no key.
     const MASKS_PADDED_QUERIES: bool;
-    /// Whether the self-attention of a decoder of [`nn`](crate::nn) masks the padding of its own tokens. [`mk_mask`] hides
+    /// Whether the self-attention of a decoder of [`nn`](crate::nn) masks the padding of its own tokens.
+    /// [`mk_mask`](crate::mask::mk_mask) hides
     /// padded keys under both rules, and so do the published models.
     const MASKS_TARGET_PADDING: bool;
 }

@@ -43,7 +43,7 @@ use dfdx::tensor::{NoneTape, Tensor};
 ///     type WindowLen = TgtLen;
 ///     const LAYERS_PER_GLOBAL: usize = 2;
 ///     const NORM_EPSILON: f64 = 1e-6;
-///     const QUERY_SIZE: f64 = 4.0;
+///     const QUERY_PRE_ATTN_SCALAR: f64 = 4.0;
 /// }
 /// let model = Gemma3::<Tiny, f32, Cpu>::build(&Cpu::default());
 /// ```
@@ -76,7 +76,7 @@ pub trait Gemma3Config: 'static {
     /// The number that a norm adds to the mean square.
     const NORM_EPSILON: f64;
     /// Scores are divided by the square root of this number.
-    const QUERY_SIZE: f64;
+    const QUERY_PRE_ATTN_SCALAR: f64;
     /// The rotary positions of local layers.
     const LOCAL_ROTARY: Rotary = Rotary::halves(10_000.0);
     /// The rotary positions of global layers.
@@ -92,7 +92,7 @@ pub trait Gemma3Config: 'static {
     fn conventions() -> Vec<(&'static str, String)> {
         vec![
             ("norm epsilon", Self::NORM_EPSILON.to_string()),
-            ("query size", Self::QUERY_SIZE.to_string()),
+            ("query size", Self::QUERY_PRE_ATTN_SCALAR.to_string()),
             ("window", Self::WindowLen::SIZE.to_string()),
             ("layers per global one", Self::LAYERS_PER_GLOBAL.to_string()),
             ("rotary positions of local layers", format!("{:?}", Self::LOCAL_ROTARY)),
@@ -109,7 +109,7 @@ fn rotary<Config: Gemma3Config>(layer: usize) -> Rotary {
 /// The positions that a local layer sees.
 type Local<Config> = SlidingWindow<<Config as Gemma3Config>::WindowLen>;
 /// The heads whose keys and values a cache holds: fewer than those of the queries.
-type KeyValueHeadsOf<Config> = Heads<
+type CachedHeadsOf<Config> = Heads<
     <Config as Gemma3Config>::NumKeyValueHeads,
     <Config as Gemma3Config>::HeadDim,
     <Config as Gemma3Config>::HeadDim,
@@ -190,7 +190,7 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
     // Local layers drop the positions before their window.
-    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, KeyValueHeadsOf<Config>, E, D>;
+    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         Cache::new(&self.norm, batch)
@@ -204,6 +204,7 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
         let ((start, _), len) = (cache.reserve(&self.norm, tokens.shape())?, tokens.shape().1);
         let mut x = self.embed(tokens, NoneTape)?;
+        // The mask is made before the update, which would take the new positions for earlier ones.
         for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
             let mask = if Config::is_global(i) {
                 cache.mask(len)

@@ -69,7 +69,7 @@ pub trait Gpt2Config: 'static {
 /// The size of a head.
 type HeadDim<Config> = Quotient<<Config as Gpt2Config>::EmbedDim, <Config as Gpt2Config>::NumHeads>;
 /// The heads whose keys and values a cache holds.
-type KeyValueHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>, Config>;
+type CachedHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>, Config>;
 
 /// A GPT-2: the logits of the next token at each position.
 ///
@@ -135,7 +135,7 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> 
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, KeyValueHeadsOf<Config>, E, D>;
+    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         Cache::new(&self.position_embedder, batch)

@@ -18,7 +18,7 @@
 mod attention;
 
 pub use attention::Attention;
-pub(super) use attention::KeyValueHeadsOf;
+pub(super) use attention::CachedHeadsOf;
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, Divides, Even, MaybeSharded, axis};
@@ -156,7 +156,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let norm = |x, weight, stands_here| if stands_here { rms_norm(x, weight, Config::NORM_EPSILON) } else { Ok(x) };
         let is_after = Config::NORMS == Norms::After;
@@ -222,7 +222,7 @@ impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision>
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, KeyValueHeadsOf<Config>, E, D>;
+    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         Cache::new(&self.norm, batch)

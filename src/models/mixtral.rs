@@ -13,7 +13,7 @@ mod experts;
 
 pub use experts::MixtureOfExperts;
 
-use super::llama::{Attention, FeedForwardOf, KeyValueHeadsOf, LlamaConfig};
+use super::llama::{Attention, CachedHeadsOf, FeedForwardOf, LlamaConfig};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded, axis};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
@@ -105,7 +105,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, 
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = rms_norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
         let x = residual(x, self.attention.forward(normalized, start, mask, update_cache)?)?;
@@ -168,7 +168,7 @@ impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>, P: Precisio
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, KeyValueHeadsOf<Config>, E, D>;
+    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         Cache::new(&self.norm, batch)

@@ -168,14 +168,14 @@ published! {
     Gemma3Config {
         VocabSize = 262_144; MaxSeqLen = 32_768; EmbedDim = 640; HiddenDim = 2048; NumLayers = 18; NumHeads = 4;
         NumKeyValueHeads = 1; HeadDim = 256; WindowLen = 512;
-    } { NORM_EPSILON: f64 = 1e-6; QUERY_SIZE: f64 = 256.0; };
+    } { NORM_EPSILON: f64 = 1e-6; QUERY_PRE_ATTN_SCALAR: f64 = 256.0; };
 
     /// Gemma 3 of 1 billion parameters.
     gemma_3_1b = "google/gemma-3-1b-pt": Gemma3, 999_885_952 parameters
     Gemma3Config, tokens of gemma_3_270m {
         MaxSeqLen = 32_768; EmbedDim = 1152; HiddenDim = 6912; NumLayers = 26; NumHeads = 4;
         NumKeyValueHeads = 1; HeadDim = 256; WindowLen = 512;
-    } { NORM_EPSILON: f64 = 1e-6; QUERY_SIZE: f64 = 256.0; };
+    } { NORM_EPSILON: f64 = 1e-6; QUERY_PRE_ATTN_SCALAR: f64 = 256.0; };
 
     /// Mixtral of 8 experts, of which 2 compute a token.
     mixtral_8x7b = "mistralai/Mixtral-8x7B-v0.1": Mixtral, 46_702_792_704 parameters

@@ -85,7 +85,7 @@ pub trait T5Config: 'static {
 /// The columns of all heads.
 type Columns<Config> = Product<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim>;
 /// The heads whose keys and values a cache holds.
-type KeyValueHeadsOf<Config> =
+type CachedHeadsOf<Config> =
     Heads<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim, <Config as T5Config>::HeadDim, Config>;
 
 /// The relative position bias: a number for each head, query and key, added to its logit.

@@ -83,7 +83,7 @@ type HeadDim<Config> = Quotient<<Config as WhisperConfig>::EmbedDim, <Config as 
 /// The columns of all heads.
 type Columns<Config> = Product<<Config as WhisperConfig>::NumHeads, HeadDim<Config>>;
 /// The heads whose keys and values a cache holds.
-type KeyValueHeadsOf<Config> = Heads<<Config as WhisperConfig>::NumHeads, HeadDim<Config>, HeadDim<Config>, Config>;
+type CachedHeadsOf<Config> = Heads<<Config as WhisperConfig>::NumHeads, HeadDim<Config>, HeadDim<Config>, Config>;
 /// The frames that a model reads.
 type NumFrames<Config> = Product<<Config as WhisperConfig>::SrcLen, Const<2>>;
 

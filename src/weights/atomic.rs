@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A complete, synced new version of a file, not yet renamed to its path. Dropping it removes it.
-pub(crate) struct PartialFile {
+pub(crate) struct StagedFile {
     target: PathBuf,
     path: PathBuf,
     /// Keeps the lock of the file, so that no other writer takes it for one that a killed writer left.
@@ -16,7 +16,7 @@ pub(crate) struct PartialFile {
     is_renamed: bool,
 }
 
-impl PartialFile {
+impl StagedFile {
     /// Writes the new content of the file at `path`. It has the permissions of the old one.
     pub fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let mut partial = Self::create(path)?;
@@ -59,7 +59,7 @@ impl PartialFile {
     }
 }
 
-impl Drop for PartialFile {
+impl Drop for StagedFile {
     fn drop(&mut self) {
         if !self.is_renamed {
             // The caller needs the error that came before, not this one.
@@ -71,11 +71,11 @@ impl Drop for PartialFile {
 /// Makes `to` another name of the file `from`, replacing `to` atomically. Where a file cannot have two
 /// names, `to` becomes a copy. No other process may be writing to `to`.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
-    let link = PartialFile::create(to)?;
+    let link = StagedFile::create(to)?;
     disk::remove(&link.path)?;
     if disk::hard_link(from, &link.path).is_err() {
         drop(link);
-        let copy = PartialFile::write(to, |file| io::copy(&mut ReadFile::open(from)?, file).map(drop))?;
+        let copy = StagedFile::write(to, |file| io::copy(&mut ReadFile::open(from)?, file).map(drop))?;
         return copy.commit();
     }
     // If both are names of one file already, the rename leaves both, and dropping `link` removes the second.

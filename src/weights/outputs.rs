@@ -1,6 +1,6 @@
 //! Checks before a file is written: that nothing else is lost, and that there is room.
 
-use super::atomic::{PartialFile, folder, resolve_target};
+use super::atomic::{StagedFile, folder, resolve_target};
 use super::disk::{self, free_bytes, may_pass, retried};
 use super::{SaveError, TRAINING, TensorFile};
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
 /// Checks that a file can be created beside `path`, which then replaces it.
 pub(crate) fn ensure_creatable(path: &Path) -> Result<(), SaveError> {
     // Dropping the partial file removes it.
-    PartialFile::create(path).map(drop).map_err(|source| SaveError::Write { path: path.into(), source })
+    StagedFile::create(path).map(drop).map_err(|source| SaveError::Write { path: path.into(), source })
 }
 
 /// Checks that no two of the paths are the same file, also by another spelling or through a link, hard or symbolic.

@@ -1,4 +1,4 @@
-use super::atomic::PartialFile;
+use super::atomic::StagedFile;
 use super::outputs::{ensure_no_other_kind, in_private_folder};
 use super::{
     CONVENTIONS, SafetensorsDtype, SaveError, checksum, conventions, decode_elements, first_non_finite, header,
@@ -175,7 +175,7 @@ pub(crate) fn write(
     path: &Path,
     tensors: &[FileTensor],
     metadata: BTreeMap<String, String>,
-) -> Result<PartialFile, SaveError> {
+) -> Result<StagedFile, SaveError> {
     // The order of the format's own library: large elements first, so that all are aligned.
     let mut tensors: Vec<_> = tensors.iter().collect();
     tensors.sort_by_key(|tensor| (Reverse(tensor.dtype), &tensor.path));
@@ -186,7 +186,7 @@ pub(crate) fn write(
         file.write_all(&header)?;
         tensors.iter().try_for_each(|tensor| file.write_all(&tensor.bytes))
     };
-    PartialFile::write(path, content).map_err(|source| SaveError::Write { path: path.into(), source })
+    StagedFile::write(path, content).map_err(|source| SaveError::Write { path: path.into(), source })
 }
 
 /// The header: JSON, with spaces at its end so that the tensors begin at a multiple of 8 bytes.

@@ -71,7 +71,7 @@ small! {
     Gemma3Config {
         VocabSize; MaxSeqLen = 40; EmbedDim = 36; HiddenDim = 28; NumLayers = 4; NumHeads = 4; NumKeyValueHeads = 2;
         HeadDim = 6; WindowLen = 5;
-    } { LAYERS_PER_GLOBAL: usize = 3; NORM_EPSILON: f64 = 1e-6; QUERY_SIZE: f64 = 10.0; };
+    } { LAYERS_PER_GLOBAL: usize = 3; NORM_EPSILON: f64 = 1e-6; QUERY_PRE_ATTN_SCALAR: f64 = 10.0; };
 
     small_mixtral (pub SeqLen <= MaxSeqLen;)
     LlamaConfig {

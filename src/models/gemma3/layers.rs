@@ -1,4 +1,4 @@
-use super::{Gemma3Config, KeyValueHeadsOf, norm};
+use super::{CachedHeadsOf, Gemma3Config, norm};
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis};
 use crate::mask::AttentionMask;
@@ -52,13 +52,13 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Attention<Confi
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         positions: (usize, Rotary),
         mask: &AttentionMask<B, Q, K>,
-        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let query = self.rotate(P::linear(x.clone(), &self.query, None)?, &self.query_norm, positions)?;
         let key = self.rotate(P::linear(x.clone(), &self.key, None)?, &self.key_norm, positions)?;
         let value = P::linear(x, &self.value, None)?;
         let (key, value) = update_cache((key, value))?;
-        let scale = AttentionScale::Constant(1.0 / Config::QUERY_SIZE.sqrt());
+        let scale = AttentionScale::Constant(1.0 / Config::QUERY_PRE_ATTN_SCALAR.sqrt());
         let options = AttentionOptions { scale, ..AttentionOptions::default() };
         P::linear(grouped_query_attention(query, key, value, mask, options)?, &self.output, None)
     }
@@ -105,7 +105,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Layer<Config, E
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         positions: (usize, Rotary),
         mask: &AttentionMask<B, Q, K>,
-        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
         let attended = self.attention.forward(normalized, positions, mask, update_cache)?;

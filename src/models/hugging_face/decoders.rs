@@ -244,7 +244,7 @@ impl<Config: Gemma3Config, E: Real, D: Device<E>, P: Precision> Pretrained for G
             // Files until transformers 4.52 have no list.
             or_absent_if(Config::LAYERS_PER_GLOBAL == 6, types),
             ConfigField::number("sliding_window_pattern", Config::LAYERS_PER_GLOBAL as f64).or_absent(),
-            ConfigField::number("query_pre_attn_scalar", Config::QUERY_SIZE),
+            ConfigField::number("query_pre_attn_scalar", Config::QUERY_PRE_ATTN_SCALAR),
             ConfigField::number("rms_norm_eps", Config::NORM_EPSILON),
             ConfigField::text("hidden_activation", &["gelu_pytorch_tanh"]),
             global.also_called("rope_parameters.full_attention.rope_theta"),

@@ -16,7 +16,7 @@ type QueryDim<Config> = Product<Product<NumKeyValueHeads<Config>, GroupSize<Conf
 /// The columns of the keys, and those of the values.
 type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
 /// The heads whose keys and values a cache holds: fewer than those of the queries.
-pub(crate) type KeyValueHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDim<Config>, HeadDim<Config>, Config>;
+pub(crate) type CachedHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDim<Config>, HeadDim<Config>, Config>;
 
 /// Causal self-attention with rotary positions, in which groups of heads share keys and values.
 #[module(conventions = Config, output = Config::EmbedDim)]
@@ -59,7 +59,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let query =
             norm_if_any(P::linear(x.clone(), &self.query, None)?, &self.joint_query_norm, Config::NORM_EPSILON)?;

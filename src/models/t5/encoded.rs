@@ -1,4 +1,4 @@
-use super::{KeyValueHeadsOf, T5, T5Config, source_mask};
+use super::{CachedHeadsOf, T5, T5Config, source_mask};
 use crate::backend::Backend;
 use crate::dims::{Dim, MaybeSharded, NamedShape, axis};
 use crate::mask::PaddingMask;
@@ -52,7 +52,7 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Pre
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxTgtLen;
-    type Cache = DecoderCache<B, Src, Config::MaxTgtLen, Config::NumDecoderLayers, KeyValueHeadsOf<Config>, E, D>;
+    type Cache = DecoderCache<B, Src, Config::MaxTgtLen, Config::NumDecoderLayers, CachedHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         (self.output.shape().0,).check_same_sizes("the sources", (batch,), "the targets")?;

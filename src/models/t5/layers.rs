@@ -1,4 +1,4 @@
-use super::{Columns, KeyValueHeadsOf, PositionBias, T5Config};
+use super::{CachedHeadsOf, Columns, PositionBias, T5Config};
 use crate::backend::{Backend, Tape};
 use crate::dims::{Dim, MaybeSharded};
 use crate::mask::AttentionMask;
@@ -11,7 +11,7 @@ use dfdx::{shapes::ConstDim as _, tensor::Tensor};
 
 /// The keys and the values of `Len` positions.
 type KeysAndValues<B, Len, Config, E, D, T> =
-    (Keys<B, Len, KeyValueHeadsOf<Config>, E, D, T>, Values<B, Len, KeyValueHeadsOf<Config>, E, D, T>);
+    (Keys<B, Len, CachedHeadsOf<Config>, E, D, T>, Values<B, Len, CachedHeadsOf<Config>, E, D, T>);
 
 /// Attention without a scale, with a norm of the queries' input before it and a residual around it.
 #[module(conventions = Config, output = Config::EmbedDim)]
@@ -130,7 +130,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> DecoderLayer<Config
     pub(super) fn forward<B: MaybeSharded, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
-        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
         (position_bias, mask): (PositionBias<Q, K, Config, E, D, T>, &AttentionMask<B, Q, K>),
         source: KeysAndValues<B, Src, Config, E, D, T>,
         source_mask: &AttentionMask<B, Q, Src>,

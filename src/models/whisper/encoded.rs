@@ -1,4 +1,4 @@
-use super::{Features, KeyValueHeadsOf, Whisper, WhisperConfig};
+use super::{CachedHeadsOf, Features, Whisper, WhisperConfig};
 use crate::backend::Backend;
 use crate::dims::{Dim, MaybeSharded, NamedShape, axis};
 use crate::mask::PaddingMask;
@@ -50,7 +50,7 @@ impl<B: MaybeSharded, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precisio
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxTgtLen;
     type Cache =
-        DecoderCache<B, Config::SrcLen, Config::MaxTgtLen, Config::NumDecoderLayers, KeyValueHeadsOf<Config>, E, D>;
+        DecoderCache<B, Config::SrcLen, Config::MaxTgtLen, Config::NumDecoderLayers, CachedHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
         let (sounds, len, _) = *self.output.shape();

@@ -1,4 +1,4 @@
-use super::{Columns, KeyValueHeadsOf, WhisperConfig};
+use super::{CachedHeadsOf, Columns, WhisperConfig};
 use crate::backend::{Backend, Tape};
 use crate::dims::{Const, ConstDim, Dim, MaybeSharded, Product, axis};
 use crate::mask::AttentionMask;
@@ -9,7 +9,7 @@ use dfdx::{shapes::HasShape, tensor::Tensor, tensor_ops::ReshapeTo};
 
 /// The keys and the values of `Len` positions.
 type KeysAndValues<B, Len, Config, E, D, T> =
-    (Keys<B, Len, KeyValueHeadsOf<Config>, E, D, T>, Values<B, Len, KeyValueHeadsOf<Config>, E, D, T>);
+    (Keys<B, Len, CachedHeadsOf<Config>, E, D, T>, Values<B, Len, CachedHeadsOf<Config>, E, D, T>);
 
 dims! {
     /// The places that a convolution reads, as a number at run time: types do not know that a stride of two halves it.
@@ -147,7 +147,7 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> DecoderLayer<C
     pub(super) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
-        update_cache: impl CacheUpdate<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
         mask: &AttentionMask<B, Q, K>,
         source: KeysAndValues<B, Config::SrcLen, Config, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {

@@ -177,7 +177,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         AttentionMask::causal_from((batch, next, self.capacity_with(next)), self.num_held(), Mask::WINDOW)
     }
 
-    /// Drops positions that no new one sees through `Mask`, at least as many at once as its window is wide. After it,
+    /// Drops the positions that no new one sees through `Mask`, once they are as many as its window is wide. After it,
     /// the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows. Call it before a
     /// step, not after it, so that the positions of the last step can be taken back. A later call with a wider window,
     /// or with [`CausalMask`], does not see what was dropped.

@@ -76,9 +76,10 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
         self.len == 0
     }
 
-    /// Reserves the `next` positions `(B, S)` for the model of this parameter, which each layer's [`update`](KeyValueCache::update) fills afterwards.
-    /// Returns the number of positions before them and their mask `(B, S, CacheCapacity<MaxLen>)`, for layers without a
-    /// window. The cache of a layer with one [gives its own](KeyValueCache::mask_of_kind).
+    /// Reserves the `next` positions `(B, S)`, which each layer's [`update`](KeyValueCache::update) fills afterwards.
+    /// The parameter says of which model. Returns the number of positions before them and their mask `(B, S,
+    /// CacheCapacity<MaxLen>)`, for layers without a window. The cache of a layer with one [gives its
+    /// own](KeyValueCache::mask_of_kind).
     ///
     /// # Errors
     /// [`OpError::OtherCache`] if the cache is for another model; [`OpError::Range`] if it has no room for the positions;

@@ -29,7 +29,8 @@ use dfdx::tensor::Storage;
 pub trait Arch: 'static {
     /// The number of heads of every attention.
     type NumHeads: ConstDim;
-    /// The size of a head's queries and keys (the post's `QKSize`).
+    /// The size of a head's queries and keys (the post's `QKSize`). [`Quotient`](crate::dims::Quotient)`<EmbedDim,
+    /// NumHeads>` ties it to the width, and then the number of heads has to divide that.
     type QKDim: ConstDim;
     /// The size of a head's values and outputs (the post's `VOSize`).
     type VODim: ConstDim;

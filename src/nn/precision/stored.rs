@@ -67,8 +67,8 @@ pub struct F16;
 
 /// 8 bits: multiples, from -127 to 127, of a float16 scale for each 32 weights of a row, as `Q8_0` of llama.cpp, in
 /// 34/32 bytes a weight. The error of a weight is at most 1/254 of the largest of the 32, and that of the rounded scale.
-/// A single row, such as a token that is decoded, is multiplied in integers: each 32 of its elements are rounded to 16
-/// bits.
+/// If the input is a single row, such as a token that is decoded, the product is one of integers: each 32 elements of the
+/// input are rounded to 16 bits.
 ///
 /// ```
 /// use typed_transformer::{models::published::gpt2, nn::Q8, prelude::*};

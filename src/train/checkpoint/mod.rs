@@ -12,7 +12,7 @@ mod series;
 use super::{OptimizerState, ResumeError, Slot};
 use crate::dims::name;
 use crate::nn::Module;
-use crate::weights::atomic::PartialFile;
+use crate::weights::atomic::StagedFile;
 use crate::weights::{
     self, Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, SaveError, TRAINING, TensorFile,
 };
@@ -97,7 +97,7 @@ pub(super) fn write<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype,
     model: &Model,
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
     Training { progress, settings, ranks, .. }: Training,
-) -> Result<PartialFile, SaveError> {
+) -> Result<StagedFile, SaveError> {
     let parameters = parameter_infos::<Model, E, D>();
     let mut tensors = weights::collect(model, "model");
     let in_parts = |found: usize, expected: usize, tensor: &str| {
@@ -171,7 +171,7 @@ pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: S
 }
 
 /// Checks the numbers of steps and the losses of a checkpoint. `optimizer_steps` are those of the optimizer that
-/// continues; it may have made some before the training.
+/// will continue, which may have been used before this training.
 fn ensure_consistent(
     path: &Path,
     header: &Header,

@@ -1,13 +1,13 @@
 //! The checkpoints of one training run: the newest, those before it, and the best.
 //!
 //! A save takes three steps. The checkpoint before gets a second name. The new one gets the name of the best if it is
-//! that. Then it gets the name of the newest, and from there on the training run resumes from it. Whatever ends the
+//! the best. Then it gets the name of the newest, and from there on the training run resumes from it. Whatever ends the
 //! process between two steps, each name is that of a whole checkpoint, and no better one was replaced.
 
 use super::names::{BEST, MAX_PREVIOUS, checkpoint_of, damaged_name, others_beside, owner, previous};
 use super::{Progress, ResumeNote, progress_in, read_progress};
 use crate::files::ensure_regular_file;
-use crate::weights::atomic::{self, PartialFile, with_suffix};
+use crate::weights::atomic::{self, StagedFile, with_suffix};
 use crate::weights::{FileKind, FileLock, SaveError, ensure_creatable, file_id_of, file_kind, open_file};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ impl Series {
         };
         let mut notes = Vec::new();
         if before != FoundAtStart::Foreign {
-            // The next save would replace what is neither a checkpoint nor empty.
+            // Otherwise the next save would replace files that are neither checkpoints nor empty.
             for path in others_beside(&newest).into_iter().filter(|path| is_other_kind(path)) {
                 let note = set_aside_note(&path);
                 atomic::rename(&path, &damaged_name(&path)).map_err(cannot_write(&path))?;
@@ -137,8 +137,8 @@ impl Series {
         self.best.map(|_| with_suffix(&self.path, BEST))
     }
 
-    /// The number of bytes that `max_to_keep` checkpoints and the best of this size need, and one that is being
-    /// written, besides those that exist.
+    /// The bytes that are still needed: those of `max_to_keep` checkpoints of this size, the best and one that is being
+    /// written, less those of the files that exist.
     pub fn needed_bytes(&self, len_bytes: u64, max_to_keep: usize) -> u64 {
         let files = others_beside(&self.newest).into_iter().chain([self.newest.clone()]);
         // Two names of one file share its bytes.
@@ -147,8 +147,8 @@ impl Series {
     }
 
     /// Makes `partial` the newest checkpoint. At every moment there is a whole one under each of the names.
-    pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> Result<(), SaveError> {
-        // The best is named first. Otherwise the rename below would delete one whose only name is that of the newest.
+    pub fn commit(&mut self, partial: StagedFile, progress: Progress, max_to_keep: usize) -> Result<(), SaveError> {
+        // The best is named first. Otherwise `partial.commit` would delete one that has no other name.
         self.keep_newest_if_best()?;
         match self.before {
             FoundAtStart::Own if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),

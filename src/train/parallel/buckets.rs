@@ -23,7 +23,7 @@ pub struct Buckets<E: Element, W> {
 struct State<E> {
     parameters: Vec<Parameter>,
     buckets: Vec<Bucket<E>>,
-    /// The sums that were started, those of the first buckets.
+    /// `sums[i]` is the sum of `buckets[i]`; it has been started.
     sums: Vec<Pending<Vec<E>>>,
 }
 
@@ -66,7 +66,7 @@ impl<E: Element, W: RankAxis> Buckets<E, W> {
     }
 
     /// Empty buckets for the same parameters.
-    pub fn empty(&self) -> Self {
+    pub fn fresh(&self) -> Self {
         let parameters: Vec<_> =
             self.state.borrow().parameters.iter().map(|&Parameter { id, len, .. }| (id, len)).collect();
         Self::new(&self.ranks, &parameters)

@@ -64,7 +64,7 @@ where
     W: RankAxis,
 {
     /// [`backward`](Self::backward) and [`all_reduce`](Partial::all_reduce) at once: the gradients of the last
-    /// layers are summed while those of the first are computed. The sums are the same bits.
+    /// layers are summed while those of the first are computed. The result has the same bits as that of both in turn.
     ///
     /// # Errors
     /// [`RanksError::Engine`]; [`RanksError::Device`] if the device fails.
@@ -94,7 +94,7 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
     let sums = match buckets.finish(&taken)? {
         Some(sums) => sums,
         // A gradient changed after it was in a bucket: all are summed again.
-        None => buckets.empty().finish(&taken)?.expect("nothing was collected before, so nothing changed"),
+        None => buckets.fresh().finish(&taken)?.expect("nothing was collected before, so nothing changed"),
     };
     let mut sums = sums.into_iter();
     visit_tensors::<_, E, D, D::Err>(&**model, "", |visited| {

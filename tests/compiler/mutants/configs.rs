@@ -97,7 +97,7 @@ impl Gemma3Config for Small {
     type HeadDim = HeadDim;
     type WindowLen = PatchWidth; // or another size
     const NORM_EPSILON: f64 = 1e-6;
-    const QUERY_SIZE: f64 = 4.0;
+    const QUERY_PRE_ATTN_SCALAR: f64 = 4.0;
 }
 fn gemma3(model: &Gemma3<Small>) {
     let _token: &Tensor<(VocabSize, EmbedDim), f32, Cpu> = &model.token_embedder;

@@ -1,8 +1,8 @@
 //! The gradients of a backward pass.
 //!
-//! dfdx fills the memory of a gradient with zeros before the first operation adds to it. The first term that a kernel
-//! gives becomes the gradient, without zeros, so the gradients between kernels are kept here, and dfdx's only have
-//! those of parameters and of dfdx's own operations.
+//! dfdx fills the memory of a gradient with zeros before the first operation adds to it. The gradients between kernels are
+//! kept here: the first term becomes the gradient, and no zeros are written. `of_dfdx` has the gradients of parameters and
+//! those of dfdx's own operations.
 
 use super::{Buffer, elementwise::add_in_parallel, operand::FlatTensor};
 use dfdx::optim::UnusedTensors;

@@ -39,7 +39,7 @@ type Node<E, D> = Rc<RefCell<State<E, D>>>;
 
 enum State<E, D: Storage<E>> {
     Open(Pass<E, D>),
-    /// It is one with this pass.
+    /// Merged into the pass of this node.
     Joined(Node<E, D>),
     /// The backward pass has run.
     Run,
@@ -61,7 +61,8 @@ struct Pass<E, D: Storage<E>> {
 enum Operation<E, D: Storage<E>> {
     OfDfdx(Backward<dfdx::tensor::Gradients<E, D>, D::Err>),
     OfKernel(Backward<Gradients<E, D>, D::Err>),
-    /// A kernel is about to read this parameter. If it is the first, the backward pass has the whole gradient here.
+    /// A kernel is about to read this parameter. The backward pass runs in reverse, so it has the whole gradient where
+    /// the first kernel reads it.
     Read(UniqueId, Backward<Gradients<E, D>, D::Err>),
 }
 

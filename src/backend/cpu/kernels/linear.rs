@@ -39,7 +39,7 @@ impl Linear {
         Self { weight, bias, in_features, out_features, split: Split::AcrossRows, weight_t: None }
     }
 
-    /// Chooses the split, and copies the weight transposed where that pays for `rows` rows.
+    /// Sets the split, and copies the weight transposed where that pays for `rows` rows.
     fn with_transposed(self, split: Split, rows: usize) -> Self {
         // gemm reads the weight column by column. With long rows these accesses miss the cache.
         let min_rows_to_transpose = match split {

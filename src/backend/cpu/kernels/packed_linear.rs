@@ -42,7 +42,7 @@ fn add_one_row<F: Format>(y: &mut [f32], x: &[f32], weight: &PackedWeight<F>) {
     partition.map_chunks(chunks, |(columns, y)| weight.add_product(columns.iter(), &x, y));
 }
 
-/// `y += x Wᵀ` for several rows. Each thread widens panels of the weight, and multiplies them as others are.
+/// `y += x Wᵀ` for several rows. Each thread widens panels of the weight, and multiplies them as a linear layer does.
 fn add_rows<F: Format>(y: &mut [f32], x: &[f32], weight: &PackedWeight<F>, rows: usize, out_features: usize) {
     let in_features = weight.columns();
     let macs_per_column = rows.max(MACS_PER_READ) * in_features;

@@ -8,8 +8,8 @@ use std::slice::ChunksExact;
 
 /// 8 bits: a block is a float16 scale and its multiples, from -127 to 127, as in `Q8_0` of llama.cpp.
 ///
-/// A row is multiplied in integers, as there, which takes half of the instructions of widened elements. The vector has
-/// 16 bits here, not 8, so its rounding is far below that of the weight.
+/// As there, a row of the weight and the vector are multiplied in integers, in half of the instructions that widened
+/// elements take. The vector has 16 bits here, not 8, so its rounding is far below that of the weight.
 #[derive(Clone, Copy)]
 pub struct Q8Format;
 

@@ -122,8 +122,8 @@ impl WithSimd for BlockedForward<'_> {
 }
 
 /// One step of the online softmax. The first `len` elements of a row of whole vectors are logits, which become
-/// `exp(logit - max_logit)`; the rest becomes 0. If the logits raise `max_logit`, the earlier `sums` and `sum_exp` are
-/// rescaled.
+/// `exp(logit - max_logit)`; the rest becomes 0. If the logits raise `max_logit`, the weighted values so far, `sums`,
+/// and `sum_exp` are rescaled.
 #[inline(always)]
 fn online_softmax<S: Simd>(
     simd: S,
