@@ -22,9 +22,12 @@ dims! {
     pub Sound = 1;
 }
 
+/// Two frames make a position of the model.
+type Frames<Config> = Product<<Config as WhisperConfig>::SrcLen, Const<2>>;
+
 /// The samples that a model reads at once; a shorter sound ends in silence.
 pub fn max_samples<Config: WhisperConfig>() -> usize {
-    Product::<Config::SrcLen, Const<2>>::SIZE * SAMPLES_PER_FRAME
+    Frames::<Config>::SIZE * SAMPLES_PER_FRAME
 }
 
 /// `max(log₁₀ power, largest - 8) / 4 + 1` of each band and frame: `-> (Sound, NumMelBins, NumFrames)`, for at most
@@ -33,7 +36,6 @@ pub fn features<Config: WhisperConfig, D: Backend<f32>>(
     device: &D,
     samples: &[f32],
 ) -> Result<Features<Sound, Config, f32, D>, OpError> {
-    type Frames<Config> = Product<<Config as WhisperConfig>::SrcLen, Const<2>>;
     let (frames, window, frequencies) = (Frames::<Config>::default(), Window, Frequencies);
     let windows: Tensor<(Frames<Config>, Window), f32, D> =
         tensor(device, windows(samples, Frames::<Config>::SIZE), (frames, window))?;

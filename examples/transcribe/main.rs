@@ -76,11 +76,8 @@ fn run<Config: WhisperConfig, D: Backend<f32>>(cli: &Cli, device: &D) -> Result<
     let task = token(if cli.translate { "translate" } else { "transcribe" })?;
     let no_timestamps = token("notimestamps")?;
     let language = |code: &String| {
-        rules
-            .languages
-            .get(&format!("<|{code}|>"))
-            .copied()
-            .ok_or(format!("--language: the model does not know {code}"))
+        let language = rules.languages.get(&format!("<|{code}|>")).copied();
+        language.ok_or_else(|| format!("--language: the model does not know {code}"))
     };
     let mut language = cli.language.as_ref().map(language).transpose()?;
     for samples in samples.chunks(max_samples::<Config>()) {

@@ -59,7 +59,7 @@ impl<Left: Bounded, Right: Bounded> Bounded for Sum<Left, Right> {
 /// fits::<SrcLen>();
 /// ```
 ///
-/// In generic code, `Len::Max: AtMost<Long>` gives `Len: AtMost<Long>`:
+/// `Len::Max: AtMost<Long>` gives `Len: AtMost<Long>` in generic code:
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{AtMost, Bounded, StaticSize, Sum}};

@@ -1,8 +1,9 @@
-//! What the examples read from sounds and images is what HuggingFace's `transformers` reads from them, and so are the
-//! texts of sounds. `tests/fixtures/features/features.py` made the features, `hugging_face/models.py` the texts.
+//! The examples read from sounds and images what HuggingFace's `transformers` reads from them, and write the same texts.
+//! `tests/fixtures/features/features.py` made the features, `hugging_face/models.py` the texts.
 
 use crate::hugging_face::{load, reference};
-use crate::parity::Fixture;
+use crate::numbers::assert_close;
+use crate::parity::{self, Fixture};
 use crate::small_models::{VocabSize, small_whisper};
 use crate::support::temp_dir;
 use png::{ColorType, Encoder};
@@ -55,12 +56,6 @@ fn picture(width: usize, height: usize) -> Picture {
     Picture { width, height, pixels: (0..width * height).map(&mut pixel).collect() }
 }
 
-/// The largest difference of two lists of numbers.
-fn largest_difference(found: &[f64], expected: &[f64]) -> f64 {
-    assert_eq!(found.len(), expected.len());
-    found.iter().zip(expected).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max)
-}
-
 #[test]
 fn features_of_sounds_are_those_of_transformers() {
     let reference = Fixture::read("features/features");
@@ -70,9 +65,7 @@ fn features_of_sounds_are_those_of_transformers() {
         let features = features::features::<whisper_tiny::Config, _>(&Cpu::default(), &sound).unwrap().as_vec();
         let bands = features.chunks(3000);
         let found: Vec<f64> = bands.flat_map(|band| frames.iter().map(|&frame| f64::from(band[frame]))).collect();
-        let difference = largest_difference(&found, reference.numbers(&format!("sound.{name}")));
-        println!("{name}: {difference:e}");
-        assert!(difference < 1e-4, "{name}: {difference}");
+        assert_close(&found, reference.numbers(&format!("sound.{name}")), 1e-4);
     }
     assert_eq!(features::max_samples::<whisper_tiny::Config>(), 480_000);
 }
@@ -89,10 +82,8 @@ fn pixels_of_images_are_those_of_transformers() {
             .filter(|(row, _)| (row % clip_vit_base_patch32::Height::SIZE).is_multiple_of(32))
             .flat_map(|(_, row)| every_32nd(row.len()).map(|column| f64::from(row[column])))
             .collect();
-        let difference = largest_difference(&found, reference.numbers(&format!("image.{name}")));
-        println!("{name}: {difference:e}");
         // A color is one of 256; both round, one of them twice.
-        assert!(difference < 2.5 / 255.0 / 0.26, "{name}: {difference}");
+        assert_close(&found, reference.numbers(&format!("image.{name}")), 2.5 / 255.0 / 0.26);
     }
 }
 
@@ -106,8 +97,7 @@ fn pictures_are_read_from_files_as_pillow_reads_them() {
     for (name, width, height) in [("color.jpg", 20, 13), ("gray.jpg", 9, 14)] {
         let picture = Picture::read(&files.join(name)).unwrap();
         assert_eq!((picture.width, picture.height), (width, height));
-        let difference = largest_difference(&numbers(&picture), reference.numbers(&format!("file.{name}")));
-        assert!(difference <= 3.0, "{name}: {difference}");
+        parity::assert_close(name, &numbers(&picture), reference.numbers(&format!("file.{name}")), 3.0);
     }
 
     let folder = temp_dir();
