@@ -21,7 +21,7 @@ use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, Maybe
 use crate::mask::{CausalMask, PadSourceKeys, SlidingWindow, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, Heads, Layers, Precision, Weight, init};
-use crate::ops::{OpError, Real, Rotary, offset, rms_norm, scale, slice};
+use crate::ops::{OpError, Real, Rotary, offset, rms_norm, scale, slice_last};
 use crate::tokens::TokenIds;
 use dfdx::shapes::ConstDim as _;
 use dfdx::tensor::{NoneTape, Tensor};
@@ -214,6 +214,6 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
             };
             x = layer.forward(x, (start, rotary::<Config>(i)), &mask, |new| cache.update(new))?;
         }
-        self.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
+        self.logits(slice_last(x, axis::<S>(), last)?)
     }
 }

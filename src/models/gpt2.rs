@@ -19,7 +19,7 @@ use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Quotient, axis};
 use crate::mask::{CausalMask, PadSourceKeys, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, Heads, LayerNorm, Layers, Precision, Weight, init};
-use crate::ops::{GeluTanh, OpError, Real, add_positions, learned_positions_from, slice};
+use crate::ops::{GeluTanh, OpError, Real, add_positions, learned_positions_from, slice_last};
 use crate::tokens::TokenIds;
 use dfdx::tensor::{NoneTape, Tensor};
 
@@ -152,6 +152,6 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> 
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
             x = layer.forward(x, Config::NORM_EPSILON, &mask, |new| cache.update(new))?;
         }
-        self.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
+        self.logits(slice_last(x, axis::<S>(), last)?)
     }
 }

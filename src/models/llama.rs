@@ -25,7 +25,7 @@ use crate::dims::{AtMost, ConstDim, Dim, Divides, Even, MaybeSharded, axis};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init};
-use crate::ops::{Activation, OpError, Real, Rotary, Silu, mul, residual, rms_norm, slice};
+use crate::ops::{Activation, OpError, Real, Rotary, Silu, mul, residual, rms_norm, slice_last};
 use crate::tokens::TokenIds;
 use dfdx::tensor::{NoneTape, Tensor};
 
@@ -239,6 +239,6 @@ impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision>
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
             x = layer.forward(x, start, &mask, |new| cache.update(new))?;
         }
-        self.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
+        self.logits(slice_last(x, axis::<S>(), last)?)
     }
 }

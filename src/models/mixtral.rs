@@ -19,7 +19,7 @@ use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded, axis};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init};
-use crate::ops::{OpError, Real, residual, rms_norm, slice};
+use crate::ops::{OpError, Real, residual, rms_norm, slice_last};
 use crate::tokens::TokenIds;
 use dfdx::tensor::{NoneTape, Tensor};
 
@@ -185,6 +185,6 @@ impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>, P: Precisio
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
             x = layer.forward(x, start, &mask, |new| cache.update(new))?;
         }
-        self.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
+        self.logits(slice_last(x, axis::<S>(), last)?)
     }
 }

@@ -152,7 +152,7 @@ pub use rms_norm::rms_norm;
 pub(crate) use rotary_positions::rotate_heads;
 pub use rotary_positions::{Rotary, RotaryPairs, RotaryScaling, rotary_positions};
 pub use select::select;
-pub use slice::slice;
+pub use slice::{slice, slice_last};
 pub use stack::stack;
 pub use top_k::top_k;
 pub use views::{NamedAxes, Sizes};

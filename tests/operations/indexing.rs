@@ -4,8 +4,8 @@ use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
 use typed_transformer::dims::Windows;
 use typed_transformer::ops::{
-    argmax, cumsum, eq, full, gather, ge, gt, iota, le, lt, mean, ne, one_hot, select, slice, take, top_k, where_,
-    windows, zeros,
+    argmax, cumsum, eq, full, gather, ge, gt, iota, le, lt, mean, ne, one_hot, select, slice, slice_last, take, top_k,
+    where_, windows, zeros,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -65,6 +65,16 @@ proptest! {
             let sliced: X<(Rows, Count, Columns)> = sliced.unwrap();
             for [a, b, c] in places([rows, part, columns]) {
                 prop_assert_eq!(at(&sliced, [a, b, c]), at(&x, [a, start + b, c]));
+            }
+        }
+        let end = slice_last(x.clone(), axis::<Len>(), Count::new(part));
+        if part > len {
+            let error = format!("slice: Count={part} from 0 on is not inside Len={len}");
+            prop_assert_eq!(end.unwrap_err().to_string(), error);
+        } else {
+            let end: X<(Rows, Count, Columns)> = end.unwrap();
+            for [a, b, c] in places([rows, part, columns]) {
+                prop_assert_eq!(at(&end, [a, b, c]), at(&x, [a, len - part + b, c]));
             }
         }
     }

@@ -3,7 +3,7 @@ use crate::backend::Backend;
 use crate::dims::{Dim, MaybeSharded, NamedShape, axis};
 use crate::mask::PaddingMask;
 use crate::nn::{Autoregressive, Cache, DecoderCache, FullPrecision, Layers, Precision};
-use crate::ops::{OpError, Real, slice};
+use crate::ops::{OpError, Real, slice_last};
 use crate::tokens::TokenIds;
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
@@ -81,7 +81,7 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Pre
             let update_cache = |new| target.update(new);
             x = layer.forward(x, update_cache, (position_bias.clone(), &mask), source.clone(), &source_mask)?;
         }
-        self.model.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
+        self.model.logits(slice_last(x, axis::<S>(), last)?)
     }
 }
 

@@ -3,7 +3,7 @@ use crate::backend::Backend;
 use crate::dims::{Dim, MaybeSharded, NamedShape, axis};
 use crate::mask::PaddingMask;
 use crate::nn::{Autoregressive, Cache, DecoderCache, FullPrecision, Layers, Precision};
-use crate::ops::{OpError, Real, slice};
+use crate::ops::{OpError, Real, slice_last};
 use crate::tokens::TokenIds;
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
@@ -76,7 +76,7 @@ impl<B: MaybeSharded, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precisio
         for (layer, (target, source)) in self.model.decoder.iter().zip(caches) {
             x = layer.forward(x, |new| target.update(new), &mask, source.clone())?;
         }
-        self.model.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
+        self.model.logits(slice_last(x, axis::<S>(), last)?)
     }
 }
 

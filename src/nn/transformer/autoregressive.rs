@@ -2,7 +2,7 @@ use crate::backend::Backend;
 use crate::dims::{Const, ConstDim, Dim, MaybeSharded, axis, check_same_size};
 use crate::mask::PaddingMask;
 use crate::nn::{Cache, DecoderCache, DecoderOnly, LM, Seq2Seq, SingleStack};
-use crate::ops::{OpError, Real, dim_error, select, slice};
+use crate::ops::{OpError, Real, dim_error, select, slice_last};
 use crate::tokens::TokenIds;
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
@@ -17,7 +17,7 @@ use std::fmt;
 /// A decoder of your own, of one block:
 ///
 /// ```
-/// use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, nn::*, ops::slice, prelude::*};
+/// use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, nn::*, ops::slice_last, prelude::*};
 ///
 /// #[module(output = VocabSize)]
 /// struct Writer<E, D> {
@@ -43,7 +43,7 @@ use std::fmt;
 ///     ) -> Result<Tensor<(B, Last, VocabSize), E, D>, OpError> {
 ///         let x = self.embedding.forward(tokens, NoneTape)?; // (B, S, EmbedDim)
 ///         let x = self.block.forward_cached(x, cache)?;
-///         self.logits.forward(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
+///         self.logits.forward(slice_last(x, axis::<S>(), last)?)
 ///     }
 /// }
 ///
@@ -139,7 +139,7 @@ impl<B: MaybeSharded, Config: SingleStack, E: Real, D: Backend<E>> Autoregressiv
         cache.check_fits(&self.embedder.token_embedder.weight, batch, next)?;
         let x = self.embedder.forward_from(cache.len(), tokens, NoneTape)?;
         let x = self.decoder.forward_cached(x, cache)?;
-        self.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
+        self.logits(slice_last(x, axis::<S>(), last)?)
     }
 }
 
@@ -193,6 +193,6 @@ impl<B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoreg
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::TgtVocab), E, D>, OpError> {
         let x = self.model.decoder.forward_cached(tokens, cache)?;
-        self.model.logits(slice(x, axis::<S>(), tokens.shape().1.size().saturating_sub(last.size()), last)?)
+        self.model.logits(slice_last(x, axis::<S>(), last)?)
     }
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 use typed_transformer::ops::{
-    broadcast, concat, cumsum, narrow, patches, permute, rename, reshape, scale, select, slice, split, stack, where_,
-    windows,
+    broadcast, concat, cumsum, narrow, patches, permute, rename, reshape, scale, select, slice, slice_last, split,
+    stack, where_, windows,
 };
 
 dims! {
@@ -77,6 +77,7 @@ fn parts_of_an_axis_agree() {
         let part = Part::new(q.size().div_ceil(2));
         let start = q.size() - part.size();
         compare_map!(x, |x| slice(x, axis::<QLen>(), start, part));
+        compare_map!(x, |x| slice_last(x, axis::<QLen>(), part));
         compare_map!(x, |x| narrow(x, axis::<EmbedDim>(), 3, First));
         compare_map!(x, |x| select(x, axis::<QLen>(), start));
         compare_map!(x, |x| select(x, axis::<Batch>(), b.size() - 1));
