@@ -83,8 +83,8 @@ impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 
 /// The dimension may index a table of positions over `MaxLen`.
 ///
-/// A run-time dimension may if [`dims!`](crate::dims!) declares it as `<= MaxLen`, with this name. A bound of equal
-/// size and another name is refused: it is that of another sequence. A compile-time dimension and a [`Sum`] are
+/// A run-time dimension may if [`dims!`](crate::dims!) declares it as `<= MaxLen`. If it declares `<= OtherMax`, it is
+/// refused even at equal size, because `OtherMax` bounds a different sequence. A compile-time dimension and a [`Sum`] are
 /// compared by size.
 ///
 /// ```

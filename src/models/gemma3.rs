@@ -204,7 +204,7 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
         let ((start, _), len) = (cache.reserve(&self.norm, tokens.shape())?, tokens.shape().1);
         let mut x = self.embed(tokens, NoneTape)?;
-        // The mask is made before the update, which would take the new positions for earlier ones.
+        // The mask is made before the update: afterwards the cache counts the new positions as earlier ones.
         for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
             let mask = if Config::is_global(i) {
                 cache.mask(len)

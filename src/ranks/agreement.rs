@@ -32,12 +32,12 @@ impl<Axis: RankAxis> Ranks<Axis> {
         if ranks.is_empty() {
             return result;
         }
-        self.finish();
+        self.end_together();
         result.and(Err(RanksError::OtherRanks { axis: Axis::NAME, ranks }.into()))
     }
 
     /// Compares named settings of all ranks, such as the command line. Call it before anything that some ranks might not do:
-    /// ranks that differ wait for each other for ever, or train another model each.
+    /// ranks that differ wait for each other for ever, or each train a different model.
     ///
     /// # Errors
     /// On all ranks, [`RanksError::Setting`] with the first rank that differs from rank 0, the setting, and both values;
@@ -66,7 +66,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         for (rank, other) in all.iter().enumerate().skip(1) {
             let names = first.keys().chain(other.keys());
             if let Some(setting) = names.into_iter().find(|&name| first.get(name) != other.get(name)) {
-                self.finish();
+                self.end_together();
                 let value = |settings: &Settings| settings.get(setting).map_or("absent", String::as_str).to_string();
                 let (expected, found) = (value(first), value(other));
                 return Err(RanksError::Setting { axis: Axis::NAME, rank, setting: setting.clone(), expected, found });
@@ -80,7 +80,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// The next collective operation cancels it. On an axis of a [`split`](Self::split) it has no effect, because a
     /// split does not hold all ranks.
-    pub fn finish(&self) {
+    pub fn end_together(&self) {
         if self.is_world {
             self.worker.set_finished(true);
         }

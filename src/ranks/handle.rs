@@ -53,7 +53,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// A launcher is recognized by a variable of the environment: `OMPI_COMM_WORLD_SIZE` (Open MPI), `PMI_SIZE`
     /// (MPICH, Intel MPI, `srun --mpi=pmi2`), `MPI_LOCALNRANKS` (MPICH) or `PMIX_RANK` (`srun --mpi=pmix`).
     ///
-    /// Call [`finish`](Self::finish) before the last clone is dropped. A process that drops it without `finish` ends
+    /// Call [`end_together`](Self::end_together) before the last clone is dropped. A process that drops it without `end_together` ends
     /// all others after 5 seconds.
     ///
     /// # Errors
@@ -191,7 +191,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         name: &'static str,
         operation: impl FnOnce(&dyn Communicator) -> super::communicator::EngineResult<Value> + Send + 'static,
     ) -> Pending<Value> {
-        // This operation cancels an earlier `finish`: leaving now would block the others.
+        // This operation cancels an earlier `end_together`: leaving now would block the others.
         self.worker.set_finished(false);
         let rank = self.rank();
         let describe = move |message| RanksError::Engine { rank, axis: Axis::NAME, operation: name, message };

@@ -20,7 +20,7 @@ impl StagedFile {
     /// Writes the new content of the file at `path`. It has the permissions of the old one.
     pub fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let mut partial = Self::create(path)?;
-        clear_partial(&partial.target);
+        remove_all_abandoned(&partial.target);
         let file = &mut partial.file;
         // Set before the content is written, so that nobody can read it who could not read the old file.
         if let Ok(old) = fs::metadata(&partial.target) {
@@ -112,7 +112,7 @@ pub(crate) fn folder(file: &Path) -> &Path {
 
 /// Removes the partial files that killed writers of `target` left beside it: those that no writer holds and that begin
 /// as a safetensors file does. What cannot be removed now is removed by a later writer.
-pub(crate) fn clear_partial(target: &Path) {
+pub(crate) fn remove_all_abandoned(target: &Path) {
     let name = target.file_name().unwrap_or_default();
     let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
     let entries = disk::count_call().and_then(|()| fs::read_dir(folder(target)));

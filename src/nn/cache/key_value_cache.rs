@@ -126,7 +126,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         allocate().map_err(device_error::<D::Err>("cache"))
     }
 
-    /// Number of positions in the cache.
+    /// The number of positions that were read so far, those that a window dropped included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -177,8 +177,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         AttentionMask::causal_from((batch, next, self.capacity_with(next)), self.num_held(), Mask::WINDOW)
     }
 
-    /// Drops the positions that no new one sees through `Mask`, once they are as many as its window is wide. After it,
-    /// the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows. Call it before a
+    /// Drops the positions that no new one sees through `Mask`, but only when at least one window of them has
+    /// accumulated. After it, the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows. Call it before a
     /// step, not after it, so that the positions of the last step can be taken back. A later call with a wider window,
     /// or with [`CausalMask`], does not see what was dropped.
     ///

@@ -61,7 +61,8 @@ pub trait Arch: 'static {
     }
 }
 
-/// An [`Arch`] whose kind of positions exists for width `EmbedDim`. It is implemented for every such `Arch`.
+/// An [`Arch`] whose kind of positions can be made for `EmbedDim` columns; sinusoidal ones need an even number. It is
+/// implemented for every such `Arch`.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::HasPositionsFor};

@@ -75,7 +75,7 @@ impl Series {
             if let Ok(found) = fs::metadata(file) {
                 ensure_regular_file(&found).map_err(cannot_write(file))?;
             }
-            atomic::clear_partial(file);
+            atomic::remove_all_abandoned(file);
         }
 
         let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
@@ -148,7 +148,7 @@ impl Series {
 
     /// Makes `partial` the newest checkpoint. At every moment there is a whole one under each of the names.
     pub fn commit(&mut self, partial: StagedFile, progress: Progress, max_to_keep: usize) -> Result<(), SaveError> {
-        // The best is named first. Otherwise `partial.commit` would delete one that has no other name.
+        // `partial.commit` replaces the newest. If that is the best and has no name as such yet, it gets one first.
         self.keep_newest_if_best()?;
         match self.before {
             FoundAtStart::Own if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),

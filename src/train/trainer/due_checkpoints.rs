@@ -48,38 +48,38 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         self.checkpoints = Some(series);
         let is_save = |failure: &TrainError| matches!(failure, TrainError::Save { .. });
-        let before = self.failures.iter().position(is_save).map(|index| self.failures.remove(index));
+        let earlier_failure = self.failures.iter().position(is_save).map(|index| self.failures.remove(index));
         match saved {
             Ok(()) => {
                 self.origin = Some(Origin::new(&path, progress, false));
-                if let Some(TrainError::Save { saved_at: Some(saved_at), .. }) = before {
+                if let Some(TrainError::Save { saved_at: Some(saved_at), .. }) = earlier_failure {
                     weights::remove_private_file(&saved_at);
                 }
             }
             Err(source) => {
-                let before = match before {
+                let earlier = match earlier_failure {
                     Some(TrainError::Save { saved_at, .. }) => saved_at,
                     _ => None,
                 };
-                // A file that was saved there before is still whole if this save fails.
-                let saved_at = self.save_elsewhere(model, &path, before.clone()).ok().or(before);
+                // The file of the earlier failure is still whole if this save fails.
+                let saved_at = self.save_elsewhere(model, &path, earlier.clone()).ok().or(earlier);
                 self.failures.push(TrainError::Save { source, saved_at });
             }
         }
     }
 
-    /// Saves the training in a folder of temporary files that only its user can read: that of `before`, or a new
-    /// one.
+    /// Saves the training in a folder of temporary files that only its user can read: at `earlier`, or at a
+    /// new path.
     fn save_elsewhere<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Backend<E>>(
         &self,
         model: &Model,
         refused: &Path,
-        before: Option<PathBuf>,
+        earlier: Option<PathBuf>,
     ) -> Result<PathBuf, SaveError>
     where
         O: Optimizer<Model, E, D>,
     {
-        if let Some(path) = before {
+        if let Some(path) = earlier {
             return self.save(model, &path).map(|()| path);
         }
         weights::in_private_folder(refused, |path| self.save(model, path))

@@ -24,14 +24,14 @@ pub fn tensor_id<Dims: Shape, E: Unit, D: Storage<E>>(tensor: &Tensor<Dims, E, D
 /// The key of a tensor's gradient, and the way to it.
 pub struct GradientKey<E, D: Storage<E>> {
     id: UniqueId,
-    /// Finds it among dfdx's gradients, which add zeros if they do not have it.
+    /// Finds the gradient among dfdx's. If it is missing, it becomes zeros.
     find: Arc<Find<E, D>>,
 }
 
 type OfDfdx<E, D> = dfdx::tensor::Gradients<E, D>;
 type Find<E, D> = dyn Fn(&mut OfDfdx<E, D>) -> Result<&mut <D as Storage<E>>::Vec, <D as HasErr>::Err> + Send + Sync;
 
-/// That of a tensor that a kernel reads or writes.
+/// The key of the gradient of a tensor that a kernel reads or writes.
 pub type KernelKey = GradientKey<f32, Cpu>;
 
 impl KernelKey {
@@ -65,8 +65,8 @@ pub struct Gradients<E, D: Storage<E>> {
     of_dfdx: OfDfdx<E, D>,
     /// Whether an operation of dfdx has run, so that `of_dfdx` may have terms of any gradient.
     has_run_dfdx: bool,
-    /// The tensors whose gradients `of_dfdx` has before any operation of dfdx has run: the loss, and what kernels read
-    /// as a parameter. What is read as a parameter may be the output of a kernel, such as a scale `1 + w`.
+    /// The tensors whose gradients kernels put into `of_dfdx`: the loss, and what a kernel reads as a parameter. A kernel
+    /// may read the output of another kernel as a parameter, such as a scale `1 + w`.
     in_dfdx: HashSet<UniqueId>,
     /// The tensors whose gradient was taken.
     taken: HashSet<UniqueId>,

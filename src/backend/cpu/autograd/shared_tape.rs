@@ -158,7 +158,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         let mut gradients = pass.gradients.unwrap_or_else(dfdx::tensor::Gradients::leaky);
         loss.device().try_fill_with_ones(gradients.get_or_alloc_mut(loss)?)?;
         let mut gradients = Gradients::new(gradients, tensor_id(loss), hook);
-        // Two passes that became one have their operations in two runs.
+        // When two passes become one, the operations of one stand behind those of the other.
         pass.operations.sort_by_key(|(time, _)| *time);
         while let Some((time, operation)) = pass.operations.pop() {
             match operation {

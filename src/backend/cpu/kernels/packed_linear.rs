@@ -39,25 +39,25 @@ fn add_one_row<F: Format>(y: &mut [f32], x: &[f32], weight: &PackedWeight<F>) {
     let x = PackedWeight::<F>::pack_input(x);
     let partition = Partition::new(y.len(), MACS_PER_READ * weight.columns(), usize::MAX);
     let chunks = partition.chunks().zip(partition.split_mut(y, 1));
-    partition.map_chunks(chunks, |(columns, y)| weight.add_product(columns.iter(), &x, y));
+    partition.map_chunks(chunks, |(features, y)| weight.add_product(features.iter(), &x, y));
 }
 
 /// `y += x Wᵀ` for several rows. Each thread widens panels of the weight, and multiplies them as a linear layer does.
 fn add_rows<F: Format>(y: &mut [f32], x: &[f32], weight: &PackedWeight<F>, rows: usize, out_features: usize) {
     let in_features = weight.columns();
-    let macs_per_column = rows.max(MACS_PER_READ) * in_features;
-    let partition = Partition::new(out_features, macs_per_column, (ELEMENTS_PER_PANEL / in_features.max(1)).max(1));
+    let macs_per_feature = rows.max(MACS_PER_READ) * in_features;
+    let partition = Partition::new(out_features, macs_per_feature, (ELEMENTS_PER_PANEL / in_features.max(1)).max(1));
     let chunks = partition.chunks().zip(partition.split_columns_mut(y, 1));
-    partition.map_chunks(chunks, |(columns, mut y)| {
-        let mut panel = Buffer::recycled(columns.len() * in_features);
-        weight.unpack(columns.iter(), &mut panel);
+    partition.map_chunks(chunks, |(features, mut y)| {
+        let mut panel = Buffer::recycled(features.len() * in_features);
+        weight.unpack(features.iter(), &mut panel);
         if rows <= MAX_FEW_ROWS {
             return add_few_rows(y, x, &panel, in_features);
         }
-        let mut product = Buffer::recycled(columns.len() * rows);
-        let panel = Matrix::new(&panel, columns.len(), in_features);
+        let mut product = Buffer::recycled(features.len() * rows);
+        let panel = Matrix::new(&panel, features.len(), in_features);
         matmul(&mut product, panel, Matrix::new(x, rows, in_features).transposed(), false);
-        Matrix::new(&product, columns.len(), rows).transposed().add_to_rows(&mut y);
+        Matrix::new(&product, features.len(), rows).transposed().add_to_rows(&mut y);
     });
 }
 
@@ -67,7 +67,7 @@ fn backward_input<F: Format>(dx: &mut [f32], dy: &[f32], weight: &PackedWeight<F
     let mut widened = Buffer::recycled(out_features * in_features);
     let partition = Partition::new(out_features, in_features, usize::MAX);
     let chunks = partition.chunks().zip(partition.split_mut(&mut widened, in_features));
-    partition.map_chunks(chunks, |(columns, panel)| weight.unpack(columns.iter(), panel));
+    partition.map_chunks(chunks, |(features, panel)| weight.unpack(features.iter(), panel));
     let widened = Matrix::new(&widened, out_features, in_features);
     let partition = Partition::new(dx.len() / in_features.max(1), out_features * in_features, usize::MAX);
     let chunks = partition.chunks().zip(partition.split_mut(dx, in_features));
