@@ -84,12 +84,12 @@ fn try_all(mut sample: impl FnMut(&mut Vec<Variant>, usize)) {
     let is_chosen = |name: &str| chosen.as_deref().is_none_or(|chosen| chosen == name);
     for (name, source) in PROGRAMS.into_iter().filter(|(name, _)| is_chosen(name)) {
         let equal = source::with_equal_sizes(source);
-        for (sizes, source, enough) in [("own", source, 20), ("equal", &equal, 10)] {
+        for (sizes, source, enough) in [("own", source, 8), ("equal", &equal, 4)] {
             let begun = Instant::now();
             let program = Program::new(source);
             let (mut mutants, mut renamings) = (program.mutants(), program.renamings());
             sample(&mut mutants, enough);
-            sample(&mut renamings, enough / 10);
+            sample(&mut renamings, enough / 4);
             let tried = mutants.len();
             let variants = [program.unchanged(), mutants, renamings].concat();
 
