@@ -89,11 +89,6 @@ impl Partition {
         Self { units, chunk_len: units.max(1), chunks_per_thread: 1 }
     }
 
-    /// The number of units in every chunk except the last, which may be smaller.
-    pub fn chunk_len(self) -> usize {
-        self.chunk_len
-    }
-
     /// The units of each chunk.
     pub fn chunks(self) -> impl Iterator<Item = Chunk> {
         (0..self.units)
@@ -174,8 +169,8 @@ mod tests {
             [(1, 1, 1, 1), (750, 1, 10, 64), (768, 1, 1 << 20, 256), (13, 1, 1 << 20, 4), (50, 16, 1 << 16, 16)]
         {
             let partition = Partition::of_groups(units, group, macs, max);
-            assert!((1..=max).contains(&partition.chunk_len()));
-            assert_eq!(partition.chunk_len() % group, 0);
+            assert!((1..=max).contains(&partition.chunk_len));
+            assert_eq!(partition.chunk_len % group, 0);
             let numbers: Vec<usize> = (0..units).collect();
             let read = |chunks: Vec<Chunk>| -> Vec<usize> {
                 chunks.into_iter().flat_map(|units| units.slice(&numbers, 1)).copied().collect()
@@ -183,7 +178,7 @@ mod tests {
             let parts = partition.map_threads(partition.chunks(), read);
             assert_eq!(parts.concat(), numbers);
             let longest = parts.iter().map(Vec::len).max().unwrap();
-            assert!(longest <= units.div_ceil(parts.len()) + partition.chunk_len());
+            assert!(longest <= units.div_ceil(parts.len()) + partition.chunk_len);
             let mut written = vec![0; units * 2];
             partition.map_mut(&mut written, 2, |units, chunk| {
                 assert_eq!(chunk.len(), 2 * units.len());

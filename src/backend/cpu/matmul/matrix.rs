@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::simd::{ElementOps, add_row};
+use crate::simd::ElementOps;
 
 /// A view of a matrix. Strides count elements, each an `f32` or a vector.
 #[derive(Clone, Copy)]
@@ -138,29 +138,6 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
 }
 
 impl<'a> Matrix<'a> {
-    /// Adds each row to a row of `output`.
-    pub fn add_to_rows(self, output: &mut [&mut [f32]]) {
-        if let Some(rows) = self.contiguous_rows() {
-            return output.iter_mut().zip(rows).for_each(|(output, row)| add_row(output, row));
-        }
-        // A tile stays in the nearest cache, where reading columns costs as little as reading rows.
-        const TILE: usize = 16;
-        for (first_row, output) in (0..self.rows).step_by(TILE).zip(output.chunks_mut(TILE)) {
-            for first_column in (0..self.columns).step_by(TILE) {
-                let columns = TILE.min(self.columns - first_column);
-                let mut tile = [[0.0; TILE]; TILE];
-                for column in 0..columns {
-                    for (row, tile) in tile[..output.len()].iter_mut().enumerate() {
-                        tile[column] = self.get(first_row + row, first_column + column);
-                    }
-                }
-                for (output, tile) in output.iter_mut().zip(&tile) {
-                    add_row(&mut output[first_column..][..columns], &tile[..columns]);
-                }
-            }
-        }
-    }
-
     /// The same view with elements of `C`. The strides must already be in such elements.
     #[inline(always)]
     pub fn as_elements<C: ElementOps>(self) -> Matrix<'a, C::Element> {
@@ -170,25 +147,6 @@ impl<'a> Matrix<'a> {
             columns: self.columns,
             row_stride: self.row_stride,
             column_stride: self.column_stride,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_and_columns_are_added_to_their_place() {
-        for (rows, columns) in [(1, 1), (1, 40), (3, 17), (16, 16), (17, 5), (33, 50)] {
-            let numbers: Vec<f32> = (0..rows * columns).map(|i| (i * 7919 % 101) as f32).collect();
-            let views = [Matrix::new(&numbers, rows, columns), Matrix::new(&numbers, columns, rows).transposed()];
-            for view in views {
-                let mut sums = vec![2.0; rows * columns];
-                view.add_to_rows(&mut sums.chunks_mut(columns).collect::<Vec<_>>());
-                let expected = (0..rows * columns).map(|i| 2.0 + view.get(i / columns, i % columns));
-                assert_eq!(sums, expected.collect::<Vec<_>>());
-            }
         }
     }
 }

@@ -139,20 +139,28 @@ impl KeyCounts {
     }
 }
 
-/// `(K, Dim) -> (ceil(K / KEYS_PER_BLOCK), Dim, KEYS_PER_BLOCK)`: packs the keys of each block as columns. The last
+/// The elements from one query of a block of scores to the next. Blocks of few keys are narrow, so that their rows share
+/// no more of the cache than they need.
+#[inline(always)]
+pub fn block_stride(keys: usize) -> usize {
+    padded_len(keys).clamp(1, KEYS_PER_BLOCK)
+}
+
+/// `(K, Dim) -> (ceil(K / KEYS_PER_BLOCK), Dim, block_stride(K))`: packs the keys of each block as columns. The last
 /// block is padded with zeros to whole vectors.
 #[inline(always)]
 pub fn pack_transposed(matrix: Matrix) -> Buffer {
     let (keys, dim) = (matrix.rows(), matrix.columns());
-    let mut packed = Buffer::recycled(keys.div_ceil(KEYS_PER_BLOCK) * KEYS_PER_BLOCK * dim);
-    for (block, packed) in blocks(keys, KEYS_PER_BLOCK).zip(packed.chunks_exact_mut((KEYS_PER_BLOCK * dim).max(1))) {
+    let stride = block_stride(keys);
+    let mut packed = Buffer::recycled(keys.div_ceil(KEYS_PER_BLOCK) * stride * dim);
+    for (block, packed) in blocks(keys, KEYS_PER_BLOCK).zip(packed.chunks_exact_mut((stride * dim).max(1))) {
         let len = block.len();
         for (key, row) in matrix.row_range(block).contiguous_rows().into_iter().flatten().enumerate() {
-            for (packed, element) in packed.chunks_exact_mut(KEYS_PER_BLOCK).zip(row) {
+            for (packed, element) in packed.chunks_exact_mut(stride).zip(row) {
                 packed[key] = *element;
             }
         }
-        for packed in packed.chunks_exact_mut(KEYS_PER_BLOCK) {
+        for packed in packed.chunks_exact_mut(stride) {
             packed[len..padded_len(len)].fill(0.0);
         }
     }

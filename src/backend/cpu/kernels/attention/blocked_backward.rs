@@ -1,6 +1,6 @@
 use super::AttentionConfig;
 use super::block::{
-    KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, blocks, multiply_block, pack_rows,
+    KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, block_stride, blocks, multiply_block, pack_rows,
     pack_transposed,
 };
 use crate::autograd::{Buffer, Chunk};
@@ -41,10 +41,11 @@ impl WithSimd for BlockedBackward<'_> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let (c, dims, scale) = (VectorElements(simd), self.config.dims, self.config.scale);
         let (qk_len, vo_len) = (padded_len(dims.qk_dim), padded_len(dims.vo_dim));
-        let [mut weights, mut d_logits] = [(); 2].map(|()| Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK));
+        let stride = block_stride(dims.keys);
+        let [mut weights, mut d_logits] = [(); 2].map(|()| Buffer::recycled(QUERIES_PER_BLOCK * stride));
         let mut dq = Buffer::recycled(dims.queries * qk_len);
-        let mut dk = Buffer::recycled(KEYS_PER_BLOCK * qk_len);
-        let mut dv = Buffer::recycled(KEYS_PER_BLOCK * vo_len);
+        let mut dk = Buffer::recycled(stride * qk_len);
+        let mut dv = Buffer::recycled(stride * vo_len);
         let mut weighted_means = Buffer::recycled(dims.queries);
         let mut visible = [false; KEYS_PER_BLOCK];
         let mut packed = [(); 3].map(|()| Buffer::recycled(0));
@@ -83,17 +84,17 @@ impl WithSimd for BlockedBackward<'_> {
                         multiply_block(
                             simd,
                             scores,
-                            KEYS_PER_BLOCK,
+                            stride,
                             false,
                             a.row_range(queries.clone()),
                             &b_t[keys.start * a.columns()..],
-                            KEYS_PER_BLOCK,
+                            stride,
                             |_| 0..a.columns(),
                             |rows| counts.max(rows),
                         );
                     }
                     let width = padded_len(counts.max(0..queries.len()));
-                    let rows = weights.chunks_exact_mut(KEYS_PER_BLOCK).zip(d_logits.chunks_exact_mut(KEYS_PER_BLOCK));
+                    let rows = weights.chunks_exact_mut(stride).zip(d_logits.chunks_exact_mut(stride));
                     for ((query, len), (weights, d_logits)) in queries.clone().zip(counts.iter()).zip(rows) {
                         if let Some(bias) = self.bias {
                             add_row(&mut weights[..len], &bias[dims.weight_index(head, query, keys.start)..]);
@@ -126,7 +127,7 @@ impl WithSimd for BlockedBackward<'_> {
                             add_row(&mut self.d_bias[dims.weight_index(i, query, keys.start)..], &d_logits[..len]);
                         }
                     }
-                    let view = |scores| Matrix::strided(scores, queries.len(), keys.len(), KEYS_PER_BLOCK);
+                    let view = |scores| Matrix::strided(scores, queries.len(), keys.len(), stride);
                     let dq = &mut dq[queries.start * qk_len..];
                     multiply_block(
                         simd,

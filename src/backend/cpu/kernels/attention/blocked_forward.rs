@@ -1,6 +1,6 @@
 use super::AttentionConfig;
 use super::block::{
-    KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, blocks, multiply_block, pack_rows,
+    KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, block_stride, blocks, multiply_block, pack_rows,
     pack_transposed,
 };
 use crate::autograd::{Buffer, Chunk};
@@ -38,7 +38,8 @@ impl WithSimd for BlockedForward<'_> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let dims = self.config.dims;
         let (qk_len, vo_len) = (padded_len(dims.qk_dim), padded_len(dims.vo_dim));
-        let mut scores = Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK);
+        let stride = block_stride(dims.keys);
+        let mut scores = Buffer::recycled(QUERIES_PER_BLOCK * stride);
         let mut sums = Buffer::recycled(QUERIES_PER_BLOCK * vo_len);
         let mut visible = [false; KEYS_PER_BLOCK];
         let softmax_stats = self.softmax_stats.chunks_exact_mut((2 * dims.queries).max(1));
@@ -57,7 +58,7 @@ impl WithSimd for BlockedForward<'_> {
             max_logits.fill(f32::MIN);
             sum_exps.fill(0.0);
             for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
-                sums.fill(0.0);
+                sums[..queries.len() * vo_len].fill(0.0);
                 let visible_keys = self.mask.visible_keys(queries.clone());
                 for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
                     if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
@@ -68,18 +69,20 @@ impl WithSimd for BlockedForward<'_> {
                         Some((k_t, _)) => multiply_block(
                             simd,
                             &mut scores,
-                            KEYS_PER_BLOCK,
+                            stride,
                             false,
                             q.row_range(queries.clone()),
                             &k_t[keys.start * dims.qk_dim..],
-                            KEYS_PER_BLOCK,
+                            stride,
                             |_| 0..dims.qk_dim,
                             |rows| counts.max(rows),
                         ),
-                        None => multiply_rows(&mut scores, q.row_range(queries.clone()), k.row_range(keys.clone())),
+                        None => {
+                            multiply_rows(&mut scores, stride, q.row_range(queries.clone()), k.row_range(keys.clone()))
+                        }
                     }
                     let width = padded_len(counts.max(0..queries.len()));
-                    let rows = scores.chunks_exact_mut(KEYS_PER_BLOCK).zip(sums.chunks_exact_mut(vo_len.max(1)));
+                    let rows = scores.chunks_exact_mut(stride).zip(sums.chunks_exact_mut(vo_len.max(1)));
                     for ((query, len), (row, sums)) in queries.clone().zip(counts.iter()).zip(rows) {
                         let row = &mut row[..width];
                         if let Some(bias) = self.bias {
@@ -91,7 +94,7 @@ impl WithSimd for BlockedForward<'_> {
                             dropout.apply(&mut row[..len], dims.weight_index(head, query, keys.start));
                         }
                     }
-                    let weights = Matrix::strided(&scores, queries.len(), width.min(keys.len()), KEYS_PER_BLOCK);
+                    let weights = Matrix::strided(&scores, queries.len(), width.min(keys.len()), stride);
                     match &packed {
                         Some((_, v)) => multiply_block(
                             simd,
@@ -121,8 +124,8 @@ impl WithSimd for BlockedForward<'_> {
     }
 }
 
-/// One step of the online softmax. The first `len` elements of a row of whole vectors are logits, which become
-/// `exp(logit - max_logit)`; the rest becomes 0. If the logits raise `max_logit`, the weighted values so far, `sums`,
+/// One step of the online softmax. The first `len` elements of `row` are logits, which become `exp(logit - max_logit)`.
+/// The rest, up to a whole number of vectors, becomes 0. If the logits raise `max_logit`, the weighted values so far, `sums`,
 /// and `sum_exp` are rescaled.
 #[inline(always)]
 fn online_softmax<S: Simd>(
@@ -154,10 +157,10 @@ fn online_softmax<S: Simd>(
     *sum_exp += simd.reduce_sum_f32s(sum_exps);
 }
 
-/// `(Q, Dim), (K, Dim) -> (Q, KEYS_PER_BLOCK)`: `a bᵀ`.
+/// `(Q, Dim), (K, Dim) -> (Q, stride)`: `a bᵀ`.
 #[inline(always)]
-fn multiply_rows(scores: &mut [f32], a: Matrix, b: Matrix) {
-    for (scores, a) in scores.chunks_exact_mut(KEYS_PER_BLOCK).zip(a.contiguous_rows().into_iter().flatten()) {
+fn multiply_rows(scores: &mut [f32], stride: usize, a: Matrix, b: Matrix) {
+    for (scores, a) in scores.chunks_exact_mut(stride).zip(a.contiguous_rows().into_iter().flatten()) {
         for (score, b) in scores.iter_mut().zip(b.contiguous_rows().into_iter().flatten()) {
             *score = dot(a, b);
         }
