@@ -74,6 +74,7 @@ fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, H
     let heads: Tensor<(B, S, Product<H, Head>), E, Cpu> = random();
     let ids: Vec<usize> = (0..B::SIZE * S::SIZE).map(|i| i * 7 % V::SIZE).collect();
     let ids: TokenIds<B, S, V> = TokenIds::from_ids(&ids, None, Default::default()).unwrap();
+    let labels = LabelIds::from(ids.clone());
     let mask = AttentionMask::from_fn(Default::default(), |_, q, k| k <= q);
 
     let tape = OwnTape::default;
@@ -88,7 +89,7 @@ fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, H
         name,
         multi_head_attention(heads.recorded(), heads.retaped(), heads.retaped(), &mask, AttentionOptions::default())
     );
-    measure!(criterion, name, cross_entropy(logits.recorded(), &ids, Reduction::MeanAll));
+    measure!(criterion, name, cross_entropy(logits.recorded(), &labels, Reduction::MeanAll));
 }
 
 fn layers<B: ConstDim, S: ConstDim, M: ConstDim, H: ConstDim, Head: ConstDim, Hidden: ConstDim, E: Real>(

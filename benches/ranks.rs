@@ -150,7 +150,7 @@ fn measure(arguments: &Arguments) {
         let ids: Vec<usize> = (0..rows.size() * MaxSeqLen::SIZE).map(next).collect();
         TokenIds::<_, _, VocabSize>::from_ids(&ids, None, (rows, MaxSeqLen)).unwrap()
     };
-    let (inputs, labels) = (ids(1), ids(2));
+    let (inputs, labels) = (ids(1), LabelIds::from(ids(2)));
     let mut times = Vec::new();
     let mut before = (0, CommunicationTime::default());
     const UNTIMED: usize = 5;

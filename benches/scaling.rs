@@ -171,11 +171,12 @@ fn train<Width: ConstDim, HeadDim: ConstDim>(batch: usize, length: usize) -> Mea
     let ids: Vec<usize> = (0..batch * length).map(|i| i * 7919 % VocabSize::SIZE).collect();
     let shape = (Batch::new(batch), SeqLen::new(length).unwrap());
     let ids: TokenIds<Batch, SeqLen, VocabSize> = TokenIds::from_ids(&ids, None, shape).unwrap();
+    let (inputs, labels) = ids.teacher_forcing(Fin::literal::<0>());
     let mut adamw = AdamW::default();
     let mut step = || {
         let start = Instant::now();
-        let logits = model.forward(&ids, model.recording()).unwrap();
-        let loss = cross_entropy(logits, &ids, Reduction::MeanAll).unwrap();
+        let logits = model.forward(&inputs, model.recording()).unwrap();
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         update(&mut model, loss.backward().unwrap(), &mut adamw, 1e-3, 1.0).unwrap();
         start.elapsed().as_secs_f64() * 1e3
     };

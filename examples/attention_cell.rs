@@ -245,7 +245,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
             let reading = model.forward(&state, &rows.glyphs, &letter, model.recording())?;
             let letters = rows.column(glyph);
             let ids: Vec<usize> = letters.iter().map(|letter| letter.value()).collect();
-            let labels = TokenIds::from_ids(&ids, None, (Batch, One))?;
+            let labels = LabelIds::from_ids(&ids, None, (Batch, One))?;
             loss = add(loss, cross_entropy(reading.logits, &labels, Reduction::MeanAll)?)?;
             (state, letter) = (reading.state, onehots(device, &letters));
         }

@@ -32,7 +32,7 @@ type Model = DecoderOnly<CharModel, f32, Cpu>;
 fn evaluate(model: &Model, text: &[Fin<VocabSize>]) -> Result<Evaluation, Box<dyn Error>> {
     let mut evaluation = Evaluation::default();
     let starts = (0..).step_by(SeqLen::SIZE).take(60);
-    let [inputs, labels] = TokenIds::windows(text, starts, (Batch::new(60), SeqLen))?;
+    let (inputs, labels) = TokenIds::windows(text, starts, (Batch::new(60), SeqLen))?;
     evaluation.add(&model.forward(&inputs, NoneTape)?, &labels)?;
     Ok(evaluation)
 }
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             break;
         }
         let starts = batches.of_step(step.number).iter().map(|window| window * SeqLen::SIZE);
-        let [inputs, labels] = TokenIds::windows(training, starts.clone(), (Batch::new(starts.len()), SeqLen))?;
+        let (inputs, labels) = TokenIds::windows(training, starts.clone(), (Batch::new(starts.len()), SeqLen))?;
         let loss = cross_entropy(model.forward(&inputs, model.recording())?, &labels, Reduction::MeanTokens)?;
         let report = trainer.learn(&mut model, loss, inputs.as_slice().len())?;
         eprint!("\r{report}\x1b[K");

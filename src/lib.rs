@@ -33,8 +33,9 @@
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let mut model = DecoderOnly::<Small>::build(&Cpu::seed_from_u64(0));
 //!     let ids = TokenIds::from_ids(&[7, 4, 11, 11, 14], None, (Batch::new(1), SeqLen::new(5)?))?;
-//!     let logits = model.forward(&ids.shifted_right(Fin::literal::<26>()), model.recording())?;
-//!     let loss = cross_entropy(logits, &ids, Reduction::MeanAll)?;
+//!     let (inputs, labels) = ids.teacher_forcing(Fin::literal::<26>());
+//!     let logits = model.forward(&inputs, model.recording())?;
+//!     let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;
 //!     println!("loss {:.3}", loss.array());
 //!     update(&mut model, loss.backward()?, &mut Adam::default(), 1e-3, 1.0)?;
 //!     Ok(())
@@ -193,7 +194,7 @@ pub mod prelude {
             softmax_over, split, split_heads, sum_over, tensor,
         },
         rearrange,
-        tokens::{Fin, Indices, TokenError, TokenIds},
+        tokens::{Fin, Indices, LabelIds, TokenError, TokenIds},
         train::{Backpropagate, Record},
     };
     pub use dfdx::{

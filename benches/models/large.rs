@@ -2,7 +2,7 @@
 //! one forward pass, or the decoding of one text.
 
 use crate::models::work::{Forward, Work, causal};
-use crate::models::{Step, decoder_step, ids, nano_gpt_optimizer};
+use crate::models::{Step, decoder_step, ids, labels, nano_gpt_optimizer};
 use dfdx::nn::TensorCollection;
 use typed_transformer::generate::{Sampler, generate_from_prompt};
 use typed_transformer::models::llama::{Llama, LlamaConfig, Norms};
@@ -98,7 +98,8 @@ pub fn bert_forward() -> Step {
 pub fn t5<const BATCH: usize, const LEN: usize>() -> Step {
     let mut model = t5_small::Model::<f32, Cpu>::build(&Cpu::default());
     let mut optimizer = AdamW::default();
-    let [source, inputs, labels] = [1, 2, 3].map(ids::<Const<BATCH>, Const<LEN>, t5_small::VocabSize>);
+    let [source, inputs] = [1, 2].map(ids::<Const<BATCH>, Const<LEN>, t5_small::VocabSize>);
+    let labels = labels(3);
     let step = move || {
         let logits = model.forward(&source, &inputs, model.recording()).unwrap();
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
@@ -161,7 +162,7 @@ where
     Const<128>: AtMost<Config::MaxSeqLen>,
 {
     let mut model = Llama::<Config, f32, Cpu>::build(&Cpu::default());
-    let (inputs, labels) = (ids::<Const<1>, Const<128>, Config::VocabSize>(1), ids(2));
+    let (inputs, labels) = (ids::<Const<1>, Const<128>, Config::VocabSize>(1), labels(2));
     let mut adam = nano_gpt_optimizer();
     let step = move || {
         let logits = model.forward(&inputs, model.recording()).unwrap();

@@ -27,6 +27,11 @@ pub fn ids<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(seed: usize) -> Toke
     TokenIds::from_ids(&ids, None, (Batch::default(), Len::default())).unwrap()
 }
 
+/// Pseudo-random labels.
+pub fn labels<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(seed: usize) -> LabelIds<Batch, Len, Vocab> {
+    LabelIds::from(ids(seed))
+}
+
 /// The training step of an encoder-decoder.
 fn seq2seq_step<M, Batch, Src, Tgt>(mut optimizer: impl Optimizer<LM<M, f32, Cpu>, f32> + 'static, rate: f64) -> Step
 where
@@ -37,7 +42,7 @@ where
 {
     let mut model = LM::<M, f32, Cpu>::build(&Cpu::default());
     let source = ids::<Batch, Src, M::SrcVocab>(1);
-    let (inputs, labels) = (ids::<Batch, Tgt, M::TgtVocab>(2), ids(3));
+    let (inputs, labels) = (ids::<Batch, Tgt, M::TgtVocab>(2), labels(3));
     let step = move || {
         let output = model.forward(&source, &inputs, model.recording()).unwrap();
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll).unwrap();
@@ -117,7 +122,7 @@ where
     Len: ConstDim + AtMost<Config::MaxSeqLen>,
 {
     let mut model = DecoderOnly::<Config, f32, Cpu>::build(&Cpu::default());
-    let (inputs, labels) = (ids::<Batch, Len, Config::VocabSize>(1), ids(2));
+    let (inputs, labels) = (ids::<Batch, Len, Config::VocabSize>(1), labels(2));
     let mut adam = nano_gpt_optimizer();
     let step = move || {
         let logits = model.forward(&inputs, model.recording()).unwrap();

@@ -1,6 +1,6 @@
 //! Two variants of nanoGPT's configuration for a CPU: with dropout, and as a published model.
 
-use crate::models::{Step, decoder_step, gpt, ids, nano_gpt_optimizer};
+use crate::models::{Step, decoder_step, gpt, ids, labels, nano_gpt_optimizer};
 use typed_transformer::models::gpt2::{Gpt2, Gpt2Config};
 use typed_transformer::models::nano_gpt::NanoGpt;
 use typed_transformer::nn::Module;
@@ -30,7 +30,7 @@ pub fn gpt_published() -> Step {
         const NORM_EPSILON: f64 = 1e-5;
     }
     let mut model = Gpt2::<Config, f32, Cpu>::build(&Cpu::default());
-    let (inputs, labels) = (ids::<Batch, MaxSeqLen, VocabSize>(1), ids(2));
+    let (inputs, labels) = (ids::<Batch, MaxSeqLen, VocabSize>(1), labels(2));
     let mut optimizer = nano_gpt_optimizer();
     let step = move || {
         let logits = model.forward(&inputs, model.recording()).unwrap();

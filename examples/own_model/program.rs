@@ -49,7 +49,7 @@ fn tokens(word: &str) -> Result<Vec<Fin<VocabSize>>, TokenError> {
 /// Words and the answers to them: the first and the last letter of each.
 struct Examples<B: MaybeSharded> {
     words: TokenIds<B, WordLen, VocabSize>,
-    ends: TokenIds<B, Ends, Letters>,
+    ends: LabelIds<B, Ends, Letters>,
 }
 
 fn examples<B: MaybeSharded>(batch: B, words: &[String]) -> Result<Examples<B>, Box<dyn Error>> {
@@ -60,7 +60,7 @@ fn examples<B: MaybeSharded>(batch: B, words: &[String]) -> Result<Examples<B>, 
     let len = WordLen::new(rows.iter().map(Vec::len).max().unwrap_or(0))?;
     Ok(Examples {
         words: TokenIds::padded(&rows, PAD, (batch, len))?,
-        ends: TokenIds::from_ids(&ends, None, (batch, Ends))?,
+        ends: LabelIds::from_ids(&ends, None, (batch, Ends))?,
     })
 }
 
@@ -235,7 +235,7 @@ fn run<D: Backend<f32>>(device: &D) -> Result<(), Box<dyn Error>> {
 
     let Examples { words, ends } = examples(Batch::new(1_000), &random(1_000, &mut rng))?;
     let answers = answer(&model, &words)?;
-    let pairs = answers.as_slice().iter().zip(ends.as_slice());
+    let pairs = answers.as_slice().iter().zip(ends.indices().as_slice());
     let right = pairs.filter(|(answer, end)| answer == end).count();
     println!("{right} of 2000 letters right");
     assert!(right >= 1_980);

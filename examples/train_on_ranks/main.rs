@@ -80,12 +80,15 @@ fn random_sequence(rng: &mut impl Rng) -> Sequence {
 }
 
 /// The digits that the model reads, and as labels the one after each.
-fn batch<B: MaybeSharded>(sequences: &[Sequence], batch: B) -> Result<[TokenIds<B, SeqLen, VocabSize>; 2], TokenError> {
+fn batch<B: MaybeSharded>(
+    sequences: &[Sequence],
+    batch: B,
+) -> Result<(TokenIds<B, SeqLen, VocabSize>, LabelIds<B, SeqLen, VocabSize>), TokenError> {
     let ids = |offset: usize| {
         let ids = sequences.iter().flat_map(|digits| &digits[offset..][..SeqLen::SIZE]);
         TokenIds::from_ids(&ids.copied().collect::<Vec<_>>(), None, (batch, SeqLen))
     };
-    Ok([ids(0)?, ids(1)?])
+    Ok((ids(0)?, ids(1)?.into()))
 }
 
 /// The part of the loss that this rank's rows have. A rank may have none.
@@ -98,7 +101,7 @@ fn loss<D: Backend<f32>>(
     if rows.is_empty() {
         return Ok(Partial::of_no_rows(device, model.recording())?);
     }
-    let [digits, labels] = batch(sequences, rows)?;
+    let (digits, labels) = batch(sequences, rows)?;
     let logits = model.forward(&digits, model.recording())?; // (Shard<Batch, World>, SeqLen, VocabSize)
     Ok(partial_cross_entropy(logits, &labels, Reduction::MeanAll)?) // 4
 }
@@ -135,9 +138,9 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
 fn accuracy<D: Backend<f32>>(model: &Model<D>) -> Result<f64, BoxError> {
     let every: Vec<Sequence> =
         (0..1_000).map(|number| repeated([number / 100, number / 10 % 10, number % 10])).collect();
-    let [digits, labels] = batch(&every, Batch::new(every.len()))?;
+    let (digits, labels) = batch(&every, Batch::new(every.len()))?;
     let predicted = argmax(&model.forward(&digits, NoneTape)?, axis::<VocabSize>())?;
-    let pairs = predicted.as_slice().iter().zip(labels.as_slice()).enumerate();
+    let pairs = predicted.as_slice().iter().zip(labels.indices().as_slice()).enumerate();
     let determined = || pairs.clone().filter(|(index, _)| index % SeqLen::SIZE >= PERIOD - 1);
     let num_right = determined().filter(|(_, (predicted, label))| predicted == label).count();
     Ok(num_right as f64 / determined().count() as f64)

@@ -16,7 +16,7 @@ pub fn write<D: Backend<f32>>(mut report: Report, cli: &Cli, model: &Model<D>, t
     }
     report.page.heading("Attention");
     let sequence = repeated([3, 7, 1]);
-    let [digits, _] = batch(&[sequence], Batch::new(1))?;
+    let (digits, _) = batch(&[sequence], Batch::new(1))?;
     let weights = model.attention_weights(&digits)?;
     let digits: Vec<String> = sequence[..SeqLen::SIZE].iter().map(usize::to_string).collect();
     let text = ("Self-attention", "How much each digit attends to those before it.");

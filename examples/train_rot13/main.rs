@@ -105,8 +105,9 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), 
     while let Some(mut step) = trainer.next_step() {
         let plain: Vec<Word> = (0..cli.batch).map(|_| random_word(&mut step.rng)).collect();
         let cipher: Vec<Word> = plain.iter().map(|word| rot13(word)).collect();
-        let (source, labels) = (batch(&plain, SrcLen)?, batch(&cipher, TgtLen)?);
-        let output = model.forward(&source, &labels.shifted_right(START), model.recording())?;
+        let source = batch(&plain, SrcLen)?;
+        let (inputs, labels) = batch(&cipher, TgtLen)?.teacher_forcing(START);
+        let output = model.forward(&source, &inputs, model.recording())?;
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll)?;
         let loss_value = f64::from(loss.as_vec()[0]);
         let report = trainer.update(&mut model, loss.backward()?, loss_value, cli.batch * TgtLen::SIZE);

@@ -20,8 +20,9 @@ pub fn write<D: Backend<f32>>(mut report: Report, cli: &Cli, model: &Model<D>, t
     if let Some(plain) = words.iter().max_by_key(|word| word.len()) {
         // The right cipher: that of a model in training may be empty.
         let cipher = &rot13(plain);
-        let (source, target) = (batch(from_ref(plain), SrcLen)?, batch(from_ref(cipher), TgtLen)?);
-        let weights = model.attention_weights(&source, &target.shifted_right(START))?;
+        let source = batch(from_ref(plain), SrcLen)?;
+        let (read, _) = batch(from_ref(cipher), TgtLen)?.teacher_forcing(START);
+        let weights = model.attention_weights(&source, &read)?;
         let letters = |word: &str| -> Vec<String> { word.chars().map(String::from).collect() };
         let (plain, cipher) = (format_word(plain), format_word(cipher));
         let (src, tgt) = (letters(&plain), letters(&cipher));

@@ -16,7 +16,7 @@ mod support;
 
 use cli::Cli;
 use rand::{SeedableRng, rngs::StdRng};
-use sequences::{BEGIN, Numbers, PAD, Sequence, format_numbers, labels, sources};
+use sequences::{BEGIN, Numbers, PAD, Sequence, format_numbers, sources, targets};
 use std::{collections::HashMap, process::ExitCode};
 use support::{
     BoxError, DeviceName, Outcome, Report, cuda, parse, print,
@@ -88,8 +88,9 @@ fn loss<D: Backend<f32>>(
     if rows.is_empty() {
         return Ok(Partial::of_no_rows(device, model.recording())?);
     }
-    let (source, labels) = (sources(sequences, rows)?, labels(sequences, rows)?);
-    let output = model.forward(&source, &labels.shifted_right(BEGIN), model.recording())?;
+    let source = sources(sequences, rows)?;
+    let (inputs, labels) = targets(sequences, rows)?.teacher_forcing(BEGIN);
+    let output = model.forward(&source, &inputs, model.recording())?;
     let logits: Tensor<(Shard<Batch, World>, TgtLen, VocabSize), _, _, _> = output.logit_output;
     Ok(partial_cross_entropy(logits, &labels, Reduction::MeanPerSequence)?)
 }

@@ -3,7 +3,7 @@
 use crate::{
     Batch, Model,
     cli::Cli,
-    sequences::{BEGIN, Numbers, Sequence, format_number, format_numbers, labels, sources},
+    sequences::{BEGIN, Numbers, Sequence, format_number, format_numbers, sources, targets},
     support::{BoxError, Report},
 };
 use std::slice::from_ref;
@@ -25,9 +25,9 @@ pub fn write<D: Backend<f32>>(
     }
     report.page.heading("Attention");
     for (sequence, written) in pairs.into_iter().flatten() {
-        let (source, labels) =
-            (sources(from_ref(sequence), Batch::new(1))?, labels(from_ref(sequence), Batch::new(1))?);
-        let weights = model.attention_weights(&source, &labels.shifted_right(BEGIN))?;
+        let source = sources(from_ref(sequence), Batch::new(1))?;
+        let (inputs, _) = targets(from_ref(sequence), Batch::new(1))?.teacher_forcing(BEGIN);
+        let weights = model.attention_weights(&source, &inputs)?;
         let names = |numbers: &Numbers| -> Vec<String> { numbers.iter().map(format_number).collect() };
         let (given, next) = (names(&sequence.given), names(written));
         let direction = if sequence.is_ascending() { "ascending" } else { "descending" };

@@ -50,7 +50,10 @@ pub fn sources<B: MaybeSharded>(sequences: &[Sequence], batch: B) -> Result<Toke
 }
 
 /// The next numbers as a batch.
-pub fn labels<B: MaybeSharded>(sequences: &[Sequence], batch: B) -> Result<TokenIds<B, TgtLen, VocabSize>, TokenError> {
+pub fn targets<B: MaybeSharded>(
+    sequences: &[Sequence],
+    batch: B,
+) -> Result<TokenIds<B, TgtLen, VocabSize>, TokenError> {
     let rows: Vec<_> = sequences.iter().map(|sequence| &sequence.next).collect();
     TokenIds::padded(&rows, PAD, (batch, TgtLen))
 }

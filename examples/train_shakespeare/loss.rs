@@ -63,7 +63,7 @@ fn mean_loss<M: TextModel<D>, D: Backend<f32>>(
     let (mut sum, mut count) = (0.0, 0);
     for windows in batches {
         let windows = windows?;
-        let tokens = windows.labels.as_slice().len();
+        let tokens = windows.inputs.as_slice().len();
         sum += f64::from(loss(model, &windows)?.as_vec()[0]) * tokens as f64;
         count += tokens;
     }

@@ -95,7 +95,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Windows of a text, a batch or a rank's part of one, and the token after each of their tokens.
 pub struct Windows<B, V> {
     pub inputs: TokenIds<B, SeqLen, V>,
-    pub labels: TokenIds<B, SeqLen, V>,
+    pub labels: LabelIds<B, SeqLen, V>,
 }
 
 /// Random positions of `count` windows of `BlockSize` tokens.
@@ -133,7 +133,7 @@ impl<B: MaybeSharded, V: ConstDim> Windows<B, V> {
         };
         Ok(Self {
             inputs: TokenIds::from_ids(&windows(0), None, shape)?,
-            labels: TokenIds::from_ids(&windows(1), None, shape)?,
+            labels: LabelIds::from_ids(&windows(1), None, shape)?,
         })
     }
 }

@@ -111,7 +111,7 @@ pub struct NormWeight<EmbedDim: ConstDim, E, D> {
 /// let states: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu, _> = model.forward(&ids, model.recording())?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu, _> = model.logits(states)?;
 /// // A label is the token that was masked. Padding stands at all other positions, which the loss does not count.
-/// let labels = TokenIds::from_ids(&[0, 11, 0, 0], Some(pad), (Batch, SeqLen))?;
+/// let labels = LabelIds::from_ids(&[0, 11, 0, 0], Some(pad), (Batch, SeqLen))?;
 /// let loss = cross_entropy(logits, &labels, Reduction::MeanTokens)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -23,7 +23,7 @@ const OP: &str = "cross-entropy";
 /// let pad: Fin<VocabSize> = Fin::literal::<2>();
 /// // Position 0 is uniform. Position 1 predicts padding, and its label is padding.
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = device.tensor(vec![0.0, 0.0, 0.0, 0.0, 0.0, 100.0]);
-/// let labels = TokenIds::from_ids(&[1, 2], Some(pad), (Batch, SeqLen))?;
+/// let labels = LabelIds::from_ids(&[1, 2], Some(pad), (Batch, SeqLen))?;
 /// let loss = |reduction| cross_entropy(logits.clone(), &labels, reduction).unwrap().array();
 /// assert!((loss(Reduction::MeanAll) - 3f64.ln() / 2.0).abs() < 1e-12);
 /// assert!((loss(Reduction::MeanPerSequence) - 3f64.ln()).abs() < 1e-12);
@@ -49,13 +49,13 @@ pub enum Reduction {
 /// `-log softmax(logits)[label]`, reduced to one number, in nats.
 ///
 /// `(.., V), (..) indices of V -> ()`, for logits of 1 to 6 axes. The [`Labels`] of logits `(B, S, V)` are
-/// [`TokenIds`](crate::tokens::TokenIds), or [`Indices`] as for any other logits.
+/// [`LabelIds`](crate::tokens::LabelIds), or [`Indices`] as for any other logits.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub VocabSize = 4; pub SeqLen = 1; pub Batch = 1; }
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().zeros();
-/// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
+/// let labels = LabelIds::from_ids(&[2], None, (Batch, SeqLen))?;
 /// let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;
 /// assert_eq!(loss.array(), 4f64.ln());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -102,7 +102,7 @@ where
 /// dims! { pub VocabSize = 2; pub SeqLen = 1; pub Batch = 1; }
 /// // The label has odds of e⁴.
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().tensor(vec![2.0, -2.0]);
-/// let labels = TokenIds::from_ids(&[0], None, (Batch, SeqLen))?;
+/// let labels = LabelIds::from_ids(&[0], None, (Batch, SeqLen))?;
 /// let unsmoothed = cross_entropy(logits.clone(), &labels, Reduction::MeanAll)?;
 /// let smoothed = cross_entropy_with_label_smoothing(logits, &labels, Reduction::MeanAll, 0.1)?;
 /// // The other token has q = 0.05.
@@ -143,7 +143,7 @@ where
 /// dims! { pub VocabSize = 4; pub SeqLen = 2; pub Batch = 1; }
 /// let pad: Fin<VocabSize> = Fin::literal::<3>();
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().zeros();
-/// let labels = TokenIds::from_ids(&[2, 3], Some(pad), (Batch, SeqLen))?;
+/// let labels = LabelIds::from_ids(&[2, 3], Some(pad), (Batch, SeqLen))?;
 /// let losses: Tensor<(Batch, SeqLen), f64, Cpu> = cross_entropy_by_position(logits, &labels)?;
 /// assert_eq!(losses.as_vec(), [4f64.ln(), 0.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

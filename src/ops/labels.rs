@@ -5,10 +5,10 @@ use super::{OpError, Real};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AnyDim, ConstDim, Dim, DimError, WholeShape, check_same_size};
 use crate::ranks::{RankAxis, Shard};
-use crate::tokens::{Fin, Indices, TokenIds};
+use crate::tokens::{Fin, Indices, LabelIds};
 use dfdx::{shapes::Shape, tensor::Tensor};
 
-/// The right classes of logits, over `Positions`: an index of `Classes` at each position. They are [`TokenIds`], some of
+/// The right classes of logits, over `Positions`: an index of `Classes` at each position. They are [`LabelIds`], some of
 /// which may be padding, or [`Indices`] of up to 5 axes.
 ///
 /// ```
@@ -23,8 +23,9 @@ use dfdx::{shapes::Shape, tensor::Tensor};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "expected labels over `{Positions}`, indices of `{Classes}`",
-    label = "`{Self}` is not `TokenIds` or `Indices` of these",
-    note = "labels have the axes of the logits, without the last one, which they are indices of; `partial_cross_entropy` takes a `Shard` of a batch"
+    label = "`{Self}` is not `LabelIds` or `Indices` of these",
+    note = "labels have the axes of the logits, without the last one, which they are indices of; `partial_cross_entropy` takes a `Shard` of a batch",
+    note = "`TokenIds` are what a model reads: `teacher_forcing` makes inputs and labels of them, `windows` of a text; `LabelIds::from` is for labels from elsewhere"
 )]
 pub trait Labels<Positions: Shape, Classes: Dim> {
     /// The labels as indices.
@@ -37,7 +38,7 @@ pub trait Labels<Positions: Shape, Classes: Dim> {
 }
 
 // The compiler recommends this one, so that an error says which axis is sharded.
-impl<B: Dim, S: Dim, V: ConstDim> Labels<(B, S), V> for TokenIds<B, S, V> {
+impl<B: Dim, S: Dim, V: ConstDim> Labels<(B, S), V> for LabelIds<B, S, V> {
     fn indices(&self) -> &Indices<(B, S), V> {
         self.indices()
     }
@@ -80,8 +81,8 @@ impl<Positions: Shape, Classes: Dim, Any: Labels<Positions, Classes>> Labels<Pos
 /// ```
 #[diagnostic::on_unimplemented(
     message = "expected labels over `{Positions}`, indices of `{Classes}`",
-    label = "`{Self}` is not `TokenIds` or `Indices` of these",
-    note = "labels have the axes of the logits, without the last one, which they are indices of; the first axis is a `Shard` of the batch, and `cross_entropy` takes the labels of a whole one"
+    label = "`{Self}` is not `LabelIds` or `Indices` of these",
+    note = "the first axis of the labels is a `Shard` of the batch, of which `cross_entropy` takes a whole one; `TokenIds` become labels by `teacher_forcing`, `windows` or `LabelIds::from`"
 )]
 pub trait ShardedLabels<Positions: Shape, Classes: Dim, Axis: RankAxis> {
     /// The labels as indices.
@@ -94,7 +95,7 @@ pub trait ShardedLabels<Positions: Shape, Classes: Dim, Axis: RankAxis> {
 
 #[diagnostic::do_not_recommend]
 impl<B: Dim, Axis: RankAxis, S: Dim, V: ConstDim> ShardedLabels<(Shard<B, Axis>, S), V, Axis>
-    for TokenIds<Shard<B, Axis>, S, V>
+    for LabelIds<Shard<B, Axis>, S, V>
 {
     fn indices(&self) -> &Indices<(Shard<B, Axis>, S), V> {
         self.indices()
@@ -103,7 +104,7 @@ impl<B: Dim, Axis: RankAxis, S: Dim, V: ConstDim> ShardedLabels<(Shard<B, Axis>,
         self.pad_token_id()
     }
     fn whole_rows(&self) -> Option<usize> {
-        self.shape().0.whole_size()
+        self.indices().shape().0.whole_size()
     }
 }
 

@@ -9,7 +9,7 @@ use dfdx::tensor::Tensor;
 /// the ranks is the loss.
 ///
 /// `(Shard<B, W>, .., V), (Shard<B, W>, ..) indices of V -> Partial<(), W>`, for logits of 2 to 6 axes. The
-/// [`ShardedLabels`] of logits `(Shard<B, W>, S, V)` are [`TokenIds`](crate::tokens::TokenIds), or
+/// [`ShardedLabels`] of logits `(Shard<B, W>, S, V)` are [`LabelIds`](crate::tokens::LabelIds), or
 /// [`Indices`](crate::tokens::Indices) as for any other logits.
 ///
 /// Each row is divided by the size of the whole batch, which the labels' [`Shard`](crate::ranks::Shard) stores: the mean
@@ -27,7 +27,7 @@ use dfdx::tensor::Tensor;
 /// let losses = Ranks::<World>::in_threads(2, |ranks| {
 ///     // Two rows on the first rank and one on the second; label 2 has odds of e.
 ///     let rows = ranks.shard(Batch::new(3));
-///     let labels = TokenIds::from_ids(&[2, 0, 0][rows.range().unwrap()], None, (rows, SeqLen)).unwrap();
+///     let labels = LabelIds::from_ids(&[2, 0, 0][rows.range().unwrap()], None, (rows, SeqLen)).unwrap();
 ///     let logits = [0.0, 0.0, 1.0, 0.0].repeat(rows.size());
 ///     let logits: Tensor<_, f64, Cpu> = Cpu::default().tensor_from_vec(logits, (rows, SeqLen, VocabSize));
 ///     let loss = partial_cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();

@@ -21,7 +21,8 @@ use crate::weights::SafetensorsDtype;
 /// let ranks = Ranks::<Tp>::single()?;
 /// let mut model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-/// let loss = cross_entropy(model.forward(&ids, model.recording(), &ranks)?, &ids, Reduction::MeanAll)?;
+/// let (inputs, labels) = ids.teacher_forcing(Fin::literal::<26>());
+/// let loss = cross_entropy(model.forward(&inputs, model.recording(), &ranks)?, &labels, Reduction::MeanAll)?;
 /// update_sharded(&mut model, loss.backward()?, &mut Adam::default(), 1e-3, 1.0, &ranks)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -57,8 +58,9 @@ where
 /// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &tp)?;
 /// let mut model = model.replicate(&data)?;
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (data.shard(Batch), SeqLen))?;
-/// let logits = model.forward(&ids, model.recording(), &tp)?;
-/// let loss = partial_cross_entropy(logits, &ids, Reduction::MeanAll)?;
+/// let (inputs, labels) = ids.teacher_forcing(Fin::literal::<26>());
+/// let logits = model.forward(&inputs, model.recording(), &tp)?;
+/// let loss = partial_cross_entropy(logits, &labels, Reduction::MeanAll)?;
 /// let gradients = loss.backward()?.all_reduce(&data, &model)?;
 /// update_sharded_replicated(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0, &tp)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,8 +1,9 @@
 //! Tokens: all input is validated in one place (*The Typed Transformer*, "Python typing
 //! preliminaries").
 //!
-//! [`Fin<VocabSize>`](Fin) is an id below `VocabSize`, and [`TokenIds`] is a batch of ids. [`Indices`] of any other
-//! axis are made in the same way. Their constructors check every id once, so no operation checks an id again.
+//! [`Fin<VocabSize>`](Fin) is an id below `VocabSize`, [`TokenIds`] is a batch of ids that a model reads, and
+//! [`LabelIds`] is one that a loss compares its logits with. [`Indices`] of any other axis are made in the same way.
+//! Their constructors check every id once, so no operation checks an id again.
 //!
 //! [`CharTokenizer`] turns text into tokens by its characters, and `Tokenizer` as published models do (feature
 //! `tokenizers`). With the same feature, `ChatTemplate` writes a chat as the text that a model continues.
@@ -15,6 +16,7 @@ mod chat_template_values;
 mod error;
 mod fin;
 mod indices;
+mod label_ids;
 #[cfg(feature = "tokenizers")]
 mod panics;
 #[cfg(feature = "tokenizers")]
@@ -31,6 +33,7 @@ pub use chat_template::{ChatMessage, ChatTemplate, ChatTemplateError};
 pub use error::TokenError;
 pub use fin::Fin;
 pub use indices::{IndexOf, Indices};
+pub use label_ids::LabelIds;
 #[cfg(feature = "tokenizers")]
 pub use text_stream::TextStream;
 pub use token_ids::TokenIds;

@@ -1,9 +1,10 @@
-use super::{Fin, Indices, TokenError};
+use super::{Fin, Indices, LabelIds, TokenError};
 use crate::dims::{ConstDim, Dim, MaybeSharded, name};
 use std::fmt;
 
 /// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`):
-/// [`Indices`] of a vocabulary, and a padding token.
+/// [`Indices`] of a vocabulary, and a padding token. A model reads them; those that a loss compares its logits with are
+/// [`LabelIds`].
 ///
 /// The batch stores which id is padding, if any. Models derive the padding mask from that. Two batches are
 /// equal if their dimensions, ids and padding tokens are equal. The ids are in host memory. The kernels
@@ -20,9 +21,6 @@ use std::fmt;
 /// let ids = TokenIds::padded(&rows, PAD, shape)?;
 /// assert_eq!(format!("{ids:?}"), "TokenIds (Batch=2, SrcLen=4) of VocabSize=28 [[7, 4, 24, 27], [12, 0, 27, 27]]");
 /// assert_eq!((ids.row(1), ids.row(2)), (Some(word(&[12, 0, 27, 27])?), None));
-/// let inputs = ids.shifted_right(Fin::literal::<26>());
-/// assert_eq!(inputs.as_slice(), [26, 7, 4, 24, 26, 12, 0, 27]);
-///
 /// let error = TokenIds::from_rows(&rows, shape).unwrap_err();
 /// assert_eq!(error.to_string(), "3 tokens given, but row 0 of (Batch=2, SrcLen=4) needs 4");
 /// assert_ne!(ids, TokenIds::from_ids(ids.as_slice(), None, shape)?);
@@ -97,21 +95,22 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// use typed_transformer::{doctest::*, prelude::*, tokens::CharTokenizer};
     /// let text = "to be or not to be";
     /// let tokenizer = CharTokenizer::<VocabSize>::from_text(text)?;
-    /// let [inputs, labels] = TokenIds::windows(&tokenizer.encode(text)?, [0, 3], (Const::<2>, SeqLen))?;
-    /// assert_eq!([inputs, labels].map(|ids| tokenizer.decode(&ids.row(1).unwrap_or_default())), ["be o", "e or"]);
+    /// let (inputs, labels) = TokenIds::windows(&tokenizer.encode(text)?, [0, 3], (Const::<2>, SeqLen))?;
+    /// assert_eq!(tokenizer.decode(&inputs.indices().to_vec()), "to bbe o");
+    /// assert_eq!(tokenizer.decode(&labels.indices().to_vec()), "o bee or");
     /// # Ok::<(), TokenError>(())
     /// ```
     pub fn windows(
         text: &[Fin<VocabSize>],
         starts: impl IntoIterator<Item = usize>,
         shape: (Batch, SeqLen),
-    ) -> Result<[Self; 2], TokenError> {
+    ) -> Result<(Self, LabelIds<Batch, SeqLen, VocabSize>), TokenError> {
         let from = |start: usize| text.get(start..).unwrap_or_default();
         let rows: Vec<_> = starts.into_iter().map(|start| [from(start), from(start.saturating_add(1))]).collect();
         let len = shape.1.size();
         let shifted =
             |shift: usize| -> Vec<_> { rows.iter().map(|row| &row[shift][..len.min(row[shift].len())]).collect() };
-        Ok([Self::from_rows(&shifted(0), shape)?, Self::from_rows(&shifted(1), shape)?])
+        Ok((Self::from_rows(&shifted(0), shape)?, Self::from_rows(&shifted(1), shape)?.into()))
     }
 
     /// A batch of ids in row-major order. If `pad` is given, the ids equal to it are padding.
@@ -132,16 +131,26 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
         Ok(Self { ids: Indices::unchecked(ids.into(), shape, VocabSize::default()), pad })
     }
 
-    /// The decoder's input for teacher forcing, where these ids are the labels: each row begins with `start` and drops
-    /// its last id.
+    /// What a decoder reads in training, and these ids as its labels. Each row that it reads begins with `start` and
+    /// drops its last id, so at each position it reads the ids before the one that it predicts.
     ///
-    /// So at each position the decoder reads the ids before the one that it predicts.
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub VocabSize = 28; pub TgtLen = 3; pub Batch = 2; }
+    /// const START: Fin<VocabSize> = Fin::literal::<26>();
+    /// let target = TokenIds::from_ids(&[7, 4, 24, 12, 0, 27], None, (Batch, TgtLen))?;
+    /// let (inputs, labels) = target.teacher_forcing(START);
+    /// assert_eq!(inputs.as_slice(), [26, 7, 4, 26, 12, 0]);
+    /// assert_eq!(labels.indices().as_slice(), [7, 4, 24, 12, 0, 27]);
+    /// # Ok::<(), TokenError>(())
+    /// ```
     #[must_use]
-    pub fn shifted_right(&self, start: Fin<VocabSize>) -> Self {
+    pub fn teacher_forcing(self, start: Fin<VocabSize>) -> (Self, LabelIds<Batch, SeqLen, VocabSize>) {
         let (ids, len) = (self.as_slice(), self.shape().1.size());
         let shifted = |i| if i % len == 0 { start.value() } else { ids[i - 1] };
-        let ids = (0..ids.len()).map(shifted).collect();
-        Self { ids: Indices::unchecked(ids, self.shape(), VocabSize::default()), pad: self.pad }
+        let inputs = (0..ids.len()).map(shifted).collect();
+        let inputs = Indices::unchecked(inputs, self.shape(), VocabSize::default());
+        (Self { ids: inputs, pad: self.pad }, self.into())
     }
 
     /// The tokens of a row, padding included. Rows are counted from 0; past the last one, it is `None`.
@@ -162,6 +171,12 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// The same ids with another padding token.
     pub(crate) fn with_padding(self, pad: Option<Fin<VocabSize>>) -> Self {
         Self { pad, ..self }
+    }
+
+    /// Writes the ids as a `name`.
+    pub(super) fn fmt_as(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows: Vec<_> = self.as_slice().chunks(self.shape().1.size().max(1)).collect();
+        write!(f, "{name} {:?} of {:?} {rows:?}", self.shape(), VocabSize::default())
     }
 }
 
@@ -189,8 +204,7 @@ impl<Batch: Copy, SeqLen: Copy, VocabSize> TokenIds<Batch, SeqLen, VocabSize> {
 
 impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug for TokenIds<Batch, SeqLen, VocabSize> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows: Vec<_> = self.as_slice().chunks(self.shape().1.size().max(1)).collect();
-        write!(f, "TokenIds {:?} of {:?} {rows:?}", self.shape(), VocabSize::default())
+        self.fmt_as("TokenIds", f)
     }
 }
 

@@ -13,7 +13,7 @@ use std::fmt::{self, Display, Formatter};
 /// let pad: Fin<VocabSize> = Fin::literal::<2>();
 /// let mut evaluation = Evaluation::default();
 /// for ids in [[0, 1], [1, 2]] {
-///     let labels = TokenIds::from_ids(&ids, Some(pad), (Batch, SeqLen))?;
+///     let labels = LabelIds::from_ids(&ids, Some(pad), (Batch, SeqLen))?;
 ///     // All classes are equally likely, so the first one is predicted.
 ///     let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = Cpu::default().zeros();
 ///     evaluation.add(&logits, &labels)?;

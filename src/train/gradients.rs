@@ -127,7 +127,7 @@ impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
     /// let mut gradients = GradientsOf::zeros(&model);
     /// for (input, label) in [([1.0, 0.0], 0), ([0.0, 1.0], 2)] {
     ///     let input: Tensor<(PartBatch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(input.to_vec());
-    ///     let labels = TokenIds::from_ids(&[label], None, (PartBatch, SeqLen))?;
+    ///     let labels = LabelIds::from_ids(&[label], None, (PartBatch, SeqLen))?;
     ///     let logits = model.forward(input.put_tape(gradients.into_recording()))?;
     ///     let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;
     ///     gradients = scale(loss, 1.0 / 2.0)?.backward()?;

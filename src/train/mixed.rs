@@ -38,7 +38,7 @@ const OP: &str = "master gradients";
 /// dims! { pub EmbedDim = 2; pub VocabSize = 3; pub SeqLen = 1; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let mut model = Linear::<EmbedDim, VocabSize, f64, Cpu>::build(&device);
-/// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
+/// let labels = LabelIds::from_ids(&[2], None, (Batch, SeqLen))?;
 ///
 /// let half_model = model.to_dtype::<f32>(); // `AMP<f16>` for mixed precision
 /// let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 0.0]);

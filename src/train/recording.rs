@@ -97,7 +97,7 @@ impl<Model, E, D: Storage<E>> fmt::Debug for Recording<Model, E, D> {
 /// let device = Cpu::default();
 /// let model = Layer::build(&device);
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0; 4 * 8]);
-/// let labels = TokenIds::from_ids(&[2; 4], None, (Batch, SeqLen))?;
+/// let labels = LabelIds::from_ids(&[2; 4], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu, Recording<Layer, f32, Cpu>> =
 ///     model.forward(x.put_tape(model.recording()))?;
 /// let gradients: GradientsOf<Layer, f32, Cpu> = cross_entropy(logits, &labels, Reduction::MeanAll)?.backward()?;

@@ -33,7 +33,7 @@ use std::time::Duration;
 /// trainer.clip_norm = 1.0;
 /// while let Some(mut step) = trainer.next_step() {
 ///     let ids = [0; 2].map(|_| step.rng.gen_range(0..5));
-///     let labels = TokenIds::from_ids(&ids, None, (Batch, SeqLen))?;
+///     let labels = LabelIds::from_ids(&ids, None, (Batch, SeqLen))?;
 ///     let input: Tensor<(Batch, SeqLen, InDim), f32, Cpu> = device.ones();
 ///
 ///     let logits = model.forward(input.put_tape(model.recording()))?;

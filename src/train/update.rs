@@ -38,7 +38,7 @@ use std::collections::HashSet;
 /// let device = Cpu::default();
 /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0; 4 * 8]);
-/// let labels = TokenIds::from_ids(&[2; 4], None, (Batch, SeqLen))?;
+/// let labels = LabelIds::from_ids(&[2; 4], None, (Batch, SeqLen))?;
 /// let loss = |model: &Linear<EmbedDim, VocabSize, f32, Cpu>| {
 ///     cross_entropy(model.forward(x.clone().put_tape(model.recording())).unwrap(), &labels, Reduction::MeanAll).unwrap()
 /// };

@@ -79,14 +79,14 @@ where
     let mut ids = |vocab, count| -> Vec<usize> { (0..count).map(|_| step.rng.gen_range(0..vocab)).collect() };
     let source = ids(SrcVocab::SIZE, Batch::SIZE * MaxSrcLen::SIZE);
     let source = TokenIds::from_ids(&source, None, (Batch, MaxSrcLen)).unwrap();
-    let labels = ids(TgtVocab::SIZE, Batch::SIZE * MaxTgtLen::SIZE);
-    let labels = TokenIds::from_ids(&labels, None, (Batch, MaxTgtLen)).unwrap();
-    let inputs = labels.shifted_right(Fin::literal::<0>());
+    let target = ids(TgtVocab::SIZE, Batch::SIZE * MaxTgtLen::SIZE);
+    let target = TokenIds::from_ids(&target, None, (Batch, MaxTgtLen)).unwrap();
+    let (inputs, labels) = target.teacher_forcing(Fin::literal::<0>());
     let output = model.forward(&source, &inputs, model.recording()).unwrap();
     let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll).unwrap();
     let value = loss.array().to_f64().unwrap();
     trainer.record_best(value);
-    let tokens = labels.as_slice().len();
+    let tokens = inputs.as_slice().len();
     trainer.update(model, loss.backward().unwrap(), value, tokens).map(drop)
 }
 
@@ -484,7 +484,7 @@ fn a_step_report_has_progress_and_throughput() {
     thread::sleep(Duration::from_millis(20));
     let loss = cross_entropy(
         Cpu::default().zeros::<(Batch, MaxTgtLen, TgtVocab)>().put_tape(model.recording()),
-        &TokenIds::from_ids(&[0; 12], None, (Batch, MaxTgtLen)).unwrap(),
+        &LabelIds::from_ids(&[0; 12], None, (Batch, MaxTgtLen)).unwrap(),
         Reduction::MeanAll,
     )
     .unwrap();

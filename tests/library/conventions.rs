@@ -144,7 +144,7 @@ fn an_encoder_decoder_works_with_every_norm_placement() {
 fn tied_logits_use_the_embedding_table() {
     let mut model = DecoderOnly::<NanoGptModel, f64, Cpu>::build(&Cpu::seed_from_u64(2));
     assert!(model.logit.weight.is_none() && model.logit.bias.is_none());
-    let (ids, labels) = (ids(&[[1, 2, 1]]), ids(&[[2, 1, 4]]));
+    let (ids, labels) = (ids(&[[1, 2, 1]]), LabelIds::from(ids(&[[2, 1, 4]])));
     let embeds = model.embedder.forward(&ids, NoneTape).unwrap();
     let outputs = model.decoder.forward(embeds, &ids.padding_mask()).unwrap();
     let table = &model.embedder.token_embedder.weight;
@@ -287,7 +287,7 @@ impl<M: SingleStack, Classes: ConstDim, E: Real, D: Backend<E>> Classifier<M, Cl
 #[test]
 fn an_encoder_learns_to_classify_rising_and_falling_sequences() {
     dims! { Rising = 2; }
-    type Labels = TokenIds<Batch, Const<1>, Rising>;
+    type Labels = LabelIds<Batch, Const<1>, Rising>;
     fn batch(rng: &mut StdRng, rows: usize) -> (TokenIds<Batch, SeqLen, VocabSize>, Labels) {
         let (mut sequences, mut classes) = (Vec::new(), Vec::new());
         for _ in 0..rows {
@@ -302,7 +302,7 @@ fn an_encoder_learns_to_classify_rising_and_falling_sequences() {
             classes.push(usize::from(rising));
         }
         let shape = (Batch::new(rows), SeqLen::new(7).unwrap());
-        let labels = TokenIds::from_ids(&classes, None, (shape.0, Const)).unwrap();
+        let labels = LabelIds::from_ids(&classes, None, (shape.0, Const)).unwrap();
         (TokenIds::padded(&sequences, PAD, shape).unwrap(), labels)
     }
 
@@ -318,7 +318,7 @@ fn an_encoder_learns_to_classify_rising_and_falling_sequences() {
     let (ids, labels) = batch(&mut rng, 500);
     let logits = model.forward(&ids, NoneTape).unwrap().as_vec();
     let predicted = logits.chunks(2).map(|logits| usize::from(logits[1] > logits[0]));
-    let correct = predicted.zip(labels.as_slice()).filter(|(a, b)| a == *b).count();
+    let correct = predicted.zip(labels.indices().as_slice()).filter(|(a, b)| a == *b).count();
     assert!(correct >= 495, "{correct} of 500");
 }
 
@@ -332,7 +332,7 @@ fn a_decoder_learns_to_count() {
         let firsts: [usize; 16] = std::array::from_fn(|_| rng.gen_range(0..10));
         let rows = |shift| firsts.map(|first| std::array::from_fn(|i| (first + i + shift) % 10));
         let logits = model.forward(&ids::<6>(&rows(0)), model.recording()).unwrap();
-        let loss = cross_entropy(logits, &ids::<6>(&rows(1)), Reduction::MeanAll).unwrap();
+        let loss = cross_entropy(logits, &LabelIds::from(ids::<6>(&rows(1))), Reduction::MeanAll).unwrap();
         last = loss.array();
         update(&mut model, loss.backward().unwrap(), &mut adam, 1e-2, 1.0).unwrap();
     }

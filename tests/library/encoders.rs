@@ -60,7 +60,7 @@ where
     compare("states", &as_f64(&states), "output.last", EmbedDim::SIZE);
     let logits = model.logits(states).unwrap();
     compare("logits", &as_f64(&logits), "output.logit", VocabSize::SIZE);
-    let labels = TokenIds::from_ids(&reference.ids("input.labels"), pad, shape).unwrap();
+    let labels = LabelIds::from_ids(&reference.ids("input.labels"), pad, shape).unwrap();
     let loss = cross_entropy(logits, &labels, Reduction::MeanTokens).unwrap();
     compare_gradients_with_reference(&model, loss, &reference);
 }

@@ -79,7 +79,7 @@ fn an_evaluation_is_recorded_and_logged() {
     let (mut trainer, mut model) = (trainer(), model());
     trainer.metrics = Some(Metrics::open(&path, 0).unwrap());
     let mut evaluation = Evaluation::default();
-    let labels = TokenIds::from_ids(&[1], None, (Const::<1>, Const::<1>)).unwrap();
+    let labels = LabelIds::from_ids(&[1], None, (Const::<1>, Const::<1>)).unwrap();
     let logits: Tensor<(Const<1>, Const<1>, Classes), f32, Cpu> = Cpu::default().tensor(vec![0.0; 4]);
     evaluation.add(&logits, &labels).unwrap();
     assert!(trainer.record_evaluation(&evaluation));
@@ -93,8 +93,8 @@ fn an_evaluation_is_recorded_and_logged() {
 fn windows_end_before_the_text_does() {
     let text: Vec<Fin<Classes>> = (0..4).map(|id| Fin::new(id).unwrap()).collect();
     let windows = |starts: &[usize]| TokenIds::windows(&text, starts.to_vec(), (Rows::new(starts.len()), Const::<2>));
-    let [inputs, labels] = windows(&[1, 0]).unwrap();
-    assert_eq!([inputs.as_slice(), labels.as_slice()], [[1, 2, 0, 1], [2, 3, 1, 2]]);
+    let (inputs, labels) = windows(&[1, 0]).unwrap();
+    assert_eq!([inputs.indices(), labels.indices()].map(Indices::as_slice), [[1, 2, 0, 1], [2, 3, 1, 2]]);
     for (starts, found, row) in [(vec![2], 1, 0), (vec![0, 3], 1, 1), (vec![9], 0, 0), (vec![usize::MAX], 0, 0)] {
         let error = windows(&starts).unwrap_err().to_string();
         assert!(error.starts_with(&format!("{found} tokens given, but row {row} of")), "{error}");

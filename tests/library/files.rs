@@ -819,7 +819,7 @@ fn training() -> (Trainer<Adam<Tiny, f32>, f64>, Tiny) {
 /// One step, if the training is not over and its numbers are finite.
 fn step(trainer: &mut Trainer<Adam<Tiny, f32>, f64>, model: &mut Tiny) -> Option<()> {
     let _step = trainer.next_step()?;
-    let labels = TokenIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
+    let labels = LabelIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
     let input: Tensor<(Const<1>, Const<1>, InDim), f32, Cpu> = Cpu::default().ones();
     let loss =
         cross_entropy(model.forward(input.put_tape(model.recording())).unwrap(), &labels, Reduction::MeanAll).unwrap();

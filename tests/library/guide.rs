@@ -25,7 +25,7 @@ mod program {
         );
         assert_eq!(
             format!("{:?}", two.ends),
-            "TokenIds (Batch=2, Ends=2) of Letters=26 [[3, 12], [12, 11]]",
+            "LabelIds (Batch=2, Ends=2) of Letters=26 [[3, 12], [12, 11]]",
         );
 
         let error = |word: &str| examples(Batch::new(1), &[word.into()]).err().unwrap().to_string();

@@ -103,7 +103,7 @@ pub fn compare_writer<Model, S: Dim, E>(
     let read = Read::new(len.size() - 1);
     let logits: Tensor<(Batch, Read, VocabSize), E, Cpu, _> = ops::slice(logits, axis::<S>(), 0, read).unwrap();
     let labels: Vec<usize> = inputs.chunks(len.size()).flat_map(|row| &row[1..]).copied().collect();
-    let loss = cross_entropy(logits, &ids(&labels, (batch, read)), Reduction::MeanAll).unwrap();
+    let loss = cross_entropy(logits, &LabelIds::from(ids(&labels, (batch, read))), Reduction::MeanAll).unwrap();
     compare_gradients_with_reference(model, loss, reference);
     compare_greedy(model, &reference.ids("output.greedy"), 5);
 }
@@ -244,7 +244,8 @@ where
     assert_close("logits", &as_f64(&logits), reference.numbers("output.logit"), 1e-5);
     // The label of the last position is the first token.
     let labels: Vec<usize> = target.chunks(7).flat_map(|row| row[1..].iter().chain(&row[..1])).copied().collect();
-    let loss = cross_entropy(logits, &ids(&labels, (batch, Tgt::new(7))), Reduction::MeanAll).unwrap();
+    let labels = LabelIds::from(ids(&labels, (batch, Tgt::new(7))));
+    let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
     compare_gradients_with_reference(&model, loss, &reference);
 
     let encoded = model.encode(&source).unwrap();

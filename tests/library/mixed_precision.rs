@@ -37,13 +37,13 @@ type Model<E> = DecoderOnly<Small, E, Cpu>;
 type Map<E> = Linear<Const<2>, Const<2>, E, Cpu>;
 
 /// Sequences that count up from any token, modulo the vocabulary size.
-fn counting_batch() -> (TokenIds<Batch, SeqLen, VocabSize>, TokenIds<Batch, SeqLen, VocabSize>) {
+fn counting_batch() -> (TokenIds<Batch, SeqLen, VocabSize>, LabelIds<Batch, SeqLen, VocabSize>) {
     let [ids, labels] = [0, 1].map(|next| {
         let position = |i| 3 * (i / SeqLen::SIZE) + i % SeqLen::SIZE + next;
         let ids: Vec<_> = (0..Batch::SIZE * SeqLen::SIZE).map(|i| position(i) % VocabSize::SIZE).collect();
         TokenIds::from_ids(&ids, None, (Batch, SeqLen)).unwrap()
     });
-    (ids, labels)
+    (ids, labels.into())
 }
 
 /// The loss, and the gradients of `factor` times the loss.
@@ -204,7 +204,7 @@ where
     let device = Cpu::seed_from_u64(0);
     let mut model: Map<E> = Linear::build(&device);
     let copy = to_copy(&model);
-    let labels = TokenIds::from_ids(&[0; SeqLen::SIZE], None, (Batch, SeqLen)).unwrap();
+    let labels = LabelIds::from_ids(&[0; SeqLen::SIZE], None, (Batch, SeqLen)).unwrap();
     let mut gradients = GradientsOf::zeros(&model);
     for _ in 0..PARTS {
         let input: Tensor<(Batch, SeqLen, Const<2>), CopyE, Cpu> = device.ones();

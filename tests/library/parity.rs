@@ -177,7 +177,7 @@ mod typed_transformer_fixture {
         let batch = Batch::new(3);
         let source = TokenIds::from_ids(&fixture.ids("input.encoder_ids"), pad, (batch, SrcLen)).unwrap();
         let target = TokenIds::from_ids(&fixture.ids("input.decoder_ids"), pad, (batch, TgtLen)).unwrap();
-        let labels = TokenIds::from_ids(&fixture.ids("input.label_ids"), pad, (batch, TgtLen)).unwrap();
+        let labels = LabelIds::from_ids(&fixture.ids("input.label_ids"), pad, (batch, TgtLen)).unwrap();
 
         let output = model.forward(&source, &target, model.recording()).unwrap();
         let theirs = |key: &str| fixture.numbers(key);
@@ -269,8 +269,8 @@ mod annotated_flax_fixture {
         let src_pad = Some(Fin::literal::<6>());
         let tgt_pad = Some(Fin::literal::<8>());
         let source = TokenIds::from_ids(&fixture.ids("input.source_ids"), src_pad, (batch, SrcLen)).unwrap();
-        let labels = TokenIds::from_ids(&fixture.ids("input.target_ids"), tgt_pad, (batch, TgtLen)).unwrap();
-        let inputs = labels.shifted_right(Fin::literal::<7>());
+        let target = TokenIds::from_ids(&fixture.ids("input.target_ids"), tgt_pad, (batch, TgtLen)).unwrap();
+        let (inputs, labels) = target.teacher_forcing(Fin::literal::<7>());
         assert_eq!(inputs.as_slice(), fixture.ids("input.target_in_ids"));
 
         let output = model.forward(&source, &inputs, model.recording()).unwrap();
@@ -360,7 +360,7 @@ mod from_scratch_torch_fixture {
         let pad = Some(Fin::literal::<10>());
         let source = TokenIds::from_ids(&source, pad, (batch, SrcLen)).unwrap();
         let inputs = TokenIds::from_ids(&inputs, None, (batch, TgtLen)).unwrap();
-        let labels = TokenIds::from_ids(&labels, None, (batch, TgtLen)).unwrap();
+        let labels = LabelIds::from_ids(&labels, None, (batch, TgtLen)).unwrap();
 
         let output = forward_as_published(&model, &source, &inputs, model.recording()).unwrap();
         let theirs = |key: &str| fixture.numbers(key);
@@ -426,7 +426,7 @@ mod learning_equinox_fixture {
         let model: DecoderOnly<Model, E, Cpu> = fixture.model("weights", NAMES);
         let shape = (Batch::new(3), SeqLen);
         let ids = TokenIds::from_ids(&fixture.ids("input.ids"), None, shape).unwrap();
-        let labels = TokenIds::from_ids(&fixture.ids("input.target_ids"), None, shape).unwrap();
+        let labels = LabelIds::from_ids(&fixture.ids("input.target_ids"), None, shape).unwrap();
 
         let logits = model.forward(&ids, model.recording()).unwrap();
         let theirs = |key: &str| fixture.numbers(key);

@@ -251,6 +251,7 @@ fn perplexity_grows_by_less_than_a_thousandth() {
         const NORM_EPSILON: f64 = 1e-5;
     }
     type Ids = TokenIds<Windows, Window, Bytes>;
+    type Labels = LabelIds<Windows, Window, Bytes>;
     let text = std::fs::read(std::env::var_os("TEXT").expect("TEXT is a file of text")).unwrap();
     let text: Vec<usize> = text.into_iter().filter(u8::is_ascii).map(usize::from).collect();
     let (read, unread) = text.split_at(text.len() / 10 * 9);
@@ -263,20 +264,20 @@ fn perplexity_grows_by_less_than_a_thousandth() {
     for step in 0..1_500 {
         let starts: Vec<usize> = (0..Windows::SIZE).map(|_| rng.gen_range(0..read.len() - Window::SIZE)).collect();
         let logits = model.forward(&ids(read, &starts, 0), model.recording()).unwrap();
-        let loss = cross_entropy(logits, &ids(read, &starts, 1), Reduction::MeanAll).unwrap();
+        let loss = cross_entropy(logits, &LabelIds::from(ids(read, &starts, 1)), Reduction::MeanAll).unwrap();
         let rate = 2e-3 * (1.0 - f64::from(step) / 1_500.0);
         update(&mut model, loss.backward().unwrap(), &mut adam, rate, 1.0).unwrap();
     }
-    fn loss<P: Precision>(model: &Gpt2<Config, f32, Cpu, P>, batches: &[(Ids, Ids)]) -> f64 {
-        let loss = |(inputs, labels): &(Ids, Ids)| {
+    fn loss<P: Precision>(model: &Gpt2<Config, f32, Cpu, P>, batches: &[(Ids, Labels)]) -> f64 {
+        let loss = |(inputs, labels): &(Ids, Labels)| {
             let logits = model.forward(inputs, NoneTape).unwrap();
             f64::from(cross_entropy(logits, labels, Reduction::MeanAll).unwrap().array())
         };
         batches.iter().map(loss).sum::<f64>() / batches.len() as f64
     }
     let starts: Vec<usize> = (0..unread.len() - Window::SIZE).step_by(Window::SIZE).collect();
-    let batches = starts.chunks_exact(Windows::SIZE).map(|starts| (ids(unread, starts, 0), ids(unread, starts, 1)));
-    let batches: Vec<_> = batches.collect();
+    let batch = |starts| (ids(unread, starts, 0), LabelIds::from(ids(unread, starts, 1)));
+    let batches: Vec<_> = starts.chunks_exact(Windows::SIZE).map(batch).collect();
     let whole = loss(&model, &batches);
     let losses = [
         loss(&model.with_precision::<Bf16>().unwrap(), &batches),

@@ -20,7 +20,7 @@ pub fn trainer() -> Training {
 /// One step, with `loss` in place of the loss.
 pub fn step_with_loss(trainer: &mut Training, model: &mut Tiny, loss: Option<f64>) {
     let _step = trainer.next_step().unwrap();
-    let labels = TokenIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
+    let labels = LabelIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
     let input: Tensor<(Const<1>, Const<1>, InDim), f32, Cpu> = Cpu::default().ones();
     let tensor =
         cross_entropy(model.forward(input.put_tape(model.recording())).unwrap(), &labels, Reduction::MeanAll).unwrap();

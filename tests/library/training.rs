@@ -45,11 +45,11 @@ where
     Cpu::default().tensor_from_vec(elements.collect(), Dims::default())
 }
 
-fn labels() -> TokenIds<Batch, SeqLen, VocabSize> {
+fn labels() -> LabelIds<Batch, SeqLen, VocabSize> {
     let file = SafeTensors::deserialize(&FIXTURE).unwrap();
     let (elements, _) = file.tensor("labels").unwrap().data().as_chunks();
     let ids: Vec<_> = elements.iter().map(|&bytes| u64::from_le_bytes(bytes) as usize).collect();
-    TokenIds::from_ids(&ids, Some(Fin::literal::<6>()), (Batch, SeqLen)).unwrap()
+    LabelIds::from_ids(&ids, Some(Fin::literal::<6>()), (Batch, SeqLen)).unwrap()
 }
 
 /// The model before the first step.
@@ -281,7 +281,7 @@ fn an_excluded_token_costs_only_with_label_smoothing() {
     {
         let logits = [0.0, f64::NEG_INFINITY, 0.0].map(|x| E::from_f64(x).unwrap());
         let logits: Tensor<(Const<1>, Const<1>, Const<3>), E, Cpu> = Cpu::default().tensor(logits.to_vec());
-        let labels = TokenIds::from_ids(&[2], None, (Const, Const)).unwrap();
+        let labels = LabelIds::from_ids(&[2], None, (Const, Const)).unwrap();
         let loss = cross_entropy_with_label_smoothing(logits, &labels, Reduction::MeanAll, smoothing).unwrap();
         loss.array().to_f64().unwrap()
     }
@@ -303,7 +303,7 @@ fn logits_at_padding_have_no_effect() {
             let logits = logits.into_iter().map(|x| E::from_f64(x).unwrap());
             let logits: Tensor<(Const<1>, Const<2>, Const<3>), E, Cpu> =
                 Cpu::default().tensor(logits.collect::<Vec<_>>());
-            let labels = TokenIds::from_ids(&[2, 0], Some(Fin::literal::<0>()), (Const, Const));
+            let labels = LabelIds::from_ids(&[2, 0], Some(Fin::literal::<0>()), (Const, Const));
             let (labels, reduction) = (labels.unwrap(), Reduction::MeanPerSequence);
             let loss = cross_entropy_with_label_smoothing(logits.recorded(), &labels, reduction, smoothing).unwrap();
             let value = loss.array();
@@ -335,13 +335,13 @@ fn accumulated_gradients_match_pytorch() {
         let input: Vec<E> = tensor::<(Batch, SeqLen, InDim), E>("input").as_vec();
         let labels = labels();
         let parts: Vec<_> =
-            input.chunks(SeqLen::SIZE * InDim::SIZE).zip(labels.as_slice().chunks(SeqLen::SIZE)).collect();
+            input.chunks(SeqLen::SIZE * InDim::SIZE).zip(labels.indices().as_slice().chunks(SeqLen::SIZE)).collect();
         for theirs in numbers("accumulation.loss") {
             let mut sum = 0.0;
             let mut gradients = GradientsOf::zeros(&model);
             for (input, labels) in &parts {
                 let input: Tensor<(Part, SeqLen, InDim), E, Cpu> = device.tensor(input.to_vec());
-                let labels = TokenIds::from_ids(labels, None, (Part, SeqLen)).unwrap();
+                let labels = LabelIds::from_ids(labels, None, (Part, SeqLen)).unwrap();
                 let tape = gradients.into_recording();
                 let hidden = model.hidden.forward(input.put_tape(tape)).unwrap();
                 let logits = model.logit.forward(Relu::apply(hidden).unwrap()).unwrap();

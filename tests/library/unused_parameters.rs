@@ -40,7 +40,7 @@ impl<E: Real, D: Backend<E>> Adapted<E, D> {
         let update = einsum!(low: (Batch, SeqLen, Rank), &self.up: (Width, Rank) -> (Batch, SeqLen, Width))?;
         let weight = offset(self.norm.retaped::<T>(), 1.0)?;
         let x = rms_norm(add(x, update)?, &weight, 1e-6)?;
-        let labels = TokenIds::from_ids(&[0, 1, 2, 3, 4, 0], None, (Batch, SeqLen)).unwrap();
+        let labels = LabelIds::from_ids(&[0, 1, 2, 3, 4, 0], None, (Batch, SeqLen)).unwrap();
         cross_entropy(self.logits.forward(x)?, &labels, Reduction::MeanAll)
     }
 }
@@ -96,7 +96,7 @@ fn an_update_names_the_parameters_without_a_gradient() {
 fn a_pass_of_another_model_on_the_tape_of_this_one_is_refused() {
     type Layer = Linear<Width, Classes, f32, Cpu>;
     let (mut model, other) = (Layer::build(&Cpu::seed_from_u64(0)), Layer::build(&Cpu::seed_from_u64(1)));
-    let labels = TokenIds::from_ids(&[0; 6], None, (Batch, SeqLen)).unwrap();
+    let labels = LabelIds::from_ids(&[0; 6], None, (Batch, SeqLen)).unwrap();
     let logits = other.forward(input().put_tape(model.recording())).unwrap();
     let gradients = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().backward().unwrap();
     assert_eq!(

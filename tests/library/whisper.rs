@@ -32,7 +32,8 @@ where
     assert_close("logits", &as_f64(&logits), reference.numbers("output.logit"), 1e-5);
     // The label of the last position is the first token.
     let labels: Vec<usize> = target.chunks(7).flat_map(|row| row[1..].iter().chain(&row[..1])).copied().collect();
-    let loss = cross_entropy(logits.clone(), &ids(&labels, (batch, Tgt)), Reduction::MeanAll).unwrap();
+    let labels = LabelIds::from(ids(&labels, (batch, Tgt)));
+    let loss = cross_entropy(logits.clone(), &labels, Reduction::MeanAll).unwrap();
     compare_gradients_with_reference(&model, loss, &reference);
 
     let encoded = model.encode(features).unwrap();

@@ -107,7 +107,7 @@ fn a_loss_is_the_mean_over_positions() {
 fn labels_of_tokens_may_be_padding_and_indices_may_not() {
     let ids = [3, 6, 6, 1, 0, 6];
     let (shape, logits) = ((Rows, Columns), random::<(Rows, Columns, NumClasses)>(7));
-    let padded = TokenIds::<_, _, NumClasses>::from_ids(&ids, Some(Fin::literal::<6>()), shape).unwrap();
+    let padded = LabelIds::<_, _, NumClasses>::from_ids(&ids, Some(Fin::literal::<6>()), shape).unwrap();
     let indices = padded.indices();
     let loss = |labels: &Indices<_, _>, reduction| cross_entropy(logits.clone(), labels, reduction).unwrap().array();
     let mean = loss(indices, Reduction::MeanAll);

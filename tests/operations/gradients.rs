@@ -200,7 +200,7 @@ fn unweighted_attention() {
 fn cross_entropy() {
     let logits = random::<(Batch, QLen, VocabSize)>(1);
     let pad = Some(Fin::literal::<12>());
-    let labels = TokenIds::from_ids(&[0, 5, 12, 12, 3, 3, 3, 12], pad, (Batch, QLen)).unwrap();
+    let labels = LabelIds::from_ids(&[0, 5, 12, 12, 3, 3, 3, 12], pad, (Batch, QLen)).unwrap();
     for average in [Reduction::MeanAll, Reduction::MeanPerSequence] {
         check(logits.clone(), |x| ops::cross_entropy(x, &labels, average).unwrap());
         for smoothing in [0.1, 1.0] {

@@ -217,7 +217,7 @@ fn cross_entropy<const VOCAB: usize>(size: f32) {
         let logits = both(rng, (batch, len, Const::<VOCAB>), size);
         let ids: Vec<usize> = (0..batch.0 * len.0).map(|_| rng.gen_range(0..VOCAB)).collect();
         let pad = Some(Fin::new(VOCAB - 1).unwrap());
-        let labels = TokenIds::from_ids(&ids, pad, (batch, len)).unwrap();
+        let labels = LabelIds::from_ids(&ids, pad, (batch, len)).unwrap();
         for average in [Reduction::MeanAll, Reduction::MeanPerSequence] {
             for smoothing in [0.0, 0.1, 1.0] {
                 let (single, double) = (logits.single.recorded(), logits.double.recorded());

@@ -73,7 +73,7 @@ proptest! {
         let shape = (Batch::new(batch), Len::new(len));
         let logits = numbers(seed, (shape.0, shape.1, VocabSize));
         let ids: Vec<usize> = (0..batch * len).map(|i| (i + seed) % 5).collect();
-        let labels = TokenIds::from_ids(&ids, Some(Fin::<VocabSize>::literal::<2>()), shape).unwrap();
+        let labels = LabelIds::from_ids(&ids, Some(Fin::<VocabSize>::literal::<2>()), shape).unwrap();
         let expected = logits.as_vec().chunks(5).zip(&ids).map(|(logits, &id)| match id {
             2 => 0.0,
             id => -log_softmax(logits)[id],
@@ -107,31 +107,31 @@ fn gradients() {
     check(input.clone(), |x| binary_cross_entropy(x, &target).unwrap());
     let (logits, target) = (random::<(Two, Three, VocabSize)>(3), random::<(Two, Three, VocabSize)>(4));
     let ids = TokenIds::from_ids(&[0, 1, 2, 2, 2, 2], Some(Fin::<VocabSize>::literal::<2>()), (Two, Three)).unwrap();
-    let padding = ids.padding_mask();
+    let (padding, labels) = (ids.padding_mask(), LabelIds::from(ids));
     for reduction in [Reduction::MeanAll, Reduction::MeanPerSequence, Reduction::MeanTokens, Reduction::Sum] {
         check(logits.clone(), |x| kl_divergence(x, &target, &padding, reduction).unwrap());
-        check(logits.clone(), |x| cross_entropy(x, &ids, reduction).unwrap());
+        check(logits.clone(), |x| cross_entropy(x, &labels, reduction).unwrap());
     }
     // Each position has its own weight.
     let weights = random::<(Two, Three)>(5);
-    check(logits, |x| mean(mul(cross_entropy_by_position(x, &ids).unwrap(), &weights).unwrap()).unwrap());
+    check(logits, |x| mean(mul(cross_entropy_by_position(x, &labels).unwrap(), &weights).unwrap()).unwrap());
 }
 
 #[test]
 fn logits_at_padding_may_be_nan() {
-    let ids = TokenIds::from_ids(&[0, 2], Some(Fin::<VocabSize>::literal::<2>()), (Batch::new(1), Two)).unwrap();
+    let labels = LabelIds::from_ids(&[0, 2], Some(Fin::<VocabSize>::literal::<2>()), (Batch::new(1), Two)).unwrap();
     let logits = [0.0, 0.0, 0.0, 0.0, 0.0, f64::NAN, 0.0, 0.0, 0.0, 0.0];
     let logits: F64<(Batch, Two, VocabSize)> =
         Cpu::default().tensor_from_vec(logits.into(), (Batch::new(1), Two, VocabSize));
     let single = Cpu::default().tensor_from_vec(logits.as_vec().iter().map(|x| *x as f32).collect(), *logits.shape());
     for reduction in [Reduction::MeanPerSequence, Reduction::MeanTokens, Reduction::Sum] {
-        assert!((cross_entropy(logits.clone(), &ids, reduction).unwrap().array() - 5f64.ln()).abs() < 1e-12);
-        assert!((cross_entropy(single.clone(), &ids, reduction).unwrap().array() - 5f32.ln()).abs() < 1e-6);
+        assert!((cross_entropy(logits.clone(), &labels, reduction).unwrap().array() - 5f64.ln()).abs() < 1e-12);
+        assert!((cross_entropy(single.clone(), &labels, reduction).unwrap().array() - 5f32.ln()).abs() < 1e-6);
     }
-    assert_eq!(cross_entropy_by_position(logits.clone(), &ids).unwrap().as_vec(), [5f64.ln(), 0.0]);
-    assert_eq!(cross_entropy_by_position(single, &ids).unwrap().as_vec(), [5f32.ln(), 0.0]);
+    assert_eq!(cross_entropy_by_position(logits.clone(), &labels).unwrap().as_vec(), [5f64.ln(), 0.0]);
+    assert_eq!(cross_entropy_by_position(single, &labels).unwrap().as_vec(), [5f32.ln(), 0.0]);
     let mut evaluation = Evaluation::default();
-    evaluation.add(&logits, &ids).unwrap();
+    evaluation.add(&logits, &labels).unwrap();
     assert_eq!((evaluation.tokens(), evaluation.accuracy()), (1, 1.0));
 }
 

@@ -18,7 +18,7 @@ fn an_update_does_not_change_a_pass_that_is_still_on_its_tape() {
     let device = Cpu::default();
     let mut model = Classifier::build(&device);
     let input: Tensor<(Batch, SeqLen, InDim), f32, Cpu> = device.sample_normal();
-    let labels = TokenIds::from_ids(&[3, 1, 4, 1, 5, 2], None, (Batch, SeqLen)).unwrap();
+    let labels = LabelIds::from_ids(&[3, 1, 4, 1, 5, 2], None, (Batch, SeqLen)).unwrap();
     let loss = |model: &Classifier| {
         let logits = model.forward(input.clone().put_tape(model.recording())).unwrap();
         cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
@@ -99,13 +99,14 @@ fn a_decoding_step_allocates_nothing_that_grows_with_the_parameters() {
 /// that a later step allocates.
 fn training_steps<Width: ConstDim, HeadDim: ConstDim, HiddenDim: ConstDim>() -> (usize, u64, u64) {
     let ids = TokenIds::from_ids(&[1, 4, 1, 5], None, (Const::<1>, Const::<4>)).unwrap();
+    let (inputs, labels) = ids.teacher_forcing(Fin::literal::<0>());
     let mut later_bytes = 0;
     let training = allocation_counter::measure(|| {
         let mut model = Model::<Width, HeadDim, HiddenDim>::build(&Cpu::default());
         let mut adamw = AdamW::default();
         let step = || {
             let loss =
-                cross_entropy(model.forward(&ids, model.recording()).unwrap(), &ids, Reduction::MeanAll).unwrap();
+                cross_entropy(model.forward(&inputs, model.recording()).unwrap(), &labels, Reduction::MeanAll).unwrap();
             update(&mut model, loss.backward().unwrap(), &mut adamw, 1e-3, 0.1).unwrap();
         };
         later_bytes = allocated_bytes(step);

@@ -37,6 +37,9 @@ fn check<Model>(loss: Tensor<Rank0, f32, Cpu, Recording<Model, f32, Cpu>>) {
     value.put_tape(tape).backward().unwrap();
 }
 
+/// What a decoder reads first.
+const START: Fin<VocabSize> = Fin::literal::<1>();
+
 /// Tokens of three sequences; some are padding.
 fn tokens<S: AtMost<MaxSeqLen>>(len: S) -> TokenIds<Batch, S, VocabSize> {
     let ids: Vec<usize> = (0..3 * len.size()).map(|i| i * 5 % VocabSize::SIZE).collect();
@@ -53,18 +56,18 @@ fn an_operation_of_dfdx_is_counted() {
 #[test]
 fn the_models_of_published_weights_run_on_kernels() {
     let (device, len) = (Cpu::default(), SeqLen::new(5).unwrap());
-    let ids = tokens(len);
+    let (ids, labels) = tokens(len).teacher_forcing(START);
     let loss = Reduction::MeanPerSequence;
 
     let model = Gpt2::<Small, f32, Cpu>::build(&device);
-    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &ids, loss).unwrap());
+    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &labels, loss).unwrap());
     let model = Llama::<Small, f32, Cpu>::build(&device);
-    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &ids, loss).unwrap());
+    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &labels, loss).unwrap());
     let model = Mixtral::<Small, f32, Cpu>::build(&device);
-    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &ids, loss).unwrap());
+    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &labels, loss).unwrap());
     let model = T5::<Small, f32, Cpu>::build(&device);
-    let targets = tokens(TgtLen::new(4).unwrap());
-    check(cross_entropy(model.forward(&ids, &targets, model.recording()).unwrap(), &targets, loss).unwrap());
+    let (inputs, labels) = tokens(TgtLen::new(4).unwrap()).teacher_forcing(START);
+    check(cross_entropy(model.forward(&ids, &inputs, model.recording()).unwrap(), &labels, loss).unwrap());
 
     let model = Bert::<Small, f32, Cpu>::build(&device);
     let types: Vec<usize> = (0..15).map(|i| i % TokenTypes::SIZE).collect();
@@ -108,12 +111,13 @@ impl<C: Fits> Seq2Seq for Config<C> {
 }
 
 fn check_conventions<C: Fits>() {
-    let (ids, targets) = (tokens(SeqLen::new(5).unwrap()), tokens(TgtLen::new(4).unwrap()));
+    let (ids, labels) = tokens(SeqLen::new(5).unwrap()).teacher_forcing(START);
     let model = DecoderOnly::<Config<C>, f32, Cpu>::build(&Cpu::default());
-    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &ids, Reduction::MeanAll).unwrap());
+    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &labels, Reduction::MeanAll).unwrap());
     let model = LM::<Config<C>, f32, Cpu>::build(&Cpu::default());
-    let output = model.forward(&ids, &targets, model.recording()).unwrap();
-    check(cross_entropy(output.logit_output, &targets, Reduction::MeanPerSequence).unwrap());
+    let (inputs, labels) = tokens(TgtLen::new(4).unwrap()).teacher_forcing(START);
+    let output = model.forward(&ids, &inputs, model.recording()).unwrap();
+    check(cross_entropy(output.logit_output, &labels, Reduction::MeanPerSequence).unwrap());
     let layer = GatedFeedForward::<EmbedDim, Config<C>, f32, Cpu>::build(&Cpu::default());
     let x: Tensor<(Batch, EmbedDim), f32, Cpu> = Cpu::default().sample_normal_like(&(Batch::new(3), EmbedDim));
     check(mean(layer.forward(x.put_tape(layer.recording())).unwrap()).unwrap());

@@ -189,7 +189,7 @@ fn gradients_of<Model: TensorCollection<f32, Cpu>>(
 fn gradients_of_one_process<F: Family>() -> Vec<(String, Vec<f32>)> {
     let model = F::build(&Cpu::seed_from_u64(3));
     let (batch, rows) = (Batch::new(NUM_ROWS), 0..NUM_ROWS);
-    let labels: TokenIds<Batch, F::Len, F::Classes> = ids((batch, F::Len::default()), 1..NUM_ROWS + 1);
+    let labels = LabelIds::<Batch, F::Len, F::Classes>::from(ids((batch, F::Len::default()), 1..NUM_ROWS + 1));
     let loss = cross_entropy(F::logits(&model, batch, rows), &labels, Reduction::MeanAll).unwrap();
     gradients_of(&model, loss.backward().unwrap())
 }
@@ -199,8 +199,8 @@ fn gradients_of_ranks<F: Family>(count: usize) -> Vec<Vec<(String, Vec<f32>)>> {
         let model = ranks.replicate(F::build(&Cpu::seed_from_u64(3))).unwrap();
         let batch = ranks.shard(Batch::new(NUM_ROWS));
         let rows = batch.range().unwrap();
-        let labels: TokenIds<Shard<Batch, World>, F::Len, F::Classes> =
-            ids((batch, F::Len::default()), rows.start + 1..rows.end + 1);
+        let labels = ids((batch, F::Len::default()), rows.start + 1..rows.end + 1);
+        let labels = LabelIds::<Shard<Batch, World>, F::Len, F::Classes>::from(labels);
         let loss: Partial<_, World> =
             partial_cross_entropy(F::logits(&model, batch, rows), &labels, Reduction::MeanAll).unwrap();
         let gradients = loss.backward_all_reduce(ranks, &model).unwrap();

@@ -144,7 +144,7 @@ fn loss(model: &Model, rows: &[Row], shard: Shard<Batch, World>, reduction: Redu
     let input = rows.iter().flat_map(|(input, _)| input.clone()).collect();
     let input: Tensor<_, f64, Cpu> = device.tensor_from_vec(input, (shard, SeqLen, EmbedDim));
     let labels: Vec<_> = rows.iter().map(|(_, labels)| labels).collect();
-    let labels = TokenIds::padded(&labels, PAD, (shard, SeqLen)).unwrap();
+    let labels = LabelIds::from(TokenIds::padded(&labels, PAD, (shard, SeqLen)).unwrap());
     let dropped = dropout(input.put_tape(model.recording()), 0.3).unwrap();
     partial_cross_entropy(model.forward(dropped).unwrap(), &labels, reduction).unwrap()
 }
@@ -203,6 +203,7 @@ fn the_loss_does_not_depend_on_the_number_of_ranks() {
             let rows = ranks.shard(Batch::new(5));
             let labels = vec![Fin::<VocabSize>::literal::<1>(); SeqLen::SIZE];
             let labels = TokenIds::padded(&vec![labels; rows.size()], PAD, (rows, SeqLen)).unwrap();
+            let labels = LabelIds::from(labels);
             // The first row is certain to be wrong.
             let logits = rows.range().unwrap().flat_map(|row| {
                 let logit = if row == 0 { -3.0 } else { 3.0 };

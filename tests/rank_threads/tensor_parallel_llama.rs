@@ -216,6 +216,9 @@ impl<const TIED: bool> LlamaConfig for Small<TIED> {
     const TIED_LOGITS: bool = TIED;
 }
 
+/// What a decoder reads first.
+const START: Fin<VocabSize> = Fin::literal::<1>();
+
 /// Two sequences. The second ends in padding.
 fn ids(len: usize) -> TokenIds<Batch, SeqLen, VocabSize> {
     let mut ids: Vec<usize> = (0..2 * len).map(|i| 1 + (i * 5 + 3) % 12).collect();
@@ -229,14 +232,16 @@ where
     Cpu: Backend<E>,
 {
     fn compute(&self, ranks: &Ranks<Tp>) -> (E, GradientsOf<Self, E, Cpu>) {
-        let logits = self.forward(&ids(7), self.recording(), ranks).unwrap();
-        let loss = cross_entropy(logits, &ids(7), Reduction::MeanAll).unwrap();
+        let (inputs, labels) = ids(7).teacher_forcing(START);
+        let logits = self.forward(&inputs, self.recording(), ranks).unwrap();
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         (loss.array(), loss.backward().unwrap())
     }
 
     fn compute_whole(whole: &Self::Whole) -> (E, GradientsOf<Self::Whole, E, Cpu>) {
-        let logits = whole.forward(&ids(7), whole.recording()).unwrap();
-        let loss = cross_entropy(logits, &ids(7), Reduction::MeanAll).unwrap();
+        let (inputs, labels) = ids(7).teacher_forcing(START);
+        let logits = whole.forward(&inputs, whole.recording()).unwrap();
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         (loss.array(), loss.backward().unwrap())
     }
 }

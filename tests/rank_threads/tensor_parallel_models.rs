@@ -74,6 +74,9 @@ where
     type NumDecoderLayers = NumLayers;
 }
 
+/// What a decoder reads first.
+const START: Fin<VocabSize> = Fin::literal::<1>();
+
 /// A batch of random tokens, in which some rows end in padding.
 fn batch<Len: Dim>(len: Len, seed: u64) -> TokenIds<Batch, Len, VocabSize> {
     let (mut rng, rows) = (StdRng::seed_from_u64(seed), Batch::new(3));
@@ -179,17 +182,16 @@ macro_rules! compared {
         {
             fn compute(&self, ranks: &Ranks<Tp>) -> ($element, GradientsOf<Self, $element, Cpu>) {
                 let _seed = DropoutSeed::new(5);
-                let ids = batch(TgtLen::new(6).unwrap(), 1);
-                let loss =
-                    cross_entropy(self.forward(&ids, self.recording(), ranks).unwrap(), &ids, Reduction::MeanAll)
-                        .unwrap();
+                let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 1).teacher_forcing(START);
+                let logits = self.forward(&inputs, self.recording(), ranks).unwrap();
+                let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
                 (loss.array(), loss.backward().unwrap())
             }
             fn compute_whole(whole: &Self::Whole) -> ($element, GradientsOf<Self::Whole, $element, Cpu>) {
                 let _seed = DropoutSeed::new(5);
-                let ids = batch(TgtLen::new(6).unwrap(), 1);
-                let loss =
-                    cross_entropy(whole.forward(&ids, whole.recording()).unwrap(), &ids, Reduction::MeanAll).unwrap();
+                let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 1).teacher_forcing(START);
+                let logits = whole.forward(&inputs, whole.recording()).unwrap();
+                let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
                 (loss.array(), loss.backward().unwrap())
             }
         }
@@ -200,17 +202,17 @@ macro_rules! compared {
             fn compute(&self, ranks: &Ranks<Tp>) -> ($element, GradientsOf<Self, $element, Cpu>) {
                 let _seed = DropoutSeed::new(5);
                 let source = batch(SrcLen::new(5).unwrap(), 1);
-                let target = batch(TgtLen::new(6).unwrap(), 2);
-                let logits = self.forward(&source, &target, self.recording(), ranks).unwrap().logit_output;
-                let loss = cross_entropy(logits, &target, Reduction::MeanAll).unwrap();
+                let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 2).teacher_forcing(START);
+                let logits = self.forward(&source, &inputs, self.recording(), ranks).unwrap().logit_output;
+                let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
                 (loss.array(), loss.backward().unwrap())
             }
             fn compute_whole(whole: &Self::Whole) -> ($element, GradientsOf<Self::Whole, $element, Cpu>) {
                 let _seed = DropoutSeed::new(5);
                 let source = batch(SrcLen::new(5).unwrap(), 1);
-                let target = batch(TgtLen::new(6).unwrap(), 2);
-                let logits = whole.forward(&source, &target, whole.recording()).unwrap().logit_output;
-                let loss = cross_entropy(logits, &target, Reduction::MeanAll).unwrap();
+                let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 2).teacher_forcing(START);
+                let logits = whole.forward(&source, &inputs, whole.recording()).unwrap().logit_output;
+                let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
                 (loss.array(), loss.backward().unwrap())
             }
         }
@@ -395,9 +397,10 @@ fn a_new_model_has_the_parameters_of_one_rank() {
 fn a_rank_does_not_change_its_part_alone() {
     Ranks::<Two>::in_threads(2, |ranks| {
         let mut model = ShardedDecoderOnly::<Plain<NanoGpt>, Two, f32, Cpu>::build(&Cpu::seed_from_u64(7));
-        let (before, ids) = (elements_of::<_, f32>(&model), batch(TgtLen::new(6).unwrap(), 1));
-        let loss =
-            cross_entropy(model.forward(&ids, model.recording(), ranks).unwrap(), &ids, Reduction::MeanAll).unwrap();
+        let before = elements_of::<_, f32>(&model);
+        let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 1).teacher_forcing(START);
+        let logits = model.forward(&inputs, model.recording(), ranks).unwrap();
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         let error = update(&mut model, loss.backward().unwrap(), &mut Sgd::default(), 1e-1, 1.0).unwrap_err();
         let expected = OpError::Sharded {
             parameter: "decoder.layers.0.self_attention.attention.query_proj.weight".into(),

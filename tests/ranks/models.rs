@@ -163,7 +163,7 @@ fn check<Part: Compared<Tp>, Tp: ConstRankAxis>(folder: &Path) {
     };
     assert!(saved(&model, "new.safetensors") == fs::read(&one).unwrap(), "the files differ");
 
-    let labels = ids(0..ROWS, Batch::new(ROWS), target_len());
+    let labels = LabelIds::from(ids(0..ROWS, Batch::new(ROWS), target_len()));
     let (mut adam, mut whole_adam) = (ShardedState::new(Adam::default(), &data), Adam::default());
     for number in 0..4 {
         let (expected, expected_loss) = {
@@ -178,11 +178,8 @@ fn check<Part: Compared<Tp>, Tp: ConstRankAxis>(folder: &Path) {
             let row_len = target_len().size() * VocabSize::SIZE;
             let expected = &expected[rows.range().unwrap().start * row_len..rows.range().unwrap().end * row_len];
             assert_close(&logits.retaped::<NoneTape>().as_vec(), expected, 1e-5, "logits");
-            (
-                rows,
-                partial_cross_entropy(logits, &ids(rows.range().unwrap(), rows, target_len()), Reduction::MeanAll)
-                    .unwrap(),
-            )
+            let labels = LabelIds::from(ids(rows.range().unwrap(), rows, target_len()));
+            (rows, partial_cross_entropy(logits, &labels, Reduction::MeanAll).unwrap())
         };
         assert!(!rows.is_empty());
         let value = *loss.value().all_reduce(&data).unwrap();

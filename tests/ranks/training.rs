@@ -47,7 +47,7 @@ fn train<O: Optimizer<Model, f32>>(
         let rows = step.assign_rows(ranks, Batch::new(ROWS));
         let own = |len: usize| rows.range().unwrap().start * len..rows.range().unwrap().end * len;
         let x = device.tensor_from_vec(x[own(12)].to_vec(), (rows, SeqLen, EmbedDim));
-        let labels = TokenIds::from_ids(&ids[own(2)], None, (rows, SeqLen)).unwrap();
+        let labels = LabelIds::from_ids(&ids[own(2)], None, (rows, SeqLen)).unwrap();
         let loss =
             partial_cross_entropy(model.forward(x.put_tape(model.recording())).unwrap(), &labels, Reduction::MeanAll)
                 .unwrap();

@@ -205,7 +205,8 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, 
     ///     (layer.feed_forward.gate, tape) = weight.split_tape();
     /// }
     /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-    /// let loss = cross_entropy(adapted.forward(&ids, tape)?, &ids, Reduction::MeanAll)?;
+    /// let (inputs, labels) = ids.teacher_forcing(Fin::literal::<26>());
+    /// let loss = cross_entropy(adapted.forward(&inputs, tape)?, &labels, Reduction::MeanAll)?;
     /// let mut gradients = loss.backward()?;
     /// assert!(gradients.of(&adapters.gates[0].b)?.as_vec().iter().any(|gradient| *gradient != 0.0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -21,7 +21,7 @@ use dfdx::nn::TensorCollection;
 ///     let device = Cpu::default();
 ///     let mut model = ranks.replicate(Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device)).unwrap();
 ///     let (rows, mut adam) = (ranks.shard(Rows::new(5)), Adam::default());
-///     let labels = TokenIds::from_ids(&[2; 20][..4 * rows.size()], None, (rows, SeqLen)).unwrap();
+///     let labels = LabelIds::from_ids(&[2; 20][..4 * rows.size()], None, (rows, SeqLen)).unwrap();
 ///     let x: Tensor<_, f32, Cpu> = device.tensor_from_vec(vec![1.0; 32 * rows.size()], (rows, SeqLen, EmbedDim));
 ///     let logits = model.forward(x.put_tape(model.recording())).unwrap();
 ///     let gradients = partial_cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().backward().unwrap();

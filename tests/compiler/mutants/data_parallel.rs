@@ -59,7 +59,7 @@ fn train_step(
     model: &mut Replicated<Model, Data>,
     adam: &mut Adam<Model, f32>,
     letters: &TokenIds<Shard<Batch, Data>, SeqLen, Letters>,
-    sounds: &TokenIds<Shard<Batch, Data>, SeqLen, Sounds>,
+    sounds: &LabelIds<Shard<Batch, Data>, SeqLen, Sounds>,
 ) -> Result<Replicated<f64, Data>, RanksError> {
     let logits: Taped<(Shard<Batch, Data>, SeqLen, Sounds)> = logits(model, letters).unwrap();
     let loss: Partial<Taped<()>, Data> = partial_cross_entropy(logits, sounds, Reduction::MeanAll).unwrap();
@@ -79,8 +79,8 @@ pub fn main() {
         let letters: TokenIds<Shard<Batch, Data>, SeqLen, Letters> =
             TokenIds::from_ids(&ids, None, (rows, SeqLen)).unwrap();
         let ids: Vec<usize> = ids.iter().map(|id| id % 12).collect();
-        let sounds: TokenIds<Shard<Batch, Data>, SeqLen, Sounds> =
-            TokenIds::from_ids(&ids, None, (rows, SeqLen)).unwrap();
+        let sounds: LabelIds<Shard<Batch, Data>, SeqLen, Sounds> =
+            LabelIds::from_ids(&ids, None, (rows, SeqLen)).unwrap();
         let mut model: Replicated<Model, Data> = data.replicate(Model::build(&Cpu::seed_from_u64(0))).unwrap();
         let mut adam = Adam::default();
         let mut step = || *train_step(&data, &mut model, &mut adam, &letters, &sounds).unwrap();

@@ -77,9 +77,9 @@ fn train_step(
     model: &mut Model,
     adam: &mut Adam<Model, f32>,
     words: &TokenIds<Batch, SrcLen, Letters>,
-    utterances: &TokenIds<Batch, TgtLen, Sounds>,
+    so_far: &TokenIds<Batch, TgtLen, Sounds>,
+    utterances: &LabelIds<Batch, TgtLen, Sounds>,
 ) -> Result<f32, OpError> {
-    let so_far: TokenIds<Batch, TgtLen, Sounds> = utterances.shifted_right(START);
     let output: Output<
         (Batch, SrcLen, EmbedDim),
         (Batch, TgtLen, EmbedDim),
@@ -87,7 +87,7 @@ fn train_step(
         f32,
         Cpu,
         Recording<Model, f32, Cpu>,
-    > = model.forward(words, &so_far, model.recording())?;
+    > = model.forward(words, so_far, model.recording())?;
     let logits: Taped<(Batch, TgtLen, Sounds)> = output.logit_output;
     let loss: Taped<()> = cross_entropy(logits, utterances, Reduction::MeanPerSequence)?;
     let wrong = loss.array();
@@ -128,13 +128,16 @@ fn positions(model: &Model) -> Option<&Embedding<MaxSounds, EmbedDim, Speech, f3
 pub fn main() {
     let words: TokenIds<Batch, SrcLen, Letters> =
         batch([&[2, 0, 19], &[3, 14, 6], &[1, 8, 17, 3], &[5, 8, 18, 7]], SILENCE, SrcLen).unwrap();
-    let utterances: TokenIds<Batch, TgtLen, Sounds> =
+    let spoken: TokenIds<Batch, TgtLen, Sounds> =
         batch([&[11, 2, 20], &[5, 16, 9], &[1, 29, 6, 4], &[7, 13, 31]], END, TgtLen).unwrap();
+    let (so_far, utterances): (TokenIds<Batch, TgtLen, Sounds>, LabelIds<Batch, TgtLen, Sounds>) =
+        spoken.teacher_forcing(START);
 
     let mut model: Model = LM::build(&Cpu::seed_from_u64(0));
     let mut adam = Adam::default();
     let (before, positions_before) = (weights(&model), positions(&model).cloned());
-    let losses: Vec<f32> = (0..20).map(|_| train_step(&mut model, &mut adam, &words, &utterances).unwrap()).collect();
+    let mut step = || train_step(&mut model, &mut adam, &words, &so_far, &utterances).unwrap();
+    let losses: Vec<f32> = (0..20).map(|_| step()).collect();
     assert!(losses[19] < losses[0], "{losses:?}");
 
     let after = weights(&model);

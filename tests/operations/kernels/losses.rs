@@ -28,7 +28,7 @@ fn the_cross_entropy_of_each_position_agrees() {
     on_dims(|rng, b, q, _| {
         let x = both(rng, (b, q, Best), 3.0);
         let ids: Vec<usize> = padding(b, q).as_slice().iter().map(|&is_token| usize::from(is_token)).collect();
-        let labels = TokenIds::from_ids(&ids, Some(Fin::<Best>::literal::<0>()), (b, q)).unwrap();
+        let labels = LabelIds::from_ids(&ids, Some(Fin::<Best>::literal::<0>()), (b, q)).unwrap();
         compare_map!(x, |x| cross_entropy_by_position(x, &labels));
     });
 }

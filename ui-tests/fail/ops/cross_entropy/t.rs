@@ -10,7 +10,7 @@ type Recorded = typed_transformer::train::Recording<(), f32, Cpu>;
 
 fn loss(
     logits: Tensor<(Batch, TgtLen, Letters), f32, Cpu, NoneTape>,
-    labels: &TokenIds<Batch, TgtLen, Letters>,
+    labels: &LabelIds<Batch, TgtLen, Letters>,
 ) -> Result<Tensor<(), f32, Cpu, Recorded>, OpError> {
     cross_entropy(logits, labels, Reduction::MeanAll)
 }

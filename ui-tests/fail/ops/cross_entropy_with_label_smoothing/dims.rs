@@ -8,7 +8,7 @@ dims! { Letters = 28; TgtLen = 7; Batch; OtherBatch; }
 
 fn loss(
     logits: Tensor<(OtherBatch, TgtLen, Letters), f32, Cpu>,
-    labels: &TokenIds<Batch, TgtLen, Letters>,
+    labels: &LabelIds<Batch, TgtLen, Letters>,
 ) -> Result<Tensor<(), f32, Cpu>, OpError> {
     cross_entropy_with_label_smoothing(logits, labels, Reduction::MeanAll, 0.1)
 }

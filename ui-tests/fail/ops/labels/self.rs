@@ -6,7 +6,7 @@ use typed_transformer::{ops::Labels, prelude::*};
 dims! { Letters = 28; SeqLen; Batch; }
 
 fn count(_: &impl Labels<(Batch, SeqLen), Letters>) {}
-fn loss(labels: &TokenIds<Batch, SeqLen, Letters>, padding: &PaddingMask<Batch, SeqLen>) {
+fn loss(labels: &LabelIds<Batch, SeqLen, Letters>, padding: &PaddingMask<Batch, SeqLen>) {
     count(padding);
 }
 

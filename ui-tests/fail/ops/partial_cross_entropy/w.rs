@@ -9,7 +9,7 @@ dims! { Letters = 28; Sounds = 44; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }
 
 fn loss(
     logits: Tensor<(Shard<Batch, World>, TgtLen, Letters), f32, Cpu>,
-    labels: &TokenIds<Shard<Batch, Data>, TgtLen, Letters>,
+    labels: &LabelIds<Shard<Batch, Data>, TgtLen, Letters>,
 ) {
     let _loss = partial_cross_entropy(logits, labels, Reduction::MeanAll).unwrap();
 }

@@ -9,7 +9,7 @@ type Loss = Partial<Tensor<(), f32, Cpu>, World>;
 
 fn loss(
     logits: Tensor<(Rows, TgtLen, Letters), f32, Cpu>,
-    labels: &TokenIds<Batch, TgtLen, Letters>,
+    labels: &LabelIds<Batch, TgtLen, Letters>,
 ) -> Result<Loss, OpError> {
     partial_cross_entropy(logits, labels, Reduction::MeanAll)
 }

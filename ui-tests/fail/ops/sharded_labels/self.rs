@@ -6,8 +6,8 @@ use typed_transformer::{ops::ShardedLabels, prelude::*, ranks, ranks::Shard};
 ranks! { World; Data; }
 dims! { Letters = 28; Sounds = 28; SeqLen; Other; Batch; }
 
-type Right = TokenIds<Shard<Batch, World>, SeqLen, Letters>;
-type Wrong = TokenIds<Batch, SeqLen, Letters>;
+type Right = LabelIds<Shard<Batch, World>, SeqLen, Letters>;
+type Wrong = LabelIds<Batch, SeqLen, Letters>;
 type Positions = (Shard<Batch, World>, SeqLen);
 fn rows(_: &impl ShardedLabels<Positions, Letters, World>) {}
 fn loss(labels: &Wrong) {

@@ -7,7 +7,7 @@ dims! { Letters = 28; SeqLen = 5; Batch; }
 
 type Rows = Shard<Batch, Data>;
 
-fn loss(logits: Tensor<(Rows, SeqLen, Letters), f32, Cpu>, labels: &TokenIds<Rows, SeqLen, Letters>) {
+fn loss(logits: Tensor<(Rows, SeqLen, Letters), f32, Cpu>, labels: &LabelIds<Rows, SeqLen, Letters>) {
     let loss = partial_cross_entropy(logits, labels, Reduction::MeanAll).unwrap();
     let _loss: Partial<Tensor<(), f32, Cpu>, World> = loss;
 }

@@ -10,7 +10,7 @@ type Rows = Part;
 
 fn loss(
     logits: Tensor<(Rows, SeqLen, Letters), f32, Cpu>,
-    labels: &TokenIds<Rows, SeqLen, Letters>,
+    labels: &LabelIds<Rows, SeqLen, Letters>,
 ) -> Result<Tensor<(), f32, Cpu>, OpError> {
     cross_entropy(logits, labels, Reduction::MeanAll)
 }

@@ -5,11 +5,11 @@ use typed_transformer::prelude::*;
 
 dims! { Letters = 28; Sounds = 44; TgtLen = 7; Batch; }
 
-fn decoder_input(
-    labels: &TokenIds<Batch, TgtLen, Sounds>,
+fn decoder_inputs(
+    target: TokenIds<Batch, TgtLen, Sounds>,
     start: Fin<Letters>,
 ) {
-    let _input = labels.shifted_right(start);
+    let _inputs = target.teacher_forcing(start);
 }
 
 fn main() {}

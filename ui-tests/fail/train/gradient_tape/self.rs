@@ -8,9 +8,9 @@ dims! { Batch; WordLen; EmbedDim = 16; Letters = 26; }
 type Layer = Linear<EmbedDim, Letters, f32, Cpu>;
 type Embedded = Tensor<(Batch, WordLen, EmbedDim), f32, Cpu, NoneTape>;
 
-fn train_step(layer: &mut Layer, plain: Embedded, words: &TokenIds<Batch, WordLen, Letters>) {
+fn train_step(layer: &mut Layer, plain: Embedded, labels: &LabelIds<Batch, WordLen, Letters>) {
     let taped = plain.clone().put_tape(layer.recording());
-    let loss = cross_entropy(layer.forward(plain).unwrap(), words, Reduction::MeanAll).unwrap();
+    let loss = cross_entropy(layer.forward(plain).unwrap(), labels, Reduction::MeanAll).unwrap();
     update(layer, loss.backward().unwrap(), &mut Adam::default(), 0.02, 1.0).unwrap();
 }
 

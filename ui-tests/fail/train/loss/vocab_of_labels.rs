@@ -6,7 +6,7 @@ dims! { Letters = 28; Sounds = 28; TgtLen; Batch; }
 
 fn loss(
     logits: Tensor<(Batch, TgtLen, Sounds), f32, Cpu>,
-    labels: &TokenIds<Batch, TgtLen, Letters>,
+    labels: &LabelIds<Batch, TgtLen, Letters>,
 ) -> Result<Tensor<(), f32, Cpu>, OpError> {
     cross_entropy(logits, labels, Reduction::MeanAll)
 }
