@@ -107,7 +107,10 @@ macro_rules! dims {
             const SIZE: usize = Self::SIZE;
         }
         #[diagnostic::do_not_recommend]
-        impl $crate::dims::Factor for $name {}
+        impl $crate::dims::Factor for $name {
+            type Whole = Self;
+            type Axis = ();
+        }
         #[diagnostic::do_not_recommend]
         impl $crate::dims::ConstDim for $name {}
         impl $crate::dims::StaticSize for $name {

@@ -1,4 +1,4 @@
-use super::CountFactor;
+use super::{CountFactor, RankAxis};
 use dfdx::shapes::{self, Const};
 use std::fmt;
 use typenum::U1;
@@ -61,7 +61,12 @@ pub trait MaybeSharded: AnyDim {}
     label = "`{Self}` is not a dimension",
     note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one; the factors of a `Product` have their sizes at compile time"
 )]
-pub trait AnyDim: shapes::Dim {}
+pub trait AnyDim: shapes::Dim {
+    /// The size of all ranks' parts together.
+    fn whole_size(self) -> usize {
+        self.size()
+    }
+}
 
 /// A dimension whose size is known at compile time, as the constant `SIZE`.
 ///
@@ -98,8 +103,12 @@ pub trait ConstDim: Dim + Factor {}
     note = "`dims! {{ pub Name = 8; }}` declares one; the parts of a `Quotient` and the ranks of a `Shard` divide their whole without remainder"
 )]
 pub trait Factor: AnyDim + shapes::ConstDim {
-    /// The size of all ranks' parts together; of a dimension that no ranks divide, its size.
-    const WHOLE_SIZE: usize = Self::SIZE;
+    /// The dimension that all ranks' parts are together; of a dimension that no ranks divide, itself.
+    type Whole: ConstDim;
+    /// The axis of ranks that divide `Whole`; `()` if none do.
+    type Axis: RankAxis;
+    /// The size of `Whole`.
+    const WHOLE_SIZE: usize = <Self::Whole as shapes::ConstDim>::SIZE;
 }
 
 #[diagnostic::do_not_recommend]
@@ -109,7 +118,10 @@ impl<const N: usize> MaybeSharded for Const<N> {}
 #[diagnostic::do_not_recommend]
 impl<const N: usize> Dim for Const<N> {}
 // The compiler recommends this one alone, so that an error does not list shapes.
-impl<const N: usize> Factor for Const<N> {}
+impl<const N: usize> Factor for Const<N> {
+    type Whole = Self;
+    type Axis = ();
+}
 #[diagnostic::do_not_recommend]
 impl<const N: usize> ConstDim for Const<N> {}
 

@@ -47,14 +47,19 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Left: Factor, Right: Factor> AnyDim for Product<Left, Right> {}
+impl<Left: Factor, Right: Factor> AnyDim for Product<Left, Right> {
+    fn whole_size(self) -> usize {
+        Self::WHOLE_SIZE
+    }
+}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> MaybeSharded for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: Factor, Right: Factor> Factor for Product<Left, Right> {
-    const WHOLE_SIZE: usize = Left::WHOLE_SIZE * Right::WHOLE_SIZE;
+    type Whole = Product<Left::Whole, Right::Whole>;
+    type Axis = Left::Axis;
 }
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
@@ -65,7 +70,10 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> MaybeSharded for Quotient<Whole, Pa
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> Dim for Quotient<Whole, Parts> {}
 #[diagnostic::do_not_recommend]
-impl<Whole: ConstDim, Parts: Divides<Whole>> Factor for Quotient<Whole, Parts> {}
+impl<Whole: ConstDim, Parts: Divides<Whole>> Factor for Quotient<Whole, Parts> {
+    type Whole = Self;
+    type Axis = ();
+}
 // The compiler recommends it, so that an error names the relation that does not hold.
 impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {}
 

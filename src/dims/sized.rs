@@ -36,7 +36,10 @@ macro_rules! sized_dim {
             const SIZE: usize = Self::SIZE;
         }
         #[diagnostic::do_not_recommend]
-        impl<$left: $left_const, $right: $right_const> $crate::dims::Factor for $name<$left, $right> {}
+        impl<$left: $left_const, $right: $right_const> $crate::dims::Factor for $name<$left, $right> {
+            type Whole = Self;
+            type Axis = ();
+        }
         #[diagnostic::do_not_recommend]
         impl<$left: $left_const, $right: $right_const> $crate::dims::ConstDim for $name<$left, $right> {}
         impl<$left: $left_const, $right: $right_const> Default for $name<$left, $right> {

@@ -4,7 +4,7 @@
 //! rounding only, because uniform numbers are drawn in `f32` and normal ones in `f64`.
 
 use super::{Arch, Conventions};
-use crate::dims::ConstDim;
+use crate::dims::{ConstDim, Factor};
 use crate::ops::{Real, cast};
 use dfdx::{shapes::Shape, tensor::Tensor, tensor_ops::Device};
 use rand::Rng;
@@ -56,10 +56,10 @@ pub fn constant<Dims: Shape, E: Real, D: Device<E>>(
 /// assert!(weight.as_vec().iter().all(|w| w.abs() <= 0.5 && *w != 0.0));
 /// # Ok::<(), CpuError>(())
 /// ```
-pub fn uniform<FanIn: ConstDim, Dims: Shape, E: Real, D: Device<E>>(
+pub fn uniform<FanIn: Factor, Dims: Shape, E: Real, D: Device<E>>(
     parameter: &mut Tensor<Dims, E, D>,
 ) -> Result<(), D::Err> {
-    let bound = (1.0 / (FanIn::SIZE.max(1) as f64).sqrt()) as f32;
+    let bound = (1.0 / (FanIn::WHOLE_SIZE.max(1) as f64).sqrt()) as f32;
     let numbers = Uniform::new_inclusive(-bound, bound).map(f64::from);
     parameter.try_fill_with_distr(CastFrom64(numbers))
 }
@@ -74,7 +74,7 @@ pub fn uniform<FanIn: ConstDim, Dims: Shape, E: Real, D: Device<E>>(
 /// assert!(weight.as_vec().iter().all(|w| w.abs() <= 1.0 / 8f32.sqrt()));
 /// # Ok::<(), CpuError>(())
 /// ```
-pub fn weight<A: Arch, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>>(
+pub fn weight<A: Arch, InDim: Factor, OutDim: Factor, E: Real, D: Device<E>>(
     parameter: &mut Tensor<(OutDim, InDim), E, D>,
 ) -> Result<(), D::Err> {
     match A::Conventions::WEIGHT_INIT_STD {

@@ -16,6 +16,7 @@
 //! | `conventions` | what a model decides for all its layers: [`Arch`], [`Conventions`], positions |
 //! | `module` | [`#[module]`](macro@crate::module) and [`Module`] |
 //! | `precision` | how weights are stored: [`FullPrecision`], [`Bf16`], [`F16`], [`Q8`] |
+//! | `group.rs` | who computes a layer: one process, or ranks that divide it |
 //! | `init.rs` | the numbers with which parameters begin |
 //!
 //! Every layer is composed of [`ops`](crate::ops): its `forward` is its formula.
@@ -26,6 +27,7 @@
 mod attention;
 mod cache;
 mod conventions;
+pub(crate) mod group;
 pub mod init;
 mod layers;
 pub(crate) mod module;
@@ -33,11 +35,11 @@ mod precision;
 mod transformer;
 
 pub use crate::ops::NormKind;
+pub(crate) use attention::cross_mask;
 pub use attention::{
     CrossAttention, GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch, LatentArch,
     LatentAttention, LatentCache, LatentHeads, MHAttention, SelfAttention,
 };
-pub(crate) use attention::{cross_mask, self_mask};
 pub(crate) use cache::KeysAndValues;
 pub use cache::{
     Cache, CacheCapacity, CacheUpdate, CachedHeads, DecoderCache, EditableCache, Heads, KeyValueCache, Keys, Values,

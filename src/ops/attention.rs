@@ -8,7 +8,7 @@ use super::unnamed::{choose, matmul, matmul_transposed, softmax};
 use super::where_::bool_tensor;
 use super::{AttentionScale, MaskFill, OpError, Real, cast, device_error, elementwise};
 use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded};
+use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, name};
 use crate::mask::AttentionMask;
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::Tensor;
@@ -22,7 +22,8 @@ use dfdx::tensor_ops::BroadcastTo;
 /// Training drops each weight by the probability in the [options](AttentionOptions), as in all forms of attention.
 ///
 /// # Errors
-/// [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
+/// [`OpError::DropoutRate`] unless `0 <= dropout < 1`; [`OpError::ShardedDropout`] if heads that ranks divide are
+/// trained with dropout.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -55,7 +56,7 @@ use dfdx::tensor_ops::BroadcastTo;
 /// ```
 pub fn attention_weights<
     B: MaybeSharded,
-    H: Dim,
+    H: AnyDim,
     Q: Dim,
     K: Dim,
     QKDim: ConstDim,
@@ -73,7 +74,10 @@ pub fn attention_weights<
     let AttentionOptions { scale, mask_fill, dropout, bias } = options;
     let bias_shape = bias.as_ref().map(|bias| *bias.shape());
     check_sizes(OP, (batch, heads, queries), (key_batch, key_heads, keys), mask, bias_shape)?;
-    let query = super::scale(query, scale.factor(heads.size(), QKDim::SIZE))?;
+    if T::OWNS_TAPE && dropout > 0.0 && heads.size() != heads.whole_size() {
+        return Err(OpError::ShardedDropout { heads: name::<H>() });
+    }
+    let query = super::scale(query, scale.factor(heads.whole_size(), QKDim::SIZE))?;
     let logits = matmul_transposed(OP, query, key)?; // (B, H, Q, K)
     super::dropout(masked_softmax(logits, bias, mask, mask_fill)?, dropout)
 }

@@ -1,10 +1,12 @@
 use super::unnamed::{Rows, matmul_2d_transposed, reshape_to, rows, zip};
 use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Linear, Tape, WeightTape, linear_kernel, read_weight, run_kernel, weight_on_tape};
-use crate::dims::{ConstDim, DataShape, EndsIn};
+use crate::dims::{ConstDim, DataShape, EndsIn, Factor};
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, TryAdd};
+
+const OP: &str = "linear";
 
 /// `x Wᵀ + b`: a linear map of the vector at each position.
 ///
@@ -29,7 +31,23 @@ pub fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T
 where
     Dims: EndsIn<InDim, Before: DataShape>,
 {
-    const OP: &str = "linear";
+    linear_of_parts(input, weight, bias)
+}
+
+/// [`linear`] by the rows, or by the columns, that this rank has of `W`.
+pub(crate) fn linear_of_parts<
+    Dims: EndsIn<InDim, Before: DataShape>,
+    InDim: Factor,
+    OutDim: Factor,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+    W: WeightTape<T, E, D>,
+>(
+    input: Tensor<Dims, E, D, T>,
+    weight: &Tensor<(OutDim, InDim), E, D, W>,
+    bias: Option<&Tensor<(OutDim,), E, D, W>>,
+) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
     let output_shape = input.shape().with_last(OutDim::default());
     if D::HAS_KERNELS {
         return run_kernel(OP, output_shape, T::default(), |tape| {
@@ -42,15 +60,18 @@ where
     let rows = rows::<Dims, InDim, _, _, _>(OP, input)?;
     let output: Tensor<(Rows, OutDim), E, D, T> =
         matmul_2d_transposed(OP, rows, weight_on_tape::<_, _, _, T, _>(weight))?;
-    let output = match bias {
-        Some(bias) => {
-            let shape = *output.shape();
-            let bias = weight_on_tape::<_, _, _, T, _>(bias)
-                .try_broadcast_like::<_, Axis<0>>(&shape)
-                .map_err(device_error(OP))?;
-            zip(OP, output, bias, |x, y| x.try_add(y))?
-        }
-        None => output,
-    };
-    reshape_to(OP, output, output_shape)
+    reshape_to(OP, bias.into_iter().try_fold(output, add_bias)?, output_shape)
+}
+
+/// `x + b` at each position: `(.., OutDim), (OutDim) -> (.., OutDim)`.
+pub(crate) fn add_bias<Dims, OutDim: Factor, E: Real, D: Backend<E>, T: Tape<E, D>, W: WeightTape<T, E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    bias: &Tensor<(OutDim,), E, D, W>,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: EndsIn<OutDim>,
+{
+    let (shape, rows) = (*input.shape(), rows::<Dims, OutDim, _, _, _>(OP, input)?);
+    let bias = weight_on_tape::<_, _, _, T, _>(bias).try_broadcast_like::<_, Axis<0>>(rows.shape());
+    reshape_to(OP, zip(OP, rows, bias.map_err(device_error(OP))?, |x, y| x.try_add(y))?, shape)
 }

@@ -1,26 +1,5 @@
+pub use crate::dims::RankAxis;
 use crate::dims::{Dim, StaticSize};
-
-/// An axis of ranks: processes that hold parts or copies of the same values. [`ranks!`](crate::ranks!) declares one.
-///
-/// ```
-/// use typed_transformer::{ranks, ranks::RankAxis};
-/// ranks! { pub World; }
-/// fn describe<Axis: RankAxis>() -> String {
-///     format!("{} ranks", Axis::NAME)
-/// }
-/// assert_eq!(describe::<World>(), "World ranks");
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an axis of ranks",
-    label = "`{Self}` is not an axis of ranks",
-    note = "`ranks! {{ pub World; }}` declares an axis of ranks"
-)]
-pub trait RankAxis: Copy + Send + Sync + 'static {
-    /// The name, for errors.
-    const NAME: &'static str;
-    /// The number of ranks, if the type says it.
-    const EXPECTED_SIZE: Option<usize>;
-}
 
 /// An axis of ranks whose size is known at compile time. It is a dimension too, so that it can
 /// [divide](crate::dims::Divides) others.

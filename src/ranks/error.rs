@@ -18,6 +18,9 @@ pub enum RanksError {
     /// The ranks cannot be arranged in rows of `columns` ranks.
     #[error("the {size} ranks of `{axis}` cannot be split into groups of {columns} for `{inner}`")]
     Grid { axis: &'static str, size: usize, inner: &'static str, columns: usize },
+    /// No `Distributed` has given a layer its ranks.
+    #[error("the layer has no ranks of `{axis}`; `Distributed` builds and loads a model whose layers have them")]
+    Unconnected { axis: &'static str },
     /// The engine failed.
     #[error("rank {rank} of `{axis}`: {operation} failed: {message}")]
     Engine { rank: usize, axis: &'static str, operation: &'static str, message: String },

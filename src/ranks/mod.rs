@@ -27,6 +27,7 @@ mod collectives;
 mod communicator;
 mod element;
 mod elements;
+mod entered;
 mod error;
 pub(crate) mod failure;
 mod handle;
@@ -44,6 +45,8 @@ mod worker;
 
 pub use axis::{ConstRankAxis, RankAxis};
 pub use element::Element;
+pub(crate) use element::exchange;
+pub use entered::Entered;
 pub use error::RanksError;
 pub use handle::{CommunicationTime, Ranks};
 pub use partial::{Partial, Reduce};

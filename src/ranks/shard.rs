@@ -95,7 +95,11 @@ impl<Whole: Dim, Axis: RankAxis> shapes::Dim for Shard<Whole, Axis> {
     }
 }
 // The compiler recommends this one alone, so that an error does not list shapes.
-impl<Whole: Dim, Axis: RankAxis> AnyDim for Shard<Whole, Axis> {}
+impl<Whole: Dim, Axis: RankAxis> AnyDim for Shard<Whole, Axis> {
+    fn whole_size(self) -> usize {
+        self.whole.unwrap_or(self.len)
+    }
+}
 #[diagnostic::do_not_recommend]
 impl<Whole: Dim, Axis: RankAxis> CountFactor for Shard<Whole, Axis> {
     type Static = U1;
@@ -158,7 +162,8 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<W
 }
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Factor for Shard<Whole, Axis> {
-    const WHOLE_SIZE: usize = Whole::SIZE;
+    type Whole = Whole;
+    type Axis = Axis;
 }
 
 // Two shards are equal if their lengths are: this is how dfdx compares sizes.

@@ -1,4 +1,4 @@
-use super::{ConstRankAxis, RankAxis, Shard};
+use super::{ConstRankAxis, Shard};
 use crate::dims::{ConstDim, Divides, Factor, Product};
 
 /// Columns that are divided among the ranks: a [`Shard`], or the [`Product`] of sharded columns and a whole dimension. Each
@@ -19,19 +19,8 @@ use crate::dims::{ConstDim, Divides, Factor, Product};
     label = "every rank has all of `{Self}`",
     note = "a rank's part of `{Self}` is `Shard<{Self}, Tp>` for the axis of ranks `Tp`"
 )]
-pub trait ShardedColumns: Factor {
-    /// The dimension that is divided among the ranks.
-    type Whole: ConstDim;
-    /// The ranks.
-    type Axis: RankAxis;
-}
+pub trait ShardedColumns: Factor {}
 // The compiler recommends this one, so that an error is that of `Divides`.
-impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ShardedColumns for Shard<Whole, Axis> {
-    type Whole = Whole;
-    type Axis = Axis;
-}
+impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ShardedColumns for Shard<Whole, Axis> {}
 #[diagnostic::do_not_recommend]
-impl<Left: ShardedColumns, Right: ConstDim> ShardedColumns for Product<Left, Right> {
-    type Whole = Product<Left::Whole, Right>;
-    type Axis = Left::Axis;
-}
+impl<Left: ShardedColumns, Right: ConstDim> ShardedColumns for Product<Left, Right> {}

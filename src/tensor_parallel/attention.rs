@@ -1,8 +1,8 @@
-use super::gather::Parts;
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, Divides, MaybeSharded, Product};
 use crate::mask::AttentionMask;
-use crate::ops::{AttentionOptions, OpError, Real, attend, kept_elements};
+use crate::nn::group::Group;
+use crate::ops::{AttentionOptions, OpError, Real};
 use crate::ranks::{ConstRankAxis, Ranks, Shard};
 use dfdx::tensor::Tensor;
 
@@ -49,12 +49,5 @@ pub fn multi_head_attention<
     options: AttentionOptions<Shard<H, Axis>, Q, K, E, D, T>,
     ranks: &Ranks<Axis>,
 ) -> Result<Tensor<(B, Q, Product<Shard<H, Axis>, VODim>), E, D, T>, OpError> {
-    let mut kept = None;
-    if T::OWNS_TAPE && options.dropout > 0.0 {
-        let (batch, queries, keys) = mask.shape();
-        let sizes = [batch.size(), H::SIZE, queries.size(), keys.size()];
-        let whole = kept_elements::<(B, H, Q, K)>(options.dropout, &sizes, || query.device().random_u64())?;
-        kept = Some(Parts::of(&sizes, 1, ranks.size()).part(&whole, ranks.rank()));
-    }
-    attend(query, key, value, mask, options, kept)
+    Group::of(ranks).attend(query, key, value, mask, options)
 }

@@ -4,8 +4,8 @@ use crate::nn::Module;
 use crate::ops::{OpError, device_error};
 use crate::ranks::{Element, RankAxis, Ranks, RanksError, Replicated};
 use crate::weights::{
-    Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, TensorFile, collect, compare_conventions,
-    load_from,
+    Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, TensorFile, TensorSource, collect,
+    compare_conventions,
 };
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor};
 use dfdx::shapes::Shape;
@@ -17,18 +17,18 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Pat
 /// parameter, or this rank's shard of it along one axis.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::Module, prelude::*, ranks, tensor_parallel::{Sharded, ShardedDecoderOnly}};
+/// use typed_transformer::{doctest::*, nn::Module, prelude::*, ranks, tensor_parallel::{Sharded, OnRanks}};
 /// ranks! { pub Tp = 1; }
 /// fn num_params_of_whole<Model: Sharded<Tp, f32, Cpu>>() -> usize {
 ///     Model::Whole::NUM_PARAMS
 /// }
-/// let count = num_params_of_whole::<ShardedDecoderOnly<Model, Tp, f32, Cpu>>();
+/// let count = num_params_of_whole::<DecoderOnly<OnRanks<Model, Tp>, f32, Cpu>>();
 /// assert_eq!(count, DecoderOnly::<Model, f32, Cpu>::NUM_PARAMS);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a model whose parts the ranks of `{Axis}` have",
     label = "not a model of shards over `{Axis}`",
-    note = "`ShardedDecoderOnly` and `ShardedLM` are such models"
+    note = "`DecoderOnly<OnRanks<Config, {Axis}>>` and `LM<OnRanks<Config, {Axis}>>` are such models"
 )]
 pub trait Sharded<Axis, E: Element, D: Device<E>>:
     Module + TensorCollection<E, D, To<E, D> = Self> + Loadable<E, D>
@@ -43,10 +43,10 @@ pub trait Sharded<Axis, E: Element, D: Device<E>>:
 /// ranks have must stay the same.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}};
+/// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, OnRanks}};
 /// ranks! { pub Tp = 1; }
 /// let ranks = Ranks::<Tp>::single()?;
-/// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::seed_from_u64(0), &ranks)?;
+/// let model = Distributed::<DecoderOnly<OnRanks<Model, Tp>, f32, Cpu>, Tp>::build(&Cpu::seed_from_u64(0), &ranks)?;
 /// // The same parameters as those of one rank with this seed.
 /// let whole = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::seed_from_u64(0));
 /// let gathered: DecoderOnly<Model, f32, Cpu> = model.gather(&Cpu::default(), &ranks)?;
@@ -92,7 +92,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
         };
         let mut draw = DrawParameters { device, keep };
         Model::Whole::iter_tensors(&mut RecursiveWalker { m: String::new(), f: &mut draw })?;
-        Ok(Self::new(build_from(parts, device)?))
+        Ok(Self::new(build_from(parts, device, ranks)?))
     }
 
     /// This rank's part of a whole model, which must be the same on all ranks.
@@ -112,7 +112,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
             let elements = tensor.elements::<E>();
             (tensor.path, parameter.part(elements, ranks.rank()))
         });
-        Ok(Self::new(build_from(parts.collect(), device)?))
+        Ok(Self::new(build_from(parts.collect(), device, ranks)?))
     }
 
     /// The whole model, on every rank.
@@ -129,7 +129,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     {
         let tensors = gather_tensors(&self.model, ranks)?.into_iter();
         let elements = |tensor: FileTensor| (tensor.path.clone(), tensor.elements::<E>());
-        build_from(tensors.map(elements).collect(), device)
+        build_from(tensors.map(elements).collect(), device, ranks)
     }
 
     /// Loads this rank's part of a file of the whole model, which every rank must be able to read.
@@ -205,18 +205,19 @@ fn load_part<Model: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Devic
             file.read(&ExpectedTensor { path: &parameter.path, sizes: parameter.sizes.clone(), dims: &dims })?;
         Ok(parameter.part(whole, ranks.rank()))
     };
-    let model = load_from("", device, &mut read)?;
+    let model = Model::load_from(&mut TensorSource::new(device, &mut read).on_ranks(ranks), "")?;
     file.ensure_all_read(|_| false)?;
     Ok(model)
 }
 
 /// A model from the elements of its parameters, by their paths.
-fn build_from<Model: Loadable<E, D>, E: Element + SafetensorsDtype, D: Device<E>>(
+fn build_from<Model: Loadable<E, D>, E: Element + SafetensorsDtype, D: Device<E>, Axis: RankAxis>(
     mut parameters: BTreeMap<String, Vec<E>>,
     device: &D,
+    ranks: &Ranks<Axis>,
 ) -> Result<Model, DistributedError> {
     let mut take = |expected: &ExpectedTensor| parameters.remove(expected.path).ok_or_else(|| expected.missing());
-    load_from("", device, &mut take).map_err(|error| match error {
+    Model::load_from(&mut TensorSource::new(device, &mut take).on_ranks(ranks), "").map_err(|error| match error {
         LoadError::Device { message, .. } => OpError::Device { op: "build", message }.into(),
         error => error.into(),
     })

@@ -1,55 +1,12 @@
-use super::tape::record;
 use crate::backend::Tape;
 use crate::dims::{Dim, MaybeSharded};
 use crate::internal::Internal;
 use crate::ops::OpError;
-use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError};
+use crate::ops::collective::{entered, record, sum, sum_of_terms};
+use crate::ranks::{Element, Entered, Partial, RankAxis, Ranks};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
 use dfdx::tensor_ops::Device;
-use std::{fmt, marker::PhantomData};
-
-/// A tensor that is the same on all ranks of `Axis`, as the input of a tensor-parallel region: of operations with
-/// shards.
-///
-/// Each rank uses it with a part of the columns, so each rank has only its term of the gradient. [`enter`] makes such a
-/// tensor, and sums these terms in the backward pass: *Megatron-LM*'s `copy_to_tensor_model_parallel_region`.
-///
-/// ```
-/// use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Entered, enter}};
-/// ranks! { pub Tp = 2; }
-/// dims! { pub Batch = 1; pub EmbedDim = 2; }
-/// Ranks::<Tp>::in_threads(2, |ranks| {
-///     let x: Tensor<(Batch, EmbedDim), f32, Cpu> = Cpu::default().zeros();
-///     // One tensor for two operations.
-///     let query: Entered<Tensor<(Batch, EmbedDim), f32, Cpu>, Tp> = enter(x, ranks).unwrap();
-///     let key = query.clone();
-///     assert_eq!(format!("{key:?}"), "the same on all ranks of `Tp`");
-/// });
-/// ```
-#[must_use]
-pub struct Entered<X, Axis> {
-    pub(super) value: X,
-    axis: PhantomData<fn() -> Axis>,
-}
-
-impl<X, Axis> Entered<X, Axis> {
-    pub(super) fn new(value: X) -> Self {
-        Self { value, axis: PhantomData }
-    }
-}
-
-impl<X: Clone, Axis> Clone for Entered<X, Axis> {
-    fn clone(&self) -> Self {
-        Self::new(self.value.clone())
-    }
-}
-
-impl<X, Axis: RankAxis> fmt::Debug for Entered<X, Axis> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the same on all ranks of `{}`", Axis::NAME)
-    }
-}
 
 /// The operand of an operation with shards over `Axis`: an [`Entered`] tensor.
 ///
@@ -78,7 +35,7 @@ impl<X: EntryOver<Axis, Of>, Of, Axis> EnteredOver<Axis> for Entered<X, Of> {
     type Tensor = X;
 
     fn into_tensor(self, _: Internal) -> X {
-        self.value
+        self.into_inner()
     }
 }
 impl<Dims: Shape + EnteredAs<Axis>, E, D: Storage<E>, T, Axis> EnteredOver<Axis> for Tensor<Dims, E, D, T> {
@@ -175,8 +132,7 @@ pub fn enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: Rank
     input: Tensor<Dims, E, D, T>,
     ranks: &Ranks<Axis>,
 ) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
-    let shape = *input.shape();
-    record("enter", ranks, input, shape, |_, elements| Ok(elements), sum).map(Entered::new)
+    entered(input, ranks)
 }
 
 /// The sum of the ranks' terms, the same on all ranks (`g` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053),
@@ -199,9 +155,7 @@ pub fn all_reduce<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: Ra
     terms: Partial<Tensor<Dims, E, D, T>, Axis>,
     ranks: &Ranks<Axis>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    let term = terms.into_term();
-    let shape = *term.shape();
-    record("all-reduce", ranks, term, shape, sum, |_, gradient| Ok(gradient))
+    sum_of_terms(terms.into_term(), ranks)
 }
 
 /// [`all_reduce`], for another operation with shards. The backward pass sums the gradient over the ranks.
@@ -224,9 +178,4 @@ pub fn all_reduce_entered<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, 
     let term = terms.into_term();
     let shape = *term.shape();
     record("all-reduce", ranks, term, shape, sum, sum).map(Entered::new)
-}
-
-/// The sums over the ranks, element by element.
-fn sum<E: Element, Axis: RankAxis>(ranks: &Ranks<Axis>, mut terms: Vec<E>) -> Result<Vec<E>, RanksError> {
-    ranks.all_reduce(&mut terms).map(|()| terms)
 }

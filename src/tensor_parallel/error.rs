@@ -5,9 +5,9 @@ use crate::weights::{LoadError, SaveError};
 /// The error of building, loading or saving a sharded model.
 ///
 /// ```no_run
-/// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, DistributedError, ShardedDecoderOnly}};
+/// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, DistributedError, OnRanks}};
 /// ranks! { pub Tp = 1; }
-/// type Part = ShardedDecoderOnly<Model, Tp, f32, Cpu>;
+/// type Part = DecoderOnly<OnRanks<Model, Tp>, f32, Cpu>;
 /// let ranks = Ranks::<Tp>::start()?;
 /// match Distributed::<Part, Tp>::load("weights.safetensors", &Cpu::default(), &ranks) {
 ///     Err(DistributedError::Ranks(error)) => println!("another rank could not load its part: {error}"),

@@ -1,11 +1,12 @@
 //! From a dimension to its shards, and back.
 
-use super::{Entered, EnteredOver, tape::record};
+use super::EnteredOver;
 use crate::backend::Tape;
 use crate::dims::{AxisOf, ConstDim, Divides, HasAxis};
 use crate::internal::Internal;
 use crate::ops::OpError;
-use crate::ranks::{ConstRankAxis, Element, Partial, RankAxis, Ranks, RanksError, Shard};
+use crate::ops::collective::{Parts, gathered, record};
+use crate::ranks::{ConstRankAxis, Element, Entered, Partial, RankAxis, Ranks, Shard};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::Device;
@@ -143,10 +144,7 @@ where
     Dims: CanGather<Name, Axis, WhichAxis>,
 {
     let shape = input.shape().whole();
-    let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
-    let forward = |ranks: &Ranks<Axis>, part: Vec<E>| parts.all_gather(ranks, &part);
-    let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| parts.reduce_scatter(ranks, &gradient);
-    record("all-gather", ranks, input, shape, forward, backward).map(Entered::new)
+    gathered(input, shape, Dims::INDEX, ranks)
 }
 
 /// Sums the terms of the ranks, and each rank keeps its part of an axis. The backward pass joins the parts of the
@@ -215,69 +213,4 @@ where
     let forward = |ranks: &Ranks<Axis>, whole: Vec<E>| Ok(parts.part(&whole, ranks.rank()));
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| Ok(parts.padded(&gradient, ranks.rank()));
     record("shard", ranks, input, shape.shards(), forward, backward)
-}
-
-/// An axis divided among ranks, in row-major order: each of `rows` rows has `part_len` elements for rank 0, then for
-/// rank 1, and so on.
-#[derive(Clone, Copy)]
-pub(super) struct Parts {
-    rows: usize,
-    part_len: usize,
-    ranks: usize,
-}
-
-impl Parts {
-    /// The parts of the axis at `index` of a whole shape.
-    fn new<Dims: Shape, Axis: RankAxis>(shape: &Dims, index: usize, ranks: &Ranks<Axis>) -> Self {
-        let sizes: Vec<usize> = shape.concrete().into();
-        Self::of(&sizes, index, ranks.size())
-    }
-
-    /// The parts of the axis at `index` of a whole tensor of these sizes.
-    pub fn of(sizes: &[usize], index: usize, ranks: usize) -> Self {
-        Self {
-            rows: sizes[..index].iter().product(),
-            part_len: sizes[index..].iter().product::<usize>() / ranks,
-            ranks,
-        }
-    }
-
-    /// One rank's part of a whole tensor.
-    pub fn part<E: Copy>(self, whole: &[E], rank: usize) -> Vec<E> {
-        let row_len = self.ranks * self.part_len;
-        let rows = whole.chunks(row_len.max(1));
-        rows.flat_map(|row| &row[rank * self.part_len..][..self.part_len]).copied().collect()
-    }
-
-    /// A whole tensor that is zero outside one rank's part.
-    fn padded<E: Element>(self, part: &[E], rank: usize) -> Vec<E> {
-        let mut whole = vec![E::zero(); self.rows * self.ranks * self.part_len];
-        self.put(&mut whole, part, rank);
-        whole
-    }
-
-    /// Writes one rank's part of a whole tensor.
-    fn put<E: Copy>(self, whole: &mut [E], part: &[E], rank: usize) {
-        let row_len = self.ranks * self.part_len;
-        for (row, part) in whole.chunks_mut(row_len.max(1)).zip(part.chunks(self.part_len.max(1))) {
-            row[rank * self.part_len..][..self.part_len].copy_from_slice(part);
-        }
-    }
-
-    /// The whole tensor, from the parts of all ranks.
-    pub fn all_gather<E: Element, Axis: RankAxis>(self, ranks: &Ranks<Axis>, part: &[E]) -> Result<Vec<E>, RanksError> {
-        let len = self.rows * self.part_len;
-        let parts = ranks.all_gather(part, &vec![len; self.ranks])?;
-        let mut whole = parts.clone();
-        for (rank, part) in parts.chunks(len.max(1)).enumerate() {
-            self.put(&mut whole, part, rank);
-        }
-        Ok(whole)
-    }
-
-    /// This rank's part of the sum of the terms of all ranks.
-    fn reduce_scatter<E: Element, Axis: RankAxis>(self, ranks: &Ranks<Axis>, term: &[E]) -> Result<Vec<E>, RanksError> {
-        let parts: Vec<E> = (0..self.ranks).flat_map(|rank| self.part(term, rank)).collect();
-        ranks.reduce_scatter(&parts, &vec![self.rows * self.part_len; self.ranks])
-    }
 }

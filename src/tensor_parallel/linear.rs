@@ -1,12 +1,10 @@
-use super::{EnteredOver, local::Local};
+use super::EnteredOver;
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::internal::Internal;
-use crate::ops::{OpError, Real, device_error, linear};
+use crate::ops::{OpError, Real, linear_of_parts};
 use crate::ranks::{Partial, ShardedColumns};
-use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{Device, ReshapeTo};
 
 /// `x Wᵀ + b`, column-parallel: each rank computes its columns of the output
 /// ([*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3).
@@ -46,13 +44,7 @@ pub fn linear_column<
 where
     Input: EnteredOver<Columns::Axis, Tensor = Tensor<(B, S, M), E, D, T>>,
 {
-    const OP: &str = "linear_column";
-    let input = input.into_tensor(Internal(()));
-    let (batch, len, _) = *input.shape();
-    let local = Local::<Columns>::default();
-    let weight = relabel(OP, weight.clone(), (local, M::default()))?;
-    let bias = bias.map(|bias| relabel(OP, bias.clone(), (local,))).transpose()?;
-    relabel(OP, linear(input, &weight, bias.as_ref())?, (batch, len, Columns::default()))
+    linear_of_parts(input.into_tensor(Internal(())), weight, bias)
 }
 
 /// `x Wᵀ`, row-parallel: each rank has some columns of `x`, and computes a term of the sum
@@ -86,19 +78,5 @@ pub fn linear_row<
     input: Tensor<(B, S, Columns), E, D, T>,
     weight: &Tensor<(M, Columns), E, D>,
 ) -> Result<Partial<Tensor<(B, S, M), E, D, T>, Columns::Axis>, OpError> {
-    const OP: &str = "linear_row";
-    let (batch, len, _) = *input.shape();
-    let local = Local::<Columns>::default();
-    let input = relabel(OP, input, (batch, len, local))?;
-    let weight = relabel(OP, weight.clone(), (M::default(), local))?;
-    linear(input, &weight, None).map(Partial::term)
-}
-
-/// The same tensor with other names for its dimensions, which have the same sizes.
-fn relabel<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
-    op: &'static str,
-    tensor: Tensor<From, E, D, T>,
-    dims: To,
-) -> Result<Tensor<To, E, D, T>, OpError> {
-    tensor.try_reshape_like(&dims).map_err(device_error(op))
+    linear_of_parts(input, weight, None).map(Partial::term)
 }

@@ -1,6 +1,7 @@
 //! The shard of each parameter of a sharded model.
 
-use super::{Sharded, gather::Parts};
+use super::Sharded;
+use crate::ops::collective::Parts;
 use crate::ranks::{Element, RankAxis, Ranks, RanksError};
 use crate::train::parameter_infos;
 use crate::weights::SafetensorsDtype;

@@ -14,14 +14,14 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     /// [`DistributedError::Save`] on rank 0, and [`DistributedError::Ranks`] on the others, if it cannot be written.
     ///
     /// ```
-    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}, weights};
+    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, OnRanks}, weights};
     /// ranks! { pub Tp = 1; }
     /// let (device, ranks) = (Cpu::default(), Ranks::<Tp>::single()?);
     /// let path = std::env::temp_dir().join("typed-transformer-sharded.safetensors");
-    /// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&device, &ranks)?;
+    /// let model = Distributed::<DecoderOnly<OnRanks<Model, Tp>, f32, Cpu>, Tp>::build(&device, &ranks)?;
     /// model.save(&path, &ranks)?;
     /// let whole: DecoderOnly<Model, f32, Cpu> = weights::load(&path, &device)?;
-    /// let again = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::load(&path, &device, &ranks)?;
+    /// let again = Distributed::<DecoderOnly<OnRanks<Model, Tp>, f32, Cpu>, Tp>::load(&path, &device, &ranks)?;
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -46,11 +46,11 @@ impl<Model, Axis: RankAxis, Data: RankAxis> Distributed<Replicated<Model, Data>,
     /// be written.
     ///
     /// ```
-    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}};
+    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, OnRanks}};
     /// ranks! { pub World; pub Data; pub Tp = 1; }
     /// let (data, tp) = Ranks::<World>::start()?.split::<Data, Tp>()?;
     /// let path = std::env::temp_dir().join("typed-transformer-replicated.safetensors");
-    /// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &tp)?;
+    /// let model = Distributed::<DecoderOnly<OnRanks<Model, Tp>, f32, Cpu>, Tp>::build(&Cpu::default(), &tp)?;
     /// let model = model.replicate(&data)?;
     /// model.save_replicated(&path, &data, &tp)?;
     /// # std::fs::remove_file(&path)?;

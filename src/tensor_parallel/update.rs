@@ -15,14 +15,14 @@ use crate::weights::SafetensorsDtype;
 /// ```
 /// use typed_transformer::{
 ///     doctest::*, prelude::*, ranks, ranks::Ranks, train::Adam,
-///     tensor_parallel::{Distributed, ShardedDecoderOnly, update_sharded},
+///     tensor_parallel::{Distributed, OnRanks, update_sharded},
 /// };
 /// ranks! { pub Tp = 1; }
 /// let ranks = Ranks::<Tp>::single()?;
-/// let mut model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
+/// let mut model = Distributed::<DecoderOnly<OnRanks<Model, Tp>, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let (inputs, labels) = ids.teacher_forcing(Fin::literal::<26>());
-/// let loss = cross_entropy(model.forward(&inputs, model.recording(), &ranks)?, &labels, Reduction::MeanAll)?;
+/// let loss = cross_entropy(model.forward(&inputs, model.recording())?, &labels, Reduction::MeanAll)?;
 /// update_sharded(&mut model, loss.backward()?, &mut Adam::default(), 1e-3, 1.0, &ranks)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -51,15 +51,15 @@ where
 /// ```
 /// use typed_transformer::{
 ///     doctest::*, ops::partial_cross_entropy, prelude::*, ranks, ranks::Ranks, train::Adam,
-///     tensor_parallel::{Distributed, ShardedDecoderOnly, update_sharded_replicated},
+///     tensor_parallel::{Distributed, OnRanks, update_sharded_replicated},
 /// };
 /// ranks! { pub Data; pub Tp = 1; }
 /// let (data, tp) = Ranks::<Data>::single()?.split::<Data, Tp>()?;
-/// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &tp)?;
+/// let model = Distributed::<DecoderOnly<OnRanks<Model, Tp>, f32, Cpu>, Tp>::build(&Cpu::default(), &tp)?;
 /// let mut model = model.replicate(&data)?;
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (data.shard(Batch), SeqLen))?;
 /// let (inputs, labels) = ids.teacher_forcing(Fin::literal::<26>());
-/// let logits = model.forward(&inputs, model.recording(), &tp)?;
+/// let logits = model.forward(&inputs, model.recording())?;
 /// let loss = partial_cross_entropy(logits, &labels, Reduction::MeanAll)?;
 /// let gradients = loss.backward()?.all_reduce(&data, &model)?;
 /// update_sharded_replicated(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0, &tp)?;

@@ -1,6 +1,8 @@
 use super::{ExpectedTensor, LoadError};
 use crate::nn::module::ParamShape;
+use crate::ranks::{RankAxis, Ranks};
 use dfdx::{dtypes::Dtype, tensor::Tensor, tensor_ops::Device};
+use std::any::Any;
 
 /// A module, or a parameter of one, whose elements are read from tensors with names.
 /// [`#[module]`](macro@crate::module) implements it.
@@ -29,11 +31,23 @@ pub(crate) type ReadElements<'a, E> = dyn FnMut(&ExpectedTensor) -> Result<Vec<E
 pub struct TensorSource<'a, E, D> {
     device: &'a D,
     read: &'a mut ReadElements<'a, E>,
+    /// The `Ranks` that divide the model.
+    ranks: Option<&'a dyn Any>,
 }
 
 impl<'a, E, D> TensorSource<'a, E, D> {
     pub(crate) fn new(device: &'a D, read: &'a mut ReadElements<'a, E>) -> Self {
-        Self { device, read }
+        Self { device, read, ranks: None }
+    }
+
+    /// The same, for a model that these ranks divide.
+    pub(crate) fn on_ranks<Axis: RankAxis>(self, ranks: &'a Ranks<Axis>) -> Self {
+        Self { ranks: Some(ranks), ..self }
+    }
+
+    /// The ranks that divide the model, if they are those of `Axis`.
+    pub(crate) fn ranks<Axis: RankAxis>(&self) -> Option<Ranks<Axis>> {
+        self.ranks?.downcast_ref().cloned()
     }
 
     pub(crate) fn device(&self) -> &D {

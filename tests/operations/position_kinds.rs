@@ -5,7 +5,8 @@ use crate::finite_differences::{check, random, weighted_sum};
 use crate::numbers::{F64, Taped, assert_close};
 use typed_transformer::mask::{CausalKind, SlidingWindow};
 use typed_transformer::nn::{
-    Block, Conventions, KeyValueCache, NoPositions, NormPlacement, PositionKind, RotaryPositions, Sinusoidal,
+    Block, Conventions, HasPositionsFor, KeyValueCache, NoPositions, NormPlacement, PositionKind, RotaryPositions,
+    Sinusoidal,
 };
 use typed_transformer::ops::{self, GeluTanh, Rotary, RotaryPairs};
 use typed_transformer::prelude::*;
@@ -109,19 +110,16 @@ fn the_kernel_of_the_processor_leaves_rotary_positions_to_the_definition() {
 #[test]
 fn without_positions_a_token_is_its_embedding() {
     let ids = TokenIds::from_ids(&[1, 5, 5, 0, 8, 5, 5, 1], None, (Batch, QLen)).unwrap();
-    fn embeds<A, Positions: PositionKind>(ids: &TokenIds<Batch, QLen, VocabSize>) -> [Vec<f64>; 2]
-    where
-        A: Arch<Conventions = With<Positions>> + typed_transformer::nn::HasPositionsFor<EmbedDim>,
-    {
+    fn embeds<A: HasPositionsFor<EmbedDim>>(ids: &TokenIds<Batch, QLen, VocabSize>) -> [Vec<f64>; 2] {
         let embedder = Embedder::<VocabSize, MaxLen, EmbedDim, A, f64, Cpu>::build(&Cpu::seed_from_u64(5));
         let tokens = embedder.token_embedder.forward(ids, NoneTape).unwrap().as_vec();
         [embedder.forward(ids, NoneTape).unwrap().as_vec(), tokens]
     }
-    let [rotated, tokens] = embeds::<Rotated, _>(&ids);
+    let [rotated, tokens] = embeds::<Rotated>(&ids);
     assert_eq!(rotated, tokens);
-    let [unordered, tokens] = embeds::<Unordered, _>(&ids);
+    let [unordered, tokens] = embeds::<Unordered>(&ids);
     assert_eq!(unordered, tokens);
-    let [waves, tokens] = embeds::<Waves, _>(&ids);
+    let [waves, tokens] = embeds::<Waves>(&ids);
     assert_ne!(waves, tokens);
 }
 

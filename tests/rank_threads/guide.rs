@@ -66,10 +66,11 @@ fn the_guides_model_trains_on_ranks_as_in_one_process() {
     }
 }
 
-/// The lines of the diff of `docs/ranks.md` that begin with a space or with `sign`, without this character.
-fn side_of_diff(sign: char) -> Vec<String> {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/ranks.md")).unwrap();
-    let diff = page.split("```diff\n").nth(1).unwrap().split("```").next().unwrap();
+const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/ranks.md"));
+
+/// The lines of the diff `number` of `docs/ranks.md` that begin with a space or with `sign`, without this character.
+fn side_of_diff(number: usize, sign: char) -> Vec<String> {
+    let diff = PAGE.split("```diff\n").nth(number).unwrap().split("```").next().unwrap();
     let lines = diff.lines().filter(|line| line.starts_with([' ', sign]));
     lines.map(|line| line[1..].trim().to_string()).collect()
 }
@@ -83,8 +84,8 @@ fn stand_in_order(lines: &[String], program: &str) -> bool {
 #[test]
 fn the_diff_leads_from_the_guides_loop_to_this_one() {
     let guides = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/own_model/program.rs"));
-    assert!(stand_in_order(&side_of_diff('-'), guides));
-    assert!(stand_in_order(&side_of_diff('+'), include_str!("guide.rs")));
+    assert!(stand_in_order(&side_of_diff(1, '-'), guides));
+    assert!(stand_in_order(&side_of_diff(1, '+'), include_str!("guide.rs")));
     // No other line of the loop changes.
     let body = |program: &str| -> Vec<String> {
         let from = program.split("fn train<").nth(1).unwrap();
@@ -92,8 +93,15 @@ fn the_diff_leads_from_the_guides_loop_to_this_one() {
         lines.map(|line| line.trim().to_string()).collect()
     };
     let same = |lines: Vec<String>, sign: char| -> Vec<String> {
-        let changed: Vec<String> = side_of_diff(sign);
+        let changed: Vec<String> = side_of_diff(1, sign);
         lines.into_iter().filter(|line| !changed.contains(line)).collect()
     };
     assert_eq!(same(body(guides), '-'), same(body(include_str!("guide.rs")), '+'));
+}
+
+#[test]
+fn the_diff_of_tensor_parallelism_leads_to_its_program() {
+    let section = PAGE.split("## When one layer is too large").nth(1).unwrap();
+    let program = section.split("```rust\n").nth(1).unwrap().split("```").next().unwrap();
+    assert!(stand_in_order(&side_of_diff(2, '+'), program));
 }

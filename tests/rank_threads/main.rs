@@ -17,5 +17,6 @@ mod ranks;
 mod ranks_gradients;
 mod sharded_state;
 mod tensor_parallel;
+mod tensor_parallel_layers;
 mod tensor_parallel_llama;
 mod tensor_parallel_models;

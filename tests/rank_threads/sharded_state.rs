@@ -5,7 +5,7 @@ use typed_transformer::nn::Linear;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::Ranks;
-use typed_transformer::tensor_parallel::{Distributed, ShardedDecoderOnly, update_sharded_replicated};
+use typed_transformer::tensor_parallel::{Distributed, OnRanks, update_sharded_replicated};
 use typed_transformer::train::{Adam, AdamW, Optimizer, ShardedState, update};
 
 ranks! { World; Data; Tp = 2; }
@@ -90,7 +90,7 @@ fn a_rank_has_its_part_of_the_state_and_gathers_the_whole() {
 
 #[test]
 fn tensor_and_data_parallel_together_are_one_rank() {
-    type Part = ShardedDecoderOnly<Small, Tp, f32, Cpu>;
+    type Part = DecoderOnly<OnRanks<Small, Tp>, f32, Cpu>;
     let (_, ids) = input(0);
     let mut whole = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::seed_from_u64(2));
     let mut adam = Adam::default();
@@ -114,7 +114,7 @@ fn tensor_and_data_parallel_together_are_one_rank() {
         let own = TokenIds::from_ids(own, None, (rows, ids.shape().1)).unwrap();
         let (inputs, labels) = own.teacher_forcing(START);
         for expected in &losses {
-            let logits = model.forward(&inputs, model.recording(), &tp).unwrap();
+            let logits = model.forward(&inputs, model.recording()).unwrap();
             let loss = typed_transformer::ops::partial_cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
             let value = loss.value().all_reduce(&data).unwrap();
             assert!((*value - f64::from(*expected)).abs() < 1e-5, "{} and not {expected}", *value);

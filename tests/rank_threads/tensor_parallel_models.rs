@@ -13,7 +13,7 @@ use typed_transformer::ops::{DropoutSeed, GeluTanh, Rotary, RotaryPairs};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::{ConstRankAxis, Element, RankAxis, Ranks};
 use typed_transformer::tensor_parallel::{
-    Distributed, DistributedError, DividesLayersOf, Sharded, ShardedDecoderOnly, ShardedLM, update_sharded,
+    Distributed, DistributedError, DividesLayersOf, OnRanks, Sharded, update_sharded,
 };
 use typed_transformer::train::{GradientsOf, Sgd, update};
 use typed_transformer::{ranks, weights};
@@ -176,14 +176,15 @@ where
 
 macro_rules! compared {
     ($element:ty) => {
-        impl<C: SingleStack, Tp: DividesLayersOf<C>> Compared<Tp, $element> for ShardedDecoderOnly<C, Tp, $element, Cpu>
+        impl<C: SingleStack, Tp: DividesLayersOf<C>> Compared<Tp, $element>
+            for DecoderOnly<OnRanks<C, Tp>, $element, Cpu>
         where
             C: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>,
         {
-            fn compute(&self, ranks: &Ranks<Tp>) -> ($element, GradientsOf<Self, $element, Cpu>) {
+            fn compute(&self, _: &Ranks<Tp>) -> ($element, GradientsOf<Self, $element, Cpu>) {
                 let _seed = DropoutSeed::new(5);
                 let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 1).teacher_forcing(START);
-                let logits = self.forward(&inputs, self.recording(), ranks).unwrap();
+                let logits = self.forward(&inputs, self.recording()).unwrap();
                 let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
                 (loss.array(), loss.backward().unwrap())
             }
@@ -195,15 +196,15 @@ macro_rules! compared {
                 (loss.array(), loss.backward().unwrap())
             }
         }
-        impl<C: Seq2Seq, Tp: DividesLayersOf<C>> Compared<Tp, $element> for ShardedLM<C, Tp, $element, Cpu>
+        impl<C: Seq2Seq, Tp: DividesLayersOf<C>> Compared<Tp, $element> for LM<OnRanks<C, Tp>, $element, Cpu>
         where
             C: Seq2Seq<SrcVocab = VocabSize, TgtVocab = VocabSize, MaxSrcLen = MaxSeqLen, MaxTgtLen = MaxSeqLen>,
         {
-            fn compute(&self, ranks: &Ranks<Tp>) -> ($element, GradientsOf<Self, $element, Cpu>) {
+            fn compute(&self, _: &Ranks<Tp>) -> ($element, GradientsOf<Self, $element, Cpu>) {
                 let _seed = DropoutSeed::new(5);
                 let source = batch(SrcLen::new(5).unwrap(), 1);
                 let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 2).teacher_forcing(START);
-                let logits = self.forward(&source, &inputs, self.recording(), ranks).unwrap().logit_output;
+                let logits = self.forward(&source, &inputs, self.recording()).unwrap().logit_output;
                 let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
                 (loss.array(), loss.backward().unwrap())
             }
@@ -333,33 +334,33 @@ type Dropped<C> = Config<C, true, 1>;
 /// Compares a model on some numbers of ranks with one rank.
 macro_rules! on_ranks {
     ($part:ident, $config:ty, $element:ty, $tolerance:expr, $($ranks:ty)*) => {
-        $(check::<$part<$config, $ranks, $element, Cpu>, $ranks, $element>($tolerance);)*
+        $(check::<$part<OnRanks<$config, $ranks>, $element, Cpu>, $ranks, $element>($tolerance);)*
     };
 }
 
 #[test]
 fn a_decoder_only_model_is_that_of_one_rank() {
-    on_ranks!(ShardedDecoderOnly, Plain<TypedTransformer>, f32, 1e-5, One Two Three Four);
-    on_ranks!(ShardedDecoderOnly, Deep<NanoGpt>, f64, 1e-10, Three);
-    on_ranks!(ShardedDecoderOnly, Plain<Annotated>, f64, 1e-10, Four);
+    on_ranks!(DecoderOnly, Plain<TypedTransformer>, f32, 1e-5, One Two Three Four);
+    on_ranks!(DecoderOnly, Deep<NanoGpt>, f64, 1e-10, Three);
+    on_ranks!(DecoderOnly, Plain<Annotated>, f64, 1e-10, Four);
 }
 
 #[test]
 fn rotary_positions_are_those_of_one_rank() {
-    on_ranks!(ShardedDecoderOnly, Plain<Rotated>, f64, 1e-10, Two Three);
+    on_ranks!(DecoderOnly, Plain<Rotated>, f64, 1e-10, Two Three);
 }
 
 #[test]
 fn an_encoder_decoder_is_that_of_one_rank() {
-    on_ranks!(ShardedLM, Plain<TypedTransformer>, f32, 1e-5, Two);
-    on_ranks!(ShardedLM, Deep<Annotated>, f64, 1e-10, Four);
-    on_ranks!(ShardedLM, Plain<FromScratch>, f64, 1e-10, Three);
+    on_ranks!(LM, Plain<TypedTransformer>, f32, 1e-5, Two);
+    on_ranks!(LM, Deep<Annotated>, f64, 1e-10, Four);
+    on_ranks!(LM, Plain<FromScratch>, f64, 1e-10, Three);
 }
 
 #[test]
 fn dropout_draws_what_it_draws_on_one_rank() {
-    on_ranks!(ShardedDecoderOnly, Dropped<NanoGpt>, f64, 1e-10, Two Three);
-    on_ranks!(ShardedLM, Dropped<TypedTransformer>, f64, 1e-10, Four);
+    on_ranks!(DecoderOnly, Dropped<NanoGpt>, f64, 1e-10, Two Three);
+    on_ranks!(LM, Dropped<TypedTransformer>, f64, 1e-10, Four);
 }
 
 #[test]
@@ -367,15 +368,15 @@ fn without_a_seed_dropout_drops_the_same_on_all_ranks() {
     let outputs = Ranks::<Two>::in_threads(2, |ranks| {
         // Each device would draw other numbers.
         let device = Cpu::seed_from_u64(ranks.rank() as u64);
-        let model = Distributed::<ShardedDecoderOnly<Dropped<NanoGpt>, Two, f32, Cpu>, Two>::build(&device, ranks);
+        let model = Distributed::<DecoderOnly<OnRanks<Dropped<NanoGpt>, Two>, f32, Cpu>, Two>::build(&device, ranks);
         let (model, ids) = (model.unwrap(), batch(TgtLen::new(6).unwrap(), 1));
-        [(); 2].map(|()| model.forward(&ids, model.recording(), ranks).unwrap().as_vec())
+        [(); 2].map(|()| model.forward(&ids, model.recording()).unwrap().as_vec())
     });
     assert_eq!(outputs[0], outputs[1]);
     assert_ne!(outputs[0][0], outputs[0][1]);
 }
 
-type Part<Tp> = ShardedDecoderOnly<Plain<NanoGpt>, Tp, f32, Cpu>;
+type Part<Tp> = DecoderOnly<OnRanks<Plain<NanoGpt>, Tp>, f32, Cpu>;
 
 #[test]
 fn a_new_model_has_the_parameters_of_one_rank() {
@@ -396,10 +397,11 @@ fn a_new_model_has_the_parameters_of_one_rank() {
 #[test]
 fn a_rank_does_not_change_its_part_alone() {
     Ranks::<Two>::in_threads(2, |ranks| {
-        let mut model = ShardedDecoderOnly::<Plain<NanoGpt>, Two, f32, Cpu>::build(&Cpu::seed_from_u64(7));
+        let model = Distributed::<Part<Two>, Two>::build(&Cpu::seed_from_u64(7), ranks).unwrap();
+        let mut model: Part<Two> = (*model).clone();
         let before = elements_of::<_, f32>(&model);
         let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 1).teacher_forcing(START);
-        let logits = model.forward(&inputs, model.recording(), ranks).unwrap();
+        let logits = model.forward(&inputs, model.recording()).unwrap();
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         let error = update(&mut model, loss.backward().unwrap(), &mut Sgd::default(), 1e-1, 1.0).unwrap_err();
         let expected = OpError::Sharded {

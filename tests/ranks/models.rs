@@ -11,9 +11,7 @@ use typed_transformer::nn::Module;
 use typed_transformer::ops::partial_cross_entropy;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::{ConstRankAxis, Ranks, Replicated, Shard};
-use typed_transformer::tensor_parallel::{
-    Distributed, DividesLayersOf, Sharded, ShardedDecoderOnly, ShardedLM, update_sharded_replicated,
-};
+use typed_transformer::tensor_parallel::{Distributed, DividesLayersOf, OnRanks, Sharded, update_sharded_replicated};
 use typed_transformer::train::{Adam, Optimizer, Recording, Sgd, ShardedState, Step, Trainer, update};
 use typed_transformer::{ranks, weights};
 
@@ -72,7 +70,7 @@ type Logits<B, Model> = Tensor<(B, TgtLen, VocabSize), f32, Cpu, Recording<Model
 
 /// A sharded model, and how it and its whole form make logits of rows of the batch.
 trait Compared<Tp: ConstRankAxis>: Sharded<Tp, f32, Cpu> {
-    fn logits(&self, rows: Shard<Batch, Data>, tp: &Ranks<Tp>) -> Logits<Shard<Batch, Data>, Self>;
+    fn logits(&self, rows: Shard<Batch, Data>) -> Logits<Shard<Batch, Data>, Self>;
     fn logits_of(whole: &Self::Whole) -> Logits<Batch, Self::Whole>;
 }
 
@@ -80,21 +78,19 @@ fn target_len() -> TgtLen {
     TgtLen::new(6).unwrap()
 }
 
-impl<Tp: DividesLayersOf<Small>> Compared<Tp> for ShardedDecoderOnly<Small, Tp, f32, Cpu> {
-    fn logits(&self, rows: Shard<Batch, Data>, tp: &Ranks<Tp>) -> Logits<Shard<Batch, Data>, Self> {
-        self.forward(&ids(rows.range().unwrap(), rows, target_len()), self.recording(), tp).unwrap()
+impl<Tp: DividesLayersOf<Small>> Compared<Tp> for DecoderOnly<OnRanks<Small, Tp>, f32, Cpu> {
+    fn logits(&self, rows: Shard<Batch, Data>) -> Logits<Shard<Batch, Data>, Self> {
+        self.forward(&ids(rows.range().unwrap(), rows, target_len()), self.recording()).unwrap()
     }
     fn logits_of(whole: &Self::Whole) -> Logits<Batch, Self::Whole> {
         whole.forward(&ids(0..ROWS, Batch::new(ROWS), target_len()), whole.recording()).unwrap()
     }
 }
 
-impl<Tp: DividesLayersOf<SmallPair>> Compared<Tp> for ShardedLM<SmallPair, Tp, f32, Cpu> {
-    fn logits(&self, rows: Shard<Batch, Data>, tp: &Ranks<Tp>) -> Logits<Shard<Batch, Data>, Self> {
+impl<Tp: DividesLayersOf<SmallPair>> Compared<Tp> for LM<OnRanks<SmallPair, Tp>, f32, Cpu> {
+    fn logits(&self, rows: Shard<Batch, Data>) -> Logits<Shard<Batch, Data>, Self> {
         let source = ids(rows.range().unwrap(), rows, SrcLen::new(7).unwrap());
-        self.forward(&source, &ids(rows.range().unwrap(), rows, target_len()), self.recording(), tp)
-            .unwrap()
-            .logit_output
+        self.forward(&source, &ids(rows.range().unwrap(), rows, target_len()), self.recording()).unwrap().logit_output
     }
     fn logits_of(whole: &Self::Whole) -> Logits<Batch, Self::Whole> {
         let source = ids(0..ROWS, Batch::new(ROWS), SrcLen::new(7).unwrap());
@@ -174,7 +170,7 @@ fn check<Part: Compared<Tp>, Tp: ConstRankAxis>(folder: &Path) {
         let (rows, loss) = {
             let step = step();
             let rows = step.assign_rows(&data, Batch::new(ROWS));
-            let logits = model.logits(rows, &tp);
+            let logits = model.logits(rows);
             let row_len = target_len().size() * VocabSize::SIZE;
             let expected = &expected[rows.range().unwrap().start * row_len..rows.range().unwrap().end * row_len];
             assert_close(&logits.retaped::<NoneTape>().as_vec(), expected, 1e-5, "logits");
@@ -209,13 +205,13 @@ fn save_one<Model: Module + TensorCollection<f32, Cpu>>(model: Model, folder: &P
 }
 
 macro_rules! compared_on_ranks {
-    ($($name:ident: $part:ident<$config:ty>, $whole:ident, $tp:ty, $ranks:literal;)*) => {
+    ($($name:ident: $model:ident<$config:ty>, $tp:ty, $ranks:literal;)*) => {
         $(
             #[test]
             fn $name() {
-                let save = |folder: &Path| save_one($whole::<$config, f32, Cpu>::build(&Cpu::seed_from_u64(SEED)), folder);
+                let save = |folder: &Path| save_one($model::<$config, f32, Cpu>::build(&Cpu::seed_from_u64(SEED)), folder);
                 on_ranks(concat!("models::", stringify!($name)), &[$ranks], save, |folder| {
-                    check::<$part<$config, $tp, f32, Cpu>, $tp>(folder);
+                    check::<$model<OnRanks<$config, $tp>, f32, Cpu>, $tp>(folder);
                 });
             }
         )*
@@ -223,10 +219,10 @@ macro_rules! compared_on_ranks {
 }
 
 compared_on_ranks! {
-    a_decoder_on_two_ranks: ShardedDecoderOnly<Small>, DecoderOnly, Two, 2;
-    a_decoder_on_three_ranks: ShardedDecoderOnly<Small>, DecoderOnly, Three, 3;
-    a_decoder_on_four_ranks: ShardedDecoderOnly<Small>, DecoderOnly, Four, 4;
-    a_decoder_on_two_by_two_ranks: ShardedDecoderOnly<Small>, DecoderOnly, Two, 4;
-    an_encoder_decoder_on_two_ranks: ShardedLM<SmallPair>, LM, Two, 2;
-    an_encoder_decoder_on_two_by_two_ranks: ShardedLM<SmallPair>, LM, Two, 4;
+    a_decoder_on_two_ranks: DecoderOnly<Small>, Two, 2;
+    a_decoder_on_three_ranks: DecoderOnly<Small>, Three, 3;
+    a_decoder_on_four_ranks: DecoderOnly<Small>, Four, 4;
+    a_decoder_on_two_by_two_ranks: DecoderOnly<Small>, Two, 4;
+    an_encoder_decoder_on_two_ranks: LM<SmallPair>, Two, 2;
+    an_encoder_decoder_on_two_by_two_ranks: LM<SmallPair>, Two, 4;
 }

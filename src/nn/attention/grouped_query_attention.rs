@@ -1,15 +1,16 @@
 use super::{rotate, self_mask};
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, Even, MaybeSharded, Product};
+use crate::dims::{ConstDim, Dim, Divides, Even, Factor, MaybeSharded, Product};
 use crate::mask::{AttentionMask, CausalKind, MaskKind, PaddingMask};
 use crate::module;
+use crate::nn::group::GroupOf;
 use crate::nn::{
-    Arch, AttentionProjection, CacheUpdate, Conventions, KeyValueCache, Norm, Projection, residual_norm, rotary,
+    Arch, AttentionProjection, CacheUpdate, Conventions, Heads, KeyValueCache, Norm, Projection, residual_norm, rotary,
 };
-use crate::ops::{OpError, Real, dropout, grouped_query_attention};
+use crate::ops::{OpError, Real};
+use crate::ranks::{ConstRankAxis, Shard};
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, Tensor};
-use std::marker::PhantomData;
 
 /// An [`Arch`] whose attention has fewer heads for keys and values than for queries:
 /// `NumHeads = Product<NumKeyValueHeads, GroupSize>`.
@@ -56,7 +57,7 @@ pub trait GroupedQuery:
     Arch<NumHeads: GroupedHeads<<Self as GroupedQuery>::NumKeyValueHeads, <Self as GroupedQuery>::GroupSize>, QKDim: Even>
 {
     /// The number of key and value heads: one for each group of query heads.
-    type NumKeyValueHeads: ConstDim;
+    type NumKeyValueHeads: Factor<Axis = <<Self as Arch>::NumHeads as Factor>::Axis>;
     /// The number of query heads in a group, which share one head of the keys and of the values.
     type GroupSize: ConstDim;
 }
@@ -74,28 +75,28 @@ pub trait GroupedQuery:
     label = "`{Self}` is not `Product<{NumKeyValueHeads}, {GroupSize}>`",
     note = "the heads of the queries are declared as `type NumHeads = Product<{NumKeyValueHeads}, {GroupSize}>;`"
 )]
-pub trait GroupedHeads<NumKeyValueHeads: ConstDim, GroupSize: ConstDim>: ConstDim {}
+pub trait GroupedHeads<NumKeyValueHeads: Factor, GroupSize: ConstDim>: Factor {}
 
 #[diagnostic::do_not_recommend]
-impl<NumKeyValueHeads: ConstDim, GroupSize: ConstDim> GroupedHeads<NumKeyValueHeads, GroupSize>
+impl<NumKeyValueHeads: Factor, GroupSize: ConstDim> GroupedHeads<NumKeyValueHeads, GroupSize>
     for Product<NumKeyValueHeads, GroupSize>
+{
+}
+
+// Ranks divide the groups.
+#[diagnostic::do_not_recommend]
+impl<NumKeyValueHeads: ConstDim, GroupSize: ConstDim, Axis> GroupedHeads<Shard<NumKeyValueHeads, Axis>, GroupSize>
+    for Shard<Product<NumKeyValueHeads, GroupSize>, Axis>
+where
+    Axis: ConstRankAxis + Divides<NumKeyValueHeads> + Divides<Product<NumKeyValueHeads, GroupSize>>,
 {
 }
 
 /// The heads of the queries of `A`.
 type QueryHeads<A> = Product<<A as GroupedQuery>::NumKeyValueHeads, <A as GroupedQuery>::GroupSize>;
 
-/// `A` with `NumKeyValueHeads` heads, for the cache of keys and values.
-pub struct KeyValueArch<A>(PhantomData<fn() -> A>);
-
-#[diagnostic::do_not_recommend]
-impl<A: GroupedQuery> Arch for KeyValueArch<A> {
-    type NumHeads = A::NumKeyValueHeads;
-    type QKDim = A::QKDim;
-    type VODim = A::VODim;
-    type HiddenDim = A::HiddenDim;
-    type Conventions = A::Conventions;
-}
+/// The `NumKeyValueHeads` heads of `A`, for the cache of keys and values.
+pub type KeyValueArch<A> = Heads<<A as GroupedQuery>::NumKeyValueHeads, <A as Arch>::QKDim, <A as Arch>::VODim, A>;
 
 /// The keys and values of one causal [`GroupedQueryAttention`], in `NumKeyValueHeads` heads: `GroupSize` times smaller
 /// than a cache of all heads.
@@ -116,6 +117,8 @@ pub struct GroupedQueryAttention<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQ
     pub value_proj: Projection<EmbedDim, Product<A::NumKeyValueHeads, A::VODim>, AttentionProjection<A>, E, D>,
     /// Mixes the outputs of the heads.
     pub output_proj: Projection<Product<QueryHeads<A>, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
+    /// Those who divide the heads.
+    pub(crate) group: GroupOf<A>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
@@ -160,12 +163,13 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         residual_norm(&self.norm, input, |x| {
             let rotary = const { rotary::<A::Conventions>() };
-            let query = rotate(self.query_proj.forward(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
-            let key = rotate(self.key_proj.forward(x.clone())?, start, rotary)?; // (B, S, NumKeyValueHeads*QKDim)
-            let value = self.value_proj.forward(x)?; // (B, S, NumKeyValueHeads*VODim)
+            let x = self.group.enter(x)?;
+            let query = rotate(self.query_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
+            let key = rotate(self.key_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, NumKeyValueHeads*QKDim)
+            let value = self.value_proj.column_parallel(x)?; // (B, S, NumKeyValueHeads*VODim)
             let (key, value) = update_cache((key, value))?; // (B, K, …)
-            let attended = grouped_query_attention(query, key, value, mask, A::attention_options())?; // (B, S, H*VODim)
-            dropout(self.output_proj.forward(attended)?, A::DROPOUT)
+            let attended = self.group.attend(query, key, value, mask, A::attention_options())?; // (B, S, H*VODim)
+            self.group.dropout(self.output_proj.row_parallel(attended, &self.group)?, A::DROPOUT)
         })
     }
 }

@@ -17,12 +17,12 @@ pub use self_attention::SelfAttention;
 pub(crate) use self_attention::self_mask;
 
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
+use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product};
 use crate::ops::{OpError, Real, Rotary, rotate_heads};
 use dfdx::tensor::Tensor;
 
 /// Queries or keys, rotated by their positions from `start` on if the model has rotary positions.
-fn rotate<B: MaybeSharded, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn rotate<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     heads: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
     start: usize,
     rotary: Option<Rotary>,

@@ -2,8 +2,9 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
 use crate::mask::AttentionMask;
 use crate::module;
+use crate::nn::group::GroupOf;
 use crate::nn::{Arch, AttentionProjection, KeysAndValues, Projection};
-use crate::ops::{OpError, Real, attention_weights, dropout, multi_head_attention, split_heads};
+use crate::ops::{OpError, Real, attention_weights, split_heads};
 use dfdx::tensor::Tensor;
 
 /// Every query attends to every key that it may see, in `NumHeads` heads (*The Typed Transformer*,
@@ -74,6 +75,8 @@ pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim
     pub value_proj: Projection<VDim, Product<A::NumHeads, A::VODim>, AttentionProjection<A>, E, D>,
     /// Mixes the outputs of the heads.
     pub output_proj: Projection<Product<A::NumHeads, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
+    /// Those who divide the heads.
+    pub(crate) group: GroupOf<A>,
 }
 
 impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
@@ -87,9 +90,9 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
         value: Tensor<(B, K, VDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
-        let query = self.query_proj.forward(query)?; // (B, Q, H*QKDim)
-        let key = self.key_proj.forward(key)?; // (B, K, H*QKDim)
-        let value = self.value_proj.forward(value)?; // (B, K, H*VODim)
+        let query = self.query_proj.column_parallel(self.group.enter(query)?)?; // (B, Q, H*QKDim)
+        let key = self.key_proj.column_parallel(self.group.enter(key)?)?; // (B, K, H*QKDim)
+        let value = self.value_proj.column_parallel(self.group.enter(value)?)?; // (B, K, H*VODim)
         self.attend(query, (key, value), mask)
     }
 
@@ -100,8 +103,8 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
         (key, value): KeysAndValues<B, K, A, E, D, T>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
-        let attended = multi_head_attention(query, key, value, mask, A::attention_options())?; // (B, Q, H*VODim)
-        dropout(self.output_proj.forward(attended)?, A::DROPOUT)
+        let attended = self.group.attend(query, key, value, mask, A::attention_options())?; // (B, Q, H*VODim)
+        self.group.dropout(self.output_proj.row_parallel(attended, &self.group)?, A::DROPOUT)
     }
 
     /// The attention weights of each head before dropout: `(B, Q, QDim), (B, K, KDim), mask (B, Q, K) ->
@@ -115,8 +118,9 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
         key: Tensor<(B, K, KDim), E, D>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, A::NumHeads, Q, K), E, D>, OpError> {
-        let query = split_heads::<_, _, _, A::QKDim, _, _, _>(self.query_proj.forward(query)?)?;
-        let key = split_heads(self.key_proj.forward(key)?)?;
-        attention_weights(query, key, mask, A::attention_options())
+        let query = self.query_proj.column_parallel(self.group.enter(query)?)?;
+        let key = self.key_proj.column_parallel(self.group.enter(key)?)?;
+        let (query, key) = (split_heads(query)?, split_heads(key)?);
+        attention_weights::<_, _, _, _, A::QKDim, _, _, _>(query, key, mask, A::attention_options())
     }
 }

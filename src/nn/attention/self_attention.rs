@@ -51,8 +51,9 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         let mask = self_mask::<Mask, A, B, S>(padding_mask);
         let x = sublayer_input(&self.norm, input)?;
         let rotary = const { rotary::<A::Conventions>() };
-        let query = rotate(self.attention.query_proj.forward(x.clone())?, 0, rotary)?;
-        let key = rotate(self.attention.key_proj.forward(x)?, 0, rotary)?;
+        let x = self.attention.group.enter(x)?;
+        let query = rotate(self.attention.query_proj.column_parallel(x.clone())?, 0, rotary)?;
+        let key = rotate(self.attention.key_proj.column_parallel(x)?, 0, rotary)?;
         let (query, key) = (split_heads(query)?, split_heads(key)?);
         attention_weights::<_, _, _, _, A::QKDim, _, _, _>(query, key, &mask, A::attention_options())
     }
@@ -88,9 +89,10 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         residual_norm(&self.norm, input, |x| {
             let rotary = const { rotary::<A::Conventions>() };
-            let query = rotate(self.attention.query_proj.forward(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
-            let key = rotate(self.attention.key_proj.forward(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
-            let value = self.attention.value_proj.forward(x)?; // (B, S, H*VODim)
+            let x = self.attention.group.enter(x)?;
+            let query = rotate(self.attention.query_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
+            let key = rotate(self.attention.key_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
+            let value = self.attention.value_proj.column_parallel(x)?; // (B, S, H*VODim)
             self.attention.attend(query, update_cache((key, value))?, mask)
         })
     }

@@ -1,5 +1,5 @@
 use super::{Conventions, PositionsFor, PositionsInHeads};
-use crate::dims::{AnyDim, ConstDim, Dim};
+use crate::dims::{AnyDim, ConstDim, Dim, Factor};
 use crate::ops::{AttentionOptions, Real};
 use dfdx::tensor::Storage;
 
@@ -28,14 +28,14 @@ use dfdx::tensor::Storage;
 )]
 pub trait Arch: 'static {
     /// The number of heads of every attention.
-    type NumHeads: ConstDim;
+    type NumHeads: Factor;
     /// The size of a head's queries and keys (the post's `QKSize`). [`Quotient`](crate::dims::Quotient)`<EmbedDim,
     /// NumHeads>` ties it to the width, and then the number of heads has to divide that.
     type QKDim: ConstDim;
     /// The size of a head's values and outputs (the post's `VOSize`).
     type VODim: ConstDim;
     /// The width between the two linear maps of a feed-forward layer.
-    type HiddenDim: ConstDim;
+    type HiddenDim: Factor;
     /// The conventions of the blocks.
     type Conventions: Conventions<Positions: PositionsInHeads<Self::QKDim>>;
     /// The probability with which training drops an attention weight.
@@ -69,7 +69,10 @@ pub trait Arch: 'static {
 /// fn exist<A: HasPositionsFor<EmbedDim>>() {}
 /// exist::<Model>();
 /// ```
-pub trait HasPositionsFor<EmbedDim: ConstDim>: Arch {}
+pub trait HasPositionsFor<EmbedDim: ConstDim>:
+    Arch<Conventions: Conventions<Positions: PositionsFor<EmbedDim>>>
+{
+}
 impl<A, EmbedDim: ConstDim> HasPositionsFor<EmbedDim> for A where
     A: Arch<Conventions: Conventions<Positions: PositionsFor<EmbedDim>>>
 {

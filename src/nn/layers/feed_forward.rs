@@ -1,8 +1,9 @@
 use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::{ConstDim, DataShape, EndsIn};
+use crate::dims::{ConstDim, DataShape, EndsIn, Factor};
 use crate::module;
+use crate::nn::group::{HiddenGroupOf, ensure_one_group};
 use crate::nn::{Arch, Conventions, FeedForwardProjection, Norm, Projection, residual_norm};
-use crate::ops::{Activation, OpError, Real, dropout, elementwise};
+use crate::ops::{Activation, OpError, Real, elementwise};
 use dfdx::tensor::Tensor;
 
 /// A multi-layer perceptron on each position (*The Typed Transformer*, "Feed forward").
@@ -24,9 +25,11 @@ pub struct FeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
     pub hidden: Projection<EmbedDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
     /// More layers of the hidden width; each is preceded by the activation.
     #[layers(A::FEED_FORWARD_EXTRA_LAYERS)]
-    pub inner: Vec<Projection<A::HiddenDim, A::HiddenDim, FeedForwardProjection<A>, E, D>>,
+    pub inner: Vec<Projection<<A::HiddenDim as Factor>::Whole, A::HiddenDim, FeedForwardProjection<A>, E, D>>,
     /// From `HiddenDim` back to `EmbedDim`.
     pub output: Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
+    /// Those who divide the hidden columns.
+    pub(crate) group: HiddenGroupOf<A>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
@@ -38,13 +41,14 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         &self,
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        const { ensure_one_group::<A>() };
         residual_norm(&self.norm, input, |x| {
             let activation = |x| <A::Conventions as Conventions>::Activation::apply(x);
-            let mut hidden = activation(self.hidden.forward(x)?)?; // (.., HiddenDim)
+            let mut hidden = activation(self.hidden.column_parallel(self.group.enter(x)?)?)?; // (.., HiddenDim)
             for layer in &self.inner {
-                hidden = activation(layer.forward(hidden)?)?;
+                hidden = activation(layer.column_parallel(self.group.gather(hidden)?)?)?;
             }
-            dropout(self.output.forward(hidden)?, A::FEED_FORWARD_DROPOUT)
+            self.group.dropout(self.output.row_parallel(hidden, &self.group)?, A::FEED_FORWARD_DROPOUT)
         })
     }
 }
@@ -71,6 +75,8 @@ pub struct GatedFeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
     pub hidden: Projection<EmbedDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
     /// From `HiddenDim` back to `EmbedDim`.
     pub output: Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
+    /// Those who divide the hidden columns.
+    pub(crate) group: HiddenGroupOf<A>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
@@ -82,12 +88,14 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> GatedFeedForward<Embed
         &self,
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        const { ensure_one_group::<A>() };
         residual_norm(&self.norm, input, |x| {
-            let gate = self.gate.forward(x.clone())?; // (.., HiddenDim)
+            let x = self.group.enter(x)?;
+            let gate = self.gate.column_parallel(x.clone())?; // (.., HiddenDim)
             let gate = <A::Conventions as Conventions>::Activation::apply(gate)?;
-            let hidden = self.hidden.forward(x)?; // (.., HiddenDim)
+            let hidden = self.hidden.column_parallel(x)?; // (.., HiddenDim)
             let gated = elementwise("gated feed-forward", Arithmetic::Mul, gate, hidden)?;
-            dropout(self.output.forward(gated)?, A::FEED_FORWARD_DROPOUT)
+            self.group.dropout(self.output.row_parallel(gated, &self.group)?, A::FEED_FORWARD_DROPOUT)
         })
     }
 }

@@ -1,7 +1,10 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, DataShape, EndsIn, LessThan, MaybeSharded};
+use crate::dims::{ConstDim, DataShape, EndsIn, Factor, LessThan, MaybeSharded};
+use crate::nn::group::Group;
 use crate::nn::{Arch, Conventions, Precision, Weight, init};
-use crate::ops::{OpError, Real, add, linear, residual, scale};
+use crate::ops::collective::sum_of_terms;
+use crate::ops::{OpError, Real, add, add_bias, linear, linear_of_parts, residual, scale};
+use crate::ranks::Entered;
 use crate::{einsum, module};
 use dfdx::tensor::{PutTape, Tensor};
 use std::marker::PhantomData;
@@ -98,7 +101,7 @@ impl<A: Arch> ProjectionRule for FeedForwardProjection<A> {
 /// const _: () = assert!(QueryProj::NUM_PARAMS == 8 * 35 + 35);
 /// ```
 #[module(output = OutDim)]
-pub struct Projection<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E, D> {
+pub struct Projection<InDim: Factor, OutDim: Factor, Rule: ProjectionRule, E, D> {
     /// `W`.
     #[param(init::weight::<Rule::Arch, _, _, _, _>)]
     pub weight: Tensor<(OutDim, InDim), E, D>,
@@ -117,6 +120,35 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backen
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
         linear(input, &self.weight, self.bias.as_ref())
+    }
+}
+
+impl<InDim: ConstDim, OutDim: Factor, Rule: ProjectionRule, E: Real, D: Backend<E>>
+    Projection<InDim, OutDim, Rule, E, D>
+{
+    /// [`forward`](Self::forward), of which each of a group computes its columns.
+    pub(crate) fn column_parallel<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
+        &self,
+        input: Entered<Tensor<Dims, E, D, T>, OutDim::Axis>,
+    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
+        linear_of_parts(input.into_inner(), &self.weight, self.bias.as_ref())
+    }
+}
+
+impl<InDim: Factor, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backend<E>>
+    Projection<InDim, OutDim, Rule, E, D>
+{
+    /// [`forward`](Self::forward) of an input of which each of a group has its columns.
+    pub(crate) fn row_parallel<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
+        &self,
+        input: Tensor<Dims, E, D, T>,
+        group: &Group<InDim::Axis>,
+    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
+        if Group::<InDim::Axis>::ARE_RANKS {
+            let term = linear_of_parts(input, &self.weight, None)?;
+            return self.bias.iter().try_fold(sum_of_terms(term, group.ranks("all-reduce")?)?, add_bias);
+        }
+        linear_of_parts(input, &self.weight, self.bias.as_ref())
     }
 }
 

@@ -1,8 +1,9 @@
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
 use crate::module;
+use crate::nn::group::GroupOf;
 use crate::nn::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, optional_norm};
-use crate::ops::{OpError, Real, add_positions, dropout, learned_positions_from, scale, sinusoidal_positions_from};
+use crate::ops::{OpError, Real, add_positions, learned_positions_from, scale, sinusoidal_positions_from};
 use crate::tokens::TokenIds;
 use dfdx::tensor::Tensor;
 
@@ -29,6 +30,8 @@ pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim
     /// The norm of the sum, if the conventions have one.
     #[some_if(<A::Conventions as Conventions>::EMBEDDING_NORM)]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
+    /// Those who divide the layers.
+    pub(crate) group: GroupOf<A>,
 }
 
 impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositionsFor<EmbedDim>, E: Real, D: Backend<E>>
@@ -64,6 +67,6 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
             }
             None => tokens,
         };
-        optional_norm(&self.norm, dropout(embeds, A::DROPOUT)?)
+        optional_norm(&self.norm, self.group.dropout(embeds, A::DROPOUT)?)
     }
 }

@@ -4,9 +4,7 @@
 use typed_transformer::doctest::Model;
 use typed_transformer::nn::{self, *};
 use typed_transformer::prelude::*;
-use typed_transformer::tensor_parallel::{
-    DividesLayersOf, ShardedAttention, ShardedDecoderOnly, ShardedFeedForward, ShardedLM,
-};
+use typed_transformer::tensor_parallel::{DividesLayersOf, OnRanks};
 
 dims! {
     Batch; SeqLen;
@@ -185,27 +183,9 @@ fn latent_attention<A: LatentArch, Other: LatentArch>(
     *old = new;
 }
 
-fn sharded_layers<A: Arch, Other: Arch, Axis: DividesLayersOf<A>, OtherAxis: DividesLayersOf<Model>>(
-    old: (&mut ShardedAttention<InDim, KeyDim, ValueDim, OutDim, A, Axis>, &mut ShardedFeedForward<InDim, A, Axis>),
-    new: (ShardedAttention<InDim, KeyDim, ValueDim, OutDim, A, Axis>, ShardedFeedForward<InDim, A, Axis>),
-) {
-    *old.0 = new.0;
-    *old.1 = new.1;
-}
-fn sharded_decoder_only<
-    M: SingleStack,
-    Other: SingleStack,
-    Axis: DividesLayersOf<M>,
-    OtherAxis: DividesLayersOf<Model>,
->(
-    old: &mut ShardedDecoderOnly<M, Axis>,
-    new: ShardedDecoderOnly<M, Axis>,
-) {
-    *old = new;
-}
-fn sharded_lm<M: Seq2Seq, Other: Seq2Seq, Axis: DividesLayersOf<M>, OtherAxis: DividesLayersOf<Model>>(
-    old: &mut ShardedLM<M, Axis>,
-    new: ShardedLM<M, Axis>,
+fn on_ranks<A: Arch, Other: Arch, Axis: DividesLayersOf<A>, OtherAxis: DividesLayersOf<Model>>(
+    old: &mut OnRanks<A, Axis>,
+    new: OnRanks<A, Axis>,
 ) {
     *old = new;
 }

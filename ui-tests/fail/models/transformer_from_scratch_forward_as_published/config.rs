@@ -10,7 +10,7 @@ use typed_transformer::{
 dims! { Letters = 28; Sounds = 44; MaxLen = 16; SrcLen = 5; TgtLen = 7; Batch; }
 
 trait Published:
-    Seq2Seq<Conventions = FromScratch, SrcVocab = Letters, TgtVocab = Sounds, MaxSrcLen = MaxLen, MaxTgtLen = MaxLen>
+    Seq2Seq<Conventions = FromScratch, NumHeads: ConstDim, SrcVocab = Letters, TgtVocab = Sounds, MaxSrcLen = MaxLen, MaxTgtLen = MaxLen>
 {
 }
 

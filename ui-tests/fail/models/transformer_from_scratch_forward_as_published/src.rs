@@ -13,7 +13,7 @@ dims! {
 
 trait Speech:
     Seq2Seq<
-        Conventions = FromScratch,
+        Conventions = FromScratch, NumHeads: ConstDim,
         SrcVocab = Letters,
         TgtVocab = Sounds,
         MaxSrcLen = MaxSrcLen,

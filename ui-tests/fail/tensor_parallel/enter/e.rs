@@ -2,7 +2,7 @@
 //! Covers `E` of `tensor_parallel::enter`.
 //! Right with `f32` for `f64` in line 12.
 //! Mutants cover `Axis` by `Tp`, `Dims` by `EmbedDim` of `tensor_parallel::enter`.
-//! Mutants cover `Axis` by `Tp` of `tensor_parallel::Entered`.
+//! Mutants cover `Axis` by `Tp` of `ranks::Entered`.
 use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Entered, enter}};
 
 ranks! { Tp = 2; }

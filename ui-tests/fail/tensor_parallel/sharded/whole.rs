@@ -4,14 +4,14 @@
 use typed_transformer::{
     prelude::*,
     ranks::Ranks,
-    tensor_parallel::{DividesLayersOf, Distributed, Sharded, ShardedDecoderOnly},
+    tensor_parallel::{DividesLayersOf, Distributed, OnRanks, Sharded},
 };
 
 fn f<Small: SingleStack, Large: SingleStack, Tp: DividesLayersOf<Small>>(
     whole: &DecoderOnly<Large, f32, Cpu>,
     ranks: &Ranks<Tp>,
-) where ShardedDecoderOnly<Small, Tp, f32, Cpu>: Sharded<Tp, f32, Cpu, Whole = DecoderOnly<Small, f32, Cpu>> {
-    let _model = Distributed::<ShardedDecoderOnly<Small, Tp, f32, Cpu>, Tp>::from_whole(whole, &Cpu::default(), ranks);
+) where DecoderOnly<OnRanks<Small, Tp>>: Sharded<Tp, f32, Cpu, Whole = DecoderOnly<Small>> {
+    let _model = Distributed::<DecoderOnly<OnRanks<Small, Tp>, f32, Cpu>, Tp>::from_whole(whole, &Cpu::default(), ranks);
 }
 
 fn main() {}

@@ -1,8 +1,8 @@
 //! A tensor that has entered one axis of ranks has not entered another.
-//! Covers `Axis` of `tensor_parallel::Entered`.
+//! Covers `Axis` of `ranks::Entered`.
 //! Right with `Tp` for `Data` in line 10.
-//! Mutants cover `X` by `SeqLen` of `tensor_parallel::Entered`.
-use typed_transformer::{prelude::*, ranks, tensor_parallel::Entered};
+//! Mutants cover `X` by `SeqLen` of `ranks::Entered`.
+use typed_transformer::{prelude::*, ranks, ranks::Entered};
 
 ranks! { Data; Tp = 2; }
 dims! { EmbedDim = 8; SeqLen; Batch; }

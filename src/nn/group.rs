@@ -1,0 +1,146 @@
+//! Who computes a layer: one process, or ranks that divide its heads and hidden columns.
+
+use crate::backend::{Backend, Tape};
+use crate::dims::{ConstDim, Dim, EndsIn, Factor, MaybeSharded, Product};
+use crate::mask::AttentionMask;
+use crate::nn::{Arch, Module, SummaryRow};
+use crate::ops::collective::{Parts, entered, gathered};
+use crate::ops::{AttentionOptions, DropoutSeed, OpError, Real, attend, dropout, kept_elements, reshape_to};
+use crate::ranks::{Entered, RankAxis, Ranks, RanksError};
+use crate::weights::{LoadError, Loadable, TensorSource};
+use dfdx::dtypes::Dtype;
+use dfdx::nn::{ModuleVisitor, TensorCollection};
+use dfdx::shapes::{ConstDim as _, HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::Device;
+use std::collections::BTreeSet;
+
+/// Those who compute a layer together, as a field of it: the ranks of `Axis`, or one process (the process group of
+/// *Megatron-LM*'s layers). A layer calls what they do in different ways.
+///
+/// It is a module without parameters. [`Distributed`](crate::tensor_parallel::Distributed) gives it the ranks.
+#[derive(Clone)]
+pub struct Group<Axis> {
+    ranks: Option<Ranks<Axis>>,
+}
+
+/// Those who divide the heads of `A`.
+pub type GroupOf<A> = Group<<<A as Arch>::NumHeads as Factor>::Axis>;
+
+/// Those who divide the hidden columns of `A`, and as many parts as there are of the [heads](GroupOf).
+pub type HiddenGroupOf<A> = Group<<<A as Arch>::HiddenDim as Factor>::Axis>;
+
+/// Fails to compile if some ranks would compute a layer in parts, and another one each as a whole, with dropout of its own.
+pub const fn ensure_one_group<A: Arch>() {
+    let [heads, hidden] = [A::NumHeads::WHOLE_SIZE * A::HiddenDim::SIZE, A::HiddenDim::WHOLE_SIZE * A::NumHeads::SIZE];
+    assert!(heads == hidden, "ranks divide both `NumHeads` and `HiddenDim` of an `Arch`, or none");
+}
+
+impl<Axis: RankAxis> Group<Axis> {
+    /// Whether there are several. It is a constant, so that what ranks do is not compiled for one process.
+    pub const ARE_RANKS: bool = !matches!(Axis::EXPECTED_SIZE, Some(1));
+
+    /// The group of these ranks.
+    pub fn of(ranks: &Ranks<Axis>) -> Self {
+        Self { ranks: Some(ranks.clone()) }
+    }
+
+    /// The ranks, for an operation `op` of several.
+    pub fn ranks(&self, op: &'static str) -> Result<&Ranks<Axis>, OpError> {
+        let source = RanksError::Unconnected { axis: Axis::NAME };
+        self.ranks.as_ref().ok_or(OpError::Ranks { op, source })
+    }
+
+    /// The input of a product of which each computes some columns. The backward pass sums the gradients of all columns.
+    pub fn enter<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        &self,
+        x: Tensor<Dims, E, D, T>,
+    ) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
+        if Self::ARE_RANKS { entered(x, self.ranks("enter")?) } else { Ok(Entered::new(x)) }
+    }
+
+    /// All columns, as the input of another product: `(.., Columns) -> Entered<(.., Columns::Whole)>`.
+    pub fn gather<Dims: EndsIn<Columns>, Columns: Factor<Axis = Axis>, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        &self,
+        columns: Tensor<Dims, E, D, T>,
+    ) -> Result<Entered<Tensor<Dims::WithLast<Columns::Whole>, E, D, T>, Axis>, OpError> {
+        let shape = columns.shape().with_last(Columns::Whole::default());
+        if Self::ARE_RANKS {
+            return gathered(columns, shape, Dims::NUM_DIMS - 1, self.ranks("all-gather")?);
+        }
+        reshape_to("all-gather", columns, shape).map(Entered::new)
+    }
+
+    /// [`multi_head_attention`](crate::ops::multi_head_attention), or
+    /// [`grouped_query_attention`](crate::ops::grouped_query_attention), in the heads of this process.
+    pub fn attend<
+        B: MaybeSharded,
+        Q: Dim,
+        K: Dim,
+        H: Factor<Axis = Axis>,
+        KeyValueHeads: Factor,
+        QKDim: ConstDim,
+        VODim: ConstDim,
+        E: Real,
+        D: Backend<E>,
+        T: Tape<E, D>,
+    >(
+        &self,
+        query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
+        key: Tensor<(B, K, Product<KeyValueHeads, QKDim>), E, D, T>,
+        value: Tensor<(B, K, Product<KeyValueHeads, VODim>), E, D, T>,
+        mask: &AttentionMask<B, Q, K>,
+        options: AttentionOptions<H, Q, K, E, D, T>,
+    ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
+        let mut kept = None;
+        if Self::ARE_RANKS && T::OWNS_TAPE && options.dropout > 0.0 {
+            let ranks = self.ranks("attention")?;
+            let (batch, queries, keys) = mask.shape();
+            let sizes = [batch.size(), H::WHOLE_SIZE, queries.size(), keys.size()];
+            let all = kept_elements::<(B, H::Whole, Q, K)>(options.dropout, &sizes, || query.device().random_u64())?;
+            kept = Some(Parts::of(&sizes, 1, ranks.size()).part(&all, ranks.rank()));
+        }
+        attend(query, key, value, mask, options, kept)
+    }
+
+    /// [`dropout`] of a tensor that all of them have: all drop the same elements. If the caller has set no
+    /// [`DropoutSeed`], rank 0 draws one.
+    pub fn dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        &self,
+        x: Tensor<Dims, E, D, T>,
+        rate: f64,
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        let mut _seed = None;
+        if Self::ARE_RANKS && T::OWNS_TAPE && rate > 0.0 && !DropoutSeed::is_set() {
+            let mut seed = x.device().random_u64().to_ne_bytes();
+            self.ranks("dropout")?
+                .broadcast_bytes(&mut seed, 0)
+                .map_err(|source| OpError::Ranks { op: "dropout", source })?;
+            _seed = Some(DropoutSeed::new(u64::from_ne_bytes(seed)));
+        }
+        dropout(x, rate)
+    }
+}
+
+impl<Axis: RankAxis, E: Dtype, D: Device<E>> TensorCollection<E, D> for Group<Axis> {
+    type To<To: Dtype, ToDevice: Device<To>> = Self;
+
+    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(_: &mut V) -> Result<Option<Self>, V::Err> {
+        Ok(Some(Self { ranks: None }))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Axis: RankAxis, E: Dtype, D: Device<E>> Loadable<E, D> for Group<Axis> {
+    fn load_from(source: &mut TensorSource<'_, E, D>, _: &str) -> Result<Self, LoadError> {
+        Ok(Self { ranks: source.ranks() })
+    }
+}
+
+impl<Axis> Module for Group<Axis> {
+    const NUM_PARAMS: usize = 0;
+
+    fn describe(_: &str, _: &mut Vec<SummaryRow>) {}
+
+    fn conventions(_: &mut BTreeSet<(&'static str, String)>) {}
+}

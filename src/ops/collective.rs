@@ -1,0 +1,181 @@
+//! Collective operations on a tape, with no types that say what each rank has: `tensor_parallel` and layers add them.
+
+use crate::backend::{Tape, elements_of};
+use crate::ops::{OpError, Real};
+use crate::ranks::{Element, Entered, RankAxis, Ranks, RanksError, exchange, failure};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::{PutTape, SplitTape, Tensor};
+use dfdx::tensor_ops::{Device, ReshapeTo};
+use rand::{Rng, distributions::Distribution};
+use std::{cell::RefCell, vec::IntoIter};
+
+/// Runs `forward` on the elements of `input`, in row-major order, and records `backward`, which makes the gradient of
+/// the input from that of the output.
+///
+/// A backward pass cannot return the error of a collective operation. [`failure`] keeps it, and the rest of the pass
+/// skips communication.
+pub fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    op: &'static str,
+    ranks: &Ranks<Axis>,
+    input: Tensor<From, E, D, T>,
+    shape: To,
+    forward: impl FnOnce(&Ranks<Axis>, Vec<E>) -> Result<Vec<E>, RanksError>,
+    backward: impl FnOnce(&Ranks<Axis>, Vec<E>) -> Result<Vec<E>, RanksError> + 'static,
+) -> Result<Tensor<To, E, D, T>, OpError> {
+    let ranks_error = |source| OpError::Ranks { op, source };
+    let device_error = |error: D::Err| OpError::Device { op, message: error.to_string() };
+    failure::report().map_err(ranks_error)?;
+    let len = input.shape().num_elements();
+    // This shares the storage of a contiguous tensor, and copies any other, so that a gradient is in the same order.
+    let (input, mut tape) = input.try_reshape_like(&(len,)).map_err(device_error)?.split_tape();
+    let output = forward(ranks, elements_of(&input)).map_err(ranks_error)?;
+    let output = input.device().try_tensor_from_vec(output, shape).map_err(device_error)?;
+    if T::OWNS_TAPE {
+        let (input, output, device, ranks) = (input.ghost(), output.ghost(), input.device().clone(), ranks.clone());
+        tape.add_backward_op(move |gradients| {
+            if failure::has_failed() {
+                return Ok(());
+            }
+            gradients.try_alloc_for(&input)?;
+            gradients.try_alloc_for(&output)?;
+            match backward(&ranks, elements_of(&gradients.get(&output))) {
+                Ok(part) => {
+                    let so_far = elements_of(&gradients.get(&input));
+                    let sum = so_far.into_iter().zip(part).map(|(so_far, part)| so_far + part).collect();
+                    device.try_fill_with_distr(gradients.get_or_alloc_mut(&input)?, Successive::new(sum))
+                }
+                Err(error) => {
+                    failure::put_aside(error);
+                    Ok(())
+                }
+            }
+        });
+    }
+    Ok(output.put_tape(tape))
+}
+
+/// Numbers that are drawn in their order: filling with random numbers is dfdx's only way to write a gradient on every
+/// device.
+struct Successive<E>(RefCell<IntoIter<E>>);
+
+impl<E> Successive<E> {
+    fn new(numbers: Vec<E>) -> Self {
+        Self(RefCell::new(numbers.into_iter()))
+    }
+}
+
+impl<E: Real> Distribution<E> for Successive<E> {
+    fn sample<R: Rng + ?Sized>(&self, _: &mut R) -> E {
+        self.0.borrow_mut().next().unwrap_or_else(E::nan)
+    }
+}
+
+/// The identity, whose backward pass sums the gradient over the ranks.
+pub fn entered<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    input: Tensor<Dims, E, D, T>,
+    ranks: &Ranks<Axis>,
+) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
+    let shape = *input.shape();
+    record("enter", ranks, input, shape, |_, elements| Ok(elements), sum).map(Entered::new)
+}
+
+/// The sum of the ranks' terms, whose backward pass is the identity.
+pub fn sum_of_terms<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    term: Tensor<Dims, E, D, T>,
+    ranks: &Ranks<Axis>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    let shape = *term.shape();
+    record("all-reduce", ranks, term, shape, sum, |_, gradient| Ok(gradient))
+}
+
+/// The sums over the ranks, element by element.
+pub fn sum<E: Real, Axis: RankAxis>(ranks: &Ranks<Axis>, terms: Vec<E>) -> Result<Vec<E>, RanksError> {
+    exchange(terms, |terms| ranks.start_all_reduce(terms).wait(), |terms| ranks.start_all_reduce(terms).wait())
+}
+
+/// Joins the parts of the axis at `index` of the whole `shape`. The backward pass sums the gradient over the ranks, and
+/// each keeps its part.
+pub fn gathered<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    input: Tensor<From, E, D, T>,
+    shape: To,
+    index: usize,
+    ranks: &Ranks<Axis>,
+) -> Result<Entered<Tensor<To, E, D, T>, Axis>, OpError> {
+    let parts = Parts::new::<_, Axis>(&shape, index, ranks);
+    let forward = |ranks: &Ranks<Axis>, part: Vec<E>| {
+        exchange(part, |part| parts.all_gather(ranks, &part), |part| parts.all_gather(ranks, &part))
+    };
+    let backward = move |ranks: &Ranks<Axis>, whole: Vec<E>| {
+        exchange(whole, |whole| parts.reduce_scatter(ranks, &whole), |whole| parts.reduce_scatter(ranks, &whole))
+    };
+    record("all-gather", ranks, input, shape, forward, backward).map(Entered::new)
+}
+
+/// An axis divided among ranks, in row-major order: each of `rows` rows has `part_len` elements for rank 0, then for
+/// rank 1, and so on.
+#[derive(Clone, Copy)]
+pub struct Parts {
+    rows: usize,
+    part_len: usize,
+    ranks: usize,
+}
+
+impl Parts {
+    /// The parts of the axis at `index` of a whole shape.
+    pub fn new<Dims: Shape, Axis: RankAxis>(shape: &Dims, index: usize, ranks: &Ranks<Axis>) -> Self {
+        let sizes: Vec<usize> = shape.concrete().into();
+        Self::of(&sizes, index, ranks.size())
+    }
+
+    /// The parts of the axis at `index` of a whole tensor of these sizes.
+    pub fn of(sizes: &[usize], index: usize, ranks: usize) -> Self {
+        Self {
+            rows: sizes[..index].iter().product(),
+            part_len: sizes[index..].iter().product::<usize>() / ranks,
+            ranks,
+        }
+    }
+
+    /// One rank's part of a whole tensor.
+    pub fn part<E: Copy>(self, whole: &[E], rank: usize) -> Vec<E> {
+        let row_len = self.ranks * self.part_len;
+        let rows = whole.chunks(row_len.max(1));
+        rows.flat_map(|row| &row[rank * self.part_len..][..self.part_len]).copied().collect()
+    }
+
+    /// A whole tensor that is zero outside one rank's part.
+    pub fn padded<E: Element>(self, part: &[E], rank: usize) -> Vec<E> {
+        let mut whole = vec![E::zero(); self.rows * self.ranks * self.part_len];
+        self.put(&mut whole, part, rank);
+        whole
+    }
+
+    /// Writes one rank's part of a whole tensor.
+    fn put<E: Copy>(self, whole: &mut [E], part: &[E], rank: usize) {
+        let row_len = self.ranks * self.part_len;
+        for (row, part) in whole.chunks_mut(row_len.max(1)).zip(part.chunks(self.part_len.max(1))) {
+            row[rank * self.part_len..][..self.part_len].copy_from_slice(part);
+        }
+    }
+
+    /// The whole tensor, from the parts of all ranks.
+    pub fn all_gather<E: Element, Axis: RankAxis>(self, ranks: &Ranks<Axis>, part: &[E]) -> Result<Vec<E>, RanksError> {
+        let len = self.rows * self.part_len;
+        let parts = ranks.all_gather(part, &vec![len; self.ranks])?;
+        let mut whole = parts.clone();
+        for (rank, part) in parts.chunks(len.max(1)).enumerate() {
+            self.put(&mut whole, part, rank);
+        }
+        Ok(whole)
+    }
+
+    /// This rank's part of the sum of the terms of all ranks.
+    pub fn reduce_scatter<E: Element, Axis: RankAxis>(
+        self,
+        ranks: &Ranks<Axis>,
+        term: &[E],
+    ) -> Result<Vec<E>, RanksError> {
+        let parts: Vec<E> = (0..self.ranks).flat_map(|rank| self.part(term, rank)).collect();
+        ranks.reduce_scatter(&parts, &vec![self.rows * self.part_len; self.ranks])
+    }
+}
