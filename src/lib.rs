@@ -116,8 +116,8 @@
 //! A mistake that types can express does not compile. Every other mistake is an error value that names the dimension,
 //! the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`], [`ops::OpError`],
 //! [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`], [`train::TrainError`],
-//! [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` returns a `Result` with this value.
-//! All of them return [`ops::OpError::Device`] if the device fails, for example if its memory is full, and
+//! [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` returns a `Result` with this
+//! value. All of them return [`ops::OpError::Device`] if the device fails, for example if its memory is full, and
 //! [`ops::OpError::Dim`] if two sizes of a run-time dimension differ; the sections *Errors* have the other reasons.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

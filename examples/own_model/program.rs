@@ -235,7 +235,7 @@ fn run<D: Backend<f32>>(device: &D) -> Result<(), Box<dyn Error>> {
 
     let Examples { words, ends } = examples(Batch::new(1_000), &random(1_000, &mut rng))?;
     let answers = answer(&model, &words)?;
-    let pairs = answers.as_slice().iter().zip(ends.indices().as_slice());
+    let pairs = answers.as_slice().iter().zip(ends.as_slice());
     let right = pairs.filter(|(answer, end)| answer == end).count();
     println!("{right} of 2000 letters right");
     assert!(right >= 1_980);

@@ -140,7 +140,7 @@ fn accuracy<D: Backend<f32>>(model: &Model<D>) -> Result<f64, BoxError> {
         (0..1_000).map(|number| repeated([number / 100, number / 10 % 10, number % 10])).collect();
     let (digits, labels) = batch(&every, Batch::new(every.len()))?;
     let predicted = argmax(&model.forward(&digits, NoneTape)?, axis::<VocabSize>())?;
-    let pairs = predicted.as_slice().iter().zip(labels.indices().as_slice()).enumerate();
+    let pairs = predicted.as_slice().iter().zip(labels.as_slice()).enumerate();
     let determined = || pairs.clone().filter(|(index, _)| index % SeqLen::SIZE >= PERIOD - 1);
     let num_right = determined().filter(|(_, (predicted, label))| predicted == label).count();
     Ok(num_right as f64 / determined().count() as f64)

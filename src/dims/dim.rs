@@ -9,8 +9,8 @@ use typenum::U1;
 /// [`Product`](super::Product), [`Quotient`](super::Quotient) and [`Sum`](super::Sum) are made of others,
 /// [`Const<N>`](Const) has a size in place of a name, and [`Unchecked`] has neither.
 ///
-/// It gives `size()`, as dfdx's trait of this name. That one also has `from_size`, which makes a dimension of another size,
-/// so no dimension of [`local_dims!`](crate::local_dims!) implements it.
+/// It gives `size()`, as dfdx's trait of this name. That one also has `from_size`, which makes a dimension of another
+/// size, so no dimension of [`local_dims!`](crate::local_dims!) implements it.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::Dim};
@@ -33,8 +33,9 @@ pub trait Dim: MaybeSharded {}
 /// axis that it sums, normalizes, indexes or orders, it asks for a [`Dim`]. So a module whose batch is a
 /// `B: MaybeSharded` trains in one process and on many ranks ([`guide::ranks`](crate::guide::ranks)).
 ///
-/// A shard over an axis of ranks whose size is known at compile time does not implement it. Such ranks divide a model, and
-/// a weight that all of them have would get a rank's term of its gradient. Operations without weights take such a shard.
+/// A shard over an axis of ranks whose size is known at compile time does not implement it. Such ranks divide a model,
+/// and a weight that all of them have would get a rank's term of its gradient. Operations without weights take such a
+/// shard.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
@@ -53,8 +54,8 @@ pub trait Dim: MaybeSharded {}
 )]
 pub trait MaybeSharded: AnyDim {}
 
-/// A dimension, or a rank's part of one, whatever its ranks divide. It is what an operation asks of a free axis that all
-/// of its operands have.
+/// A dimension, or a rank's part of one, whatever its ranks divide. It is what an operation asks of a free axis that
+/// all of its operands have.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dimension",

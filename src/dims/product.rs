@@ -47,7 +47,7 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Left: Factor, Right: Factor> AnyDim for Product<Left, Right> {
+impl<Left: Factor, Right: ConstDim> AnyDim for Product<Left, Right> {
     fn whole_size(self) -> usize {
         Self::WHOLE_SIZE
     }
@@ -57,8 +57,8 @@ impl<Left: ConstDim, Right: ConstDim> MaybeSharded for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
-impl<Left: Factor, Right: Factor> Factor for Product<Left, Right> {
-    type Whole = Product<Left::Whole, Right::Whole>;
+impl<Left: Factor, Right: ConstDim> Factor for Product<Left, Right> {
+    type Whole = Product<Left::Whole, Right>;
     type Axis = Left::Axis;
 }
 #[diagnostic::do_not_recommend]

@@ -84,8 +84,8 @@ impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 /// The dimension may index a table of positions over `MaxLen`.
 ///
 /// A run-time dimension may if [`dims!`](crate::dims!) declares it as `<= MaxLen`. If it declares `<= OtherMax`, it is
-/// refused even at equal size, because `OtherMax` bounds a different sequence. A compile-time dimension and a [`Sum`] are
-/// compared by size.
+/// refused even at equal size, because `OtherMax` bounds a different sequence. A compile-time dimension and a [`Sum`]
+/// are compared by size.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::LengthOf};

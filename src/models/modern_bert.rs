@@ -1,6 +1,6 @@
-//! ModernBERT ([Warner et al., 2024](https://arxiv.org/abs/2412.13663)): an encoder of long texts. Every third layer sees all
-//! positions, and the others see their neighbours on both sides. It has rotary positions, norms before its sublayers, and
-//! no biases but that of the logits.
+//! ModernBERT ([Warner et al., 2024](https://arxiv.org/abs/2412.13663)): an encoder of long texts. Every third layer
+//! sees all positions, and the others see their neighbours on both sides. It has rotary positions, norms before its
+//! sublayers, and no biases but that of the logits.
 //!
 //! | in the paper, 2 | in `modeling_modernbert.py` | here |
 //! | --- | --- | --- |
@@ -64,7 +64,8 @@ pub trait ModernBertConfig: 'static {
     type HiddenDim: ConstDim;
     /// The number of layers.
     type NumLayers: ConstDim;
-    /// The number of neighbours that a position of a local layer sees, half of them before it and half of them after it.
+    /// The number of neighbours that a position of a local layer sees, half of them before it and half of them after
+    /// it.
     type WindowLen: ConstDim;
     /// The first of so many layers is global.
     const LAYERS_PER_GLOBAL: usize = 3;

@@ -15,8 +15,8 @@ use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::Device;
 use std::collections::BTreeSet;
 
-/// Those who compute a layer together, as a field of it: the ranks of `Axis`, or one process (the process group of
-/// *Megatron-LM*'s layers). A layer calls what they do in different ways.
+/// A field of a layer: those who compute it together. They are the ranks of `Axis`, or one process (the process group
+/// of *Megatron-LM*'s layers). It has the operations that ranks and one process do in different ways.
 ///
 /// It is a module without parameters. [`Distributed`](crate::tensor_parallel::Distributed) gives it the ranks.
 #[derive(Clone)]
@@ -30,7 +30,8 @@ pub type GroupOf<A> = Group<<<A as Arch>::NumHeads as Factor>::Axis>;
 /// Those who divide the hidden columns of `A`, and as many parts as there are of the [heads](GroupOf).
 pub type HiddenGroupOf<A> = Group<<<A as Arch>::HiddenDim as Factor>::Axis>;
 
-/// Fails to compile if some ranks would compute a layer in parts, and another one each as a whole, with dropout of its own.
+/// Fails to compile if ranks divide the heads and not the hidden columns, or the other way round: then each rank would
+/// compute the undivided layer as a whole, with dropout of its own.
 pub const fn ensure_one_group<A: Arch>() {
     let [heads, hidden] = [A::NumHeads::WHOLE_SIZE * A::HiddenDim::SIZE, A::HiddenDim::WHOLE_SIZE * A::NumHeads::SIZE];
     assert!(heads == hidden, "ranks divide both `NumHeads` and `HiddenDim` of an `Arch`, or none");

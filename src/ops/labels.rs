@@ -8,8 +8,8 @@ use crate::ranks::{RankAxis, Shard};
 use crate::tokens::{Fin, Indices, LabelIds};
 use dfdx::{shapes::Shape, tensor::Tensor};
 
-/// The right classes of logits, over `Positions`: an index of `Classes` at each position. They are [`LabelIds`], some of
-/// which may be padding, or [`Indices`] of up to 5 axes.
+/// The right classes of logits, over `Positions`: an index of `Classes` at each position. They are [`LabelIds`], some
+/// of which may be padding, or [`Indices`] of up to 5 axes.
 ///
 /// ```
 /// use typed_transformer::{ops::Labels, prelude::*, tokens::Indices};
@@ -132,8 +132,8 @@ sharded_labels!(A C);
 sharded_labels!(A C F);
 sharded_labels!(A C F G);
 
-/// The labels, over `Positions`, fit logits over `Logits`, which are `Positions` and then `Classes`. (The rule is one of
-/// the labels, so that rustc shows them.)
+/// The labels, over `Positions`, fit logits over `Logits`, which are `Positions` and then `Classes`. (The rule is one
+/// of the labels, so that rustc shows them.)
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "logits over `{Logits}` do not fit labels over `{Positions}`, which are indices of `{Classes}`",

@@ -9,14 +9,14 @@
 //! one of [`nn`](crate::nn).
 //!
 //! [`attention`](attention()) takes heads that are split, and makes the scores a tensor. The kernel of
-//! [`multi_head_attention`](multi_head_attention()) and of [`grouped_query_attention`](grouped_query_attention()), which
-//! take heads side by side, needs memory that is linear in the length.
+//! [`multi_head_attention`](multi_head_attention()) and of [`grouped_query_attention`](grouped_query_attention()),
+//! which take heads side by side, needs memory that is linear in the length.
 //!
 //! An operation consumes its tensors and their tape. A value that is used twice is cloned; the clone records to the
 //! same pass. A parameter is passed by reference.
 //!
-//! Every operation returns a `Result`, whose error is an [`OpError`]: a program says `?` where it calls one. The sections
-//! *Errors* leave out what they have in common: [`OpError::Device`] if the device fails, [`OpError::Dim`] or
+//! Every operation returns a `Result`, whose error is an [`OpError`]: a program says `?` where it calls one. The
+//! sections *Errors* leave out what they have in common: [`OpError::Device`] if the device fails, [`OpError::Dim`] or
 //! [`OpError::Shape`] if a run-time dimension has two sizes, and [`OpError::Empty`] if a tensor has no elements and the
 //! operation needs some.
 //!

@@ -12,9 +12,9 @@ use dfdx::tensor::Tensor;
 /// [`ShardedLabels`] of logits `(Shard<B, W>, S, V)` are [`LabelIds`](crate::tokens::LabelIds), or
 /// [`Indices`](crate::tokens::Indices) as for any other logits.
 ///
-/// Each row is divided by the size of the whole batch, which the labels' [`Shard`](crate::ranks::Shard) stores: the mean
-/// of the ranks' means would be wrong where they have different numbers of rows. The other axes must have the same sizes
-/// on all ranks. Labels `(Shard<B, W>)` are sequences of one label each.
+/// Each row is divided by the size of the whole batch, which the labels' [`Shard`](crate::ranks::Shard) stores: the
+/// mean of the ranks' means would be wrong where they have different numbers of rows. The other axes must have the same
+/// sizes on all ranks. Labels `(Shard<B, W>)` are sequences of one label each.
 ///
 /// # Errors
 /// [`OpError::TokensOfRanks`] with [`Reduction::MeanTokens`], because no rank knows how many tokens the others have;

@@ -1,12 +1,15 @@
 //! The interface of an engine. Engines move bytes; the ranks themselves make the sums, in the order of the ranks.
 
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// The error of an engine, in its own words.
 pub type EngineResult<Value = ()> = Result<Value, String>;
 
 /// A group of ranks that can send bytes to each other. All ranks of a group call the same methods in the same order.
-pub trait Communicator: Send + Sync {
+///
+/// The layers of a model that ranks divide hold it, and a model may cross `catch_unwind`.
+pub trait Communicator: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// This process's rank in the group, from 0.
     fn rank(&self) -> usize;
 

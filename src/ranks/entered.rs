@@ -4,8 +4,9 @@ use std::{fmt, marker::PhantomData};
 /// A tensor that is the same on all ranks of `Axis`, as the input of a tensor-parallel region: of operations with
 /// shards.
 ///
-/// Each rank uses it with a part of the columns, so each rank has only its term of the gradient. [`enter`](crate::tensor_parallel::enter) makes such a
-/// tensor, and sums these terms in the backward pass: *Megatron-LM*'s `copy_to_tensor_model_parallel_region`.
+/// Each rank uses it with a part of the columns, so each rank has only its term of the gradient.
+/// [`enter`](crate::tensor_parallel::enter) makes such a tensor, and sums these terms in the backward pass:
+/// *Megatron-LM*'s `copy_to_tensor_model_parallel_region`.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Entered, Ranks}, tensor_parallel::enter};

@@ -19,7 +19,9 @@ pub enum RanksError {
     #[error("the {size} ranks of `{axis}` cannot be split into groups of {columns} for `{inner}`")]
     Grid { axis: &'static str, size: usize, inner: &'static str, columns: usize },
     /// No `Distributed` has given a layer its ranks.
-    #[error("the layer has no ranks of `{axis}`; `Distributed` builds and loads a model whose layers have them")]
+    #[error(
+        "the layer has no ranks of `{axis}`: `Distributed` gives them to a model, and a copy in another dtype or on another device loses them"
+    )]
     Unconnected { axis: &'static str },
     /// The engine failed.
     #[error("rank {rank} of `{axis}`: {operation} failed: {message}")]

@@ -53,8 +53,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// A launcher is recognized by a variable of the environment: `OMPI_COMM_WORLD_SIZE` (Open MPI), `PMI_SIZE`
     /// (MPICH, Intel MPI, `srun --mpi=pmi2`), `MPI_LOCALNRANKS` (MPICH) or `PMIX_RANK` (`srun --mpi=pmix`).
     ///
-    /// Call [`end_together`](Self::end_together) before the last clone is dropped. A process that drops it without `end_together` ends
-    /// all others after 5 seconds.
+    /// Call [`end_together`](Self::end_together) before the last clone is dropped. A process that drops it without
+    /// `end_together` ends all others after 5 seconds.
     ///
     /// # Errors
     /// [`RanksError::NoEngine`] under a launcher without the feature `mpi`; [`RanksError::Size`] if the type of the

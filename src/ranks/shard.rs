@@ -11,12 +11,12 @@ use typenum::U1;
 /// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.
 ///
 /// [`Ranks::shard`](super::Ranks::shard) makes one, with parts that need not be equally long. If `Whole` and `Axis` are
-/// known at compile time, `Axis` must divide `Whole`, and the part is a compile-time dimension of dfdx's. Such ranks divide
-/// a model, and weights that all of them have are not applied along their shards.
+/// known at compile time, `Axis` must divide `Whole`, and the part is a compile-time dimension of dfdx's. Such ranks
+/// divide a model, and weights that all of them have are not applied along their shards.
 ///
 /// It may stand in every axis that an operation does not sum, normalize, index or order: it is
-/// [`MaybeSharded`](crate::dims::MaybeSharded), but no [`Dim`]. A sum, mean, norm, softmax or contraction along it would
-/// take a part for the whole.
+/// [`MaybeSharded`](crate::dims::MaybeSharded), but no [`Dim`]. A sum, mean, norm, softmax or contraction along it
+/// would take a part for the whole.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
@@ -96,8 +96,9 @@ impl<Whole: Dim, Axis: RankAxis> shapes::Dim for Shard<Whole, Axis> {
 }
 // The compiler recommends this one alone, so that an error does not list shapes.
 impl<Whole: Dim, Axis: RankAxis> AnyDim for Shard<Whole, Axis> {
+    // A shape that dfdx made from sizes alone does not know the whole. A number of ranks in the type divides it.
     fn whole_size(self) -> usize {
-        self.whole.unwrap_or(self.len)
+        self.whole.unwrap_or(self.len * Axis::EXPECTED_SIZE.unwrap_or(1))
     }
 }
 #[diagnostic::do_not_recommend]

@@ -1,8 +1,8 @@
 use super::{ConstRankAxis, Shard};
 use crate::dims::{ConstDim, Divides, Factor, Product};
 
-/// Columns that are divided among the ranks: a [`Shard`], or the [`Product`] of sharded columns and a whole dimension. Each
-/// rank has as many.
+/// Columns that are divided among the ranks: a [`Shard`], or the [`Product`] of sharded columns and a whole dimension.
+/// Each rank has as many.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Shard, ShardedColumns}};

@@ -90,8 +90,8 @@ where
     }
 }
 
-/// Joins the parts of an axis. The result is the same on all ranks, and so is its gradient: the backward pass gives each
-/// rank its part of that (*Megatron-LM*'s `gather_from_tensor_model_parallel_region`).
+/// Joins the parts of an axis. The result is the same on all ranks, and so is its gradient: the backward pass gives
+/// each rank its part of that (*Megatron-LM*'s `gather_from_tensor_model_parallel_region`).
 ///
 /// `(.., Shard<Name, Axis>, ..) -> (.., Name, ..)`
 ///
@@ -121,8 +121,8 @@ where
     record("all-gather", ranks, input, shape, forward, backward)
 }
 
-/// [`all_gather`], for another operation with shards. The backward pass sums the gradient over the ranks, and each keeps
-/// its part.
+/// [`all_gather`], for another operation with shards. The backward pass sums the gradient over the ranks, and each
+/// keeps its part.
 ///
 /// `(.., Shard<Name, Axis>, ..) -> Entered<(.., Name, ..)>`
 ///

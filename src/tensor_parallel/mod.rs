@@ -4,7 +4,8 @@
 //! The layers of [`nn`](crate::nn) are divided by the type of their configuration: `DecoderOnly<OnRanks<Config, Tp>>`
 //! is a rank's part of `DecoderOnly<Config>` ([`OnRanks`]). [`Distributed`] builds, loads and saves such a model.
 //!
-//! A layer of your own is divided by the operations here. The type of a tensor says what each rank of an axis `Tp` holds:
+//! A layer of your own is divided by the operations here. The type of a tensor says what each rank of an axis `Tp`
+//! holds:
 //!
 //! | type | on each rank | its gradient |
 //! | --- | --- | --- |
@@ -27,8 +28,8 @@
 //! | [`linear_column`] | `Entered<X>` | `Shard` of the output | this rank's term |
 //! | [`linear_row`] | `Shard` of the input | `Partial<X>` | this rank's part |
 //!
-//! An operation that communicates returns [`OpError::Ranks`](crate::ops::OpError::Ranks) if a rank fails, and so does a layer
-//! of such operations.
+//! An operation that communicates returns [`OpError::Ranks`](crate::ops::OpError::Ranks) if a rank fails, and so does a
+//! layer of such operations.
 //!
 //! All other operations take shards as they are, on every axis that they do not sum, normalize, index or order:
 //! activations, products of two shards, attention and its cache in a rank's heads. A sum, mean, norm, softmax or

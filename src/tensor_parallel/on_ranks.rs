@@ -1,6 +1,6 @@
 use super::Sharded;
 use crate::backend::Backend;
-use crate::dims::{AnyDim, Dim, Divides, Factor};
+use crate::dims::{AnyDim, ConstDim, Dim, Divides, Factor};
 use crate::nn::{Arch, DecoderOnly, EncoderOnly, GroupedHeads, GroupedQuery, LM, Seq2Seq, SingleStack};
 use crate::ops::{AttentionOptions, Real};
 use crate::ranks::{ConstRankAxis, Element, Shard};
@@ -104,22 +104,28 @@ where
 }
 
 #[diagnostic::do_not_recommend]
-impl<Config: SingleStack, Axis: DividesLayersOf<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
+impl<Config: SingleStack<NumHeads: ConstDim, HiddenDim: ConstDim>, Axis, E: Element, D: Backend<E>> Sharded<Axis, E, D>
     for DecoderOnly<OnRanks<Config, Axis>, E, D>
+where
+    Axis: DividesLayersOf<Config>,
 {
     type Whole = DecoderOnly<Config, E, D>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
+impl<Config: Seq2Seq<NumHeads: ConstDim, HiddenDim: ConstDim>, Axis, E: Element, D: Backend<E>> Sharded<Axis, E, D>
     for LM<OnRanks<Config, Axis>, E, D>
+where
+    Axis: DividesLayersOf<Config>,
 {
     type Whole = LM<Config, E, D>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<Config: SingleStack, Axis: DividesLayersOf<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
+impl<Config: SingleStack<NumHeads: ConstDim, HiddenDim: ConstDim>, Axis, E: Element, D: Backend<E>> Sharded<Axis, E, D>
     for EncoderOnly<OnRanks<Config, Axis>, E, D>
+where
+    Axis: DividesLayersOf<Config>,
 {
     type Whole = EncoderOnly<Config, E, D>;
 }

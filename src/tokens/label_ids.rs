@@ -15,7 +15,7 @@ use std::fmt;
 /// const PAD: Fin<VocabSize> = Fin::literal::<27>();
 /// let shape = (Batch::new(1), SrcLen::new(3));
 /// let labels = LabelIds::from_ids(&[7, 4, 27], Some(PAD), shape)?;
-/// assert_eq!((labels.indices().as_slice(), labels.pad_token_id()), (&[7, 4, 27][..], Some(PAD)));
+/// assert_eq!((labels.as_slice(), labels.pad_token_id()), (&[7, 4, 27][..], Some(PAD)));
 /// assert_eq!(labels, LabelIds::from(TokenIds::padded(&[[Fin::literal::<7>(), Fin::literal::<4>()]], PAD, shape)?));
 /// # Ok::<(), TokenError>(())
 /// ```
@@ -38,13 +38,18 @@ impl<Batch: Copy, SeqLen: Copy, VocabSize> LabelIds<Batch, SeqLen, VocabSize> {
         self.0.indices()
     }
 
+    /// The labels in row-major order.
+    pub fn as_slice(&self) -> &[usize] {
+        self.0.as_slice()
+    }
+
     /// The padding token, if the batch has one.
     pub fn pad_token_id(&self) -> Option<Fin<VocabSize>> {
         self.0.pad_token_id()
     }
 }
 
-/// Ids that no model reads are labels.
+/// Labels from elsewhere: ids that no model is to read.
 impl<Batch, SeqLen, VocabSize> From<TokenIds<Batch, SeqLen, VocabSize>> for LabelIds<Batch, SeqLen, VocabSize> {
     fn from(ids: TokenIds<Batch, SeqLen, VocabSize>) -> Self {
         Self(ids)

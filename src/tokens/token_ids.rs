@@ -88,8 +88,8 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// Windows of a text that begin at these tokens, and as their labels the token after each of their tokens.
     ///
     /// # Errors
-    /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` windows, or if one
-    /// and its labels do not end before the text does.
+    /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` windows, or if
+    /// one and its labels do not end before the text does.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, prelude::*, tokens::CharTokenizer};
@@ -141,7 +141,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// let target = TokenIds::from_ids(&[7, 4, 24, 12, 0, 27], None, (Batch, TgtLen))?;
     /// let (inputs, labels) = target.teacher_forcing(START);
     /// assert_eq!(inputs.as_slice(), [26, 7, 4, 26, 12, 0]);
-    /// assert_eq!(labels.indices().as_slice(), [7, 4, 24, 12, 0, 27]);
+    /// assert_eq!(labels.as_slice(), [7, 4, 24, 12, 0, 27]);
     /// # Ok::<(), TokenError>(())
     /// ```
     #[must_use]

@@ -157,8 +157,8 @@ impl<O, S> Trainer<O, S> {
         self.progress.best_loss
     }
 
-    /// The number of steps since [`record_best`](Self::record_best) got the lowest loss, to end a training that no longer
-    /// improves. A resumed training goes on counting.
+    /// The number of steps since [`record_best`](Self::record_best) got the lowest loss, to end a training that no
+    /// longer improves. A resumed training goes on counting.
     ///
     /// ```
     /// use typed_transformer::train::{Sgd, Trainer};
@@ -198,8 +198,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the gradients are not finite,
-    /// [`TrainError::Op`] if a hyperparameter is out of its range or the device fails, and before the first step of a run
-    /// [`TrainError::Save`] if the disk has no room for the checkpoints: the step is not made.
+    /// [`TrainError::Op`] if a hyperparameter is out of its range or the device fails, and before the first step of a
+    /// run [`TrainError::Save`] if the disk has no room for the checkpoints: the step is not made.
     pub fn update<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Backend<E>>(
         &mut self,
         model: &mut Model,

@@ -2,6 +2,7 @@
 
 use crate::{fixture::*, recorded::Recorded};
 use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use typed_transformer::dims::Unchecked;
 use typed_transformer::generate::{Sampler, generate};
 use typed_transformer::models::another_annotated::Annotated;
@@ -370,4 +371,11 @@ fn a_decoder_follows_the_padding_rule_when_called_directly() {
     let unpadded = TokenIds::from_ids(target.as_slice(), None, target.shape()).unwrap();
     let unmasked = model.forward(&source, &unpadded, NoneTape).unwrap().decoder_output;
     assert_eq!(whole.as_vec(), unmasked.as_vec());
+}
+
+#[test]
+fn a_model_crosses_a_thread_and_catch_unwind() {
+    fn check<Model: Send + Sync + UnwindSafe + RefUnwindSafe>() {}
+    check::<DecoderOnly<DroppingModel, f32, Cpu>>();
+    check::<LM<DroppingModel, f32, Cpu>>();
 }

@@ -43,7 +43,7 @@ fn count_right(model: &Model<Cpu>) -> usize {
     let words = random(200, &mut StdRng::seed_from_u64(1));
     let Examples { words, ends } = examples(Batch::new(200), &words).unwrap();
     let answers = answer(model, &words).unwrap();
-    answers.as_slice().iter().zip(ends.indices().as_slice()).filter(|(answer, end)| answer == end).count()
+    answers.as_slice().iter().zip(ends.as_slice()).filter(|(answer, end)| answer == end).count()
 }
 
 #[test]

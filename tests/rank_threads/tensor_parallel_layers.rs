@@ -5,6 +5,7 @@ use crate::tensor_parallel_models::{Compared, assert_close, check};
 use std::ops::Range;
 use typed_transformer::generate::{Sampler, generate_from_prompt};
 use typed_transformer::models::nano_gpt::NanoGpt;
+use typed_transformer::models::transformer_from_scratch::FromScratch;
 use typed_transformer::nn::{Autoregressive, GroupedKeyValueCache};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
@@ -151,16 +152,41 @@ fn an_encoder_on_ranks_is_that_of_one_process() {
     on_ranks!(compare, &whole, &expected);
 }
 
+/// [`Small`] with a scale of attention by the width of all heads.
+struct ScaledByWidth;
+impl Arch for ScaledByWidth {
+    type NumHeads = NumHeads;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = FromScratch;
+}
+impl SingleStack for ScaledByWidth {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumLayers = NumLayers;
+}
+
 #[test]
 fn the_attention_weights_of_a_rank_are_those_of_its_heads() {
-    let whole = DecoderOnly::<Small>::build(&Cpu::seed_from_u64(4));
+    check_attention_weights::<Small>();
+    check_attention_weights::<ScaledByWidth>();
+}
+
+fn check_attention_weights<Config>()
+where
+    Config: SingleStack<NumHeads: ConstDim, HiddenDim: ConstDim, VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>,
+    Four: DividesLayersOf<Config>,
+{
+    let whole = DecoderOnly::<Config>::build(&Cpu::seed_from_u64(4));
     let weights_of_head = |weights: &[f32], row: usize, head: usize, heads: usize| {
         weights.chunks(7 * 7).nth(row * heads + head).unwrap().to_vec()
     };
     let ids = step(0..7);
     let expected = whole.attention_weights(&ids).unwrap()[1].as_vec();
     on_each::<Four>(|ranks| {
-        let part = Distributed::<DecoderOnly<OnRanks<Small, Four>>, Four>::from_whole(&whole, &Cpu::default(), ranks);
+        let part = Distributed::<DecoderOnly<OnRanks<Config, Four>>, Four>::from_whole(&whole, &Cpu::default(), ranks);
         let found = part.unwrap().attention_weights(&ids).unwrap()[1].as_vec();
         for (row, head) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             let found = weights_of_head(&found, row, head, 2);
@@ -175,7 +201,8 @@ fn a_model_that_no_distributed_has_made_says_that_it_has_no_ranks() {
     let error = DecoderOnly::<OnRanks<Small, Two>>::build(&seed()).forward(&step(0..3), NoneTape).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "enter: the layer has no ranks of `Two`; `Distributed` builds and loads a model whose layers have them",
+        "enter: the layer has no ranks of `Two`: `Distributed` gives them to a model, and a copy in another dtype or on \
+         another device loses them",
     );
     // One rank needs no others.
     let one = DecoderOnly::<OnRanks<Small, One>>::build(&seed()).forward(&step(0..3), NoneTape).unwrap();

@@ -176,7 +176,7 @@ where
 
 macro_rules! compared {
     ($element:ty) => {
-        impl<C: SingleStack, Tp: DividesLayersOf<C>> Compared<Tp, $element>
+        impl<C: SingleStack<NumHeads: ConstDim, HiddenDim: ConstDim>, Tp: DividesLayersOf<C>> Compared<Tp, $element>
             for DecoderOnly<OnRanks<C, Tp>, $element, Cpu>
         where
             C: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>,
@@ -196,7 +196,8 @@ macro_rules! compared {
                 (loss.array(), loss.backward().unwrap())
             }
         }
-        impl<C: Seq2Seq, Tp: DividesLayersOf<C>> Compared<Tp, $element> for LM<OnRanks<C, Tp>, $element, Cpu>
+        impl<C: Seq2Seq<NumHeads: ConstDim, HiddenDim: ConstDim>, Tp: DividesLayersOf<C>> Compared<Tp, $element>
+            for LM<OnRanks<C, Tp>, $element, Cpu>
         where
             C: Seq2Seq<SrcVocab = VocabSize, TgtVocab = VocabSize, MaxSrcLen = MaxSeqLen, MaxTgtLen = MaxSeqLen>,
         {

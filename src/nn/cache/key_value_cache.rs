@@ -178,9 +178,9 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     }
 
     /// Drops the positions that no new one sees through `Mask`, but only when at least one window of them has
-    /// accumulated. After it, the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows. Call it before a
-    /// step, not after it, so that the positions of the last step can be taken back. A later call with a wider window,
-    /// or with [`CausalMask`], does not see what was dropped.
+    /// accumulated. After it, the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two
+    /// windows. Call it before a step, not after it, so that the positions of the last step can be taken back. A later
+    /// call with a wider window, or with [`CausalMask`], does not see what was dropped.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::KeyValueCache, prelude::*};

@@ -66,10 +66,9 @@ pub struct Bf16;
 pub struct F16;
 
 /// 8 bits: multiples, from -127 to 127, of a float16 scale for each 32 weights of a row, as `Q8_0` of llama.cpp, in
-/// 34/32 bytes a weight. The error of a weight is at most 1/254 of the largest of the 32, plus the error of rounding the
-/// scale to float16.
-/// If the input is a single row, such as a token that is decoded, the product is one of integers: each 32 elements of the
-/// input are rounded to 16 bits.
+/// 34/32 bytes a weight. The error of a weight is at most 1/254 of the largest of the 32, plus the error of rounding
+/// the scale to float16. If the input is a single row, such as a token that is decoded, the product is one of integers:
+/// each 32 elements of the input are rounded to 16 bits.
 ///
 /// ```
 /// use typed_transformer::{models::published::gpt2, nn::Q8, prelude::*};

@@ -1,8 +1,8 @@
 //! The gradients of a backward pass.
 //!
-//! dfdx fills the memory of a gradient with zeros before the first operation adds to it. The gradients between kernels are
-//! kept here: the first term becomes the gradient, and no zeros are written. `of_dfdx` has the gradients of parameters and
-//! those of dfdx's own operations.
+//! dfdx fills the memory of a gradient with zeros before the first operation adds to it. The gradients between kernels
+//! are kept here: the first term becomes the gradient, and no zeros are written. `of_dfdx` has the gradients of
+//! parameters and those of dfdx's own operations.
 
 use super::{Buffer, elementwise::add_in_parallel, operand::FlatTensor};
 use dfdx::optim::UnusedTensors;
@@ -65,8 +65,8 @@ pub struct Gradients<E, D: Storage<E>> {
     of_dfdx: OfDfdx<E, D>,
     /// Whether an operation of dfdx has run, so that `of_dfdx` may have terms of any gradient.
     has_run_dfdx: bool,
-    /// The tensors whose gradients kernels put into `of_dfdx`: the loss, and what a kernel reads as a parameter. A kernel
-    /// may read the output of another kernel as a parameter, such as a scale `1 + w`.
+    /// The tensors whose gradients kernels put into `of_dfdx`: the loss, and what a kernel reads as a parameter. A
+    /// kernel may read the output of another kernel as a parameter, such as a scale `1 + w`.
     in_dfdx: HashSet<UniqueId>,
     /// The tensors whose gradient was taken.
     taken: HashSet<UniqueId>,

@@ -1,7 +1,7 @@
 //! A linear layer. When the memory of a parameter's gradient is written depends on the [`Split`]. With
-//! [`Split::WithinRows`] the threads share each row, and add their products to the gradient itself, which is zero before
-//! its first use. With [`Split::AcrossRows`] each thread has rows of its own: it sums its products in a buffer, and at the
-//! end all buffers are added to the gradient.
+//! [`Split::WithinRows`] the threads share each row, and add their products to the gradient itself, which is zero
+//! before its first use. With [`Split::AcrossRows`] each thread has rows of its own: it sums its products in a buffer,
+//! and at the end all buffers are added to the gradient.
 
 use crate::autograd::{Buffer, Chunk, KernelGradients, KernelOutput, Operand, Partition, Split, with_backward};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};

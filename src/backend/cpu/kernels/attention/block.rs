@@ -139,8 +139,8 @@ impl KeyCounts {
     }
 }
 
-/// The elements from one query of a block of scores to the next. Blocks of few keys are narrow, so that their rows share
-/// no more of the cache than they need.
+/// The elements from one query of a block of scores to the next. Blocks of few keys are narrow, so that they take less
+/// of the cache.
 #[inline(always)]
 pub fn block_stride(keys: usize) -> usize {
     padded_len(keys).clamp(1, KEYS_PER_BLOCK)
