@@ -37,7 +37,7 @@ mod transformer;
 pub use crate::ops::NormKind;
 pub(crate) use attention::cross_mask;
 pub use attention::{
-    CrossAttention, GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch, LatentArch,
+    CrossAttention, GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueHeads, LatentArch,
     LatentAttention, LatentCache, LatentHeads, MHAttention, SelfAttention,
 };
 pub(crate) use cache::KeysAndValues;

@@ -103,29 +103,18 @@ where
     type GroupSize = Config::GroupSize;
 }
 
-#[diagnostic::do_not_recommend]
-impl<Config: SingleStack<NumHeads: ConstDim, HiddenDim: ConstDim>, Axis, E: Element, D: Backend<E>> Sharded<Axis, E, D>
-    for DecoderOnly<OnRanks<Config, Axis>, E, D>
-where
-    Axis: DividesLayersOf<Config>,
-{
-    type Whole = DecoderOnly<Config, E, D>;
+/// A `$Model` of a `$Config` on ranks has the parts of that of the configuration. `Config` has whole dimensions: parts of
+/// parts are refused.
+macro_rules! sharded {
+    ($($Model:ident of $Config:ident),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<Config, Axis, E: Element, D: Backend<E>> Sharded<Axis, E, D> for $Model<OnRanks<Config, Axis>, E, D>
+        where
+            Config: $Config<NumHeads: ConstDim, HiddenDim: ConstDim>,
+            Axis: DividesLayersOf<Config>,
+        {
+            type Whole = $Model<Config, E, D>;
+        }
+    )*};
 }
-
-#[diagnostic::do_not_recommend]
-impl<Config: Seq2Seq<NumHeads: ConstDim, HiddenDim: ConstDim>, Axis, E: Element, D: Backend<E>> Sharded<Axis, E, D>
-    for LM<OnRanks<Config, Axis>, E, D>
-where
-    Axis: DividesLayersOf<Config>,
-{
-    type Whole = LM<Config, E, D>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<Config: SingleStack<NumHeads: ConstDim, HiddenDim: ConstDim>, Axis, E: Element, D: Backend<E>> Sharded<Axis, E, D>
-    for EncoderOnly<OnRanks<Config, Axis>, E, D>
-where
-    Axis: DividesLayersOf<Config>,
-{
-    type Whole = EncoderOnly<Config, E, D>;
-}
+sharded!(DecoderOnly of SingleStack, EncoderOnly of SingleStack, LM of Seq2Seq);

@@ -131,8 +131,8 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
         Ok(Self { ids: Indices::unchecked(ids.into(), shape, VocabSize::default()), pad })
     }
 
-    /// What a decoder reads in training, and these ids as its labels. Each row that it reads begins with `start` and
-    /// drops its last id, so at each position it reads the ids before the one that it predicts.
+    /// The inputs of a decoder in training, and these ids as its labels. Each row of the inputs begins with `start` and
+    /// drops its last id, so at each position the decoder reads the ids before the one that it predicts.
     ///
     /// ```
     /// use typed_transformer::prelude::*;

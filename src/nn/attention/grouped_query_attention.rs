@@ -42,7 +42,7 @@ use dfdx::tensor::{Cpu, Tensor};
 /// let y: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
 ///     layer.forward(x.clone(), &PaddingMask::without_padding((Batch, SeqLen)))?;
 /// // Decoding keeps the keys of 2 heads, not of 6.
-/// assert_eq!(<KeyValueArch<Small> as CachedHeads>::NumHeads::SIZE, 2);
+/// assert_eq!(<KeyValueHeads<Small> as CachedHeads>::NumHeads::SIZE, 2);
 /// let mut cache = GroupedKeyValueCache::<Batch, MaxSeqLen, Small, f32, Cpu>::new(&device, Batch)?;
 /// assert_eq!(layer.forward_cached(x, &mut cache)?.as_vec(), y.as_vec());
 /// let keys: &Tensor<(Batch, CacheCapacity<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
@@ -96,11 +96,11 @@ where
 type QueryHeads<A> = Product<<A as GroupedQuery>::NumKeyValueHeads, <A as GroupedQuery>::GroupSize>;
 
 /// The `NumKeyValueHeads` heads of `A`, for the cache of keys and values.
-pub type KeyValueArch<A> = Heads<<A as GroupedQuery>::NumKeyValueHeads, <A as Arch>::QKDim, <A as Arch>::VODim, A>;
+pub type KeyValueHeads<A> = Heads<<A as GroupedQuery>::NumKeyValueHeads, <A as Arch>::QKDim, <A as Arch>::VODim, A>;
 
 /// The keys and values of one causal [`GroupedQueryAttention`], in `NumKeyValueHeads` heads: `GroupSize` times smaller
 /// than a cache of all heads.
-pub type GroupedKeyValueCache<B, MaxLen, A, E = f32, D = Cpu> = KeyValueCache<B, MaxLen, KeyValueArch<A>, E, D>;
+pub type GroupedKeyValueCache<B, MaxLen, A, E = f32, D = Cpu> = KeyValueCache<B, MaxLen, KeyValueHeads<A>, E, D>;
 
 /// A sequence attends to itself in `NumHeads` heads, which share `NumKeyValueHeads` heads of keys and values
 /// ([Ainslie et al., 2023](https://arxiv.org/abs/2305.13245)).
@@ -159,7 +159,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
         start: usize,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         mask: &AttentionMask<B, S, K>,
-        update_cache: impl CacheUpdate<B, S, K, KeyValueArch<A>, E, D, T>,
+        update_cache: impl CacheUpdate<B, S, K, KeyValueHeads<A>, E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         residual_norm(&self.norm, input, |x| {
             let rotary = const { rotary::<A::Conventions>() };

@@ -162,8 +162,8 @@ fn cache_of_heads(
     *old = new;
 }
 fn grouped_cache<A: GroupedQuery, Other: GroupedQuery>(
-    old: (&mut GroupedKeyValueCache<Batch, MaxLen, A>, &mut KeyValueCache<Batch, MaxLen, KeyValueArch<A>>),
-    new: (GroupedKeyValueCache<Batch, MaxLen, A>, KeyValueCache<Batch, MaxLen, KeyValueArch<A>>),
+    old: (&mut GroupedKeyValueCache<Batch, MaxLen, A>, &mut KeyValueCache<Batch, MaxLen, KeyValueHeads<A>>),
+    new: (GroupedKeyValueCache<Batch, MaxLen, A>, KeyValueCache<Batch, MaxLen, KeyValueHeads<A>>),
 ) {
     *old.0 = new.0;
     *old.1 = new.1;
