@@ -13,26 +13,25 @@
 //! - `packed`: weights in fewer bits;
 //! - `kernels`: the kernels, one file for each operation;
 //! - `mask_rule`, `conventions`: what a kernel is told besides its operands;
-//! - `huge_pages`: advice to the system about large parameters.
+//! - `system_memory`: advice about memory to the allocator and the system.
 //!
 //! Kernels know sizes, not types of dimensions. So they are a crate of their own, which is compiled once and
 //! optimised whatever the models are.
 
 mod autograd;
 mod conventions;
-mod huge_pages;
 mod kernels;
 mod mask_rule;
 mod matmul;
 mod packed;
 mod simd;
+mod system_memory;
 
 pub use autograd::{
     BackwardError, FlatTensor, GradientHook, KernelError, KernelOutput, Leaves, Operand, SharedTape, StridedOperand,
     Tape, Unnamed, UnnamedTensor, elements, elements_mut, parallel_map, record_kernel, reshape, tensor_id, unnamed,
 };
 pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
-pub use huge_pages::prefer_huge_pages;
 pub use kernels::attention::{AttentionConfig, AttentionDims, WeightDropout, attention_kernel};
 pub use kernels::{
     AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, affine_kernel, arithmetic_kernel,
@@ -42,3 +41,4 @@ pub use kernels::{
 };
 pub use mask_rule::MaskRule;
 pub use packed::{Bf16Format, F16Format, Format, PackedWeight, Q8Format};
+pub use system_memory::prefer_huge_pages;

@@ -4,6 +4,7 @@ use super::reshape::{contiguous, flat_view};
 use super::shared_tape::{SharedTape, Tape};
 use super::unnamed::{Unnamed, named, unnamed};
 use super::{Buffer, storage};
+use crate::system_memory::{MAX_KEPT_BYTES, keep_freed_memory, prefer_huge_pages};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, CpuError, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
 use dfdx::tensor_ops::ReshapeTo;
@@ -145,8 +146,12 @@ impl Operand {
 
 /// Memory for an output of `len` elements, from the cache of `device`.
 pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
+    keep_freed_memory();
     let mut allocation = device.try_alloc_len(len)?;
     let memory = mem::take(&mut *allocation);
+    if size_of_val(&*memory) > MAX_KEPT_BYTES {
+        prefer_huge_pages(&memory);
+    }
     // Dropping the emptied allocation would put an empty vector into the device's cache at each call, so it is
     // forgotten. This leaks one reference to the cache: the cache and its memory live until the program ends.
     mem::forget(allocation);

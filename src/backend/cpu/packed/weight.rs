@@ -1,5 +1,5 @@
 use super::Format;
-use crate::{huge_pages::prefer_huge_pages, simd::vectorized};
+use crate::{simd::vectorized, system_memory::prefer_huge_pages};
 use std::{ops::Range, slice::ChunksExact, sync::Arc};
 
 /// The elements that are stored together. Every row begins with a new block.
