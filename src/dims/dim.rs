@@ -34,8 +34,8 @@ pub trait Dim: MaybeSharded {}
 /// `B: MaybeSharded` trains in one process and on many ranks ([`guide::ranks`](crate::guide::ranks)).
 ///
 /// A shard over an axis of ranks whose size is known at compile time does not implement it. Such ranks divide a model,
-/// and a weight that all of them have would get a rank's term of its gradient. Operations without weights take such a
-/// shard.
+/// and each rank would have only its own term of the gradient of a weight that all of them have. Operations without
+/// weights take such a shard.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};

@@ -74,7 +74,7 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> Factor for Quotient<Whole, Parts> {
     type Whole = Self;
     type Axis = ();
 }
-// The compiler recommends it, so that an error names the relation that does not hold.
+// It has no `do_not_recommend`: the compiler then goes on to `Divides`, and shows that trait's message.
 impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {}
 
 impl<Left, Right> StaticSize for Product<Left, Right>

@@ -21,8 +21,8 @@ crate::dims! {
 /// chosen, and after an error.
 ///
 /// Prompts may have different lengths. The model reads the tokens that all of them have at once. Then it reads the rest
-/// of the longer ones, token by token, while it writes the shorter texts. So each position of a batch is the same position
-/// of each text, no position is padding, and greedy texts are those of the prompts alone.
+/// of the longer ones, token by token, while it writes the shorter texts. So column `i` of a batch is position `i` of
+/// every text, and no position is padding. Greedy decoding gives each prompt the text that it gets alone.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, generate::{Generation, Sampler}, prelude::*};

@@ -15,8 +15,10 @@ use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::Device;
 use std::collections::BTreeSet;
 
-/// A field of a layer: those who compute it together. They are the ranks of `Axis`, or one process (the process group
-/// of *Megatron-LM*'s layers). It has the operations that ranks and one process do in different ways.
+/// The processes that compute a layer together: the ranks of `Axis`, or one process. A layer has it as a field, as
+/// those of *Megatron-LM* have their process group. Its methods are the operations that ranks and one process do in
+/// different ways; in one process [`attend`](Self::attend) and [`dropout`](Self::dropout) are the operations of these
+/// names, and the others return what they get.
 ///
 /// It is a module without parameters. [`Distributed`](crate::tensor_parallel::Distributed) gives it the ranks.
 #[derive(Clone)]
@@ -24,10 +26,10 @@ pub struct Group<Axis> {
     ranks: Option<Ranks<Axis>>,
 }
 
-/// Those who divide the heads of `A`.
+/// The group that divides the heads of `A`: each rank computes some of them.
 pub type GroupOf<A> = Group<<<A as Arch>::NumHeads as Factor>::Axis>;
 
-/// Those who divide the hidden columns of `A`, and as many parts as there are of the [heads](GroupOf).
+/// The group that divides the hidden columns of `A`. It has as many ranks as that of the [heads](GroupOf).
 pub type HiddenGroupOf<A> = Group<<<A as Arch>::HiddenDim as Factor>::Axis>;
 
 /// Fails to compile if ranks divide the heads and not the hidden columns, or the other way round: then each rank would
@@ -38,7 +40,7 @@ pub const fn ensure_one_group<A: Arch>() {
 }
 
 impl<Axis: RankAxis> Group<Axis> {
-    /// Whether there are several. It is a constant, so that what ranks do is not compiled for one process.
+    /// Whether the group has several ranks. It is a constant, so that what ranks do is not compiled for one process.
     pub const ARE_RANKS: bool = !matches!(Axis::EXPECTED_SIZE, Some(1));
 
     /// The group of these ranks.
@@ -46,13 +48,14 @@ impl<Axis: RankAxis> Group<Axis> {
         Self { ranks: Some(ranks.clone()) }
     }
 
-    /// The ranks, for an operation `op` of several.
+    /// The ranks, for the operation `op`.
     pub fn ranks(&self, op: &'static str) -> Result<&Ranks<Axis>, OpError> {
         let source = RanksError::Unconnected { axis: Axis::NAME };
         self.ranks.as_ref().ok_or(OpError::Ranks { op, source })
     }
 
-    /// The input of a product of which each computes some columns. The backward pass sums the gradients of all columns.
+    /// `x` itself, as the input of a product of which each rank computes some columns. The backward pass sums the
+    /// ranks' gradients of `x`.
     pub fn enter<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         &self,
         x: Tensor<Dims, E, D, T>,
@@ -60,7 +63,8 @@ impl<Axis: RankAxis> Group<Axis> {
         if Self::ARE_RANKS { entered(x, self.ranks("enter")?) } else { Ok(Entered::new(x)) }
     }
 
-    /// All columns, as the input of another product: `(.., Columns) -> Entered<(.., Columns::Whole)>`.
+    /// The columns of all ranks side by side, as the input of another product:
+    /// `(.., Columns) -> Entered<(.., Columns::Whole)>`.
     pub fn gather<Dims: EndsIn<Columns>, Columns: Factor<Axis = Axis>, E: Real, D: Backend<E>, T: Tape<E, D>>(
         &self,
         columns: Tensor<Dims, E, D, T>,
@@ -104,7 +108,7 @@ impl<Axis: RankAxis> Group<Axis> {
         attend(query, key, value, mask, options, kept)
     }
 
-    /// [`dropout`] of a tensor that all of them have: all drop the same elements. If the caller has set no
+    /// [`dropout`] of a tensor that all ranks have: all drop the same elements. If the caller has set no
     /// [`DropoutSeed`], rank 0 draws one.
     pub fn dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         &self,

@@ -93,8 +93,8 @@ crate::error::debug_by_sentence!(ResumeError);
 
 impl ResumeError {
     /// Whether reading the file again may succeed.
-    pub(super) fn may_pass(&self) -> bool {
-        matches!(self, Self::Load { source, .. } if source.may_pass())
+    pub(super) fn is_transient(&self) -> bool {
+        matches!(self, Self::Load { source, .. } if source.is_transient())
     }
 
     /// Whether the file itself is unusable, rather than of another training run.

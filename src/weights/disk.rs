@@ -82,20 +82,21 @@ fn inject_into_call(len: usize) -> io::Result<usize> {
     })
 }
 
-/// Tries again after an error that may pass, such as that there are too many open files: three times, within a third of
-/// a second.
-pub(crate) fn retried<T, E>(may_pass: impl Fn(&E) -> bool, mut run: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+/// Tries again after a transient error, such as that there are too many open files: three times, within a third of a
+/// second.
+pub(crate) fn retried<T, E>(is_transient: impl Fn(&E) -> bool, mut run: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     for pause_ms in [10, 50, 250] {
         match run() {
-            Err(error) if may_pass(&error) => thread::sleep(Duration::from_millis(pause_ms)),
+            Err(error) if is_transient(&error) => thread::sleep(Duration::from_millis(pause_ms)),
             result => return result,
         }
     }
     run()
 }
 
-/// Whether the error of a call may pass: not if there is no such file, if it is no file, or if the disk takes no more.
-pub(crate) fn may_pass(error: &io::Error) -> bool {
+/// Whether the same call may succeed later: not if there is no such file, if it is no file, or if the disk takes no
+/// more.
+pub(crate) fn is_transient(error: &io::Error) -> bool {
     use ErrorKind::*;
     let lasts = [NotFound, IsADirectory, NotADirectory, InvalidInput];
     let is_refused = [StorageFull, QuotaExceeded, FileTooLarge, ReadOnlyFilesystem];

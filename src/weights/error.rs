@@ -75,8 +75,8 @@ crate::error::debug_by_sentence!(LoadError);
 
 impl LoadError {
     /// Whether reading the file again may succeed.
-    pub(crate) fn may_pass(&self) -> bool {
-        matches!(self, Self::Read { source, .. } if disk::may_pass(source))
+    pub(crate) fn is_transient(&self) -> bool {
+        matches!(self, Self::Read { source, .. } if disk::is_transient(source))
     }
 }
 
@@ -134,8 +134,8 @@ pub enum SaveError {
 
 impl SaveError {
     /// Whether writing the file again may succeed.
-    pub(crate) fn may_pass(&self) -> bool {
-        matches!(self, Self::Write { source, .. } if disk::may_pass(source))
+    pub(crate) fn is_transient(&self) -> bool {
+        matches!(self, Self::Write { source, .. } if disk::is_transient(source))
     }
 }
 crate::error::debug_by_sentence!(SaveError);

@@ -47,9 +47,9 @@ impl ExpectedTensor<'_> {
 }
 
 impl TensorFile {
-    /// [`open`](Self::open), tried again after an error that may pass.
+    /// [`open`](Self::open), tried again after a transient error.
     pub fn open_retried(path: &Path) -> Result<Self, LoadError> {
-        disk::retried(LoadError::may_pass, || Self::open(path))
+        disk::retried(LoadError::is_transient, || Self::open(path))
     }
 
     pub fn open(path: &Path) -> Result<Self, LoadError> {

@@ -1,7 +1,7 @@
 //! Checks before a file is written: that nothing else is lost, and that there is room.
 
 use super::atomic::{StagedFile, folder, resolve_target};
-use super::disk::{self, free_bytes, may_pass, retried};
+use super::disk::{self, free_bytes, is_transient, retried};
 use super::{SaveError, TRAINING, TensorFile};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,14 +28,14 @@ pub(crate) fn file_kind(path: &Path) -> FileKind {
 
 /// The kind of the file at `path`, and the file if it is a safetensors file.
 pub(crate) fn open_file(path: &Path) -> (FileKind, Option<TensorFile>) {
-    match retried(may_pass, || disk::metadata(path)) {
+    match retried(is_transient, || disk::metadata(path)) {
         Ok(found) if found.is_file() && found.len() > 0 => match TensorFile::open_retried(path) {
             Ok(file) if file.metadata().contains_key(TRAINING) => (FileKind::Checkpoint, Some(file)),
             Ok(file) => (FileKind::Weights, Some(file)),
             Err(_) => (FileKind::Other, None),
         },
         Ok(_) => (FileKind::Nothing, None),
-        Err(error) if may_pass(&error) => (FileKind::Other, None),
+        Err(error) if is_transient(&error) => (FileKind::Other, None),
         Err(_) => (FileKind::Nothing, None),
     }
 }

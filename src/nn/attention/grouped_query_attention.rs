@@ -117,7 +117,7 @@ pub struct GroupedQueryAttention<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQ
     pub value_proj: Projection<EmbedDim, Product<A::NumKeyValueHeads, A::VODim>, AttentionProjection<A>, E, D>,
     /// Mixes the outputs of the heads.
     pub output_proj: Projection<Product<QueryHeads<A>, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
-    /// Those who divide the heads.
+    /// The group that divides the heads.
     pub(crate) group: GroupOf<A>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]

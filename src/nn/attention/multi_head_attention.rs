@@ -75,7 +75,7 @@ pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim
     pub value_proj: Projection<VDim, Product<A::NumHeads, A::VODim>, AttentionProjection<A>, E, D>,
     /// Mixes the outputs of the heads.
     pub output_proj: Projection<Product<A::NumHeads, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
-    /// Those who divide the heads.
+    /// The group that divides the heads.
     pub(crate) group: GroupOf<A>,
 }
 

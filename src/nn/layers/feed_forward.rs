@@ -28,7 +28,7 @@ pub struct FeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
     pub inner: Vec<Projection<<A::HiddenDim as Factor>::Whole, A::HiddenDim, FeedForwardProjection<A>, E, D>>,
     /// From `HiddenDim` back to `EmbedDim`.
     pub output: Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
-    /// Those who divide the hidden columns.
+    /// The group that divides the hidden columns.
     pub(crate) group: HiddenGroupOf<A>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
@@ -75,7 +75,7 @@ pub struct GatedFeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
     pub hidden: Projection<EmbedDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
     /// From `HiddenDim` back to `EmbedDim`.
     pub output: Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
-    /// Those who divide the hidden columns.
+    /// The group that divides the hidden columns.
     pub(crate) group: HiddenGroupOf<A>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]

@@ -126,7 +126,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backen
 impl<InDim: ConstDim, OutDim: Factor, Rule: ProjectionRule, E: Real, D: Backend<E>>
     Projection<InDim, OutDim, Rule, E, D>
 {
-    /// [`forward`](Self::forward), of which each of a group computes its columns.
+    /// [`forward`](Self::forward) in which each rank computes its own output columns.
     pub(crate) fn column_parallel<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Entered<Tensor<Dims, E, D, T>, OutDim::Axis>,
@@ -138,7 +138,7 @@ impl<InDim: ConstDim, OutDim: Factor, Rule: ProjectionRule, E: Real, D: Backend<
 impl<InDim: Factor, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backend<E>>
     Projection<InDim, OutDim, Rule, E, D>
 {
-    /// [`forward`](Self::forward) of an input of which each of a group has its columns.
+    /// [`forward`](Self::forward) of an input of which each rank has its own columns. The ranks sum their products.
     pub(crate) fn row_parallel<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,

@@ -60,7 +60,7 @@ pub(super) fn damaged_name(path: &Path) -> PathBuf {
 }
 
 /// The checkpoint that a file belongs to by its name: `PATH` for `PATH.best`, for example.
-pub(super) fn owner(path: &Path) -> Option<PathBuf> {
+pub(super) fn base_checkpoint(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let mut bases = name.match_indices('.').filter(|&(dot, _)| dot > 0 && is_suffix(&name[dot..]));
     bases.next().map(|(dot, _)| path.with_file_name(&name[..dot]))

@@ -4,7 +4,7 @@
 //! the best. Then it gets the name of the newest, and from there on the training run resumes from it. Whatever ends the
 //! process between two steps, each name is that of a whole checkpoint, and no better one was replaced.
 
-use super::names::{BEST, MAX_PREVIOUS, checkpoint_of, damaged_name, others_beside, owner, previous};
+use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, damaged_name, others_beside, previous};
 use super::{Progress, ResumeNote, progress_in, read_progress};
 use crate::files::ensure_regular_file;
 use crate::weights::atomic::{self, StagedFile, with_suffix};
@@ -66,7 +66,7 @@ impl Series {
     pub fn open(path: &Path, interval: usize, overwrite: bool, origin: Option<&Origin>) -> Result<Self, SaveError> {
         ensure_creatable(path)?;
         let newest = atomic::resolve_target(path).map_err(cannot_write(path))?;
-        if let Some(checkpoint) = owner(&newest) {
+        if let Some(checkpoint) = base_checkpoint(&newest) {
             return Err(SaveError::PartOfCheckpoint { path: path.into(), checkpoint });
         }
         let lock = FileLock::acquire(path, &newest)?;
@@ -148,7 +148,7 @@ impl Series {
 
     /// Makes `partial` the newest checkpoint. At every moment there is a whole one under each of the names.
     pub fn commit(&mut self, partial: StagedFile, progress: Progress, max_to_keep: usize) -> Result<(), SaveError> {
-        // `partial.commit` replaces the newest. If that is the best and has no name as such yet, it gets one first.
+        // The newest is replaced below. If it is the best and does not have that name yet, it gets the name first.
         self.keep_newest_if_best()?;
         match self.before {
             FoundAtStart::Own if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),
@@ -160,18 +160,19 @@ impl Series {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // Until the newest of another training run is replaced, a best one beside it would seem to be of that run.
-        let is_best_first = self.before != FoundAtStart::Foreign;
-        let mut best = if is_best && is_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
+        // Beside the newest of another training run, a file `.best` would be taken for that run's. It then gets its
+        // name last.
+        let names_best_first = self.before != FoundAtStart::Foreign;
+        let mut best = if is_best && names_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
         partial.commit().map_err(cannot_write(&self.path))?;
         (self.before, self.newest_progress) = (FoundAtStart::Own, Some(progress));
-        if best.is_err() || !is_best_first {
+        if best.is_err() || !names_best_first {
             best = self.keep_newest_if_best();
         }
         best
     }
 
-    /// Makes the newest the best, if it is and does not have that name.
+    /// Gives the newest the name of the best if it is the best and does not have that name.
     fn keep_newest_if_best(&mut self) -> Result<(), SaveError> {
         match self.newest_progress {
             Some(progress) if progress.is_better_than(self.best.as_ref()) => {
@@ -256,7 +257,7 @@ fn set_aside(path: &Path) -> io::Result<()> {
     if kept.exists() || !path.exists() {
         return Ok(());
     }
-    // A file that cannot be read cannot be copied, where a file cannot have two names.
+    // On a disk without hard links `link` copies, and a file that cannot be read cannot be copied.
     atomic::link(path, &kept).or_else(|_| atomic::rename(path, &kept))
 }
 

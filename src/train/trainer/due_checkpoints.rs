@@ -42,8 +42,8 @@ impl<O, S: Schedule> Trainer<O, S> {
             series.commit(partial, progress, self.max_to_keep)
         };
         let mut saved = save(&mut series);
-        // An error that passes costs no checkpoint.
-        if saved.as_ref().is_err_and(SaveError::may_pass) && !series.is_newest(progress) {
+        // The second try is for a transient error, such as too many open files.
+        if saved.as_ref().is_err_and(SaveError::is_transient) && !series.is_newest(progress) {
             saved = save(&mut series);
         }
         self.checkpoints = Some(series);

@@ -182,7 +182,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let state = self.optimizer.state_mut();
         let mut notes = Vec::new();
         let mut load =
-            |path: &Path| retried(ResumeError::may_pass, || checkpoint::load(path, device, state, &training));
+            |path: &Path| retried(ResumeError::is_transient, || checkpoint::load(path, device, state, &training));
         let (resumed, used) = match load(path) {
             Ok(resumed) => (resumed, path.to_path_buf()),
             Err(error) if error.is_damage() => {

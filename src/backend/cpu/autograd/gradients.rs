@@ -51,9 +51,9 @@ impl<E, D: Storage<E>> Clone for GradientKey<E, D> {
 /// A receiver of complete gradients. A backward pass calls it as soon as a parameter's gradient is complete, so that
 /// ranks can sum it while the pass goes on.
 ///
-/// The pass runs in reverse, so the gradient is complete when the pass is behind the kernel that read the parameter
-/// first. dfdx's operations do not say which parameters they read, so a gradient may still change after the call, and
-/// the hook's owner checks that at the end.
+/// The pass runs in reverse, so a gradient is complete once the backward pass of the first kernel that read the
+/// parameter has run. dfdx's operations do not say which parameters they read, so a gradient may still change after the
+/// call, and the hook's owner checks that at the end.
 pub trait GradientHook {
     /// Receives the gradient of the parameter with this id, which is probably complete.
     fn receive(&self, parameter: UniqueId, gradient: &[f32]);

@@ -49,7 +49,8 @@ impl OperandGradient {
         Ok(())
     }
 
-    /// Calls `add`, which adds a term to memory of `len` elements: to the gradient of a parameter in place.
+    /// Calls `add`, which adds a term to `len` elements. These are the gradient of a parameter, in place, or zeros,
+    /// which then become a term.
     pub fn add_with(
         &self,
         gradients: &mut KernelGradients,

@@ -61,8 +61,8 @@ struct Pass<E, D: Storage<E>> {
 enum Operation<E, D: Storage<E>> {
     OfDfdx(Backward<dfdx::tensor::Gradients<E, D>, D::Err>),
     OfKernel(Backward<Gradients<E, D>, D::Err>),
-    /// A kernel is about to read this parameter. The backward pass runs in reverse, so it has the whole gradient where
-    /// the first kernel reads it.
+    /// A kernel is about to read this parameter. The backward pass runs in reverse, so the parameter's gradient is
+    /// complete when the pass comes to the entry of the first kernel that reads it.
     Read(UniqueId, Backward<Gradients<E, D>, D::Err>),
 }
 

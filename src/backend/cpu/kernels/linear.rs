@@ -1,7 +1,8 @@
-//! A linear layer. When the memory of a parameter's gradient is written depends on the [`Split`]. With
-//! [`Split::WithinRows`] the threads share each row, and add their products to the gradient itself, which is zero
-//! before its first use. With [`Split::AcrossRows`] each thread has rows of its own: it sums its products in a buffer,
-//! and at the end all buffers are added to the gradient.
+//! A linear layer. The first backward pass of a kernel that read a parameter allocates the parameter's gradient, as
+//! zeros (`KernelGradients::of_parameter`). When it is written depends on the [`Split`], which `Split::choose` takes
+//! from the number of rows. With [`Split::WithinRows`] the threads share each row, and add their products to the
+//! gradient itself. With [`Split::AcrossRows`] each thread has rows of its own: it sums its products in a buffer, and
+//! at the end all buffers are added to the gradient.
 
 use crate::autograd::{Buffer, Chunk, KernelGradients, KernelOutput, Operand, Partition, Split, with_backward};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};
@@ -57,7 +58,7 @@ impl Linear {
         Self { weight_t: None, ..self }
     }
 
-    /// Each weight is used once for a row.
+    /// The multiply-adds of a row: one for each weight.
     fn macs_per_row(&self) -> usize {
         self.in_features * self.out_features
     }

@@ -63,20 +63,20 @@ impl Format for Q8Format {
     fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
         match level() {
             #[cfg(target_arch = "x86_64")]
-            Arch::V3(v3) => add_rows_v3(v3, rows, x, y),
+            Arch::V3(v3) => add_row_products_v3(v3, rows, x, y),
             // Wider registers are not faster: the weight does not come sooner.
             #[cfg(target_arch = "x86_64")]
-            Arch::V4(v4) => add_rows_v3(*v4, rows, x, y),
-            _ => vectorized!(add_rows(Plain, rows.clone(), x, y)),
+            Arch::V4(v4) => add_row_products_v3(*v4, rows, x, y),
+            _ => vectorized!(add_row_products(Plain, rows.clone(), x, y)),
         }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-fn add_rows_v3(v3: V3, rows: ChunksExact<Q8Block>, x: &[Q16Block], y: &mut [f32]) {
+fn add_row_products_v3(v3: V3, rows: ChunksExact<Q8Block>, x: &[Q16Block], y: &mut [f32]) {
     v3.vectorize(
         #[inline(always)]
-        || add_rows(v3, rows, x, y),
+        || add_row_products(v3, rows, x, y),
     );
 }
 
@@ -89,7 +89,7 @@ fn largest(elements: &[f32; BLOCK_LEN]) -> f32 {
 const SUMS: usize = 4;
 
 #[inline(always)]
-fn add_rows<L: BlockProduct>(level: L, rows: ChunksExact<Q8Block>, x: &[Q16Block], y: &mut [f32]) {
+fn add_row_products<L: BlockProduct>(level: L, rows: ChunksExact<Q8Block>, x: &[Q16Block], y: &mut [f32]) {
     let (x, x_rest) = x.as_chunks::<SUMS>();
     for (y, blocks) in y.iter_mut().zip(rows) {
         let (blocks, rest) = blocks.as_chunks::<SUMS>();

@@ -55,12 +55,12 @@ impl<'a> SequenceMask<'a> {
     }
 
     /// The extent of a block of scores.
-    pub fn key_counts(&self, block: &Range<usize>, queries: Range<usize>) -> KeyCounts {
-        let mut counts = [0; QUERIES_PER_BLOCK];
-        for (count, (keys, _)) in counts.iter_mut().zip(&self.queries[queries]) {
-            *count = keys.end.clamp(block.start, block.end) - block.start;
+    pub fn key_ends(&self, block: &Range<usize>, queries: Range<usize>) -> KeyEnds {
+        let mut ends = [0; QUERIES_PER_BLOCK];
+        for (end, (keys, _)) in ends.iter_mut().zip(&self.queries[queries]) {
+            *end = keys.end.clamp(block.start, block.end) - block.start;
         }
-        KeyCounts(counts)
+        KeyEnds(ends)
     }
 
     /// The number of `queries` before the first one that may see `key` or a later key.
@@ -124,11 +124,12 @@ impl SequenceDropout<'_> {
     }
 }
 
-/// For each query of a block of scores, the number of keys from the block's first key to the last key with a weight.
-pub struct KeyCounts([usize; QUERIES_PER_BLOCK]);
+/// For each query of a block of scores, where its keys end: its last key with a weight and those before it are the
+/// first so many of the block.
+pub struct KeyEnds([usize; QUERIES_PER_BLOCK]);
 
-impl KeyCounts {
-    /// The largest number of some queries.
+impl KeyEnds {
+    /// The last end of some queries.
     #[inline(always)]
     pub fn max(&self, queries: Range<usize>) -> usize {
         self.0[queries].iter().copied().max().unwrap_or(0)

@@ -79,7 +79,7 @@ impl WithSimd for BlockedBackward<'_> {
                     if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
-                    let counts = self.mask.key_counts(&keys, queries.clone());
+                    let key_ends = self.mask.key_ends(&keys, queries.clone());
                     for (scores, a, b_t) in [(&mut weights, q, k_t), (&mut d_logits, d_out, v_t)] {
                         multiply_block(
                             simd,
@@ -90,12 +90,12 @@ impl WithSimd for BlockedBackward<'_> {
                             &b_t[keys.start * a.columns()..],
                             stride,
                             |_| 0..a.columns(),
-                            |rows| counts.max(rows),
+                            |rows| key_ends.max(rows),
                         );
                     }
-                    let width = padded_len(counts.max(0..queries.len()));
+                    let width = padded_len(key_ends.max(0..queries.len()));
                     let rows = weights.chunks_exact_mut(stride).zip(d_logits.chunks_exact_mut(stride));
-                    for ((query, len), (weights, d_logits)) in queries.clone().zip(counts.iter()).zip(rows) {
+                    for ((query, len), (weights, d_logits)) in queries.clone().zip(key_ends.iter()).zip(rows) {
                         if let Some(bias) = self.bias {
                             add_row(&mut weights[..len], &bias[dims.weight_index(head, query, keys.start)..]);
                         }
@@ -137,7 +137,7 @@ impl WithSimd for BlockedBackward<'_> {
                         view(&d_logits),
                         &k_rows[keys.start * qk_len..],
                         qk_len,
-                        |rows| 0..counts.max(rows),
+                        |rows| 0..key_ends.max(rows),
                         |_| dims.qk_dim,
                     );
                     // The first query that sees one of these keys has the shortest sums.

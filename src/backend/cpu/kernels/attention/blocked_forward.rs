@@ -64,7 +64,7 @@ impl WithSimd for BlockedForward<'_> {
                     if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
-                    let counts = self.mask.key_counts(&keys, queries.clone());
+                    let key_ends = self.mask.key_ends(&keys, queries.clone());
                     match &packed {
                         Some((k_t, _)) => multiply_block(
                             simd,
@@ -75,15 +75,15 @@ impl WithSimd for BlockedForward<'_> {
                             &k_t[keys.start * dims.qk_dim..],
                             stride,
                             |_| 0..dims.qk_dim,
-                            |rows| counts.max(rows),
+                            |rows| key_ends.max(rows),
                         ),
                         None => {
                             multiply_rows(&mut scores, stride, q.row_range(queries.clone()), k.row_range(keys.clone()))
                         }
                     }
-                    let width = padded_len(counts.max(0..queries.len()));
+                    let width = padded_len(key_ends.max(0..queries.len()));
                     let rows = scores.chunks_exact_mut(stride).zip(sums.chunks_exact_mut(vo_len.max(1)));
-                    for ((query, len), (row, sums)) in queries.clone().zip(counts.iter()).zip(rows) {
+                    for ((query, len), (row, sums)) in queries.clone().zip(key_ends.iter()).zip(rows) {
                         let row = &mut row[..width];
                         if let Some(bias) = self.bias {
                             add_row(&mut row[..len], &bias[dims.weight_index(head, query, keys.start)..]);
@@ -104,7 +104,7 @@ impl WithSimd for BlockedForward<'_> {
                             weights,
                             &v[keys.start * vo_len..],
                             vo_len,
-                            |rows| 0..counts.max(rows),
+                            |rows| 0..key_ends.max(rows),
                             |_| dims.vo_dim,
                         ),
                         None => add_weighted_rows(&mut sums, vo_len, weights, v.row_range(keys)),

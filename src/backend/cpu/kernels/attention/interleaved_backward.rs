@@ -58,12 +58,12 @@ impl WithSimd for InterleavedBackward<'_> {
                 let d_out = head_view::<S>(d_out, dims, head, dims.queries, dims.vo_dim);
                 multiply_lanes(simd, &mut d_scores, dims.keys, d_out, v.transposed(), |queries| Extent {
                     inner: 0..dims.vo_dim,
-                    columns: visible.key_count_of_any(queries),
+                    columns: visible.key_end_of_any(queries),
                 });
                 let rows = S::as_mut_simd_f32s(&mut d_scores).0.chunks_exact_mut(dims.keys.max(1));
                 let rows = rows.zip(S::as_simd_f32s(weights).0.chunks_exact(dims.keys.max(1)));
                 for (query, (d_row, weights)) in rows.enumerate() {
-                    let (d_scores, hidden_tail) = d_row.split_at_mut(visible.key_count(query));
+                    let (d_scores, hidden_tail) = d_row.split_at_mut(visible.key_end(query));
                     hidden_tail.fill(c.splat(0.0));
                     let mask_values =
                         mask_values.as_deref().map(|mask_values| &S::as_simd_f32s(mask_values).0[query * dims.keys..]);
@@ -74,7 +74,7 @@ impl WithSimd for InterleavedBackward<'_> {
                     [weights, &d_scores].map(|elements| Matrix::strided(elements, dims.queries, dims.keys, dims.keys));
                 let qk_start = head * dims.qk_dim * S::F32_LANES;
                 multiply_lanes(simd, &mut dq[qk_start..], dims.heads * dims.qk_dim, d_scores, k, |queries| Extent {
-                    inner: 0..visible.key_count_of_any(queries),
+                    inner: 0..visible.key_end_of_any(queries),
                     columns: dims.qk_dim,
                 });
                 let d_scores_t = d_scores.transposed();

@@ -46,11 +46,11 @@ impl WithSimd for InterleavedForward<'_> {
                 let v = head_view::<S>(v, dims, head, dims.keys, dims.vo_dim);
                 multiply_lanes(simd, weights, dims.keys, q, k.transposed(), |queries| Extent {
                     inner: 0..dims.qk_dim,
-                    columns: visible.key_count_of_any(queries),
+                    columns: visible.key_end_of_any(queries),
                 });
                 let rows = S::as_mut_simd_f32s(weights).0.chunks_exact_mut(dims.keys.max(1));
                 for (query, row) in rows.enumerate() {
-                    let (scores, hidden_tail) = row.split_at_mut(visible.key_count(query));
+                    let (scores, hidden_tail) = row.split_at_mut(visible.key_end(query));
                     hidden_tail.fill(c.splat(0.0));
                     let values = mask_values.as_deref().map(|values| &S::as_simd_f32s(values).0[query * dims.keys..]);
                     scale_and_mask(c, scores, values, config);
@@ -59,7 +59,7 @@ impl WithSimd for InterleavedForward<'_> {
                 let weights = Matrix::strided(weights, dims.queries, dims.keys, dims.keys);
                 let out = &mut out[head * dims.vo_dim * S::F32_LANES..];
                 multiply_lanes(simd, out, dims.heads * dims.vo_dim, weights, v, |queries| Extent {
-                    inner: 0..visible.key_count_of_any(queries),
+                    inner: 0..visible.key_end_of_any(queries),
                     columns: dims.vo_dim,
                 });
             }

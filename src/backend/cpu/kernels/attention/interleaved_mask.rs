@@ -2,45 +2,45 @@ use super::{AttentionConfig, AttentionDims};
 use crate::{autograd::Buffer, conventions::MaskFill};
 use std::ops::Range;
 
-/// For each query, the number of leading keys that it may see. For each key, the first query that may see it. Outside
-/// of these bounds all attention weights are 0, and nothing is computed.
+/// For each query, the end of the keys that it may see. For each key, the first query that may see it. Outside of these
+/// bounds all attention weights are 0, and nothing is computed.
 pub struct VisibleBounds {
-    key_counts: Vec<usize>,
+    key_ends: Vec<usize>,
     first_queries: Vec<usize>,
 }
 
 impl VisibleBounds {
     /// Bounds that hold for all of `masks`: `(N, Q, K) -> (Q,), (K,)`.
     pub fn new(AttentionConfig { dims, mask_fill, .. }: AttentionConfig, masks: &[bool]) -> Self {
-        let mut key_counts = vec![0; dims.queries];
+        let mut key_ends = vec![0; dims.queries];
         for mask in masks.chunks_exact(dims.mask_len().max(1)) {
-            for (key_count, row) in key_counts.iter_mut().zip(mask.chunks_exact(dims.keys.max(1))) {
+            for (key_end, row) in key_ends.iter_mut().zip(mask.chunks_exact(dims.keys.max(1))) {
                 let len = match mask_fill {
                     // A query that sees no key attends to all keys alike.
                     MaskFill::MinValue => row.iter().rposition(|visible| *visible).map_or(dims.keys, |last| last + 1),
                     MaskFill::Subtract(_) => dims.keys,
                 };
-                *key_count = len.max(*key_count);
+                *key_end = len.max(*key_end);
             }
         }
         let mut first_queries = Vec::with_capacity(dims.keys);
-        for (query, &key_count) in key_counts.iter().enumerate() {
-            first_queries.resize(first_queries.len().max(key_count), query);
+        for (query, &key_end) in key_ends.iter().enumerate() {
+            first_queries.resize(first_queries.len().max(key_end), query);
         }
         first_queries.resize(dims.keys, dims.queries);
-        Self { key_counts, first_queries }
+        Self { key_ends, first_queries }
     }
 
-    /// The number of leading keys that a query may see.
+    /// The end of the keys that a query may see.
     #[inline(always)]
-    pub fn key_count(&self, query: usize) -> usize {
-        self.key_counts[query]
+    pub fn key_end(&self, query: usize) -> usize {
+        self.key_ends[query]
     }
 
-    /// The number of leading keys that any of these queries may see.
+    /// The end of the keys that any of these queries may see.
     #[inline(always)]
-    pub fn key_count_of_any(&self, queries: Range<usize>) -> usize {
-        self.key_counts[queries].iter().copied().max().unwrap_or_default()
+    pub fn key_end_of_any(&self, queries: Range<usize>) -> usize {
+        self.key_ends[queries].iter().copied().max().unwrap_or_default()
     }
 
     /// The queries from the first that may see any of these keys.
@@ -48,7 +48,7 @@ impl VisibleBounds {
     pub fn queries_seeing(&self, keys: Range<usize>) -> Range<usize> {
         // `first_queries` never decreases, so the first key has the smallest.
         let first = self.first_queries.get(keys.start);
-        first.copied().unwrap_or_default()..self.key_counts.len()
+        first.copied().unwrap_or_default()..self.key_ends.len()
     }
 }
 
