@@ -12,8 +12,13 @@ pub const MAX_KEPT_BYTES: usize = (32 << 20) - (64 << 10);
 /// `MALLOC_MMAP_THRESHOLD_`, have precedence.
 pub fn keep_freed_memory() {
     static DONE: Once = Once::new();
-    // Nothing is written to the memory, so no page of it is ever used.
-    DONE.call_once(|| drop(black_box(Vec::<u8>::with_capacity(MAX_KEPT_BYTES))));
+    DONE.call_once(|| {
+        // Nothing is written to the memory, so no page of it is ever used. If there is none, nothing is kept.
+        let mut memory = Vec::<u8>::new();
+        if memory.try_reserve_exact(MAX_KEPT_BYTES).is_ok() {
+            drop(black_box(memory));
+        }
+    });
 }
 
 /// Asks the system to keep memory in huge pages, of 2 MB on most processors. A product of one row with a weight then
