@@ -18,11 +18,19 @@ dims! { Rows = 2; Columns = 3; Height = 4; Width = 5; EmbedDim = 6; NumClasses =
 
 /// The same numbers in `f32`, whose operations have kernels.
 fn single<Dims: Shape>(x: &F64<Dims>) -> Tensor<Dims, f32, Cpu> {
-    Cpu::default().tensor_from_vec(x.as_vec().into_iter().map(|x| x as f32).collect(), *x.shape())
+    Cpu::default().tensor_from_vec(to_single(x.as_vec()), *x.shape())
 }
 
 fn double<Dims: Shape>(x: &Tensor<Dims, f32, Cpu>) -> Vec<f64> {
-    x.as_vec().into_iter().map(f64::from).collect()
+    to_double(x.as_vec())
+}
+
+fn to_single(x: Vec<f64>) -> Vec<f32> {
+    x.into_iter().map(|x| x as f32).collect()
+}
+
+fn to_double(x: Vec<f32>) -> Vec<f64> {
+    x.into_iter().map(f64::from).collect()
 }
 
 fn norms<Dims: Shape + Default + EndsIn<EmbedDim, Before: DataShape>>() {

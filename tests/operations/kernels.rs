@@ -1,6 +1,7 @@
 //! Each kernel against the definition of its operation, forward and backward. An operation runs its kernel in `f32` and
 //! its definition in `f64`.
 
+use crate::numbers::weights;
 use crate::recorded::{OwnTape, Recorded};
 use dfdx::shapes::{Axes3, Axis, Shape};
 use dfdx::tensor::*;
@@ -8,7 +9,7 @@ use dfdx::tensor_ops::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use typed_transformer::{backend::Tape as _, dims::Unchecked, ops, prelude::*};
+use typed_transformer::{backend::Tape as _, dims::Unchecked, ops, ops::Real, prelude::*, train::GradientsOf};
 
 type Untaped<Dims, E> = Tensor<Dims, E, Cpu>;
 type Taped<Dims, E> = Tensor<Dims, E, Cpu, OwnTape<E>>;
@@ -18,8 +19,8 @@ type Call = (usize, usize, usize);
 
 const CALLS: [Call; 6] = [(1, 1, 1), (2, 3, 5), (3, 16, 16), (1, 17, 15), (5, 2, 33), (64, 15, 15)];
 
-/// Runs on the calls above and on random ones.
-fn on_calls(run: impl Fn(&mut StdRng, (Unchecked, Unchecked, Unchecked))) {
+/// Runs on the calls above and on random ones. As a trait object, so that proptest is compiled once.
+fn on_calls(run: &dyn Fn(&mut StdRng, (Unchecked, Unchecked, Unchecked))) {
     let run = |rng: &mut StdRng, (batch, queries, keys): Call| {
         run(rng, (Unchecked(batch), Unchecked(queries), Unchecked(keys)))
     };
@@ -43,23 +44,27 @@ struct Both<Dims: Shape> {
 }
 
 fn both<Dims: Shape>(rng: &mut StdRng, shape: Dims, size: f32) -> Both<Dims> {
-    let elements: Vec<f32> = (0..shape.num_elements()).map(|_| rng.gen_range(-size..size)).collect();
-    let exact = elements.iter().map(|&x| f64::from(x)).collect();
+    let (elements, exact) = draw(rng, shape.num_elements(), size);
     Both {
         single: Cpu::default().tensor_from_vec(elements, shape),
         double: Cpu::default().tensor_from_vec(exact, shape),
     }
 }
 
+/// The same numbers in both precisions.
+fn draw(rng: &mut StdRng, count: usize, size: f32) -> (Vec<f32>, Vec<f64>) {
+    let elements: Vec<f32> = (0..count).map(|_| rng.gen_range(-size..size)).collect();
+    let exact = elements.iter().map(|&x| f64::from(x)).collect();
+    (elements, exact)
+}
+
 /// The gradients of a scalar that depends on every element of the output differently.
-macro_rules! gradients {
-    ($output:expr, $dtype:ty) => {{
-        let output = $output;
-        let count = output.shape().num_elements();
-        let weights = (0..count).map(|i| ((i * 37 % 17) as $dtype - 8.0) / 5.0).collect();
-        let weights: Tensor<_, $dtype, Cpu> = output.device().clone().tensor_from_vec(weights, *output.shape());
-        (output * weights).sum().backward().unwrap()
-    }};
+fn gradients<Dims: Shape, E: Real + From<i8>>(output: Taped<Dims, E>) -> GradientsOf<(), E>
+where
+    Cpu: Backend<E>,
+{
+    let weights = output.device().clone().tensor_from_vec(weights(output.shape().num_elements()), *output.shape());
+    (output * weights).sum().backward().unwrap()
 }
 
 #[track_caller]
@@ -80,7 +85,7 @@ macro_rules! compare {
         assert_eq!(tape.shared().unwrap().num_dfdx_operations(), 0, "an operation of dfdx in place of a kernel");
         let kernel = kernel.put_tape(tape);
         assert_close("output", &kernel.as_vec(), &definition.as_vec());
-        let (mut kernel, mut definition) = (gradients!(kernel, f32), gradients!(definition, f64));
+        let (mut kernel, mut definition) = (gradients(kernel), gradients(definition));
         $(assert_close(
             stringify!($input),
             &kernel.of(&$input.single).unwrap().as_vec(),
@@ -115,7 +120,7 @@ mod grouped_attention;
 mod losses;
 
 fn linear<const IN: usize, const OUT: usize>() {
-    on_calls(|rng, (batch, len, _)| {
+    on_calls(&|rng, (batch, len, _)| {
         let input = both(rng, (batch, len, Const::<IN>), 1.0);
         let weight = both(rng, (Const::<OUT>, Const::<IN>), 1.0);
         let bias = both(rng, (Const::<OUT>,), 1.0);
@@ -142,7 +147,7 @@ fn linear_agrees() {
 }
 
 fn norms<const WIDTH: usize>() {
-    on_calls(|rng, (batch, len, _)| {
+    on_calls(&|rng, (batch, len, _)| {
         let input = both(rng, (batch, len, Const::<WIDTH>), 3.0);
         let weight = both(rng, (Const::<WIDTH>,), 1.0);
         let bias = both(rng, (Const::<WIDTH>,), 1.0);
@@ -173,7 +178,7 @@ fn norms_agree() {
 }
 
 fn embed_and_positions<const WIDTH: usize>() {
-    on_calls(|rng, (batch, len, _)| {
+    on_calls(&|rng, (batch, len, _)| {
         let table = both(rng, (Const::<11>, Const::<WIDTH>), 1.0);
         let positions = both(rng, (len, Const::<WIDTH>), 1.0);
         let input = both(rng, (batch, len, Const::<WIDTH>), 1.0);
@@ -194,7 +199,7 @@ fn embed_and_positions<const WIDTH: usize>() {
 
 #[test]
 fn residual_agrees() {
-    on_calls(|rng, (batch, len, _)| {
+    on_calls(&|rng, (batch, len, _)| {
         let input = both(rng, (batch, len, Const::<7>), 1.0);
         let output = both(rng, (batch, len, Const::<7>), 1.0);
         compare!(
@@ -213,7 +218,7 @@ fn embed_and_positions_agree() {
 }
 
 fn cross_entropy<const VOCAB: usize>(size: f32) {
-    on_calls(|rng, (batch, len, _)| {
+    on_calls(&|rng, (batch, len, _)| {
         let logits = both(rng, (batch, len, Const::<VOCAB>), size);
         let ids: Vec<usize> = (0..batch.0 * len.0).map(|_| rng.gen_range(0..VOCAB)).collect();
         let pad = Some(Fin::new(VOCAB - 1).unwrap());
@@ -239,7 +244,7 @@ fn cross_entropy_agrees() {
 }
 
 fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
-    on_calls(|rng, call| attention_on_call::<HEADS, QK, VO>(rng, call, size));
+    on_calls(&|rng, call| attention_on_call::<HEADS, QK, VO>(rng, call, size));
 }
 
 /// Masks of every kind, some of which hide whole rows.
@@ -336,7 +341,7 @@ fn a_mask_given_by_a_rule_equals_its_matrix() {
                 );
                 let output: Taped<_, f32> = output.unwrap();
                 let elements = output.as_vec();
-                let mut gradients = gradients!(output, f32);
+                let mut gradients = gradients(output);
                 [
                     elements,
                     gradients.of(&query).unwrap().as_vec(),
@@ -450,7 +455,7 @@ fn results_are_reproducible() {
         let (k, v) = (x.retaped(), x.retaped());
         let y: Taped<_, f32> =
             ops::multi_head_attention(x.recorded(), k, v, &mask, AttentionOptions::default()).unwrap();
-        gradients!(y, f32).of(&x).unwrap().as_vec()
+        gradients(y).of(&x).unwrap().as_vec()
     };
     assert_eq!(run(), run());
 }

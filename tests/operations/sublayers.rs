@@ -117,9 +117,7 @@ where
         _: TensorOptions<S, E, Cpu>,
         tensor: &Tensor<S, E, Cpu>,
     ) -> Result<Option<Tensor<S, E, Cpu>>, CpuError> {
-        let gradient = self.gradients.of(tensor).unwrap().as_vec();
-        let exact = |x: E| x.to_f64().unwrap();
-        self.found.push(gradient.into_iter().map(exact).collect());
+        self.found.push(exact(self.gradients.of(tensor).unwrap().as_vec()));
         Ok(None)
     }
 }
@@ -162,6 +160,14 @@ fn cast<E: Real>(numbers: &[f64]) -> Vec<E> {
     numbers.iter().map(|&x| num_traits::NumCast::from(x).unwrap()).collect()
 }
 
+fn cast_all<E: Real>(lists: &[Vec<f64>]) -> Vec<Vec<E>> {
+    lists.iter().map(|list| cast(list)).collect()
+}
+
+fn exact<E: Real>(numbers: Vec<E>) -> Vec<f64> {
+    numbers.into_iter().map(|x| x.to_f64().unwrap()).collect()
+}
+
 /// The output of a module in one precision, and the gradients of its inputs and parameters.
 fn run<Module, E: Real, Out: Shape>(
     case: Case,
@@ -179,12 +185,8 @@ where
         f: &mut SetElements { numbers: &mut |count| cast(&draw(&mut rng, count, 0.7)) },
     })
     .unwrap();
-    let inputs: Vec<Vec<E>> = inputs.iter().map(|input| cast(input)).collect();
+    let inputs: Vec<Vec<E>> = cast_all(inputs);
     let (output, leaves) = forward(&module, &inputs);
-    let exact = |numbers: Vec<E>| -> Vec<f64> {
-        let exact = |x: E| x.to_f64().unwrap();
-        numbers.into_iter().map(exact).collect()
-    };
     let mut found = vec![exact(output.as_vec())];
     let weights = draw(&mut rng, output.shape().num_elements(), 1.0);
     let device = output.device().clone();

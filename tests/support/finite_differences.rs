@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
-use crate::numbers::{F64, Taped, random_like};
+use crate::numbers::{F64, Taped, random_like, weights};
 use crate::recorded::Recorded;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::*;
@@ -15,8 +15,7 @@ pub fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
 
 /// A scalar in which every element has another weight.
 pub fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
-    let count = output.shape().num_elements();
-    let weights = (0..count).map(|i| ((i * 37 % 17) as f64 - 8.0) / 5.0).collect();
+    let weights = weights(output.shape().num_elements());
     let weights: F64<Dims> = output.device().clone().tensor_from_vec(weights, *output.shape());
     (output * weights).sum()
 }

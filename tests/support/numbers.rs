@@ -5,7 +5,7 @@
 use crate::recorded::OwnTape;
 use dfdx::{shapes::Shape, tensor::*};
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use std::ops::Range;
+use std::ops::{Div, Range};
 
 pub type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
 pub type Taped<Dims> = F64<Dims, OwnTape<f64>>;
@@ -21,8 +21,17 @@ pub fn positive_like<Dims: Shape>(seed: u64, shape: Dims) -> F64<Dims> {
 }
 
 pub fn random_in<Dims: Shape>(range: Range<f64>, rng: &mut StdRng, shape: Dims) -> F64<Dims> {
-    let elements = (0..shape.num_elements()).map(|_| rng.gen_range(range.clone())).collect();
-    Cpu::default().tensor_from_vec(elements, shape)
+    Cpu::default().tensor_from_vec(draw(range, rng, shape.num_elements()), shape)
+}
+
+// What does not depend on the dimensions is a function of its own, here and below: it is compiled once.
+fn draw(range: Range<f64>, rng: &mut StdRng, count: usize) -> Vec<f64> {
+    (0..count).map(|_| rng.gen_range(range.clone())).collect()
+}
+
+/// Factors that make a sum depend on every element differently.
+pub fn weights<E: From<i8> + Div<Output = E>>(count: usize) -> Vec<E> {
+    (0..count).map(|i| E::from((i * 37 % 17) as i8 - 8) / E::from(5)).collect()
 }
 
 #[track_caller]

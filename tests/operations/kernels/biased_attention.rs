@@ -56,10 +56,10 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
 
 #[test]
 fn attention_with_a_bias_agrees() {
-    on_calls(|rng, call| agrees_on_call::<1, 1, 1, 1>(rng, call, 1.0));
-    on_calls(|rng, call| agrees_on_call::<3, 2, 5, 3>(rng, call, 1.0));
-    on_calls(|rng, call| agrees_on_call::<7, 1, 16, 17>(rng, call, 1.0));
-    on_calls(|rng, call| agrees_on_call::<2, 3, 8, 13>(rng, call, 2.0));
+    on_calls(&|rng, call| agrees_on_call::<1, 1, 1, 1>(rng, call, 1.0));
+    on_calls(&|rng, call| agrees_on_call::<3, 2, 5, 3>(rng, call, 1.0));
+    on_calls(&|rng, call| agrees_on_call::<7, 1, 16, 17>(rng, call, 1.0));
+    on_calls(&|rng, call| agrees_on_call::<2, 3, 8, 13>(rng, call, 2.0));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn attention_with_a_bias_agrees_beyond_a_block() {
 /// A bias may be any tensor of the graph: here each head and key has one number, whatever the query.
 #[test]
 fn a_bias_that_is_a_permuted_broadcast_gets_its_gradient() {
-    on_calls(|rng, (batch, queries, keys)| {
+    on_calls(&|rng, (batch, queries, keys)| {
         let query = both(rng, (batch, queries, Width::<3, 4>::default()), 1.0);
         let key = both(rng, (batch, keys, Width::<3, 4>::default()), 1.0);
         let numbers = both(rng, (keys, Const::<3>), 2.0);
@@ -121,7 +121,7 @@ fn a_bias_of_minus_infinity_hides_a_key() {
         let all = AttentionMask::all_visible((batch, queries, keys));
         let run = |output: Taped<(Unchecked, Unchecked, Width<2, 8>), f32>| {
             let elements = output.as_vec();
-            let mut gradients = gradients!(output, f32);
+            let mut gradients = gradients(output);
             [elements, gradients.of(&query.single).unwrap().as_vec(), gradients.of(&key.single).unwrap().as_vec()]
         };
         let operands = || (query.single.recorded(), key.single.retaped(), key.single.retaped());
@@ -160,7 +160,7 @@ fn the_gradient_of_a_bias_is_reproducible() {
             AttentionOptions { bias: Some(bias.retaped()), ..AttentionOptions::default() },
         )
         .unwrap();
-        gradients!(y, f32).of(&bias).unwrap().as_vec()
+        gradients(y).of(&bias).unwrap().as_vec()
     };
     assert_eq!(run(), run());
 }

@@ -6,7 +6,7 @@ dims! { Batch; QLen; KLen; NumHeads = 3; HeadDim = 5; EmbedDim = 7; Repeats = 2;
 
 /// The dimensions of a call.
 fn on_dims(run: impl Fn(&mut StdRng, Batch, QLen, KLen)) {
-    on_calls(|rng, (batch, queries, keys)| {
+    on_calls(&|rng, (batch, queries, keys)| {
         run(rng, Batch::new(batch.size()), QLen::new(queries.size()), KLen::new(keys.size()))
     });
 }

@@ -13,7 +13,7 @@ dims! {
 
 /// The dimensions of a call.
 fn on_dims(run: impl Fn(&mut StdRng, Batch, QLen, KLen)) {
-    on_calls(|rng, (batch, queries, keys)| {
+    on_calls(&|rng, (batch, queries, keys)| {
         run(rng, Batch::new(batch.size()), QLen::new(queries.size()), KLen::new(keys.size()))
     });
 }
@@ -230,7 +230,7 @@ fn gradient_of_rows_that_are_read_often_is_the_same_on_any_number_of_threads() {
     let gradient = || {
         let x = both(&mut StdRng::seed_from_u64(0), (rows, Columns), 1.0).single;
         let taken = ops::take(x.recorded(), axis::<QLen>(), &Indices::new(&read, (reads,), rows).unwrap()).unwrap();
-        gradients!(taken, f32).of(&x).unwrap().as_vec()
+        gradients(taken).of(&x).unwrap().as_vec()
     };
     let mut expected = vec![0.0; rows.size() * Columns::SIZE];
     for (i, &row) in read.iter().enumerate() {

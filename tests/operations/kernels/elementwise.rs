@@ -11,7 +11,7 @@ dims! { Batch; QLen; KLen; EmbedDim = 7; NumHeads = 3; Picked = 5; }
 
 /// The dimensions of a call.
 fn on_dims(run: impl Fn(&mut StdRng, Batch, QLen, KLen)) {
-    on_calls(|rng, (batch, queries, keys)| {
+    on_calls(&|rng, (batch, queries, keys)| {
         run(rng, Batch::new(batch.size()), QLen::new(queries.size()), KLen::new(keys.size()))
     });
 }
@@ -90,7 +90,7 @@ fn equal_operands_share_the_gradient_of_the_larger() {
 #[test]
 fn activations_agree() {
     fn agrees<A: Activation>() {
-        on_calls(|rng, (batch, len, _)| {
+        on_calls(&|rng, (batch, len, _)| {
             let x = both(rng, (batch, len), 6.0);
             compare_map!(x, |x| A::apply(x));
         });

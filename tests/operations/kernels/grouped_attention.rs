@@ -42,10 +42,10 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
 
 #[test]
 fn attention_in_groups_agrees() {
-    on_calls(|rng, call| agrees_on_call::<1, 1, 1, 1>(rng, call, 1.0));
-    on_calls(|rng, call| agrees_on_call::<3, 2, 5, 3>(rng, call, 1.0));
-    on_calls(|rng, call| agrees_on_call::<1, 7, 16, 17>(rng, call, 1.0));
-    on_calls(|rng, call| agrees_on_call::<2, 3, 8, 13>(rng, call, 6.0));
+    on_calls(&|rng, call| agrees_on_call::<1, 1, 1, 1>(rng, call, 1.0));
+    on_calls(&|rng, call| agrees_on_call::<3, 2, 5, 3>(rng, call, 1.0));
+    on_calls(&|rng, call| agrees_on_call::<1, 7, 16, 17>(rng, call, 1.0));
+    on_calls(&|rng, call| agrees_on_call::<2, 3, 8, 13>(rng, call, 6.0));
 }
 
 #[test]

@@ -10,7 +10,7 @@ dims! { Batch; QLen <= MaxLen; KLen; MaxLen = 80; EmbedDim = 7; NumHeads = 3; Nu
 
 /// The dimensions of a call.
 fn on_dims(run: impl Fn(&mut StdRng, Batch, QLen, KLen)) {
-    on_calls(|rng, (batch, queries, keys)| {
+    on_calls(&|rng, (batch, queries, keys)| {
         run(rng, Batch::new(batch.size()), QLen::new(queries.size()).unwrap(), KLen::new(keys.size()))
     });
 }
