@@ -16,15 +16,16 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 /// The variable that names the folder of a test to its ranks.
 const FOLDER: &str = "TYPED_TRANSFORMER_TEST_FOLDER";
 
-/// The folder of the examples, built with the feature `mpi` in the profile of this test. `cargo test` with the same
-/// features has built them.
+/// The folder of the examples, built with the features and in the profile of this test. `cargo test` has built them.
 static EXAMPLES: LazyLock<TempDir> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let (profile, profile_name) = profile::folder_and_name();
     let names = ["train_on_ranks", "train_sequences", "train_shakespeare"];
-    let features = if cfg!(feature = "tokenizers") { "tokenizers,mpi" } else { "mpi" };
+    // With others Cargo would build dfdx and the library once more.
+    let features = [("mpi", true), ("f16", cfg!(feature = "f16")), ("tokenizers", cfg!(feature = "tokenizers"))];
+    let features: Vec<_> = features.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name).collect();
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--profile", &profile_name, "--features", features, "--target-dir"]);
+    cargo.args(["build", "--quiet", "--profile", &profile_name, "--features", &features.join(","), "--target-dir"]);
     cargo.arg(profile.parent().unwrap());
     cargo.args(names.iter().flat_map(|name| ["--example", name])).current_dir(root);
     assert!(cargo.status().unwrap().success(), "the examples do not build with the feature `mpi`");
