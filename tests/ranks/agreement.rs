@@ -55,7 +55,7 @@ fn digits_with_a_rank_that_has_no_row() {
 
 #[test]
 fn sequences() {
-    assert_trains_as_one("train_sequences", &["--batch", "10"], 8, &[2, 3, 4]);
+    assert_trains_as_one("train_sequences", &["--batch", "10"], 8, &[3]);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn characters() {
 #[test]
 #[ignore = "takes many minutes"]
 fn two_hundred_steps_of_sequences() {
-    assert_trains_as_one("train_sequences", &["--batch", "10"], LONG, &[]);
+    assert_trains_as_one("train_sequences", &["--batch", "10"], LONG, &[2, 4]);
 }
 
 #[test]

@@ -66,8 +66,20 @@ fn a_signal_to_the_launcher_stops_all_with_a_checkpoint() {
 
 #[test]
 fn a_killed_rank_ends_all_and_the_training_resumes() {
+    kill_a_rank(6);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_rank_killed_twenty_times_ends_all_and_the_training_resumes() {
+    kill_a_rank(20);
+}
+
+/// Kills a rank of one run after the other, each of which goes on from the one before.
+#[track_caller]
+fn kill_a_rank(times: usize) {
     let folder = temp_dir();
-    for kill in 0..20 {
+    for kill in 0..times {
         let (ranks, from) = (2 + kill % 3, if kill == 0 { "--checkpoint" } else { "--resume" });
         let mut job = start_with_grace(0, "train_on_ranks", ranks, &folder, &training(&[from, "ck"]));
         // Each run passes another checkpoint, and is killed at another distance from it.
