@@ -67,7 +67,7 @@ impl<'a, E, D> TensorSource<'a, E, D> {
     {
         let elements = self.read(path, &shape)?;
         // A parameter that is loaded is read again and again, by each token of a text.
-        typed_transformer_cpu::prefer_huge_pages(&elements);
+        typed_transformer_cpu::prefer_huge_pages(&elements, true);
         let tensor = self.device.try_tensor_from_vec(elements, shape);
         tensor.map_err(|error| LoadError::Device { tensor: path.into(), message: error.to_string() })
     }

@@ -1,19 +1,19 @@
 use std::hint::black_box;
 use std::sync::Once;
 
-/// The most that [`keep_freed_memory`] keeps of one tensor. The C library accepts 32 MB, with what it adds itself.
+/// The most that [`keep_freed_memory`] keeps of one tensor. glibc accepts 32 MB, with what it adds itself.
 pub const MAX_KEPT_BYTES: usize = (32 << 20) - (64 << 10);
 
-/// Lets the allocator keep the memory of a freed tensor for the next one. The C library of Linux by default returns 128
-/// kB and more to the system, and a forward pass then spends a tenth of its time on fresh pages.
+/// Lets the allocator keep the memory of a freed tensor for the next one. glibc, the C library of most Linux systems, by
+/// default returns 128 kB and more to the system, and a forward pass then spends a tenth of its time on fresh pages.
 ///
-/// That library raises its limits when large memory is freed: memory up to that size is then part of the heap, which
-/// keeps twice as much at its end. Other allocators free the memory. Settings of the user, such as
-/// `MALLOC_MMAP_THRESHOLD_`, have precedence.
+/// glibc raises its limits when large memory is freed. Memory of up to that size is then part of a heap, which keeps
+/// twice as much at its end; threads that allocate at the same time have heaps of their own, of up to 64 MB. Other
+/// allocators free the memory. Settings of the user, such as `MALLOC_MMAP_THRESHOLD_`, have precedence.
 pub fn keep_freed_memory() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
-        // Nothing is written to the memory, so no page of it is ever used. If there is none, nothing is kept.
+        // Nothing is written to the memory, so the system gives no pages for it. If there is none, nothing is kept.
         let mut memory = Vec::<u8>::new();
         if memory.try_reserve_exact(MAX_KEPT_BYTES).is_ok() {
             drop(black_box(memory));
@@ -22,12 +22,13 @@ pub fn keep_freed_memory() {
 }
 
 /// Asks the system to keep memory in huge pages, of 2 MB on most processors. A product of one row with a weight then
-/// takes a quarter less time: the processor looks up fewer addresses, and reads ahead across small pages.
+/// takes a quarter less time: the processor looks up fewer addresses, and reads ahead across small pages. Memory that
+/// `is_written` is moved.
 ///
 /// It is a hint. A system that does not know it, or has no such pages left, keeps the memory as it is.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
-pub fn prefer_huge_pages<E>(memory: &[E]) {
+pub fn prefer_huge_pages<E>(memory: &[E], is_written: bool) {
     /// A multiple of the size of a small page on every processor.
     const ALIGNMENT: usize = 1 << 16;
     /// Smaller memory may hold no whole huge page.
@@ -42,14 +43,16 @@ pub fn prefer_huge_pages<E>(memory: &[E]) {
     unsafe {
         let pages = start.add(skipped).cast_mut().cast();
         libc::madvise(pages, bytes - skipped, libc::MADV_HUGEPAGE);
-        // Linux from 6.1 on moves what has been written already.
-        libc::madvise(pages, bytes - skipped, libc::MADV_COLLAPSE);
+        if is_written {
+            // Linux from 6.1 on moves it.
+            libc::madvise(pages, bytes - skipped, libc::MADV_COLLAPSE);
+        }
     }
 }
 
 /// Elsewhere the system decides.
 #[cfg(not(target_os = "linux"))]
-pub fn prefer_huge_pages<E>(_memory: &[E]) {}
+pub fn prefer_huge_pages<E>(_memory: &[E], _is_written: bool) {}
 
 #[cfg(test)]
 mod tests {
@@ -59,7 +62,8 @@ mod tests {
     fn memory_keeps_its_contents() {
         let numbers: Vec<u64> = (0..3_000_001).collect();
         for part in [&numbers[..], &numbers[7..], &numbers[..5], &[]] {
-            prefer_huge_pages(part);
+            prefer_huge_pages(part, false);
+            prefer_huge_pages(part, true);
         }
         assert!(numbers.iter().zip(0..).all(|(number, i)| *number == i));
     }

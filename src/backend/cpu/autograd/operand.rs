@@ -150,8 +150,9 @@ pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
     keep_freed_memory();
     let mut allocation = device.try_alloc_len(len)?;
     let memory = mem::take(&mut *allocation);
+    // The allocator does not keep this much, so each output takes fresh pages: fewer, if they are huge.
     if size_of_val(&*memory) > MAX_KEPT_BYTES {
-        prefer_huge_pages(&memory);
+        prefer_huge_pages(&memory, false);
     }
     // Dropping the emptied allocation would put an empty vector into the device's cache at each call, so it is
     // forgotten. This leaks one reference to the cache: the cache and its memory live until the program ends.

@@ -25,7 +25,7 @@ impl<F: Format> PackedWeight<F> {
                 blocks.push(F::pack(&block)?);
             }
         }
-        prefer_huge_pages(&blocks);
+        prefer_huge_pages(&blocks, true);
         Some(Self { blocks: Arc::new(blocks), columns })
     }
 
