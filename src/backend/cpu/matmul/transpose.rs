@@ -23,12 +23,22 @@ pub fn transpose_copy(elements: &[f32], rows: usize, columns: usize) -> Buffer {
     let chunks = partition.chunks().zip(partition.split_mut(&mut result, rows));
     partition.map_chunks(chunks, |(chunk, result)| {
         let mut result: Vec<_> = row_chunks_mut(result, rows).collect();
-        transposed.row_range(chunk.iter()).write_columns(&mut result, |to, from| *to = from);
+        transposed.row_range(chunk.iter()).copy_to_rows(&mut result);
     });
     result
 }
 
 impl Matrix<'_> {
+    /// Copies each row to the beginning of a row of `output`. Rows or columns are contiguous.
+    pub fn copy_to_rows(self, output: &mut [&mut [f32]]) {
+        match self.contiguous_rows() {
+            Some(rows) => {
+                output.iter_mut().zip(rows).for_each(|(output, row)| output[..row.len()].copy_from_slice(row))
+            }
+            None => self.write_columns(output, |to, from| *to = from),
+        }
+    }
+
     /// Adds each row to a row of `output`. Rows or columns are contiguous.
     pub fn add_to_rows(self, output: &mut [&mut [f32]]) {
         match self.contiguous_rows() {
@@ -138,15 +148,17 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_columns_are_added_to_their_place() {
+    fn rows_and_columns_are_added_and_copied_to_their_place() {
         for (rows, columns) in SIZES {
             let numbers = numbers(rows * columns);
             let views = [Matrix::new(&numbers, rows, columns), Matrix::new(&numbers, columns, rows).transposed()];
             for view in views {
                 let mut sums = vec![2.0; rows * columns];
                 view.add_to_rows(&mut sums.chunks_mut(columns).collect::<Vec<_>>());
-                let expected = (0..rows * columns).map(|i| 2.0 + view.get(i / columns, i % columns));
-                assert_eq!(sums, expected.collect::<Vec<_>>());
+                let elements = (0..rows * columns).map(|i| view.get(i / columns, i % columns));
+                assert_eq!(sums, elements.clone().map(|element| 2.0 + element).collect::<Vec<_>>());
+                view.copy_to_rows(&mut sums.chunks_mut(columns).collect::<Vec<_>>());
+                assert_eq!(sums, elements.collect::<Vec<_>>());
             }
         }
     }

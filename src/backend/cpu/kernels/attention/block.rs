@@ -124,12 +124,11 @@ impl SequenceDropout<'_> {
     }
 }
 
-/// For each query of a block of scores, where its keys end: its last key with a weight and those before it are the
-/// first so many of the block.
+/// For each query of a block of scores, the end of its keys: the index in the block after the last key with a weight.
 pub struct KeyEnds([usize; QUERIES_PER_BLOCK]);
 
 impl KeyEnds {
-    /// The last end of some queries.
+    /// The largest end of some queries.
     #[inline(always)]
     pub fn max(&self, queries: Range<usize>) -> usize {
         self.0[queries].iter().copied().max().unwrap_or(0)
@@ -156,13 +155,10 @@ pub fn pack_transposed(matrix: Matrix) -> Buffer {
     let mut packed = Buffer::recycled(keys.div_ceil(KEYS_PER_BLOCK) * stride * dim);
     for (block, packed) in blocks(keys, KEYS_PER_BLOCK).zip(packed.chunks_exact_mut((stride * dim).max(1))) {
         let len = block.len();
-        for (key, row) in matrix.row_range(block).contiguous_rows().into_iter().flatten().enumerate() {
-            for (packed, element) in packed.chunks_exact_mut(stride).zip(row) {
-                packed[key] = *element;
-            }
-        }
-        for packed in packed.chunks_exact_mut(stride) {
-            packed[len..padded_len(len)].fill(0.0);
+        let mut rows: Vec<_> = packed.chunks_exact_mut(stride).collect();
+        matrix.row_range(block).transposed().copy_to_rows(&mut rows);
+        for row in rows {
+            row[len..padded_len(len)].fill(0.0);
         }
     }
     packed
