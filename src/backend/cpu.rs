@@ -4,7 +4,7 @@ use super::{Backend, KernelError, KernelOutput, Operand, StridedOperand, Tape, p
 #[cfg(feature = "f16")]
 use dfdx::dtypes::{AMP, f16};
 use dfdx::shapes::Shape;
-use dfdx::tensor::{Cpu, CpuError, Gradients, Storage, Tensor};
+use dfdx::tensor::{Cpu, CpuError, Gradients, Merge, Storage, Tensor};
 use typed_transformer_cpu::{AdamStep, SgdStep, elements, record_kernel, reshape, sum_of_squares_f32};
 
 /// The methods of a [`Backend`] whose elements lie in the memory of this process.
@@ -31,8 +31,8 @@ impl Backend<AMP<f16>> for Cpu {
 impl Backend<f32> for Cpu {
     const HAS_KERNELS: bool = true;
 
-    fn read<Dims: Shape, T: Tape<f32, Cpu>>(
-        tensor: Tensor<Dims, f32, Cpu, T>,
+    fn read<Dims: Shape, T: Tape<f32, Cpu> + Merge<R>, R: Tape<f32, Cpu>>(
+        tensor: Tensor<Dims, f32, Cpu, R>,
         tape: &mut T,
     ) -> Result<Operand, KernelError> {
         Ok(Operand::read(tensor, tape)?)
@@ -45,8 +45,11 @@ impl Backend<f32> for Cpu {
         Ok(Operand::read_parameter(parameter, tape)?)
     }
 
-    fn read_strided<Dims: Shape>(tensor: Tensor<Dims, f32, Cpu>) -> Result<StridedOperand, KernelError> {
-        Ok(StridedOperand::new(tensor))
+    fn read_strided<Dims: Shape, T: Tape<f32, Cpu> + Merge<R>, R: Tape<f32, Cpu>>(
+        tensor: Tensor<Dims, f32, Cpu, R>,
+        tape: &mut T,
+    ) -> Result<StridedOperand, KernelError> {
+        Ok(StridedOperand::read(tensor, tape))
     }
 
     fn reshape<Dims: Shape, To: Shape, T: Tape<f32, Cpu>>(

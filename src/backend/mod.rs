@@ -37,7 +37,7 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::shapes::{HasShape, Rank0, Shape, Unit};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
-use dfdx::tensor::{Cache, Gradients, Storage, Tensor};
+use dfdx::tensor::{Cache, Gradients, Merge, Storage, Tensor};
 use dfdx::tensor_ops::{Device, ReshapeTo, SumTo};
 
 /// A device that runs modules. By default it has no kernels.
@@ -58,8 +58,8 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// Reads an operand of a kernel in place, and merges its tape into `tape`.
     #[doc(hidden)]
-    fn read<Dims: Shape, T: Tape<E, Self>>(
-        _tensor: Tensor<Dims, E, Self, T>,
+    fn read<Dims: Shape, T: Tape<E, Self> + Merge<R>, R: Tape<E, Self>>(
+        _tensor: Tensor<Dims, E, Self, R>,
         _tape: &mut T,
     ) -> Result<Operand, KernelError> {
         Err(KernelError::NoKernels)
@@ -74,9 +74,12 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         Err(KernelError::NoKernels)
     }
 
-    /// Reads an operand in place, whatever its strides are.
+    /// [`read`](Self::read) of an operand of any strides.
     #[doc(hidden)]
-    fn read_strided<Dims: Shape>(_tensor: Tensor<Dims, E, Self>) -> Result<StridedOperand, KernelError> {
+    fn read_strided<Dims: Shape, T: Tape<E, Self> + Merge<R>, R: Tape<E, Self>>(
+        _tensor: Tensor<Dims, E, Self, R>,
+        _tape: &mut T,
+    ) -> Result<StridedOperand, KernelError> {
         Err(KernelError::NoKernels)
     }
 

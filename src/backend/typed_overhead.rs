@@ -4,7 +4,7 @@ use crate::dims;
 use crate::ops::{Activation, GeluTanh, linear, residual};
 use crate::train::{Backpropagate, Recording};
 use dfdx::shapes::HasShape;
-use dfdx::tensor::{Cpu, Merge, PutTape, SampleTensor, SplitTape, Tensor, TensorFromVec};
+use dfdx::tensor::{Cpu, PutTape, SampleTensor, SplitTape, Tensor, TensorFromVec};
 use dfdx::tensor_ops::SumTo;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -38,8 +38,8 @@ fn untyped_gelu(x: TapedFlat) -> TapedFlat {
 fn untyped_residual(x: TapedFlat, y: TapedFlat) -> TapedFlat {
     let mut tape = SharedTape::default();
     let x = Operand::read(x, &mut tape).unwrap();
-    let (y, other_tape) = y.split_tape();
-    record(arithmetic_kernel(x, StridedOperand::new(y), Arithmetic::Add).unwrap(), tape.merge(other_tape))
+    let y = StridedOperand::read(y, &mut tape);
+    record(arithmetic_kernel(x, y, Arithmetic::Add).unwrap(), tape)
 }
 
 // Run it by hand and alone, because it measures time:

@@ -39,12 +39,13 @@ impl<W: Tape<E, D>, T: Tape<E, D> + Merge<W>, E, D: Storage<E>> WeightTape<T, E,
     }
 }
 
-/// A weight on the tape of the input.
+/// A weight on `tape`, that of the input.
 pub(crate) fn weight_on_tape<Dims: Shape, E: Real, D: Storage<E>, T: Tape<E, D>, W: WeightTape<T, E, D>>(
     weight: &Tensor<Dims, E, D, W>,
+    tape: T,
 ) -> Tensor<Dims, E, D, T> {
-    let (weight, tape) = weight.clone().split_tape();
-    let mut tape = tape.into_tape_of_input();
+    let (weight, weight_tape) = weight.clone().split_tape();
+    let mut tape = tape.merge(weight_tape.into_tape_of_input());
     if !W::OWNS_TAPE {
         note_parameter(tensor_id(&weight), &mut tape);
     }
@@ -64,7 +65,7 @@ pub(crate) fn read_weight<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, W:
     tape: &mut T,
 ) -> Result<Operand, KernelError> {
     match W::OWNS_TAPE {
-        true => D::read(weight_on_tape(weight), tape),
+        true => D::read(weight_on_tape(weight, T::default()), tape),
         false => D::read_parameter(&weight.retaped::<NoneTape>(), tape),
     }
 }

@@ -22,7 +22,7 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, Const, ConstDim, Dim, Divides, Even, MaybeSharded, Product, Quotient};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
 use crate::nn::{Heads, LayerNorm, Layers, Precision, Weight, init};
-use crate::ops::{Activation, Gelu, OpError, Real, add_positions, learned_positions_from, tensor};
+use crate::ops::{Activation, Gelu, OpError, Real, add, add_positions, learned_positions_from, tensor};
 use crate::tokens::TokenIds;
 use crate::{module, rearrange};
 use dfdx::shapes::HasShape;
@@ -162,7 +162,7 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config
             Gelu::apply(self.first_convolution.forward(frames, Const::<1>, NumFrames::<Config>::default())?)?;
         let x = Gelu::apply(self.second_convolution.forward(frames, Const::<2>, len)?)?;
         let positions = sinusoids(x.device(), len, Config::EmbedDim::default())?;
-        let x = add_positions(x, positions.retaped::<T>())?;
+        let x = add(x, &positions)?;
         let mask = AttentionMask::all_visible((batch, len, len));
         let x = self.encoder.iter().try_fold(x, |x, layer| layer.forward(x, &mask))?;
         self.encoder_norm.forward(x, Config::NORM_EPSILON)

@@ -129,5 +129,5 @@ activation!(Gelu, "gelu", |x| {
 activation!(Softplus, "softplus", |x| {
     let small = x.clone().try_abs()?.try_negate()?.try_exp()?.try_add(E::one())?.try_ln()?;
     let zeros = x.device().try_zeros_like(x.shape())?;
-    x.try_maximum(zeros.retaped::<T>())?.try_add(small)
+    x.try_maximum(zeros)?.try_add(small)
 });

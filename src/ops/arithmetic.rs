@@ -12,7 +12,7 @@ use crate::backend::{Arithmetic, Backend, Tape, arithmetic_kernel, run_kernel};
 use crate::dims::{AxesAmong, DataShape};
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::{PutTape, SplitTape, Tensor};
+use dfdx::tensor::{Merge, PutTape, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, ReshapeTo, TryAdd, TryDiv, TryMul, TrySub};
 use std::array;
 
@@ -100,21 +100,22 @@ where
         return Err(OpError::Shape { op, from: format!("{other_shape:?}"), to: format!("{shape:?}") });
     }
 
-    let x = x.put_tape(tape.join(other_tape).into_tape());
-    elementwise(op, kind, x, on_shape(op, y.put_tape(Default::default()), &positions, shape)?)
+    let x = tape.join(other_tape).put_on(x);
+    let y = y.put_tape(JoinedTape::<T, OtherTape, E, D>::default());
+    elementwise(op, kind, x, on_shape(op, y, &positions, shape)?)
 }
 
-/// Arithmetic of two tensors that have the same shape.
-pub(crate) fn elementwise<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+/// Arithmetic of two tensors that have the same shape. A `y` without a tape is a constant.
+pub(crate) fn elementwise<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: Tape<E, D>>(
     op: &'static str,
     kind: Arithmetic,
     x: Tensor<Dims, E, D, T>,
-    y: Tensor<Dims, E, D, T>,
+    y: Tensor<Dims, E, D, R>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     if D::HAS_KERNELS && x.shape().num_elements() > 0 {
-        let (shape, (y, tape)) = (*x.shape(), y.split_tape());
-        return run_kernel(op, shape, tape, |tape| {
-            Ok(arithmetic_kernel(D::read(x, tape)?, D::read_strided(y)?, kind)?)
+        let shape = *x.shape();
+        return run_kernel(op, shape, T::default(), |tape| {
+            Ok(arithmetic_kernel(D::read(x, tape)?, D::read_strided(y, tape)?, kind)?)
         });
     }
     let y = distinct_from(&x, y)?;

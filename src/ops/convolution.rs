@@ -52,7 +52,7 @@ pub fn conv1d<
     const OP: &str = "conv1d";
     let (batch, len, _) = *input.shape();
     let (places, along_len) = Along::new::<Len, Kernel, Stride, Padding>(OP, len)?;
-    let weight = channels_last::<Out, In, Kernel, _, _, _, _>(OP, weight_on_tape::<_, _, _, T, _>(weight))?;
+    let weight = channels_last::<Out, In, Kernel, _, _, _, _>(OP, weight_on_tape(weight, T::default()))?;
     let runs = Along::SINGLE.runs(along_len, batch.size());
     convolve(OP, input, runs, &weight, bias, (batch, places, Out::default()))
 }
@@ -115,7 +115,7 @@ pub fn conv2d<
     let (batch, height, width, _) = *input.shape();
     let (rows, along_height) = Along::new::<Height, KernelHeight, Stride, Padding>(OP, height)?;
     let (columns, along_width) = Along::new::<Width, KernelWidth, Stride, Padding>(OP, width)?;
-    let weight = weight_on_tape::<_, _, _, T, _>(weight);
+    let weight = weight_on_tape(weight, T::default());
     let weight = channels_last::<Out, In, Product<KernelHeight, KernelWidth>, _, _, _, _>(OP, weight)?;
     let runs = along_height.runs(along_width, batch.size());
     convolve(OP, input, runs, &weight, bias, (batch, rows, columns, Out::default()))
@@ -217,6 +217,6 @@ where
         }
         false => gather_runs(op, input, starts, In::SIZE, rows)?,
     };
-    let bias = bias.map(|bias| weight_on_tape::<_, _, _, T, _>(bias));
+    let bias = bias.map(|bias| weight_on_tape(bias, T::default()));
     reshape_to(op, linear(vectors, weight, bias.as_ref())?, to)
 }

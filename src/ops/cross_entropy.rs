@@ -162,7 +162,7 @@ where
     let logits = counted_rows(Ids::rows(OP, logits)?, &weights, Reduction::Sum)?;
     let (positions, _) = *logits.shape();
     let weights = logits.device().try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
-    let weights = scale(weights, -1.0)?.retaped::<T>();
+    let weights = scale(weights, -1.0)?;
     let log_probs = log_softmax_over::<_, V, Axis<1>, _, _, _>(logits, axis::<V>())?;
     let of_labels =
         gather_repeated::<_, V, Const<1>, Axis<1>, _, _, _>(OP, log_probs, ids.as_slice(), 1, (positions, Const::<1>))?;
@@ -224,7 +224,7 @@ pub(super) fn weighted_cross_entropy<
             let target_log_prob = target_log_prob.try_mul(cast::<E>(1.0 - smoothing))?;
             target_log_prob.try_add(mean_log_prob.try_mul(cast::<E>(smoothing))?)?
         };
-        log_likelihood.try_mul(position_weights.retaped::<T>())?.try_sum()?.try_negate()
+        log_likelihood.try_mul(position_weights)?.try_sum()?.try_negate()
     };
     compute().map_err(device_error::<D::Err>(OP))
 }
@@ -277,5 +277,5 @@ pub(super) fn counted_rows<V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
         Ok((is_counted, device.try_zeros_like(&shape)?))
     };
     let (is_counted, zeros) = compute().map_err(device_error::<D::Err>(OP))?;
-    choose(OP, is_counted, logits, zeros.retaped::<T>())
+    choose(OP, is_counted, logits, zeros)
 }

@@ -168,8 +168,8 @@ pub(crate) fn drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         return run_kernel(OP, shape, T::default(), |tape| Ok(dropout_kernel(D::read(input, tape)?, is_kept, factor)?));
     }
     map(OP, input, |x| {
-        let factors = x.device().try_tensor_from_vec(factors(&is_kept, rate), *x.shape())?;
-        x.try_mul(factors.retaped::<T>())
+        let factors: Tensor<_, E, D> = x.device().try_tensor_from_vec(factors(&is_kept, rate), *x.shape())?;
+        x.try_mul(factors)
     })
 }
 

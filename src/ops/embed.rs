@@ -2,7 +2,7 @@ use super::{OpError, Real, device_error, views::with_shape_type};
 use crate::backend::{Backend, Tape, WeightTape, gather_kernel, read_weight, run_kernel, weight_on_tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::tokens::TokenIds;
-use dfdx::tensor::{PutTape, SplitTape, Tensor};
+use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::GatherTo;
 
 /// The row of `table` for each token id: `table[ids]`.
@@ -47,8 +47,7 @@ pub fn embed<
     let shape = (ids.shape().0.size(), ids.shape().1.size());
     let ids: Tensor<(usize, usize), usize, D> =
         table.device().try_tensor_from_vec(ids.as_slice().to_vec(), shape).map_err(&error)?;
-    let (table, table_tape) = weight_on_tape::<_, _, _, T, _>(table).split_tape();
-    let table: Tensor<(usize, usize), E, D, T> = with_shape_type(OP, table.put_tape(tape.merge(table_tape)))?;
+    let table: Tensor<(usize, usize), E, D, T> = with_shape_type(OP, weight_on_tape(table, tape))?;
     let output: Tensor<(usize, usize, usize), E, D, T> = table.try_gather(ids).map_err(&error)?;
     with_shape_type(OP, output)
 }

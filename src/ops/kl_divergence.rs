@@ -59,7 +59,7 @@ where
     let weights = device.try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
     let weights = weights.try_broadcast_like::<_, Axis<1>>(&shape).map_err(device_error(OP))?;
     let probabilities = softmax_over::<_, V, Axis<1>, _, _, _>(target.clone(), axis::<V>())?;
-    let probabilities = elementwise(OP, Arithmetic::Mul, probabilities, weights)?.retaped::<T>();
+    let probabilities = elementwise(OP, Arithmetic::Mul, probabilities, weights)?;
     let target = log_softmax_over::<_, V, Axis<1>, _, _, _>(target, axis::<V>())?.retaped::<T>();
     let logits = log_softmax_over::<_, V, Axis<1>, _, _, _>(logits, axis::<V>())?;
     let divergence =

@@ -43,7 +43,7 @@ where
     let rows = rows::<Dims, M, _, _, _>(OP, input)?;
     let (matrix, error) = (*rows.shape(), device_error::<D::Err>(OP));
     let broadcast = |vector: &Tensor<(M,), E, D, W>| {
-        weight_on_tape::<_, _, _, T, _>(vector).try_broadcast_like::<_, Axis<0>>(&matrix).map_err(&error)
+        weight_on_tape(vector, T::default()).try_broadcast_like::<_, Axis<0>>(&matrix).map_err(&error)
     };
     let normalized = on_sizes(OP, rows, |x: Tensor<[usize; 2], E, D, T>| x.try_normalize::<Axis<1>>(epsilon))?;
     let output = zip(OP, normalized, broadcast(weight)?, |x, y| x.try_mul(y))?;

@@ -58,8 +58,7 @@ pub(crate) fn linear_of_parts<
         });
     }
     let rows = rows::<Dims, InDim, _, _, _>(OP, input)?;
-    let output: Tensor<(Rows, OutDim), E, D, T> =
-        matmul_2d_transposed(OP, rows, weight_on_tape::<_, _, _, T, _>(weight))?;
+    let output: Tensor<(Rows, OutDim), E, D, T> = matmul_2d_transposed(OP, rows, weight_on_tape(weight, T::default()))?;
     reshape_to(OP, bias.into_iter().try_fold(output, add_bias)?, output_shape)
 }
 
@@ -72,6 +71,6 @@ where
     Dims: EndsIn<OutDim>,
 {
     let (shape, rows) = (*input.shape(), rows::<Dims, OutDim, _, _, _>(OP, input)?);
-    let bias = weight_on_tape::<_, _, _, T, _>(bias).try_broadcast_like::<_, Axis<0>>(rows.shape());
+    let bias = weight_on_tape(bias, T::default()).try_broadcast_like::<_, Axis<0>>(rows.shape());
     reshape_to(OP, zip(OP, rows, bias.map_err(device_error(OP))?, |x, y| x.try_add(y))?, shape)
 }

@@ -57,13 +57,11 @@ pub fn binary_cross_entropy<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E,
     // `-log σ(x)` is `ln(1 + e⁻ˣ)`, and `-log(1 - σ(x))` is `ln(1 + eˣ)`. Both are positive, so no digits cancel.
     let [if_true, if_false] = [scale(logits.clone(), -1.0)?, logits].map(Softplus::apply);
     let if_true = elementwise(OP, Arithmetic::Mul, if_true?, constant(target)?)?;
-    let if_false = elementwise(OP, Arithmetic::Mul, if_false?, of_others.retaped::<T>())?;
+    let if_false = elementwise(OP, Arithmetic::Mul, if_false?, of_others)?;
     mean(elementwise(OP, Arithmetic::Add, if_true, if_false)?)
 }
 
 /// A copy that has no gradient, even if the tensor is a parameter or the other operand.
-pub(super) fn constant<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    tensor: &Tensor<Dims, E, D>,
-) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    Ok(scale(tensor.clone(), 1.0)?.retaped())
+fn constant<Dims: Shape, E: Real, D: Backend<E>>(tensor: &Tensor<Dims, E, D>) -> Result<Tensor<Dims, E, D>, OpError> {
+    scale(tensor.clone(), 1.0)
 }

@@ -3,7 +3,7 @@ use crate::backend::{Backend, Tape, note_parameter, tensor_id};
 use crate::ranks::Partial;
 use dfdx::optim::UnusedTensors;
 use dfdx::shapes::{Shape, Unit};
-use dfdx::tensor::{Merge, NoneTape, SplitTape, Storage, Tensor, UniqueId};
+use dfdx::tensor::{Merge, NoneTape, PutTape, SplitTape, Storage, Tensor, UniqueId};
 
 /// A tensor over `Dims`, or a reference to a tensor without a tape, such as a parameter of a model.
 ///
@@ -95,19 +95,19 @@ pub struct Untaped(UniqueId);
 pub trait OperandTape<E, D: Storage<E>> {
     /// The tape that a result gets.
     type Tape: Tape<E, D>;
-    /// The tape that a result gets.
-    fn into_tape(self) -> Self::Tape;
+    /// A tensor with that tape.
+    fn put_on<Dims: Shape>(self, tensor: Tensor<Dims, E, D>) -> Tensor<Dims, E, D, Self::Tape>;
 }
 impl<E, D: Storage<E>, T: Tape<E, D>> OperandTape<E, D> for Taped<T> {
     type Tape = T;
-    fn into_tape(self) -> T {
-        self.0
+    fn put_on<Dims: Shape>(self, tensor: Tensor<Dims, E, D>) -> Tensor<Dims, E, D, T> {
+        tensor.put_tape(self.0)
     }
 }
 impl<E, D: Storage<E>> OperandTape<E, D> for Untaped {
     type Tape = NoneTape;
-    fn into_tape(self) -> NoneTape {
-        NoneTape
+    fn put_on<Dims: Shape>(self, tensor: Tensor<Dims, E, D>) -> Tensor<Dims, E, D> {
+        tensor
     }
 }
 
@@ -157,11 +157,19 @@ impl<E, D: Storage<E>> JoinTapes<Untaped, E, D> for Untaped {
 /// The tape of the result of two operands.
 pub type JoinedTape<One, Other, E, D> = <<One as JoinTapes<Other, E, D>>::Joined as OperandTape<E, D>>::Tape;
 
-/// `w`, copied if it is `x` itself: dfdx cannot hold two gradients of one tensor at once.
-pub fn distinct_from<X: Shape, W: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+/// `w` with an empty tape, as an operand of one result with `x`, which has the tapes of both.
+pub fn beside<X: Shape, W: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: &Tensor<X, E, D, T>,
-    w: Tensor<W, E, D, T>,
+    w: Tensor<W, E, D>,
 ) -> Result<Tensor<W, E, D, T>, OpError> {
+    distinct_from(x, w.put_tape(T::default()))
+}
+
+/// `w`, copied if it is `x` itself: dfdx cannot hold two gradients of one tensor at once.
+pub fn distinct_from<X: Shape, W: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, R: Tape<E, D>>(
+    x: &Tensor<X, E, D, T>,
+    w: Tensor<W, E, D, R>,
+) -> Result<Tensor<W, E, D, R>, OpError> {
     let mut tensors = UnusedTensors::default();
     tensors.add(x);
     tensors.add(&w);

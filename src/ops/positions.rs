@@ -69,7 +69,7 @@ pub fn learned_positions_from<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real,
     let compute = || {
         let rows: Tensor<_, usize, D> =
             table.device().try_tensor_from_vec((start..start + len.size()).collect(), (len,))?;
-        weight_on_tape::<_, _, _, T, _>(table).try_gather(rows)
+        weight_on_tape(table, T::default()).try_gather(rows)
     };
     compute().map_err(device_error::<D::Err>(OP))
 }

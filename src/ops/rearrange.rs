@@ -6,7 +6,7 @@ use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::backend::{Backend, Tape};
 use crate::internal::Internal;
 use dfdx::shapes::HasShape;
-use dfdx::tensor::{PutTape, Tensor};
+use dfdx::tensor::Tensor;
 use std::array;
 
 /// The same elements with their axes in another order, split or merged: a rearrangement, by name.
@@ -107,7 +107,7 @@ impl<To> Over<To> {
     {
         ensure_not_empty(OP, x.shape())?;
         let steps = rearrangement.steps::<N, T>(x.shape().concrete().as_ref());
-        let x = From::into_sizes(OP, x.put_tape(tape.into_tape()), Internal(()))?;
+        let x = From::into_sizes(OP, tape.put_on(x), Internal(()))?;
         let compute = || {
             let axes = into_shape::<F, N, E, D, _>(x, steps.split)?;
             into_shape::<N, T, E, D, _>(permuted(axes, steps.order)?, steps.merged)

@@ -41,12 +41,12 @@ where
     let rows = rows::<Dims, M, _, _, _>(OP, input)?;
     let matrix = *rows.shape();
     let normalized = on_sizes(OP, rows, |x: Tensor<[usize; 2], E, D, T>| {
-        let mean_square = x.retaped::<T>().try_square()?.try_mean::<[usize; 1], Axis<1>>()?;
+        let mean_square = x.clone().try_square()?.try_mean::<[usize; 1], Axis<1>>()?;
         let root = mean_square.try_add(cast::<E>(epsilon))?.try_sqrt()?;
         let root = root.try_broadcast_like::<_, Axis<1>>(x.shape())?;
         x.try_div(root)
     })?;
     let weight =
-        weight_on_tape::<_, _, _, T, _>(weight).try_broadcast_like::<_, Axis<0>>(&matrix).map_err(device_error(OP))?;
+        weight_on_tape(weight, T::default()).try_broadcast_like::<_, Axis<0>>(&matrix).map_err(device_error(OP))?;
     reshape_to(OP, zip(OP, normalized, weight, |x, y| x.try_mul(y))?, shape)
 }

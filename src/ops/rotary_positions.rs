@@ -216,7 +216,7 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     let broadcast = |table: &[f64]| {
         let table: Tensor<(Unchecked, HeadDim), E, D> =
             device.try_tensor_from_vec(cast_all(table), (sizes.1, sizes.3))?;
-        table.retaped::<T>().try_broadcast_like::<_, Axes2<0, 2>>(&sizes)
+        table.try_broadcast_like::<_, Axes2<0, 2>>(&sizes)
     };
     let error = device_error::<D::Err>(OP);
     let (cosines, sines) = (broadcast(&tables.cosines).map_err(&error)?, broadcast(&tables.sines).map_err(&error)?);

@@ -11,7 +11,7 @@ use crate::backend::{Backend, MiddleAxis, Tape, run_kernel, softmax_kernel, wher
 use crate::dims;
 use crate::dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed};
 use dfdx::shapes::{Axes2, Axes4, Axis, Dim, HasShape, Shape};
-use dfdx::tensor::Tensor;
+use dfdx::tensor::{Merge, Tensor};
 use dfdx::tensor_ops::{ChooseFrom, Device, PermuteTo, TryMatMul};
 
 /// `compute` of each element by itself.
@@ -134,11 +134,11 @@ pub fn softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E
 }
 
 /// `x` where `mask` holds, `y` elsewhere.
-pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: Tape<E, D>>(
     op: &'static str,
     mask: Tensor<Dims, bool, D>,
     x: Tensor<Dims, E, D, T>,
-    y: Tensor<Dims, E, D, T>,
+    y: Tensor<Dims, E, D, R>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     if D::HAS_KERNELS {
         let (shape, mask) = (*x.shape(), mask.as_vec());

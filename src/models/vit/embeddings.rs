@@ -3,7 +3,7 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{Const, MaybeSharded, Product, Sum, along, axis};
 use crate::module;
 use crate::nn::{Precision, Weight, init};
-use crate::ops::{OpError, PatchGrid, Real, add_positions, broadcast, concat, patches};
+use crate::ops::{OpError, PatchGrid, Real, add, broadcast, concat, patches};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// The numbers of a patch.
@@ -60,6 +60,6 @@ impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Embeddings<Config,
         let class: Tensor<(B, Const<1>, Config::EmbedDim), E, D, T> =
             broadcast(class, (batch, Const, width), axis::<B>())?;
         let x = concat(class, patches, along::<Const<1>, NumPatches<Config>>())?;
-        add_positions(x, self.position.retaped::<T>())
+        add(x, &self.position)
     }
 }

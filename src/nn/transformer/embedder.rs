@@ -3,7 +3,7 @@ use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
 use crate::module;
 use crate::nn::group::GroupOf;
 use crate::nn::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, optional_norm};
-use crate::ops::{OpError, Real, add_positions, learned_positions_from, scale, sinusoidal_positions_from};
+use crate::ops::{OpError, Real, add, add_positions, learned_positions_from, scale, sinusoidal_positions_from};
 use crate::tokens::TokenIds;
 use dfdx::tensor::Tensor;
 
@@ -63,7 +63,7 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
             Some(table) => add_positions(tokens, learned_positions_from(&table.weight, start, len)?)?,
             None if <A::Conventions as Conventions>::Positions::IS_ADDED => {
                 let positions = sinusoidal_positions_from(tokens.device(), start, len, EmbedDim::default())?;
-                add_positions(tokens, positions.retaped())?
+                add(tokens, &positions)?
             }
             None => tokens,
         };

@@ -3,27 +3,28 @@ use super::{Label, Labelled};
 use crate::backend::{Backend, ContractionAxis, Tape, contraction_kernel, run_kernel};
 use crate::ops::views::Sizes;
 use crate::ops::{OpError, Real};
-use dfdx::tensor::{SplitTape, Tensor};
+use dfdx::tensor::{Merge, Tensor};
 
 /// The contraction by the device's kernel, which reads both operands in place.
-pub fn contract_by_kernel<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn contract_by_kernel<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T, RightTape>(
     op: &'static str,
     left: Labelled<L, E, D, T>,
-    right: Labelled<R, E, D, T>,
+    right: Labelled<R, E, D, RightTape>,
     to: [Label; N],
     inner: &[Label],
 ) -> Result<Tensor<[usize; N], E, D, T>, OpError>
 where
+    T: Tape<E, D> + Merge<RightTape>,
+    RightTape: Tape<E, D>,
     [usize; L]: Sizes,
     [usize; R]: Sizes,
     [usize; N]: Sizes,
 {
     let axes = contraction_axes(left.axes(), right.axes(), &to, inner);
     let shape = sizes_of(left.axes(), right.axes(), to);
-    let (left_tensor, tape) = left.tensor.split_tape();
-    let (right_tensor, right_tape) = right.tensor.split_tape();
-    run_kernel(op, shape, tape.merge(right_tape), |_| {
-        Ok(contraction_kernel(D::read_strided(left_tensor)?, D::read_strided(right_tensor)?, &axes)?)
+    run_kernel(op, shape, T::default(), |tape| {
+        let left = D::read_strided(left.tensor, tape)?;
+        Ok(contraction_kernel(left, D::read_strided(right.tensor, tape)?, &axes)?)
     })
 }
 

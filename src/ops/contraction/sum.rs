@@ -26,13 +26,7 @@ where
     if D::HAS_KERNELS {
         // A contraction with the number 1 reads `x` in place.
         let one: Tensor<[usize; 1], E, D> = x.tensor.device().try_ones_like(&[1]).map_err(&error)?;
-        return contract_by_kernel(
-            op,
-            x,
-            Labelled { tensor: one.retaped::<T>(), labels: label_array(&[]) },
-            to,
-            &summed,
-        );
+        return contract_by_kernel(op, x, Labelled { tensor: one, labels: label_array(&[]) }, to, &summed);
     }
     let order = kept_first(x.axes(), &to, &summed);
     let count: usize = sizes.iter().product();

@@ -4,7 +4,7 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{Dim, DimError, MaybeSharded};
 use crate::internal::Internal;
 use crate::ops::contraction::{Label, Labelled, contract, label_array, sum_to};
-use crate::ops::operand::{AsWritten, JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from};
+use crate::ops::operand::{AsWritten, JoinTapes, JoinedTape, OperandTape, TensorOrRef, beside};
 use crate::ops::views::{NamedAxes, Sizes};
 use crate::ops::{OpError, Real, dim_error, ensure_not_empty};
 use dfdx::shapes::{HasShape, Shape};
@@ -56,7 +56,7 @@ impl<Dims: Shape> Over<Dims> {
         [usize; N]: Sizes,
     {
         ensure_not_empty(OP, x.shape())?;
-        let x = labelled(x.put_tape(tape.into_tape()), labels)?;
+        let x = labelled(tape.put_on(x), labels)?;
         Dims::from_sizes(OP, sum_to(OP, x, label_array(to))?, Internal(()))
     }
 
@@ -80,8 +80,8 @@ impl<Dims: Shape> Over<Dims> {
         [usize; N]: Sizes,
     {
         check_sizes(&[Axes::of(texts[0], &x, x_labels)?, Axes::of(texts[1], &w, w_labels)?])?;
-        let x = x.put_tape(x_tape.join(w_tape).into_tape());
-        let w = distinct_from(&x, w.put_tape(Default::default()))?;
+        let x = x_tape.join(w_tape).put_on(x);
+        let w = beside(&x, w)?;
         let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, label_array(to));
         Dims::from_sizes(OP, product?, Internal(()))
     }
@@ -129,9 +129,8 @@ impl<Dims: Shape> Over<Dims> {
             Axes::of(texts[1], &w, w_labels)?,
             Axes::of(texts[2], &v, v_labels)?,
         ])?;
-        let x = x.put_tape(x_tape.join(w_tape).join(v_tape).into_tape());
-        let w = distinct_from(&x, w.put_tape(Default::default()))?;
-        let v = v.put_tape(Default::default());
+        let x = x_tape.join(w_tape).join(v_tape).put_on(x);
+        let (w, v) = (beside(&x, w)?, v.put_tape(Default::default()));
 
         let of_w = w_labels.iter().filter(|label| !x_labels.contains(label));
         let kept = x_labels.iter().chain(of_w).filter(|label| v_labels.contains(label) || to.contains(label));

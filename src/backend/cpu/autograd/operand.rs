@@ -6,7 +6,7 @@ use super::unnamed::{Unnamed, named, unnamed};
 use super::{Buffer, storage};
 use crate::system_memory::{MAX_KEPT_BYTES, keep_freed_memory, prefer_huge_pages};
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::{Cpu, CpuError, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
+use dfdx::tensor::{Cpu, CpuError, Merge, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
 use dfdx::tensor_ops::ReshapeTo;
 use std::{fmt, mem};
 
@@ -69,17 +69,19 @@ impl OperandGradient {
 
 impl Operand {
     /// Reads a tensor, and merges its tape into `tape`.
-    pub fn read<Dims: Shape, T: Tape<f32, Cpu>>(
-        tensor: Tensor<Dims, f32, Cpu, T>,
+    pub fn read<Dims: Shape, T: Tape<f32, Cpu> + Merge<R>, R: Tape<f32, Cpu>>(
+        tensor: Tensor<Dims, f32, Cpu, R>,
         tape: &mut T,
     ) -> Result<Self, CpuError> {
         Self::read_flat(contiguous(tensor)?, tape)
     }
 
-    fn read_flat<T: Tape<f32, Cpu>>(tensor: Tensor<(usize,), f32, Cpu, T>, tape: &mut T) -> Result<Self, CpuError> {
-        let (tensor, tensor_tape) = tensor.split_tape();
-        *tape = mem::take(tape).merge(tensor_tape);
-        let gradient = match T::OWNS_TAPE {
+    fn read_flat<T: Tape<f32, Cpu> + Merge<R>, R: Tape<f32, Cpu>>(
+        tensor: Tensor<(usize,), f32, Cpu, R>,
+        tape: &mut T,
+    ) -> Result<Self, CpuError> {
+        let tensor = move_tape(tensor, tape);
+        let gradient = match R::OWNS_TAPE {
             true => OperandGradient::BetweenKernels(KernelKey::of(&tensor)),
             false => OperandGradient::None,
         };
@@ -143,6 +145,16 @@ impl Operand {
     pub fn add_gradient(&self, gradients: &mut KernelGradients, term: Buffer) -> Result<(), CpuError> {
         self.gradient.add(gradients, term)
     }
+}
+
+/// The tensor alone: its tape is merged into `tape`.
+pub fn move_tape<Dims: Shape, T: Tape<f32, Cpu> + Merge<R>, R: Tape<f32, Cpu>>(
+    tensor: Tensor<Dims, f32, Cpu, R>,
+    tape: &mut T,
+) -> Tensor<Dims, f32, Cpu> {
+    let (tensor, tensor_tape) = tensor.split_tape();
+    *tape = mem::take(tape).merge(tensor_tape);
+    tensor
 }
 
 /// Memory for an output of `len` elements, from the cache of `device`.

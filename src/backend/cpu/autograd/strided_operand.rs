@@ -1,10 +1,11 @@
 use super::elementwise::{copied, partition_elements};
 use super::gradients::KernelKey;
-use super::operand::{FlatTensor, KernelGradients, alloc_output};
+use super::operand::{FlatTensor, KernelGradients, alloc_output, move_tape};
+use super::shared_tape::Tape;
 use super::{Buffer, Partition, unnamed};
 use crate::simd::add_assign;
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::{Cpu, CpuError, Tensor, TensorFromVec};
+use dfdx::tensor::{Cpu, CpuError, Merge, Tensor, TensorFromVec};
 use std::{ops::Range, slice};
 
 /// A tensor that a kernel reads in place, whatever its strides are.
@@ -41,6 +42,17 @@ impl<Dims: Shape> AnyTensor for Tensor<Dims, f32, Cpu> {
 }
 
 impl StridedOperand {
+    /// Reads a tensor that has elements, and merges its tape into `tape`.
+    ///
+    /// # Panics
+    /// If the tensor has no elements.
+    pub fn read<Dims: Shape, T: Tape<f32, Cpu> + Merge<R>, R: Tape<f32, Cpu>>(
+        tensor: Tensor<Dims, f32, Cpu, R>,
+        tape: &mut T,
+    ) -> Self {
+        Self::new(move_tape(tensor, tape))
+    }
+
     /// Reads a tensor that has elements.
     ///
     /// # Panics
