@@ -7,16 +7,12 @@
 //! them.
 
 mod assign_positions;
-mod attention_scale;
-mod conventions;
 mod cpu;
 mod put_gradient;
 #[cfg(test)]
 mod typed_overhead;
 mod weight;
 
-pub use attention_scale::AttentionScale;
-pub use conventions::{MaskFill, NormKind};
 pub(crate) use put_gradient::{add_gradient_by_backward_pass, put_gradient_by_backward_pass};
 pub use typed_transformer_cpu::Tape;
 pub(crate) use typed_transformer_cpu::{

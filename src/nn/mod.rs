@@ -34,7 +34,7 @@ pub(crate) mod module;
 mod precision;
 mod transformer;
 
-pub use crate::ops::NormKind;
+pub use crate::ops::conventions::NormKind;
 pub(crate) use attention::cross_mask;
 pub use attention::{
     CrossAttention, GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueHeads, LatentArch,

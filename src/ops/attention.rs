@@ -1,12 +1,14 @@
 mod checks;
 mod options;
+mod scale;
 
 pub(super) use checks::{check_sizes, check_values};
 pub use options::AttentionOptions;
+pub use scale::AttentionScale;
 
 use super::unnamed::{choose, matmul, matmul_transposed, softmax};
 use super::where_::bool_tensor;
-use super::{AttentionScale, MaskFill, OpError, Real, cast, device_error, elementwise};
+use super::{MaskFill, OpError, Real, cast, device_error, elementwise};
 use crate::backend::{Arithmetic, Backend, Tape};
 use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, name};
 use crate::mask::AttentionMask;

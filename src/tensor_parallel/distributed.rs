@@ -4,8 +4,7 @@ use crate::nn::Module;
 use crate::ops::{OpError, device_error};
 use crate::ranks::{Element, RankAxis, Ranks, RanksError, Replicated};
 use crate::weights::{
-    Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, TensorFile, TensorSource, collect,
-    compare_conventions,
+    Dims, ExpectedTensor, FileTensor, LoadError, Loadable, TensorFile, TensorSource, collect, compare_conventions,
 };
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor};
 use dfdx::shapes::Shape;
@@ -74,10 +73,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     ///
     /// # Errors
     /// [`DistributedError::Ranks`] if a rank fails; [`DistributedError::Op`] if the device fails.
-    pub fn build<E: Element + SafetensorsDtype, D: Device<E>>(
-        device: &D,
-        ranks: &Ranks<Axis>,
-    ) -> Result<Self, DistributedError>
+    pub fn build<E: Element, D: Device<E>>(device: &D, ranks: &Ranks<Axis>) -> Result<Self, DistributedError>
     where
         Model: Sharded<Axis, E, D>,
     {
@@ -99,7 +95,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     ///
     /// # Errors
     /// [`DistributedError::Op`] if the device fails.
-    pub fn from_whole<E: Element + SafetensorsDtype, D: Device<E>>(
+    pub fn from_whole<E: Element, D: Device<E>>(
         whole: &Model::Whole,
         device: &D,
         ranks: &Ranks<Axis>,
@@ -119,7 +115,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     ///
     /// # Errors
     /// [`DistributedError::Ranks`] if a rank fails; [`DistributedError::Op`] if the device fails.
-    pub fn gather<E: Element + SafetensorsDtype, D: Device<E>>(
+    pub fn gather<E: Element, D: Device<E>>(
         &self,
         device: &D,
         ranks: &Ranks<Axis>,
@@ -137,7 +133,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     /// # Errors
     /// [`DistributedError::Load`] with the errors of [`weights::load`](crate::weights::load);
     /// [`DistributedError::Ranks`] if another rank cannot load its part.
-    pub fn load<E: Element + SafetensorsDtype, D: Device<E>>(
+    pub fn load<E: Element, D: Device<E>>(
         path: impl AsRef<Path>,
         device: &D,
         ranks: &Ranks<Axis>,
@@ -177,7 +173,7 @@ impl<Model: fmt::Debug, Axis> fmt::Debug for Distributed<Model, Axis> {
 }
 
 /// The parameters of the whole model, of which each rank has its `part`.
-pub(super) fn gather_tensors<Part: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Device<E>, Axis: RankAxis>(
+pub(super) fn gather_tensors<Part: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>(
     part: &Part,
     ranks: &Ranks<Axis>,
 ) -> Result<Vec<FileTensor>, DistributedError> {
@@ -190,7 +186,7 @@ pub(super) fn gather_tensors<Part: Sharded<Axis, E, D>, E: Element + Safetensors
 }
 
 /// Reads this rank's part of a file.
-fn load_part<Model: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Device<E>, Axis: RankAxis>(
+fn load_part<Model: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>(
     path: &Path,
     device: &D,
     ranks: &Ranks<Axis>,
@@ -211,7 +207,7 @@ fn load_part<Model: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Devic
 }
 
 /// A model from the elements of its parameters, by their paths.
-fn build_from<Model: Loadable<E, D>, E: Element + SafetensorsDtype, D: Device<E>, Axis: RankAxis>(
+fn build_from<Model: Loadable<E, D>, E: Element, D: Device<E>, Axis: RankAxis>(
     mut parameters: BTreeMap<String, Vec<E>>,
     device: &D,
     ranks: &Ranks<Axis>,

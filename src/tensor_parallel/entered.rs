@@ -2,9 +2,9 @@ use crate::backend::Tape;
 use crate::dims::{Dim, MaybeSharded};
 use crate::internal::Internal;
 use crate::ops::OpError;
-use crate::ops::collective::{entered, record, sum, sum_of_terms};
+use crate::ops::collective::{entered, sum_of_terms};
 use crate::ranks::{Element, Entered, Partial, RankAxis, Ranks};
-use dfdx::shapes::{HasShape, Shape};
+use dfdx::shapes::Shape;
 use dfdx::tensor::{Storage, Tensor};
 use dfdx::tensor_ops::Device;
 
@@ -136,7 +136,8 @@ pub fn enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: Rank
 }
 
 /// The sum of the ranks' terms, the same on all ranks (`g` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053),
-/// section 3). The backward pass is the identity: every rank has the gradient of the sum.
+/// section 3). The backward pass is the identity: every rank has the gradient of the sum. For another operation with
+/// shards the sum [enters](enter).
 ///
 /// `Partial<(..)> -> (..)`
 ///
@@ -156,26 +157,4 @@ pub fn all_reduce<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: Ra
     ranks: &Ranks<Axis>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     sum_of_terms(terms.into_term(), ranks)
-}
-
-/// [`all_reduce`], for another operation with shards. The backward pass sums the gradient over the ranks.
-///
-/// `Partial<(..)> -> Entered<(..)>`
-///
-/// ```
-/// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::{Entered, all_reduce_entered}};
-/// ranks! { pub Tp = 2; }
-/// dims! { pub EmbedDim = 2; }
-/// Ranks::<Tp>::in_threads(2, |ranks| {
-///     let term: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
-///     let sum: Entered<Tensor<(EmbedDim,), f32, Cpu>, Tp> = all_reduce_entered(Partial::term(term), ranks).unwrap();
-/// });
-/// ```
-pub fn all_reduce_entered<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
-    terms: Partial<Tensor<Dims, E, D, T>, Axis>,
-    ranks: &Ranks<Axis>,
-) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
-    let term = terms.into_term();
-    let shape = *term.shape();
-    record("all-reduce", ranks, term, shape, sum, sum).map(Entered::new)
 }

@@ -20,7 +20,6 @@
 //! | --- | --- | --- | --- |
 //! | [`enter`] | `X` | `Entered<X>` | all-reduce |
 //! | [`all_reduce`] | `Partial<X>` | `X` | identity |
-//! | [`all_reduce_entered`] | `Partial<X>` | `Entered<X>` | all-reduce |
 //! | [`all_gather`] | `Shard` | `X` | this rank's part |
 //! | [`all_gather_entered`] | `Shard` | `Entered<X>` | reduce-scatter |
 //! | [`reduce_scatter`] | `Partial<X>` | `Shard` | all-gather |
@@ -54,7 +53,7 @@ mod update;
 pub use crate::ranks::Entered;
 pub use attention::multi_head_attention;
 pub use distributed::{Distributed, Sharded};
-pub use entered::{CanEnter, EnteredOver, all_reduce, all_reduce_entered, enter};
+pub use entered::{CanEnter, EnteredOver, all_reduce, enter};
 pub use error::DistributedError;
 pub use gather::{CanGather, CanShard, all_gather, all_gather_entered, reduce_scatter, shard};
 pub use linear::{linear_column, linear_row};

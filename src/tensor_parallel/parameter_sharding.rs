@@ -4,7 +4,6 @@ use super::Sharded;
 use crate::ops::collective::Parts;
 use crate::ranks::{Element, RankAxis, Ranks, RanksError};
 use crate::train::parameter_infos;
-use crate::weights::SafetensorsDtype;
 use dfdx::tensor_ops::Device;
 
 /// A parameter of the whole model, and the parts of it that the ranks have.
@@ -22,12 +21,8 @@ pub(super) struct ParameterSharding {
 }
 
 /// The shard of each parameter, in the order of the fields.
-pub(super) fn parameter_shardings<
-    Model: Sharded<Axis, E, D>,
-    E: Element + SafetensorsDtype,
-    D: Device<E>,
-    Axis: RankAxis,
->() -> Vec<ParameterSharding> {
+pub(super) fn parameter_shardings<Model: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>()
+-> Vec<ParameterSharding> {
     let whole = parameter_infos::<Model::Whole, E, D>().into_iter();
     let parameters = whole.zip(parameter_infos::<Model, E, D>()).map(|(whole, part)| {
         debug_assert_eq!(whole.path, part.path);

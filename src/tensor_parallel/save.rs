@@ -2,7 +2,7 @@
 
 use super::{Distributed, DistributedError, Sharded, distributed::gather_tensors};
 use crate::ranks::{Element, RankAxis, Ranks, Replicated};
-use crate::weights::{SafetensorsDtype, ensure_all_finite, save_tensors};
+use crate::weights::{ensure_all_finite, save_tensors};
 use dfdx::tensor_ops::Device;
 use std::{collections::HashMap, path::Path};
 
@@ -25,7 +25,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn save<E: Element + SafetensorsDtype, D: Device<E>>(
+    pub fn save<E: Element, D: Device<E>>(
         &self,
         path: impl AsRef<Path>,
         ranks: &Ranks<Axis>,
@@ -56,7 +56,7 @@ impl<Model, Axis: RankAxis, Data: RankAxis> Distributed<Replicated<Model, Data>,
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn save_replicated<E: Element + SafetensorsDtype, D: Device<E>>(
+    pub fn save_replicated<E: Element, D: Device<E>>(
         &self,
         path: impl AsRef<Path>,
         data: &Ranks<Data>,
@@ -74,7 +74,7 @@ impl<Model, Axis: RankAxis, Data: RankAxis> Distributed<Replicated<Model, Data>,
 }
 
 /// Saves the whole model, of which each rank has its `part`.
-fn save_whole<Part: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Device<E>, Axis: RankAxis>(
+fn save_whole<Part: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>(
     part: &Part,
     path: &Path,
     ranks: &Ranks<Axis>,

@@ -4,7 +4,6 @@ use crate::internal::Internal;
 use crate::ops::OpError;
 use crate::ranks::{Element, RankAxis, Ranks, ReducedOver, Replicated};
 use crate::train::{GradientsOf, Optimizer, update_by_norm};
-use crate::weights::SafetensorsDtype;
 
 /// [`update`](crate::train::update) of a sharded model: each rank updates its part, by the norm of the
 /// gradients of the whole model.
@@ -36,7 +35,7 @@ pub fn update_sharded<Model, E, D, Axis>(
 ) -> Result<f64, OpError>
 where
     Model: Sharded<Axis, E, D>,
-    E: Element + SafetensorsDtype,
+    E: Element,
     D: Backend<E>,
     Axis: RankAxis,
 {
@@ -75,7 +74,7 @@ pub fn update_sharded_replicated<Model, E, D, Axis, Data>(
 ) -> Result<f64, OpError>
 where
     Model: Sharded<Axis, E, D>,
-    E: Element + SafetensorsDtype,
+    E: Element,
     D: Backend<E>,
     Axis: RankAxis,
 {
@@ -83,7 +82,7 @@ where
     update_part(model, gradients.into_sum(Internal(())), optimizer, learning_rate, clip_norm, ranks)
 }
 
-fn update_part<Model: Sharded<Axis, E, D>, E: Element + SafetensorsDtype, D: Backend<E>, Axis: RankAxis>(
+fn update_part<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axis: RankAxis>(
     model: &mut Model,
     gradients: GradientsOf<Model, E, D>,
     optimizer: &mut impl Optimizer<Model, E, D>,

@@ -8,7 +8,7 @@ use super::{
     Backpropagate, GradientsOf, Metrics, Optimizer, Recording, ResumeNote, Schedule, Step, StepReport, TrainError,
     update,
 };
-use crate::{backend::Backend, nn::Module, ops::OpError, weights::SafetensorsDtype};
+use crate::{backend::Backend, nn::Module, ops::OpError, ranks::Element};
 use dfdx::nn::TensorCollection;
 use dfdx::{shapes::Rank0, tensor::Tensor};
 use std::fmt::Display;
@@ -200,7 +200,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the gradients are not finite,
     /// [`TrainError::Op`] if a hyperparameter is out of its range or the device fails, and before the first step of a
     /// run [`TrainError::Save`] if the disk has no room for the checkpoints: the step is not made.
-    pub fn update<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Backend<E>>(
+    pub fn update<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         model: &mut Model,
         gradients: GradientsOf<Model, E, D>,
@@ -224,7 +224,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// Those of [`update`](Self::update), and [`TrainError::Op`] if the backward pass fails.
-    pub fn learn<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Backend<E>>(
+    pub fn learn<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         model: &mut Model,
         loss: Tensor<Rank0, E, D, Recording<Model, E, D>>,
@@ -239,7 +239,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     }
 
     /// Makes the update of a step and counts it.
-    fn make_step<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Backend<E>>(
+    fn make_step<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         model: &mut Model,
         gradients: GradientsOf<Model, E, D>,

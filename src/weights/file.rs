@@ -1,7 +1,8 @@
 use super::disk::{self, ReadFile};
 use super::header::{self, Header, HeaderError};
-use super::{LoadError, SafetensorsDtype, decode_elements, first_non_finite, is_readable};
+use super::{LoadError, decode_elements, first_non_finite, is_readable};
 use crate::files::ensure_regular_file;
+use crate::ranks::Element;
 use crc32fast::Hasher;
 use safetensors::tensor::TensorInfo;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,7 +87,7 @@ impl TensorFile {
 
     /// Reads the elements of a parameter. It is an error if the tensor is missing, has another dtype or
     /// other dimensions, or is not finite.
-    pub fn read<E: SafetensorsDtype>(&mut self, expected: &ExpectedTensor) -> Result<Vec<E>, LoadError> {
+    pub fn read<E: Element>(&mut self, expected: &ExpectedTensor) -> Result<Vec<E>, LoadError> {
         let tensor = self.tensor(expected.path).ok_or_else(|| expected.missing())?;
         ensure_dtype::<E>(expected, &tensor)?;
         if tensor.shape != expected.sizes {
@@ -103,11 +104,7 @@ impl TensorFile {
 
     /// Reads all elements of a tensor that the file has, compares its checksum, and records that part `part` of
     /// `parts` is used.
-    pub fn elements<E: SafetensorsDtype>(
-        &mut self,
-        name: &str,
-        (part, parts): (usize, usize),
-    ) -> Result<Vec<E>, LoadError> {
+    pub fn elements<E: Element>(&mut self, name: &str, (part, parts): (usize, usize)) -> Result<Vec<E>, LoadError> {
         let Some(TensorInfo { dtype, shape, data_offsets: (begin, end) }) = self.tensor(name) else {
             return Ok(Vec::new());
         };
@@ -169,17 +166,14 @@ fn first_unread(read: &BTreeSet<(usize, usize)>) -> Option<(usize, usize)> {
     part.map(|part| (part, parts))
 }
 
-pub(crate) fn ensure_dtype<E: SafetensorsDtype>(
-    expected: &ExpectedTensor,
-    tensor: &TensorInfo,
-) -> Result<(), LoadError> {
+pub(crate) fn ensure_dtype<E: Element>(expected: &ExpectedTensor, tensor: &TensorInfo) -> Result<(), LoadError> {
     if is_readable::<E>(tensor.dtype) {
         return Ok(());
     }
     Err(LoadError::Dtype { tensor: expected.path.into(), expected: E::DTYPE, found: tensor.dtype })
 }
 
-pub(crate) fn ensure_finite<E: SafetensorsDtype>(expected: &ExpectedTensor, elements: &[E]) -> Result<(), LoadError> {
+pub(crate) fn ensure_finite<E: Element>(expected: &ExpectedTensor, elements: &[E]) -> Result<(), LoadError> {
     match first_non_finite(elements) {
         None => Ok(()),
         Some((index, value)) => Err(LoadError::NotFinite { tensor: expected.path.into(), index, value }),

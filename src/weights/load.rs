@@ -1,8 +1,7 @@
 use super::loadable::ReadElements;
-use super::{
-    CONVENTIONS, LoadError, Loadable, NameMap, SafetensorsDtype, Shards, TensorFile, TensorSource, conventions,
-};
+use super::{CONVENTIONS, LoadError, Loadable, NameMap, Shards, TensorFile, TensorSource, conventions};
 use crate::nn::Module;
+use crate::ranks::Element;
 use dfdx::dtypes::Dtype;
 use dfdx::tensor_ops::Device;
 use std::collections::{BTreeMap, HashMap};
@@ -31,7 +30,7 @@ use std::path::Path;
 pub fn load<Model, E, D>(path: impl AsRef<Path>, device: &D) -> Result<Model, LoadError>
 where
     Model: Module + Loadable<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     let mut file = TensorFile::open(path.as_ref())?;
@@ -88,7 +87,7 @@ where
 pub fn load_mapped<Model, E, D>(path: impl AsRef<Path>, names: &NameMap, device: &D) -> Result<Model, LoadError>
 where
     Model: Module + Loadable<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     build_mapped(&mut Shards::open(path.as_ref())?, names, device)
@@ -98,7 +97,7 @@ where
 pub(super) fn build_mapped<Model, E, D>(files: &mut Shards, names: &NameMap, device: &D) -> Result<Model, LoadError>
 where
     Model: Module + Loadable<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     files.files().iter().try_for_each(compare_conventions::<Model>)?;

@@ -49,7 +49,7 @@ pub(crate) use shards::Shards;
 
 use crate::nn::Module;
 use crate::ops::cast;
-use crate::ranks::Element;
+use crate::ranks::{Element, swap_if_big_endian};
 use half::{bf16, f16};
 use safetensors::Dtype;
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,45 +76,14 @@ fn by_name(found: BTreeSet<(&'static str, String)>) -> BTreeMap<String, String> 
     values.map(|(name, values)| (name, values.join(" and "))).collect()
 }
 
-/// An element type that weights can be saved in: `f32` or `f64`.
-///
-/// ```
-/// use typed_transformer::weights::SafetensorsDtype;
-/// assert_eq!(f32::to_bytes(&[1.0, -2.0]), [0, 0, 128, 63, 0, 0, 0, 192]);
-/// ```
-pub trait SafetensorsDtype: Element {
-    /// The dtype in safetensors.
-    const DTYPE: Dtype;
-
-    /// The bytes of the elements, each in little-endian order.
-    fn to_bytes(elements: &[Self]) -> Vec<u8> {
-        let mut bytes = bytemuck::cast_slice(elements).to_vec();
-        swap_if_big_endian::<Self>(&mut bytes);
-        bytes
-    }
-}
-impl SafetensorsDtype for f32 {
-    const DTYPE: Dtype = Dtype::F32;
-}
-impl SafetensorsDtype for f64 {
-    const DTYPE: Dtype = Dtype::F64;
-}
-
-/// Changes elements between the order of the machine and that of the file.
-fn swap_if_big_endian<E>(bytes: &mut [u8]) {
-    if cfg!(target_endian = "big") {
-        bytes.chunks_exact_mut(size_of::<E>()).for_each(<[u8]>::reverse);
-    }
-}
-
 /// Whether elements of type `E` can be read from a tensor of this dtype: the same one, or one of 16 bits, of
 /// which every value is also one of `E`.
-pub(crate) fn is_readable<E: SafetensorsDtype>(dtype: Dtype) -> bool {
+pub(crate) fn is_readable<E: Element>(dtype: Dtype) -> bool {
     dtype == E::DTYPE || matches!(dtype, Dtype::F16 | Dtype::BF16)
 }
 
 /// Decodes elements of a [readable](is_readable) dtype from their bytes, in little-endian order, and appends them.
-pub(crate) fn decode_elements<E: SafetensorsDtype>(bytes: &[u8], dtype: Dtype, elements: &mut Vec<E>) {
+pub(crate) fn decode_elements<E: Element>(bytes: &[u8], dtype: Dtype, elements: &mut Vec<E>) {
     let mut widen = |to_f64: fn([u8; 2]) -> f64| {
         elements.extend(bytes.as_chunks().0.iter().map(|&bits| cast::<E>(to_f64(bits))));
     };
@@ -132,7 +101,7 @@ pub(crate) fn decode_elements<E: SafetensorsDtype>(bytes: &[u8], dtype: Dtype, e
 }
 
 /// The position and value of the first NaN or infinity.
-pub(crate) fn first_non_finite<E: SafetensorsDtype>(elements: &[E]) -> Option<(usize, f64)> {
+pub(crate) fn first_non_finite<E: Element>(elements: &[E]) -> Option<(usize, f64)> {
     let index = elements.iter().position(|element| !element.is_finite())?;
     Some((index, elements[index].to_f64().unwrap_or(f64::NAN)))
 }

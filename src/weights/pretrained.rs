@@ -1,4 +1,5 @@
-use super::{ConfigField, LoadError, Loadable, NameMap, SafetensorsDtype, Shards, config, load::build_mapped};
+use super::{ConfigField, LoadError, Loadable, NameMap, Shards, config, load::build_mapped};
+use crate::ranks::Element;
 use crate::{dims::name, nn::Module};
 use dfdx::tensor_ops::Device;
 use std::io::{self, ErrorKind};
@@ -72,7 +73,7 @@ pub trait Pretrained: Module {
 pub fn load_pretrained<Model, E, D>(folder: impl AsRef<Path>, device: &D) -> Result<Model, LoadError>
 where
     Model: Pretrained + Loadable<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     let folder = folder.as_ref();

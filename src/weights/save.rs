@@ -1,8 +1,7 @@
 use super::atomic::StagedFile;
 use super::outputs::{ensure_no_other_kind, in_private_folder};
-use super::{
-    CONVENTIONS, SafetensorsDtype, SaveError, checksum, conventions, decode_elements, first_non_finite, header,
-};
+use super::{CONVENTIONS, SaveError, checksum, conventions, decode_elements, first_non_finite, header};
+use crate::ranks::Element;
 use crate::{model_tensors::visit_tensors, nn::Module};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use safetensors::{Dtype, tensor::TensorInfo};
@@ -37,7 +36,7 @@ use std::path::{Path, PathBuf};
 pub fn save<Model, E, D>(model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
 where
     Model: Module + TensorCollection<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     save_with_metadata(model, path, HashMap::new(), false)
@@ -68,7 +67,7 @@ pub fn save_with_metadata<Model, E, D>(
 ) -> Result<(), SaveError>
 where
     Model: Module + TensorCollection<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     let path = path.as_ref();
@@ -99,14 +98,14 @@ pub fn save_elsewhere<Model, E, D>(
 ) -> Result<PathBuf, SaveError>
 where
     Model: Module + TensorCollection<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     in_private_folder(refused.as_ref(), |path| save_with_metadata(model, path, metadata, false))
 }
 
 /// Checks that a file of these tensors can be loaded again.
-pub(crate) fn ensure_all_finite<E: SafetensorsDtype>(tensors: &[FileTensor], path: &Path) -> Result<(), SaveError> {
+pub(crate) fn ensure_all_finite<E: Element>(tensors: &[FileTensor], path: &Path) -> Result<(), SaveError> {
     tensors.iter().try_for_each(|tensor| match first_non_finite(&tensor.elements::<E>()) {
         None => Ok(()),
         Some((index, value)) => {
@@ -144,11 +143,11 @@ pub(crate) struct FileTensor {
 }
 
 impl FileTensor {
-    pub fn new<E: SafetensorsDtype>(path: String, sizes: Vec<usize>, elements: &[E]) -> Self {
+    pub fn new<E: Element>(path: String, sizes: Vec<usize>, elements: &[E]) -> Self {
         Self { path, sizes, dtype: E::DTYPE, bytes: E::to_bytes(elements) }
     }
 
-    pub fn elements<E: SafetensorsDtype>(&self) -> Vec<E> {
+    pub fn elements<E: Element>(&self) -> Vec<E> {
         let mut elements = Vec::new();
         decode_elements(&self.bytes, self.dtype, &mut elements);
         elements
@@ -159,7 +158,7 @@ impl FileTensor {
 pub(crate) fn collect<Model, E, D>(model: &Model, prefix: &str) -> Vec<FileTensor>
 where
     Model: TensorCollection<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     let mut tensors = Vec::new();

@@ -1,4 +1,5 @@
-use super::{LoadError, SafetensorsDtype, TensorFile, index::Index};
+use super::{LoadError, TensorFile, index::Index};
+use crate::ranks::Element;
 use safetensors::tensor::TensorInfo;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -67,7 +68,7 @@ impl Shards {
     }
 
     /// [`TensorFile::elements`] of the file that has the tensor.
-    pub fn elements<E: SafetensorsDtype>(&mut self, name: &str, part: (usize, usize)) -> Result<Vec<E>, LoadError> {
+    pub fn elements<E: Element>(&mut self, name: &str, part: (usize, usize)) -> Result<Vec<E>, LoadError> {
         match self.files.iter_mut().find(|file| file.tensor(name).is_some()) {
             Some(file) => file.elements(name, part),
             None => Ok(Vec::new()),

@@ -13,10 +13,11 @@ use std::time::Duration;
 use std::{fs, thread};
 use tempfile::TempDir;
 use typed_transformer::prelude::*;
+use typed_transformer::ranks::Element;
 use typed_transformer::train::{
     Adam, AdamW, InverseSqrt, Metrics, Optimizer, ResumeError, Schedule, Sgd, TrainError, Trainer,
 };
-use typed_transformer::weights::{self, SafetensorsDtype};
+use typed_transformer::weights;
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! {
@@ -68,7 +69,7 @@ fn trainer<O, S>(optimizer: O, schedule: S) -> Trainer<O, S> {
 }
 
 /// One step on random tokens.
-fn step<O: Optimizer<Model<E>, E>, S: Schedule, E: SafetensorsDtype>(
+fn step<O: Optimizer<Model<E>, E>, S: Schedule, E: Element>(
     trainer: &mut Trainer<O, S>,
     model: &mut Model<E>,
 ) -> Result<(), TrainError>
@@ -91,7 +92,7 @@ where
 }
 
 /// A new model, trained without a stop until `steps` steps are done.
-fn train_until<O: Optimizer<Model<E>, E>, S: Schedule, E: SafetensorsDtype>(
+fn train_until<O: Optimizer<Model<E>, E>, S: Schedule, E: Element>(
     trainer: &mut Trainer<O, S>,
     steps: usize,
 ) -> Model<E>
@@ -119,7 +120,7 @@ fn saved(folder: &TempDir) -> Vec<u8> {
 /// Trains 12 steps without a stop, and 12 steps with stops after some of them. The checkpoints, and with
 /// them model, optimizer and best loss, are equal bit by bit.
 #[track_caller]
-fn assert_resume_is_bit_exact<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: SafetensorsDtype>(
+fn assert_resume_is_bit_exact<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: Element>(
     optimizer: impl Fn() -> O,
     schedule: S,
 ) where

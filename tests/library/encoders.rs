@@ -8,11 +8,11 @@ use typed_transformer::models::clip::Clip;
 use typed_transformer::models::modern_bert::ModernBert;
 use typed_transformer::models::vit::Images;
 use typed_transformer::prelude::*;
-use typed_transformer::weights::SafetensorsDtype;
+use typed_transformer::ranks::Element;
 
 compare_both!(clip_agrees, modern_bert_agrees);
 
-fn clip_agrees<E: SafetensorsDtype>()
+fn clip_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {
@@ -38,7 +38,7 @@ where
     compare_gradients_with_reference(&model, model.loss(texts, vectors).unwrap(), &reference);
 }
 
-fn modern_bert_agrees<E: SafetensorsDtype>()
+fn modern_bert_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {

@@ -20,8 +20,9 @@ use typed_transformer::models::another_annotated::Annotated;
 use typed_transformer::nn::{Conventions, Learned, Linear, Module, NormKind, NormPlacement, Sinusoidal, WidthScale};
 use typed_transformer::ops;
 use typed_transformer::prelude::*;
+use typed_transformer::ranks::Element;
 use typed_transformer::train::{Adam, Trainer};
-use typed_transformer::weights::{self, LoadError, Loadable, SafetensorsDtype, SaveError};
+use typed_transformer::weights::{self, LoadError, Loadable, SaveError};
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! {
@@ -69,11 +70,11 @@ const QUERY_DIMS: &str = "(Product<NumHeads, QKDim>=24, EmbedDim=4)";
 fn parameters<Model, E>(model: &Model) -> Tensors
 where
     Model: TensorCollection<E, Cpu>,
-    E: SafetensorsDtype,
+    E: Element,
     Cpu: Device<E>,
 {
     struct Collect(Tensors);
-    impl<E: SafetensorsDtype> TensorVisitor<E, Cpu> for Collect
+    impl<E: Element> TensorVisitor<E, Cpu> for Collect
     where
         Cpu: Device<E>,
     {
@@ -155,7 +156,7 @@ macro_rules! assert_error {
 fn assert_round_trip<Model, E>(odd: &[E])
 where
     Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model> + Loadable<E, Cpu> + BuildModule<Cpu, E> + Debug,
-    E: SafetensorsDtype,
+    E: Element,
     Cpu: Device<E>,
 {
     let folder = temp_dir();

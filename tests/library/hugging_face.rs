@@ -18,8 +18,9 @@ use typed_transformer::models::vit::{Images, Vit};
 use typed_transformer::nn::Autoregressive;
 use typed_transformer::ops;
 use typed_transformer::prelude::*;
+use typed_transformer::ranks::Element;
 use typed_transformer::train::Recording;
-use typed_transformer::weights::{self, Loadable, Pretrained, SafetensorsDtype};
+use typed_transformer::weights::{self, Loadable, Pretrained};
 
 dims! { pub Batch; pub Read; }
 
@@ -32,7 +33,7 @@ pub fn reference(model: &str) -> Fixture {
 pub fn load<Model, E>(model: &str) -> Model
 where
     Model: Pretrained + Loadable<E, Cpu>,
-    E: SafetensorsDtype,
+    E: Element,
     Cpu: Device<E>,
 {
     Fixture::read(&format!("hugging_face/{model}/model")).load(&names::<Model>())
@@ -70,7 +71,7 @@ pub fn compare_gradients_with_reference<Model, E>(
     reference: &Fixture,
 ) where
     Model: Pretrained + TensorCollection<E, Cpu, To<E, Cpu> = Model> + Loadable<E, Cpu>,
-    E: SafetensorsDtype,
+    E: Element,
     Cpu: Backend<E>,
 {
     assert_close("loss", &as_f64(&loss), reference.numbers("loss"), 1e-5);
@@ -95,7 +96,7 @@ pub fn compare_writer<Model, S: Dim, E>(
         + TensorCollection<E, Cpu, To<E, Cpu> = Model>
         + Loadable<E, Cpu>
         + Autoregressive<Const<1>, E, Cpu, VocabSize = VocabSize>,
-    E: SafetensorsDtype,
+    E: Element,
     Cpu: Backend<E>,
 {
     assert_close("logits", &as_f64(&logits), reference.numbers("output.logit"), 1e-5);
@@ -152,7 +153,7 @@ macro_rules! compare_both {
 pub(crate) use compare_both;
 compare_both!(gpt2_agrees, llama_agrees, mixtral_agrees, bert_agrees, t5_agrees, vit_agrees);
 
-fn gpt2_agrees<E: SafetensorsDtype>()
+fn gpt2_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {
@@ -163,7 +164,7 @@ where
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
 }
 
-fn llama_agrees<E: SafetensorsDtype>()
+fn llama_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {
@@ -190,7 +191,7 @@ fn rounded_weights_in_shards_agree() {
     compare_greedy(&model, &reference.ids("output.greedy"), 5);
 }
 
-fn mixtral_agrees<E: SafetensorsDtype>()
+fn mixtral_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {
@@ -228,7 +229,7 @@ fn split_experts(reference: &mut Fixture) {
     }
 }
 
-fn t5_agrees<E: SafetensorsDtype>()
+fn t5_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {
@@ -277,7 +278,7 @@ pub fn compare_targets<E: Real>(
     assert_eq!(texts.concat(), expected);
 }
 
-fn bert_agrees<E: SafetensorsDtype>()
+fn bert_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {
@@ -316,7 +317,7 @@ where
     compare_gradients_with_reference(&model, loss, &reference);
 }
 
-fn vit_agrees<E: SafetensorsDtype>()
+fn vit_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {

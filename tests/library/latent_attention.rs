@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use typed_transformer::nn::{CachedHeads, LatentArch, LatentAttention, LatentCache, LatentHeads};
 use typed_transformer::ops::{mean, slice};
 use typed_transformer::prelude::*;
-use typed_transformer::weights::SafetensorsDtype;
+use typed_transformer::ranks::Element;
 
 dims! {
     Batch = 2; SeqLen = 9; MaxLen = 40; Part;
@@ -36,7 +36,7 @@ const NAMES: &str = "
     output = o_proj.weight
 ";
 
-fn agrees<Latent: ConstDim, E: SafetensorsDtype>(name: &str)
+fn agrees<Latent: ConstDim, E: Element>(name: &str)
 where
     Cpu: Backend<E>,
 {
@@ -66,14 +66,14 @@ where
     }
 }
 
-fn sequences<E: SafetensorsDtype>(reference: &Fixture, key: &str) -> Tensor<(Batch, SeqLen, EmbedDim), E, Cpu>
+fn sequences<E: Element>(reference: &Fixture, key: &str) -> Tensor<(Batch, SeqLen, EmbedDim), E, Cpu>
 where
     Cpu: Backend<E>,
 {
     Cpu::default().tensor((reference.elements(key), (Batch, SeqLen, EmbedDim)))
 }
 
-fn deepseek_v2_agrees<E: SafetensorsDtype>()
+fn deepseek_v2_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {
@@ -81,7 +81,7 @@ where
     agrees::<ShortLatentDim, E>("deepseek_v2");
 }
 
-fn deepseek_v3_agrees<E: SafetensorsDtype>()
+fn deepseek_v3_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {

@@ -13,8 +13,9 @@ use typed_transformer::models::learning_the_transformer::Learning;
 use typed_transformer::models::transformer_from_scratch::{FromScratch, forward_as_published};
 use typed_transformer::nn::Module;
 use typed_transformer::prelude::*;
+use typed_transformer::ranks::Element;
 use typed_transformer::train::{self, GradientsOf};
-use typed_transformer::weights::{self, Loadable, SafetensorsDtype};
+use typed_transformer::weights::{self, Loadable};
 
 /// The tensors of a fixture file: sizes and elements by key.
 pub struct Fixture {
@@ -46,7 +47,7 @@ impl Fixture {
     }
 
     /// The numbers as elements.
-    pub fn elements<E: SafetensorsDtype>(&self, key: &str) -> Vec<E> {
+    pub fn elements<E: Element>(&self, key: &str) -> Vec<E> {
         self.numbers(key).iter().map(|&number| E::from_f64(number).unwrap()).collect()
     }
 
@@ -58,7 +59,7 @@ impl Fixture {
     fn model<Model, E>(&self, prefix: &str, names: &str) -> Model
     where
         Model: Module + Loadable<E, Cpu>,
-        E: SafetensorsDtype,
+        E: Element,
         Cpu: Device<E>,
     {
         let mut names = names.replace("PREFIX", prefix);
@@ -74,7 +75,7 @@ impl Fixture {
     pub fn load<Model, E>(&self, names: &str) -> Model
     where
         Model: Module + Loadable<E, Cpu>,
-        E: SafetensorsDtype,
+        E: Element,
         Cpu: Device<E>,
     {
         let names = names.parse().unwrap();
@@ -94,7 +95,7 @@ impl Fixture {
     }
 
     /// The fixture file with elements of another type.
-    fn widened<E: SafetensorsDtype>(&self) -> Vec<u8> {
+    fn widened<E: Element>(&self) -> Vec<u8> {
         let tensors = self.tensors.iter().map(|(key, (shape, elements))| {
             let elements: Vec<E> = elements.iter().map(|x| num_traits::NumCast::from(*x).unwrap()).collect();
             (key, shape.clone(), E::to_bytes(&elements))
@@ -112,7 +113,7 @@ fn numbers<const N: usize>(bytes: &[u8], read: fn([u8; N]) -> f64) -> Vec<f64> {
     bytes.as_chunks().0.iter().map(|&bytes| read(bytes)).collect()
 }
 
-pub fn as_f64<S: Shape, E: SafetensorsDtype, T>(tensor: &Tensor<S, E, Cpu, T>) -> Vec<f64>
+pub fn as_f64<S: Shape, E: Element, T>(tensor: &Tensor<S, E, Cpu, T>) -> Vec<f64>
 where
     Cpu: Device<E>,
 {
@@ -132,7 +133,7 @@ pub fn assert_close(what: &str, ours: &[f64], theirs: &[f64], tolerance: f64) {
 pub fn compare_gradients<Model, E>(model: &Model, gradients: &mut GradientsOf<Model, E, Cpu>, expected: &Model)
 where
     Model: TensorCollection<E, Cpu>,
-    E: SafetensorsDtype,
+    E: Element,
     Cpu: Device<E>,
 {
     let differences = train::compare_gradients(model, gradients, expected).unwrap();
@@ -167,7 +168,7 @@ mod typed_transformer_fixture {
 
     const NAMES: &str = "* = PREFIX.*";
 
-    fn compare<E: SafetensorsDtype>()
+    fn compare<E: Element>()
     where
         Cpu: Backend<E>,
     {
@@ -259,7 +260,7 @@ mod annotated_flax_fixture {
         decoder.decoder.layers.{n}.feed_forward.norm.bias = PREFIX.decoder_{n}.AddAndNorm_0.LayerNorm_0.bias
     ";
 
-    fn compare<E: SafetensorsDtype>()
+    fn compare<E: Element>()
     where
         Cpu: Backend<E>,
     {
@@ -348,7 +349,7 @@ mod from_scratch_torch_fixture {
         decoder.decoder.layers.{n}.feed_forward.norm.{p} = PREFIX.decoder.decoder_layer.{n}.encoder_block.layer_norm2.{p}
     ";
 
-    fn compare<E: SafetensorsDtype>()
+    fn compare<E: Element>()
     where
         Cpu: Backend<E>,
     {
@@ -418,7 +419,7 @@ mod learning_equinox_fixture {
         logit.weight = PREFIX.output.weight
     ";
 
-    fn compare<E: SafetensorsDtype>()
+    fn compare<E: Element>()
     where
         Cpu: Backend<E>,
     {

@@ -22,12 +22,13 @@ use typed_transformer::ops;
 use typed_transformer::prelude::*;
 use typed_transformer::rand::rngs::StdRng;
 use typed_transformer::rand::{Rng, SeedableRng};
+use typed_transformer::ranks::Element;
 use typed_transformer::train::{AdamW, update};
-use typed_transformer::weights::{LoadError, SafetensorsDtype, load_pretrained};
+use typed_transformer::weights::{LoadError, load_pretrained};
 
 dims! { pub Batch; pub Read; }
 
-fn gpt2<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+fn gpt2<P: Precision, E: Element>() -> Vec<f64>
 where
     Cpu: Backend<E>,
 {
@@ -37,7 +38,7 @@ where
     as_f64(&logits)
 }
 
-fn llama<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+fn llama<P: Precision, E: Element>() -> Vec<f64>
 where
     Cpu: Backend<E>,
 {
@@ -46,7 +47,7 @@ where
     as_f64(&model.forward(&read, NoneTape).unwrap())
 }
 
-fn mixtral<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+fn mixtral<P: Precision, E: Element>() -> Vec<f64>
 where
     Cpu: Backend<E>,
 {
@@ -55,7 +56,7 @@ where
     as_f64(&model.forward(&read, NoneTape).unwrap())
 }
 
-fn t5<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+fn t5<P: Precision, E: Element>() -> Vec<f64>
 where
     Cpu: Backend<E>,
 {
@@ -65,7 +66,7 @@ where
     as_f64(&model.forward(&source, &target, NoneTape).unwrap())
 }
 
-fn bert<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+fn bert<P: Precision, E: Element>() -> Vec<f64>
 where
     Cpu: Backend<E>,
 {
@@ -77,7 +78,7 @@ where
     [as_f64(&states), as_f64(&pooled)].concat()
 }
 
-fn vit<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+fn vit<P: Precision, E: Element>() -> Vec<f64>
 where
     Cpu: Backend<E>,
 {
@@ -88,7 +89,7 @@ where
     as_f64(&model.forward(images.put_tape(NoneTape)).unwrap())
 }
 
-fn clip<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+fn clip<P: Precision, E: Element>() -> Vec<f64>
 where
     Cpu: Backend<E>,
 {
@@ -101,7 +102,7 @@ where
     [as_f64(&texts), as_f64(&images)].concat()
 }
 
-fn modern_bert<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+fn modern_bert<P: Precision, E: Element>() -> Vec<f64>
 where
     Cpu: Backend<E>,
 {
@@ -111,7 +112,7 @@ where
     as_f64(&model.logits(states).unwrap())
 }
 
-fn whisper<P: Precision, E: SafetensorsDtype>() -> Vec<f64>
+fn whisper<P: Precision, E: Element>() -> Vec<f64>
 where
     Cpu: Backend<E>,
 {

@@ -7,11 +7,11 @@ use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::nn::Autoregressive;
 use typed_transformer::prelude::*;
-use typed_transformer::weights::SafetensorsDtype;
+use typed_transformer::ranks::Element;
 
 compare_both!(qwen3_agrees, olmo2_agrees, gemma3_agrees);
 
-fn qwen3_agrees<E: SafetensorsDtype>()
+fn qwen3_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {
@@ -22,7 +22,7 @@ where
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
 }
 
-fn olmo2_agrees<E: SafetensorsDtype>()
+fn olmo2_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {
@@ -33,7 +33,7 @@ where
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
 }
 
-fn gemma3_agrees<E: SafetensorsDtype>()
+fn gemma3_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {

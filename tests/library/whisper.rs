@@ -9,13 +9,13 @@ use typed_transformer::models::whisper::{Features, Whisper};
 use typed_transformer::nn::Autoregressive;
 use typed_transformer::ops::slice;
 use typed_transformer::prelude::*;
-use typed_transformer::weights::SafetensorsDtype;
+use typed_transformer::ranks::Element;
 
 dims! { Tgt = 7; Step = 1; }
 
 compare_both!(whisper_agrees);
 
-fn whisper_agrees<E: SafetensorsDtype>()
+fn whisper_agrees<E: Element>()
 where
     Cpu: Backend<E>,
 {

@@ -14,7 +14,6 @@ use typed_transformer::ranks;
 use typed_transformer::ranks::{ConstRankAxis, Element, Ranks, Shard};
 use typed_transformer::tensor_parallel::{Distributed, Sharded, all_reduce, enter, linear_column, linear_row};
 use typed_transformer::train::GradientsOf;
-use typed_transformer::weights::SafetensorsDtype;
 
 /// The ranks divide the key and value heads and the hidden columns of a configuration.
 trait DividesLlama<Config: LlamaConfig>:
@@ -247,7 +246,7 @@ where
 }
 
 /// Compares the logits of a pass, and those of cached steps of 3, 1, 2 and 1 tokens, with those of one rank.
-fn check_logits<Tp: DividesLlama<Small<true>>, E: Element + SafetensorsDtype>(tolerance: f64)
+fn check_logits<Tp: DividesLlama<Small<true>>, E: Element>(tolerance: f64)
 where
     Cpu: Backend<E>,
 {
@@ -288,7 +287,7 @@ macro_rules! on_ranks {
 /// The loss, the gradients of all parameters, and two updates.
 fn check_training<Tp: DividesLlama<Small<true>> + DividesLlama<Small<false>>, E>(tolerance: f64)
 where
-    E: Element + SafetensorsDtype + std::fmt::Display,
+    E: Element + std::fmt::Display,
     Cpu: Backend<E>,
 {
     check::<ParallelLlama<Small<true>, Tp, E, Cpu>, Tp, E>(tolerance);

@@ -229,7 +229,7 @@ where
     Part: Compared<Tp, E>,
     Part::Whole: Clone + Sync,
     Tp: ConstRankAxis,
-    E: Element + weights::SafetensorsDtype + std::fmt::Display,
+    E: Element + std::fmt::Display,
     Cpu: Backend<E>,
 {
     const CLIP_NORM: f64 = 0.5;
@@ -297,7 +297,7 @@ where
     Part: Compared<Tp, E>,
     Part::Whole: Clone,
     Tp: ConstRankAxis,
-    E: Element + weights::SafetensorsDtype,
+    E: Element,
     Cpu: Backend<E>,
 {
     struct Differ<E>(StdRng, std::marker::PhantomData<E>);

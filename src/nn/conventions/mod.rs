@@ -12,7 +12,8 @@ pub use width_scale::WidthScale;
 
 use crate::dims::name;
 use crate::mask::PaddingRule;
-use crate::ops::{Activation, AttentionScale, MaskFill, NormKind, Rotary};
+use crate::nn::NormKind;
+use crate::ops::{Activation, AttentionScale, MaskFill, Rotary};
 
 /// The conventions in which published transformers differ: types and constants, known at compile time. Two models
 /// with different conventions have different types.

@@ -12,10 +12,9 @@ mod series;
 use super::{OptimizerState, ResumeError, Slot};
 use crate::dims::name;
 use crate::nn::Module;
+use crate::ranks::Element;
 use crate::weights::atomic::StagedFile;
-use crate::weights::{
-    self, Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SafetensorsDtype, SaveError, TRAINING, TensorFile,
-};
+use crate::weights::{self, Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SaveError, TRAINING, TensorFile};
 use compare::{compare_dimensions, compare_settings};
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::HasShape;
@@ -81,7 +80,7 @@ pub(super) struct Resumed<Model> {
 pub(super) fn len_bytes<Model, E, D>(state: &OptimizerState<Model, E, [Slot<E, D>]>) -> u64
 where
     Model: TensorCollection<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     let parameters = parameter_infos::<Model, E, D>();
@@ -92,7 +91,7 @@ where
 }
 
 /// Writes the new content of a checkpoint.
-pub(super) fn write<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Device<E>>(
+pub(super) fn write<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
     path: &Path,
     model: &Model,
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
@@ -143,7 +142,7 @@ pub(super) fn write<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype,
 }
 
 /// Loads the model and the progress. Changes `state` only if everything fits.
-pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: SafetensorsDtype, D: Device<E>>(
+pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: Element, D: Device<E>>(
     path: &Path,
     device: &D,
     state: &mut OptimizerState<Model, E, [Slot<E, D>]>,
@@ -195,7 +194,7 @@ fn ensure_consistent(
 }
 
 /// The values of an optimizer's slot, one tensor for each trained parameter.
-fn read_slot<E: SafetensorsDtype, D: Device<E>>(
+fn read_slot<E: Element, D: Device<E>>(
     file: &mut TensorFile,
     slot: &str,
     parameters: &[ParameterInfo],
@@ -225,7 +224,7 @@ fn read_slot<E: SafetensorsDtype, D: Device<E>>(
 pub(super) fn is_same_training<Model, E, D>(path: &Path, training: &Training) -> bool
 where
     Model: Module + TensorCollection<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     let is_same = |file: TensorFile| -> Result<(), ResumeError> {
@@ -251,7 +250,7 @@ fn progress_in(file: &TensorFile) -> Option<Progress> {
 fn with_model<Model, E, D>(mut settings: Vec<(String, String)>) -> Vec<(String, String)>
 where
     Model: Module + TensorCollection<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     settings.splice(0..0, weights::conventions::<Model>());

@@ -1,4 +1,5 @@
-use crate::{model_tensors::describe_tensors, weights::SafetensorsDtype};
+use crate::model_tensors::describe_tensors;
+use crate::ranks::Element;
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 
 /// A parameter as the type of a model describes it.
@@ -17,7 +18,7 @@ pub(crate) struct ParameterInfo {
 pub(crate) fn parameter_infos<Model, E, D>() -> Vec<ParameterInfo>
 where
     Model: TensorCollection<E, D>,
-    E: SafetensorsDtype,
+    E: Element,
     D: Device<E>,
 {
     let mut infos = Vec::new();

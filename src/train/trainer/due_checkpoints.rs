@@ -3,9 +3,10 @@
 use super::Trainer;
 use crate::backend::Backend;
 use crate::nn::Module;
+use crate::ranks::Element;
 use crate::train::checkpoint::{self, Origin, Series};
 use crate::train::{Optimizer, Schedule, TrainError};
-use crate::weights::{self, SafetensorsDtype, SaveError};
+use crate::weights::{self, SaveError};
 use dfdx::nn::TensorCollection;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
-        E: SafetensorsDtype,
+        E: Element,
         D: Backend<E>,
     {
         if !self.is_checkpoint_due() {
@@ -70,7 +71,7 @@ impl<O, S: Schedule> Trainer<O, S> {
 
     /// Saves the training in a folder of temporary files that only its user can read: at `earlier`, or at a
     /// new path.
-    fn save_elsewhere<Model: Module + TensorCollection<E, D>, E: SafetensorsDtype, D: Backend<E>>(
+    fn save_elsewhere<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
         &self,
         model: &Model,
         refused: &Path,
@@ -90,7 +91,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E, D>,
         Model: TensorCollection<E, D>,
-        E: SafetensorsDtype,
+        E: Element,
         D: Backend<E>,
     {
         let Some(series) = self.checkpoints.as_ref().filter(|_| !self.is_space_checked) else {

@@ -4,10 +4,11 @@ use super::Trainer;
 use crate::backend::Backend;
 use crate::nn::Module;
 use crate::ops::Real;
+use crate::ranks::Element;
 use crate::train::checkpoint::{self, Origin, Progress, Series, Training, ensure_not_of_checkpoint};
 use crate::train::{Evaluation, Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
 use crate::weights::disk::retried;
-use crate::weights::{self, FileKind, FileLock, Loadable, SafetensorsDtype, SaveError, atomic};
+use crate::weights::{self, FileKind, FileLock, Loadable, SaveError, atomic};
 use dfdx::nn::TensorCollection;
 use rayon::current_num_threads;
 use std::path::{Path, PathBuf};
@@ -142,7 +143,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
-        E: SafetensorsDtype,
+        E: Element,
         D: Backend<E>,
     {
         let path = path.as_ref();
@@ -174,7 +175,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D> + Loadable<E, D>,
-        E: SafetensorsDtype,
+        E: Element,
         D: Backend<E>,
     {
         let path = path.as_ref();
@@ -230,7 +231,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D> + Loadable<E, D>,
-        E: SafetensorsDtype,
+        E: Element,
         D: Backend<E>,
     {
         match fs::metadata(path.as_ref()) {

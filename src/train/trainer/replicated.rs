@@ -9,7 +9,6 @@ use crate::ops::{OpError, Real};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated};
 use crate::train::checkpoint::Progress;
 use crate::train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, parameter_infos};
-use crate::weights::SafetensorsDtype;
 use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
@@ -35,7 +34,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
-        E: SafetensorsDtype,
+        E: Element,
         D: Backend<E>,
         W: RankAxis,
     {

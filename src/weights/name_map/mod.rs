@@ -2,7 +2,8 @@ mod axes;
 mod pattern;
 mod rule;
 
-use super::{ExpectedTensor, LoadError, SafetensorsDtype, Shards};
+use super::{ExpectedTensor, LoadError, Shards};
+use crate::ranks::Element;
 use pattern::Pattern;
 use rule::Rule;
 use std::str::FromStr;
@@ -124,11 +125,7 @@ impl NameMap {
 
     /// Reads the elements of a parameter by the first rule that matches its path. It is an error if there is
     /// no rule, or if the tensor is missing, does not fit, or is not finite.
-    pub(crate) fn read<E: SafetensorsDtype>(
-        &self,
-        files: &mut Shards,
-        expected: &ExpectedTensor,
-    ) -> Result<Vec<E>, LoadError> {
+    pub(crate) fn read<E: Element>(&self, files: &mut Shards, expected: &ExpectedTensor) -> Result<Vec<E>, LoadError> {
         let mut rules = self.rules.iter();
         let Some((rule, names)) = rules.find_map(|rule| Some((rule, rule.names_in_file(expected.path)?))) else {
             return Err(LoadError::Unmapped { tensor: expected.path.into(), expected: format!("{:?}", expected.dims) });

@@ -1,6 +1,7 @@
-use super::super::{ExpectedTensor, LoadError, SafetensorsDtype, Shards, ensure_dtype, ensure_finite};
+use super::super::{ExpectedTensor, LoadError, Shards, ensure_dtype, ensure_finite};
 use super::axes::Axes;
 use super::pattern::Pattern;
+use crate::ranks::Element;
 
 /// One rule of a [`NameMap`](super::NameMap): `PATH = NAME or NAME [AXES] part I of N`.
 #[derive(Clone, Debug)]
@@ -52,7 +53,7 @@ impl Rule {
     }
 
     /// Reads the elements of a parameter from the tensor `name`, in the layout of the model.
-    pub fn read<E: SafetensorsDtype>(
+    pub fn read<E: Element>(
         &self,
         name: &str,
         files: &mut Shards,
