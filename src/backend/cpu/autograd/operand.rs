@@ -115,11 +115,6 @@ impl Operand {
         Self { tensor: tensor.clone(), gradient: OperandGradient::None }
     }
 
-    /// The address of the elements.
-    pub fn address(&self) -> usize {
-        self.elements().as_ptr().addr()
-    }
-
     /// The elements in the tensor's storage.
     pub fn elements(&self) -> &[f32] {
         storage::elements(&self.tensor).expect("`read` makes the tensor contiguous")
