@@ -39,7 +39,7 @@ impl<W: Tape<E, D>, T: Tape<E, D> + Merge<W>, E, D: Storage<E>> WeightTape<T, E,
     }
 }
 
-/// A weight on `tape`, that of the input.
+/// A weight on `tape`, with what its own tape has recorded.
 pub(crate) fn weight_on_tape<Dims: Shape, E: Real, D: Storage<E>, T: Tape<E, D>, W: WeightTape<T, E, D>>(
     weight: &Tensor<Dims, E, D, W>,
     tape: T,

@@ -105,7 +105,7 @@ where
     elementwise(op, kind, x, on_shape(op, y, &positions, shape)?)
 }
 
-/// Arithmetic of two tensors that have the same shape. A `y` without a tape is a constant.
+/// Arithmetic of two tensors that have the same shape, on the tapes of both.
 pub(crate) fn elementwise<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: Tape<E, D>>(
     op: &'static str,
     kind: Arithmetic,

@@ -168,8 +168,8 @@ pub trait TensorOrNumber<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> {
 #[diagnostic::do_not_recommend]
 impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for f64 {
     fn into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        let compute = || device.try_tensor_from_vec(vec![cast(self)], ())?.try_broadcast_like(shape);
-        (&compute().map_err(device_error::<D::Err>(op))?).into_tensor(op, shape, device)
+        let compute = || device.try_tensor_from_vec(vec![cast(self)], ())?.retaped::<T>().try_broadcast_like(shape);
+        compute().map_err(device_error::<D::Err>(op))
     }
 }
 

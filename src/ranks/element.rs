@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use num_traits::NumCast;
 use safetensors::Dtype;
 
-/// An element that files of weights hold, and that ranks send to each other and sum: `f32` or `f64`.
+/// An element that is written to files, and that ranks send to each other and sum: `f32` or `f64`.
 ///
 /// ```
 /// use typed_transformer::{ranks, ranks::{Element, Partial, Ranks, RanksError}};

@@ -136,8 +136,8 @@ pub fn enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: Rank
 }
 
 /// The sum of the ranks' terms, the same on all ranks (`g` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053),
-/// section 3). The backward pass is the identity: every rank has the gradient of the sum. For another operation with
-/// shards the sum [enters](enter).
+/// section 3). The backward pass is the identity: every rank has the gradient of the sum. Another operation with shards
+/// takes `enter(sum, &ranks)?`.
 ///
 /// `Partial<(..)> -> (..)`
 ///

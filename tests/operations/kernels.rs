@@ -19,7 +19,7 @@ type Call = (usize, usize, usize);
 
 const CALLS: [Call; 6] = [(1, 1, 1), (2, 3, 5), (3, 16, 16), (1, 17, 15), (5, 2, 33), (64, 15, 15)];
 
-/// Runs on the calls above and on random ones. As a trait object, so that proptest is compiled once.
+/// Runs on the calls above and on random ones. `run` is a trait object, so that proptest is compiled once.
 fn on_calls(run: &dyn Fn(&mut StdRng, (Unchecked, Unchecked, Unchecked))) {
     let run = |rng: &mut StdRng, (batch, queries, keys): Call| {
         run(rng, (Unchecked(batch), Unchecked(queries), Unchecked(keys)))

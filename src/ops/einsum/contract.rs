@@ -4,7 +4,7 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{Dim, DimError, MaybeSharded};
 use crate::internal::Internal;
 use crate::ops::contraction::{Label, Labelled, contract, label_array, sum_to};
-use crate::ops::operand::{AsWritten, JoinTapes, JoinedTape, OperandTape, TensorOrRef, beside};
+use crate::ops::operand::{AsWritten, JoinTapes, JoinedTape, OperandTape, TensorOrRef, second_operand};
 use crate::ops::views::{NamedAxes, Sizes};
 use crate::ops::{OpError, Real, dim_error, ensure_not_empty};
 use dfdx::shapes::{HasShape, Shape};
@@ -81,7 +81,7 @@ impl<Dims: Shape> Over<Dims> {
     {
         check_sizes(&[Axes::of(texts[0], &x, x_labels)?, Axes::of(texts[1], &w, w_labels)?])?;
         let x = x_tape.join(w_tape).put_on(x);
-        let w = beside(&x, w)?;
+        let w = second_operand(&x, w)?;
         let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, label_array(to));
         Dims::from_sizes(OP, product?, Internal(()))
     }
@@ -130,7 +130,7 @@ impl<Dims: Shape> Over<Dims> {
             Axes::of(texts[2], &v, v_labels)?,
         ])?;
         let x = x_tape.join(w_tape).join(v_tape).put_on(x);
-        let (w, v) = (beside(&x, w)?, v.put_tape(Default::default()));
+        let (w, v) = (second_operand(&x, w)?, v.put_tape(Default::default()));
 
         let of_w = w_labels.iter().filter(|label| !x_labels.contains(label));
         let kept = x_labels.iter().chain(of_w).filter(|label| v_labels.contains(label) || to.contains(label));
