@@ -179,8 +179,7 @@ where
     let to = shape.replace_axis(part);
     ensure_not_empty(op, &to)?;
     if D::HAS_KERNELS {
-        let starts = (0..outer).map(|block| (block * len + start) * inner).collect();
-        let row_len = part.size() * inner;
+        let (starts, row_len) = (starts_of_slices(outer, len, start, inner), part.size() * inner);
         return run_kernel(op, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, starts, row_len)?));
     }
     // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
@@ -188,6 +187,11 @@ where
     let compute =
         || input.try_reshape_like(&(outer, len, inner))?.try_slice((.., start..end, ..))?.try_reshape_like(&to);
     compute().map_err(device_error::<D::Err>(op))
+}
+
+// Not generic: it is compiled once.
+fn starts_of_slices(outer: usize, len: usize, start: usize, inner: usize) -> Vec<usize> {
+    (0..outer).map(|block| (block * len + start) * inner).collect()
 }
 
 /// The number of elements before the axis, along it and after it.

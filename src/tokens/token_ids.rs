@@ -163,9 +163,13 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// A batch without padding, of `token(row, position)`.
     pub(crate) fn from_fn(shape: (Batch, SeqLen), token: impl Fn(usize, usize) -> Fin<VocabSize>) -> Self {
         let (rows, len) = (shape.0.size(), shape.1.size());
-        let indices = (0..rows).flat_map(|row| (0..len).map(move |position| (row, position)));
-        let ids = indices.map(|(row, position)| token(row, position).value());
-        Self { ids: Indices::unchecked(ids.collect(), shape, VocabSize::default()), pad: None }
+        let mut ids = Vec::with_capacity(rows * len);
+        for row in 0..rows {
+            for position in 0..len {
+                ids.push(token(row, position).value());
+            }
+        }
+        Self { ids: Indices::unchecked(ids.into(), shape, VocabSize::default()), pad: None }
     }
 
     /// The same ids with another padding token.

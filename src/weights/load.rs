@@ -125,7 +125,11 @@ pub fn metadata(path: impl AsRef<Path>) -> Result<HashMap<String, String>, LoadE
 
 /// Compares the conventions in the file, if it has them, with those of the model.
 pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<(), LoadError> {
-    let expected = conventions::<Model>();
+    compare_with(&conventions::<Model>(), file)
+}
+
+// Not generic: it is compiled once, and not for each model.
+fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile) -> Result<(), LoadError> {
     let Some(lines) = file.metadata().get(CONVENTIONS) else {
         return Ok(());
     };

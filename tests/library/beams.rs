@@ -6,7 +6,7 @@ use crate::small_models::{
     VocabSize, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3, small_t5,
 };
 use serde_json::Value;
-use typed_transformer::generate::{BeamOptions, EarlyStopping, Generation, Sampler, beam_search};
+use typed_transformer::generate::{Beam, BeamOptions, EarlyStopping, Generation, Sampler, beam_search};
 use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
@@ -41,6 +41,12 @@ where
     let ends = numbers(&case["ends"]).into_iter().map(|end| Fin::new(end).unwrap());
     let prompt = ids(prompt, (Const, Read::new(prompt.len())));
     let found = beam_search(model, &prompt, num_beams(case), ends, 10, options).unwrap();
+    assert_found(&found, case);
+}
+
+// Not generic in models: it is compiled once.
+#[track_caller]
+fn assert_found(found: &[Beam<VocabSize>], case: &Value) {
     let texts: Vec<Vec<usize>> =
         found.iter().map(|beam| beam.tokens.iter().map(|token| token.value()).collect()).collect();
     let expected: Vec<Vec<usize>> = case["texts"].as_array().unwrap().iter().map(numbers).collect();

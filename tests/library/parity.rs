@@ -117,7 +117,12 @@ pub fn as_f64<S: Shape, E: Element, T>(tensor: &Tensor<S, E, Cpu, T>) -> Vec<f64
 where
     Cpu: Device<E>,
 {
-    tensor.as_vec().into_iter().map(|x| num_traits::ToPrimitive::to_f64(&x).unwrap()).collect()
+    exact(tensor.as_vec())
+}
+
+// Not generic in shapes: it is compiled once for each dtype.
+fn exact<E: Element>(elements: Vec<E>) -> Vec<f64> {
+    elements.into_iter().map(|x| num_traits::ToPrimitive::to_f64(&x).unwrap()).collect()
 }
 
 #[track_caller]
