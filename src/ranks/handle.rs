@@ -86,7 +86,11 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// # Panics
     /// If a thread panics, or if the type of the axis says another number of ranks.
     pub fn in_threads<Value: Send>(count: usize, run: impl Fn(&Self) -> Value + Sync) -> Vec<Value> {
-        let run = &run;
+        Self::run_in_threads(count, &run)
+    }
+
+    // With a trait object it is compiled once for each type of a value, and not for each call.
+    fn run_in_threads<Value: Send>(count: usize, run: &(dyn Fn(&Self) -> Value + Sync)) -> Vec<Value> {
         thread::scope(|scope| {
             let start = |member: Thread| {
                 scope.spawn(move || {

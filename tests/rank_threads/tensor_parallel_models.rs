@@ -291,6 +291,11 @@ fn join<E: Element>(
     joined.collect()
 }
 
+/// Random elements within `width` of `base`.
+fn draw<E: Element>(rng: &mut StdRng, count: usize, base: f64, width: f64) -> Vec<E> {
+    (0..count).map(|_| E::from_f64(base + width * rng.gen_range(-1.0..1.0)).unwrap()).collect()
+}
+
 /// A whole model whose parameters all differ.
 pub fn build_whole<Part, Tp, E>() -> Part::Whole
 where
@@ -318,9 +323,7 @@ where
                 true => (1.0, 0.3),
                 false => (0.0, 0.4),
             };
-            let count = options.shape.num_elements();
-            let elements =
-                (0..count).map(|_| E::from_f64(base + width * self.0.gen_range(-1.0..1.0)).unwrap()).collect();
+            let elements = draw(&mut self.0, options.shape.num_elements(), base, width);
             Cpu::default().try_tensor_from_vec(elements, options.shape).map(Some)
         }
     }
