@@ -71,10 +71,11 @@ fn attend<B: Dim, S: Dim, KV: ConstDim, G: ConstDim, QK: Even, VO: ConstDim>(
     value: Plain<(B, S, Product<KV, VO>)>,
     mask: &AttentionMask<B, S, S>,
 ) -> Plain<(B, S, Product<Product<KV, G>, VO>)> {
+    let rotary = Rotary::default();
     let query: Plain<(B, Product<KV, G>, S, QK)> = split_heads(query).unwrap();
-    let query: Plain<(B, Product<KV, G>, S, QK)> = rotary_positions(query, axis::<S>(), 0, Rotary::default()).unwrap();
+    let query: Plain<(B, Product<KV, G>, S, QK)> = rotary_positions(query, axis::<S>(), 0, rotary).unwrap(); // or over B
     let key: Plain<(B, KV, S, QK)> = split_heads(key).unwrap();
-    let key: Plain<(B, KV, S, QK)> = rotary_positions(key, axis::<S>(), 0, Rotary::default()).unwrap();
+    let key: Plain<(B, KV, S, QK)> = rotary_positions(key, axis::<S>(), 0, rotary).unwrap(); // or over B, KV
     let query: Plain<(B, S, Product<Product<KV, G>, QK>)> = merge_heads(query).unwrap();
     let key: Plain<(B, S, Product<KV, QK>)> = merge_heads(key).unwrap();
     grouped_query_attention(query, key, value, mask, AttentionOptions::default()).unwrap()
