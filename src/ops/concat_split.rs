@@ -189,7 +189,7 @@ where
     compute().map_err(device_error::<D::Err>(op))
 }
 
-// Not generic: it is compiled once.
+// This function is not generic, so it is compiled once.
 fn starts_of_slices(outer: usize, len: usize, start: usize, inner: usize) -> Vec<usize> {
     (0..outer).map(|block| (block * len + start) * inner).collect()
 }

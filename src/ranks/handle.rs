@@ -89,7 +89,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         Self::run_in_threads(count, &run)
     }
 
-    // With a trait object it is compiled once for each type of a value, and not for each call.
+    // `run` is a trait object, so this is compiled once for each type of a value, and not for each call.
     fn run_in_threads<Value: Send>(count: usize, run: &(dyn Fn(&Self) -> Value + Sync)) -> Vec<Value> {
         thread::scope(|scope| {
             let start = |member: Thread| {

@@ -128,7 +128,7 @@ pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<()
     compare_with(&conventions::<Model>(), file)
 }
 
-// Not generic: it is compiled once, and not for each model.
+// This function is not generic, so it is compiled once, and not for each model.
 fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile) -> Result<(), LoadError> {
     let Some(lines) = file.metadata().get(CONVENTIONS) else {
         return Ok(());

@@ -44,7 +44,7 @@ where
     assert_found(&found, case);
 }
 
-// Not generic in models: it is compiled once.
+// This function is not generic in models, so it is compiled once.
 #[track_caller]
 fn assert_found(found: &[Beam<VocabSize>], case: &Value) {
     let texts: Vec<Vec<usize>> =

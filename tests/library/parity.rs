@@ -120,7 +120,7 @@ where
     exact(tensor.as_vec())
 }
 
-// Not generic in shapes: it is compiled once for each dtype.
+// This function is not generic in shapes, so it is compiled once for each dtype.
 fn exact<E: Element>(elements: Vec<E>) -> Vec<f64> {
     elements.into_iter().map(|x| num_traits::ToPrimitive::to_f64(&x).unwrap()).collect()
 }

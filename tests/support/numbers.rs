@@ -24,7 +24,7 @@ pub fn random_in<Dims: Shape>(range: Range<f64>, rng: &mut StdRng, shape: Dims) 
     Cpu::default().tensor_from_vec(draw(range, rng, shape.num_elements()), shape)
 }
 
-// What does not depend on the dimensions is a function of its own, here and below: it is compiled once.
+// Code that does not depend on the dimensions is a function of its own, here and below, so it is compiled once.
 fn draw(range: Range<f64>, rng: &mut StdRng, count: usize) -> Vec<f64> {
     (0..count).map(|_| rng.gen_range(range.clone())).collect()
 }
