@@ -14,7 +14,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::process::ExitCode;
 use support::{BoxError, DeviceName, Outcome, Progress, all, cuda, load_weights, log, parse, print};
 use typed_transformer::{
-    generate::{Sampler, generate},
+    generate::{Sampler, generate_target},
     models::another_annotated::Annotated,
     nn::Module,
     ops::cross_entropy,
@@ -126,7 +126,7 @@ fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<(Word
             log(&format!("decoded {} words", decoded.len()));
         }
         let cipher: TokenIds<Batch, TgtLen, _> =
-            generate(model, &batch(plain, SrcLen)?, START, PAD, TgtLen, &mut Sampler::greedy())?;
+            generate_target(model, &batch(plain, SrcLen)?, START, PAD, TgtLen, &mut Sampler::greedy())?;
         let rows = (0..plain.len()).filter_map(|row| cipher.row(row));
         let ciphers = rows.map(|row| row.into_iter().take_while(|token| *token != PAD).collect());
         decoded.extend(plain.iter().cloned().zip(ciphers));

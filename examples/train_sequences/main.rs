@@ -23,7 +23,7 @@ use support::{
     ranks::{World, finish, on_first, prepare, progress, run_on_ranks},
 };
 use typed_transformer::{
-    generate::{Sampler, generate},
+    generate::{Sampler, generate_target},
     nn::Module,
     ops::partial_cross_entropy,
     prelude::*,
@@ -126,8 +126,14 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
 
 /// Greedy decoding: the model reads the given numbers and its own output so far.
 fn decode<D: Backend<f32>>(model: &Model<D>, sequences: &[Sequence]) -> Result<Vec<Numbers>, BoxError> {
-    let next: TokenIds<Batch, TgtLen, _> =
-        generate(model, &sources(sequences, Batch::new(sequences.len()))?, BEGIN, PAD, TgtLen, &mut Sampler::greedy())?;
+    let next: TokenIds<Batch, TgtLen, _> = generate_target(
+        model,
+        &sources(sequences, Batch::new(sequences.len()))?,
+        BEGIN,
+        PAD,
+        TgtLen,
+        &mut Sampler::greedy(),
+    )?;
     Ok((0..sequences.len()).filter_map(|row| next.row(row)).collect())
 }
 

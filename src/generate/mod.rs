@@ -1,10 +1,10 @@
 //! Decoding: generating tokens with a model.
 //!
-//! [`Generation`] generates texts token by token with any [`Autoregressive`] model, and hands out each token at once. So
-//! does [`Speculation`], with a small model that proposes what a large one checks. The functions return whole texts:
-//! [`generate_from_prompt`] continues a prompt; [`generate`] generates the targets of an encoder-decoder; [`beam_search`]
-//! looks for the most likely text. A [`Sampler`] chooses the tokens. A model reads each token once, because its cache
-//! keeps the keys and values of earlier positions.
+//! [`Generation`] generates texts token by token with any [`Autoregressive`] model, and hands out each token at once.
+//! So does [`Speculation`], with a small model that proposes what a large one checks. The functions return whole texts:
+//! [`generate_from_prompt`] continues a prompt; [`generate_target`] generates the targets of an encoder-decoder;
+//! [`beam_search`] looks for the most likely text. A [`Sampler`] chooses the tokens. A model reads each token once,
+//! because its cache keeps the keys and values of earlier positions.
 
 mod beams;
 mod distribution;
@@ -34,16 +34,16 @@ use crate::tokens::{Fin, TokenIds};
 /// [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
 ///
 /// ```
-/// # use typed_transformer::{doctest::*, generate::{Sampler, generate}, prelude::*};
+/// # use typed_transformer::{doctest::*, generate::{Sampler, generate_target}, prelude::*};
 /// const START: Fin<VocabSize> = Fin::literal::<26>();
 /// const END: Fin<VocabSize> = Fin::literal::<27>();
 /// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
 /// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(END), (Batch, SrcLen))?;
 /// let mut sampler = Sampler::with_temperature(0.8, 1)?;
-/// let target: TokenIds<Batch, TgtLen, VocabSize> = generate(&model, &source, START, END, TgtLen, &mut sampler)?;
+/// let target: TokenIds<Batch, TgtLen, VocabSize> = generate_target(&model, &source, START, END, TgtLen, &mut sampler)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn generate<
+pub fn generate_target<
     B: MaybeSharded,
     Src: AtMost<Config::MaxSrcLen>,
     Tgt: AtMost<Config::MaxTgtLen>,

@@ -202,7 +202,7 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
         cache: &mut Self::Cache,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        let ((start, _), len) = (cache.reserve(&self.norm, tokens.shape())?, tokens.shape().1);
+        let ((start, _), len) = (cache.advance(&self.norm, tokens.shape())?, tokens.shape().1);
         let mut x = self.embed(tokens, NoneTape)?;
         // The mask is made before the update: afterwards the cache counts the new positions as earlier ones.
         for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {

@@ -147,7 +147,7 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> 
         cache: &mut Self::Cache,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.reserve(&self.position_embedder, tokens.shape())?;
+        let (start, mask) = cache.advance(&self.position_embedder, tokens.shape())?;
         let mut x = self.embed(tokens, start, NoneTape)?;
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
             x = layer.forward(x, Config::NORM_EPSILON, &mask, |new| cache.update(new))?;

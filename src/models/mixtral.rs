@@ -180,7 +180,7 @@ impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>, P: Precisio
         cache: &mut Self::Cache,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.reserve(&self.norm, tokens.shape())?;
+        let (start, mask) = cache.advance(&self.norm, tokens.shape())?;
         let mut x = P::embed(&self.token_embedder, tokens, NoneTape)?;
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
             x = layer.forward(x, start, &mask, |new| cache.update(new))?;

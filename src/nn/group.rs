@@ -54,8 +54,8 @@ impl<Axis: RankAxis> Group<Axis> {
         self.ranks.as_ref().ok_or(OpError::Ranks { op, source })
     }
 
-    /// `x` itself, as the input of a product of which each rank computes some columns. The backward pass sums the
-    /// ranks' gradients of `x`.
+    /// Marks `x` as the input of a product of which each rank computes some columns. Forward returns `x` itself;
+    /// backward sums the ranks' gradients of `x`.
     pub fn enter<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         &self,
         x: Tensor<Dims, E, D, T>,
@@ -78,7 +78,7 @@ impl<Axis: RankAxis> Group<Axis> {
 
     /// [`multi_head_attention`](crate::ops::multi_head_attention), or
     /// [`grouped_query_attention`](crate::ops::grouped_query_attention), in the heads of this process.
-    pub fn attend<
+    pub fn attend_own_heads<
         B: MaybeSharded,
         Q: Dim,
         K: Dim,

@@ -32,7 +32,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         if ranks.is_empty() {
             return result;
         }
-        self.end_together();
+        self.allow_leaving();
         result.and(Err(RanksError::OtherRanks { axis: Axis::NAME, ranks }.into()))
     }
 
@@ -66,7 +66,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         for (rank, other) in all.iter().enumerate().skip(1) {
             let names = first.keys().chain(other.keys());
             if let Some(setting) = names.into_iter().find(|&name| first.get(name) != other.get(name)) {
-                self.end_together();
+                self.allow_leaving();
                 let value = |settings: &Settings| settings.get(setting).map_or("absent", String::as_str).to_string();
                 let (expected, found) = (value(first), value(other));
                 return Err(RanksError::Setting { axis: Axis::NAME, rank, setting: setting.clone(), expected, found });
@@ -75,12 +75,12 @@ impl<Axis: RankAxis> Ranks<Axis> {
         Ok(())
     }
 
-    /// Declares that all ranks have agreed to end. Each may then leave when it is done, and waits for the others
-    /// without a limit. Without it, a rank that leaves ends the others after 5 seconds.
+    /// Declares that all ranks have agreed to end: each may leave when it is done, and waits for the others without a
+    /// limit. Without it, a rank that leaves ends the others after 5 seconds.
     ///
     /// The next collective operation cancels it. On an axis of a [`split`](Self::split) it has no effect, because a
     /// split does not hold all ranks.
-    pub fn end_together(&self) {
+    pub fn allow_leaving(&self) {
         if self.is_world {
             self.worker.set_finished(true);
         }

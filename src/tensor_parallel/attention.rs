@@ -50,5 +50,5 @@ pub fn multi_head_attention<
     options: AttentionOptions<Shard<H, Axis>, Q, K, E, D, T>,
     ranks: &Ranks<Axis>,
 ) -> Result<Tensor<(B, Q, Product<Shard<H, Axis>, VODim>), E, D, T>, OpError> {
-    Group::of(ranks).attend(query, key, value, mask, options)
+    Group::of(ranks).attend_own_heads(query, key, value, mask, options)
 }

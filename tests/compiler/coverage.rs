@@ -37,7 +37,7 @@ const EXEMPT: [(&str, &str, &str); 23] = [
     ("dims::HasAxis", "Remaining", "follows from shape and axis"),
     ("dims::name", "Any", "every type has a name"),
     ("nn::Cache::new", "Dims", "any parameter of the model"),
-    ("nn::Cache::reserve", "Dims", "any parameter of the model"),
+    ("nn::Cache::advance", "Dims", "any parameter of the model"),
     ("nn::Layers::try_from_fn", "Error", "any error"),
     ("nn::LayersIter", "Items", "follows from the layers"),
     ("nn::ProjectionRule", "Arch", "follows from the field that holds the projection"),

@@ -3,7 +3,7 @@
 use crate::fixture::*;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use typed_transformer::generate::{Sampler, generate, generate_from_prompt};
+use typed_transformer::generate::{Sampler, generate_from_prompt, generate_target};
 use typed_transformer::nn::Autoregressive;
 use typed_transformer::ops::select;
 use typed_transformer::prelude::*;
@@ -92,7 +92,7 @@ where
     let source = random(&mut rng, Some(Fin::literal::<3>()), shape);
     let (start, end) = (Fin::literal::<9>(), Fin::new(rng.gen_range(0..VocabSize::SIZE)).unwrap());
     let tgt = SeqLen::new(len).unwrap();
-    let cached = generate(&model, &source, start, end, tgt, &mut Sampler::greedy()).unwrap();
+    let cached = generate_target(&model, &source, start, end, tgt, &mut Sampler::greedy()).unwrap();
     assert_eq!(cached.as_slice(), generate_without_cache(&model, &source, start, end, len));
 }
 

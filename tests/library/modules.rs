@@ -4,7 +4,7 @@ use crate::{fixture::*, recorded::Recorded};
 use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use typed_transformer::dims::Unchecked;
-use typed_transformer::generate::{Sampler, generate};
+use typed_transformer::generate::{Sampler, generate_target};
 use typed_transformer::models::another_annotated::Annotated;
 use typed_transformer::nn::Module;
 use typed_transformer::ops::{DropoutSeed, dropout, residual};
@@ -206,7 +206,7 @@ fn greedy_decoding_of_a_batch_equals_decoding_each_sequence() {
     let source = source(&[[1, 2, 3], [4, 5, 10], [6, 7, 8]]);
     let len = SeqLen::new(12).unwrap();
     let start = Fin::literal::<11>();
-    let generated = generate(&model, &source, start, TGT_PAD, len, &mut Sampler::greedy()).unwrap();
+    let generated = generate_target(&model, &source, start, TGT_PAD, len, &mut Sampler::greedy()).unwrap();
 
     for row in 0..3 {
         let alone: Vec<_> = source.row(row).unwrap();
@@ -263,7 +263,8 @@ fn a_model_learns() {
         update(&mut model, loss.backward().unwrap(), &mut adam, schedule.learning_rate(step), 1.0).unwrap();
     }
     assert!(losses[0] > 2.0 && losses[59] < 0.05, "{losses:?}");
-    let generated = generate(&model, &source, Fin::literal::<11>(), TGT_PAD, len, &mut Sampler::greedy()).unwrap();
+    let generated =
+        generate_target(&model, &source, Fin::literal::<11>(), TGT_PAD, len, &mut Sampler::greedy()).unwrap();
     assert_eq!(generated.indices(), labels.indices());
 }
 
@@ -341,7 +342,8 @@ fn the_start_token_can_be_the_end_token() {
     let model = LM::<TypedModel, f64, Cpu>::build(&Cpu::seed_from_u64(5));
     let source = source(&[[1, 2, 3]]);
     let start = Fin::literal::<4>();
-    let generated = generate(&model, &source, start, start, SeqLen::new(3).unwrap(), &mut Sampler::greedy()).unwrap();
+    let generated =
+        generate_target(&model, &source, start, start, SeqLen::new(3).unwrap(), &mut Sampler::greedy()).unwrap();
     let target = TokenIds::from_ids(&[4], None, (Batch::new(1), SeqLen::new(1).unwrap())).unwrap();
     let first = logits(&model, &source, &target);
     let best = (0..VocabSize::SIZE).max_by(|&a, &b| first[a].total_cmp(&first[b])).unwrap();
@@ -353,7 +355,7 @@ fn greedy_decoding_of_nan_logits_is_an_error() {
     let mut model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
     model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; 13]));
     let len = SeqLen::new(3).unwrap();
-    let error = generate(&model, &source(&[[1, 2]]), TGT_PAD, TGT_PAD, len, &mut Sampler::greedy()).unwrap_err();
+    let error = generate_target(&model, &source(&[[1, 2]]), TGT_PAD, TGT_PAD, len, &mut Sampler::greedy()).unwrap_err();
     assert_eq!(error.to_string(), "choose: every element is NaN or -inf");
 }
 

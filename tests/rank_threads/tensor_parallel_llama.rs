@@ -184,7 +184,7 @@ where
         cache: &mut ParallelCache<B, Config, Tp, E>,
         tp: &Ranks<Tp>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, Cpu>, OpError> {
-        let (start, mask) = cache.reserve(&self.norm, ids.shape())?;
+        let (start, mask) = cache.advance(&self.norm, ids.shape())?;
         let mut x = embed(&self.token_embedder, ids, NoneTape)?;
         for (block, cache) in self.layers.iter().zip(&mut cache.layers) {
             x = block.forward(x, start, &mask, |new| cache.update(new), tp)?;

@@ -71,7 +71,7 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Pre
         cache: &mut Self::Cache,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.self_attention.reserve(&self.model.decoder_norm, tokens.shape())?;
+        let (start, mask) = cache.self_attention.advance(&self.model.decoder_norm, tokens.shape())?;
         let (_, next, max) = mask.shape();
         let position_bias = self.model.decoder_position_bias(start, (next, max), NoneTape)?;
         let source_mask = source_mask(tokens.shape(), &cache.source_padding)?;

@@ -70,7 +70,7 @@ impl<B: MaybeSharded, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precisio
         cache: &mut Self::Cache,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.self_attention.reserve(&self.model.position_embedder, tokens.shape())?;
+        let (start, mask) = cache.self_attention.advance(&self.model.position_embedder, tokens.shape())?;
         let mut x = self.model.embed(tokens, start, NoneTape)?;
         let caches = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);
         for (layer, (target, source)) in self.model.decoder.iter().zip(caches) {

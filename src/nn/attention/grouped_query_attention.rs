@@ -168,7 +168,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
             let key = rotate(self.key_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, NumKeyValueHeads*QKDim)
             let value = self.value_proj.column_parallel(x)?; // (B, S, NumKeyValueHeads*VODim)
             let (key, value) = update_cache((key, value))?; // (B, K, …)
-            let attended = self.group.attend(query, key, value, mask, A::attention_options())?; // (B, S, H*VODim)
+            let attended = self.group.attend_own_heads(query, key, value, mask, A::attention_options())?; // (B, S, H*VODim)
             self.group.dropout(self.output_proj.row_parallel(attended, &self.group)?, A::DROPOUT)
         })
     }

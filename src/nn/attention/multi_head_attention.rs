@@ -103,7 +103,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
         (key, value): KeysAndValues<B, K, A, E, D, T>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
-        let attended = self.group.attend(query, key, value, mask, A::attention_options())?; // (B, Q, H*VODim)
+        let attended = self.group.attend_own_heads(query, key, value, mask, A::attention_options())?; // (B, Q, H*VODim)
         self.group.dropout(self.output_proj.row_parallel(attended, &self.group)?, A::DROPOUT)
     }
 

@@ -76,10 +76,10 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
         self.len == 0
     }
 
-    /// Reserves the `next` positions `(B, S)`, which each layer's [`update`](KeyValueCache::update) fills afterwards.
-    /// The parameter says of which model. Returns the number of positions before them and their mask `(B, S,
-    /// CacheCapacity<MaxLen>)`, for layers without a window. The cache of a layer with one [gives its
-    /// own](KeyValueCache::mask_of_kind).
+    /// Advances by the `next` positions `(B, S)`, which each layer's [`update`](KeyValueCache::update) fills
+    /// afterwards. `parameter` is the one that the cache was made with. Returns the number of positions before them and
+    /// their mask `(B, S, CacheCapacity<MaxLen>)`, for layers without a window. The cache of a layer with one [gives
+    /// its own](KeyValueCache::mask_of_kind).
     ///
     /// # Errors
     /// [`OpError::OtherCache`] if the cache is for another model; [`OpError::Range`] if it has no room for the positions;
@@ -90,7 +90,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
     /// let device = Cpu::default();
     /// let parameter: Tensor<(VocabSize, EmbedDim), f32, Cpu> = device.zeros();
     /// let mut cache = Cache::<Batch, MaxSeqLen, NumLayers, Model, f32, Cpu>::new(&parameter, Batch)?;
-    /// let (start, mask) = cache.reserve(&parameter, (Batch, SeqLen))?;
+    /// let (start, mask) = cache.advance(&parameter, (Batch, SeqLen))?;
     /// for layer in &mut cache.layers {
     ///     let (keys, values) = layer.update::<SeqLen>((device.zeros(), device.zeros()))?;
     ///     assert_eq!(keys.shape().1, mask.shape().2);
@@ -98,7 +98,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
     /// assert_eq!((start, cache.len()), (0, 4));
     /// # Ok::<(), OpError>(())
     /// ```
-    pub fn reserve<Dims: Shape, S: Dim>(
+    pub fn advance<Dims: Shape, S: Dim>(
         &mut self,
         parameter: &Tensor<Dims, E, D>,
         (batch, next): (B, S),

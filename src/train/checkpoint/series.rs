@@ -160,8 +160,8 @@ impl Series {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // Beside the newest of another training run, a file `.best` would be taken for that run's. It then gets its
-        // name last.
+        // Beside the newest of another training run, a file `.best` would be taken for that run's. The new checkpoint
+        // then replaces the newest before it is named `.best`.
         let names_best_first = self.before != FoundAtStart::Foreign;
         let mut best = if is_best && names_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
         partial.commit().map_err(cannot_write(&self.path))?;
@@ -233,7 +233,7 @@ fn cannot_write(path: &Path) -> impl Fn(io::Error) -> SaveError {
     move |source| SaveError::Write { path: path.into(), source }
 }
 
-/// What a file is that is no checkpoint of this training run.
+/// Says for an error what kind of file is in the place of a checkpoint of this training run.
 pub(in super::super) fn description_of(path: &Path) -> &'static str {
     match file_kind(path) {
         FileKind::Weights => "a file of weights, not a checkpoint",
@@ -250,7 +250,7 @@ fn set_aside_note(path: &Path) -> ResumeNote {
     ResumeNote::SetAside { path: path.into(), why, kept: damaged_name(path) }
 }
 
-/// Gives a file that the next checkpoint replaces a second name: the first free one of `PATH.damaged`,
+/// Keeps a file under a second name before the next checkpoint replaces it: the first free one of `PATH.damaged`,
 /// `PATH.damaged-2`, ….
 fn set_aside(path: &Path) -> io::Result<()> {
     let kept = damaged_name(path);

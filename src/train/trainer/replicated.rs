@@ -47,14 +47,14 @@ impl<O, S: Schedule> Trainer<O, S> {
         let stop_requested = Partial::term(if self.stop.load(Ordering::Relaxed) { 1.0 } else { 0.0 });
         let [loss, num_stop_requests] = sum(ranks, [loss, stop_requested])?;
         if !loss.is_finite() {
-            ranks.end_together();
+            ranks.allow_leaving();
             return Err(TrainError::Loss { step: self.progress.steps_made, loss });
         }
         let report =
             self.make_step(model.as_mut(), gradients.into_sum(Internal(())), loss, tokens).inspect_err(|error| {
                 // It is the same on all ranks.
                 if matches!(error, TrainError::Gradient { .. } | TrainError::Op(OpError::Hyperparameter { .. })) {
-                    ranks.end_together();
+                    ranks.allow_leaving();
                 }
             })?;
         self.stopped = num_stop_requests > 0.0;
@@ -67,7 +67,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             }
         }
         if self.stopped || report.steps_made == report.steps {
-            ranks.end_together();
+            ranks.allow_leaving();
         }
         self.save_if_due::<Model, E, D>(model);
         Ok(report)

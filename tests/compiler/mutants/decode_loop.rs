@@ -1,7 +1,7 @@
 //! A decode loop: encodes the source once, caches the keys and values of each layer, and writes the target
 //! token by token like `generate`.
 
-use typed_transformer::generate::{Sampler, generate};
+use typed_transformer::generate::{Sampler, generate_target};
 use typed_transformer::nn::LmHead;
 use typed_transformer::ops::{Activation, GeluTanh, argmax, select};
 use typed_transformer::prelude::*;
@@ -170,6 +170,6 @@ pub fn main() {
     let len = TgtLen::new(7).unwrap();
     let spoken: TokenIds<Batch, TgtLen, Sounds> = speak(&model, &words, len);
     let expected: TokenIds<Batch, TgtLen, Sounds> =
-        generate(&model, &words, START, END, len, &mut Sampler::greedy()).unwrap();
+        generate_target(&model, &words, START, END, len, &mut Sampler::greedy()).unwrap();
     assert_eq!(spoken.as_slice(), expected.as_slice());
 }

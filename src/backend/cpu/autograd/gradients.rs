@@ -154,8 +154,8 @@ impl Gradients<f32, Cpu> {
         Ok(&mut *self.of_dfdx.get_or_alloc_mut(parameter)?)
     }
 
-    /// Calls the hook: all kernels that read the parameter have added to its gradient, if any did.
-    pub fn complete(&mut self, parameter: &FlatTensor) -> Result<(), CpuError> {
+    /// Tells the hook that all kernels that read the parameter have added to its gradient, if any did.
+    pub fn report_complete(&mut self, parameter: &FlatTensor) -> Result<(), CpuError> {
         let id = tensor_id(parameter);
         if let Some(hook) = self.hook.clone().filter(|_| self.in_dfdx.contains(&id)) {
             hook.receive(id, self.of_parameter(parameter)?);

@@ -49,7 +49,8 @@ enum State<E, D: Storage<E>> {
 
 struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
-    /// The parameters that dfdx's operations read, and those that earlier, accumulated passes reached.
+    /// The parameters that dfdx's operations read, and those with a gradient from earlier passes, to which this one
+    /// adds.
     parameters: HashSet<UniqueId>,
     /// The time at which the first kernel read each parameter.
     first_reads: HashMap<UniqueId, u64>,
@@ -164,8 +165,8 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
             match operation {
                 Operation::OfDfdx(backward) => backward(gradients.for_dfdx()?)?,
                 Operation::OfKernel(backward) => backward(&mut gradients)?,
-                Operation::Read(parameter, complete) if pass.first_reads.get(&parameter) == Some(&time) => {
-                    complete(&mut gradients)?;
+                Operation::Read(parameter, report_complete) if pass.first_reads.get(&parameter) == Some(&time) => {
+                    report_complete(&mut gradients)?;
                 }
                 Operation::Read(..) => {}
             }
@@ -185,8 +186,8 @@ impl SharedTape<f32, Cpu> {
             && let Entry::Vacant(entry) = pass.first_reads.entry(id)
         {
             let (time, parameter) = (*entry.insert(now()), parameter.clone());
-            let complete = move |gradients: &mut Gradients<f32, Cpu>| gradients.complete(&parameter);
-            pass.operations.push((time, Operation::Read(id, Box::new(complete))));
+            let report_complete = move |gradients: &mut Gradients<f32, Cpu>| gradients.report_complete(&parameter);
+            pass.operations.push((time, Operation::Read(id, Box::new(report_complete))));
         }
     }
 }

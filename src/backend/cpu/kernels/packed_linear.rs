@@ -96,7 +96,7 @@ mod tests {
     }
 
     /// The kernel agrees with the definition in `f64`, in which the weight is the one that is stored. In the product of
-    /// one row each `x` may have an error of its own, as a part of the largest `x`.
+    /// one row each `x` is rounded, by at most `x_error` times the largest `|x|`.
     fn agrees<F: Format>(rows: usize, out_features: usize, in_features: usize, x_error: f64) {
         let elements: Vec<f32> = (0..out_features * in_features).map(|i| number(i + 3) / 7.0).collect();
         let weight = PackedWeight::<F>::pack(elements.iter().copied(), in_features).unwrap();

@@ -1,6 +1,6 @@
-use super::block::{SequenceDropout, SequenceMask};
 use super::blocked_backward::BlockedBackward;
 use super::blocked_forward::BlockedForward;
+use super::score_block::{SequenceDropout, SequenceMask};
 use super::{AttentionConfig, WeightDropout};
 use crate::autograd::{Buffer, KernelOutput, Operand, Partition, Split, with_backward};
 use crate::mask_rule::MaskRule;
@@ -143,7 +143,7 @@ impl Attention {
 }
 
 /// Attention by blocks of scores.
-pub fn attention_kernel(
+pub fn blocked_attention(
     [query, key, value]: [Operand; 3],
     bias: Option<Operand>,
     mask: MaskRule,

@@ -1,5 +1,5 @@
 use super::AttentionConfig;
-use super::block::{
+use super::score_block::{
     KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, block_stride, blocks, multiply_block, pack_rows,
     pack_transposed,
 };

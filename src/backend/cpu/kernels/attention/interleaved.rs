@@ -17,7 +17,7 @@ struct Saved {
 }
 
 /// Attention on one sequence a lane.
-pub fn attention_kernel(
+pub fn interleaved_attention(
     [query, key, value]: [Operand; 3],
     mask: MaskRule,
     config: AttentionConfig,

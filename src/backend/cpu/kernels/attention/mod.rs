@@ -6,7 +6,6 @@
 //! for the backward pass. Without it the training step of rot13 (`cargo bench --bench peers -- rot13`) takes 3.1 times
 //! as long.
 
-mod block;
 mod blocked;
 mod blocked_backward;
 mod blocked_forward;
@@ -16,6 +15,7 @@ mod interleaved;
 mod interleaved_backward;
 mod interleaved_forward;
 mod interleaved_mask;
+mod score_block;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +24,9 @@ pub use dims::{AttentionConfig, AttentionDims};
 use crate::autograd::{KernelOutput, Operand};
 use crate::mask_rule::MaskRule;
 use crate::simd::simd_width;
+use blocked::blocked_attention;
 use dfdx::tensor::CpuError;
+use interleaved::interleaved_attention;
 
 /// The maximum number of key and value elements in a head for interleaved attention. More elements would not
 /// stay in the first-level cache.
@@ -52,7 +54,7 @@ pub fn attention_kernel(
     // A lane without a sequence costs as much as one with a sequence.
     let fills_lanes = lanes > 1 && mask.batch() >= lanes / 2;
     match is_small && fills_lanes && bias.is_none() && dropout.is_none() && dims.group_size() == 1 {
-        true => interleaved::attention_kernel(operands, mask, config, lanes),
-        false => blocked::attention_kernel(operands, bias, mask, dropout, config),
+        true => interleaved_attention(operands, mask, config, lanes),
+        false => blocked_attention(operands, bias, mask, dropout, config),
     }
 }

@@ -1,7 +1,7 @@
 //! Greedy decoding runs on the device of its model.
-//! Covers `D` of `generate::generate`.
+//! Covers `D` of `generate::generate_target`.
 //! Right with `One` for `Other` in line 22.
-use typed_transformer::{generate::{Sampler, generate}, prelude::*};
+use typed_transformer::{generate::{Sampler, generate_target}, prelude::*};
 
 dims! {
     Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; SrcLen = 5; TgtLen = 7; Batch;
@@ -19,7 +19,7 @@ fn write<M: Writer, One: Backend<f32>, Other: Backend<f32>>(
     start: Fin<Sounds>,
     end: Fin<Sounds>,
 ) -> Result<TokenIds<Batch, TgtLen, Sounds>, OpError> {
-    generate::<_, _, _, _, _, Other>(model, source, start, end, TgtLen, &mut Sampler::greedy())
+    generate_target::<_, _, _, _, _, Other>(model, source, start, end, TgtLen, &mut Sampler::greedy())
 }
 
 fn main() {}

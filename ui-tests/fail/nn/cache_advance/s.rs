@@ -1,5 +1,5 @@
-//! A cache reserves the positions that its mask is for.
-//! Covers `S` of `nn::Cache::reserve`.
+//! A cache advances by the positions that its mask is for.
+//! Covers `S` of `nn::Cache::advance`.
 //! Right with `Next` for `Prompt` in line 15.
 use typed_transformer::{
     nn::{Cache, CacheCapacity},
@@ -14,7 +14,7 @@ fn begin<A: Arch>(
     batch: Batch,
     next: Prompt,
 ) -> Result<(usize, AttentionMask<Batch, Next, CacheCapacity<MaxLen>>), OpError> {
-    cache.reserve(parameter, (batch, next))
+    cache.advance(parameter, (batch, next))
 }
 
 fn main() {}

@@ -1,7 +1,7 @@
 //! Greedy decoding uses the element type of its model.
-//! Covers `E` of `generate::generate`.
+//! Covers `E` of `generate::generate_target`.
 //! Right with `f32` for `f64` in line 19.
-use typed_transformer::{generate::{Sampler, generate}, prelude::*};
+use typed_transformer::{generate::{Sampler, generate_target}, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; SrcLen = 5; TgtLen = 7; Batch; }
 
@@ -16,7 +16,7 @@ fn write<Small: Writer, Large: Writer>(
     start: Fin<Sounds>,
     end: Fin<Sounds>,
 ) -> Result<TokenIds<Batch, TgtLen, Sounds>, OpError> {
-    generate::<_, _, _, Small, f64, _>(model, source, start, end, TgtLen, &mut Sampler::greedy())
+    generate_target::<_, _, _, Small, f64, _>(model, source, start, end, TgtLen, &mut Sampler::greedy())
 }
 
 fn main() {}

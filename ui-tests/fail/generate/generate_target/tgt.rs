@@ -1,8 +1,8 @@
 //! A generated answer is at most as long as the model's maximum.
-//! Covers `Tgt` of `generate::generate`.
+//! Covers `Tgt` of `generate::generate_target`.
 //! Right with `TgtLen` for `Long` in line 24.
-//! Mutants cover `Config` by `Small` of `generate::generate`.
-use typed_transformer::{generate::{Sampler, generate}, prelude::*};
+//! Mutants cover `Config` by `Small` of `generate::generate_target`.
+use typed_transformer::{generate::{Sampler, generate_target}, prelude::*};
 
 dims! {
     Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; Long = 17; SrcLen = 5;
@@ -21,7 +21,7 @@ fn write<Small: Writer, Large: Writer>(
     end: Fin<Sounds>,
     sampler: &mut Sampler<Sounds>,
 ) {
-    let _answer = generate::<_, _, _, Small, _, _>(model, source, start, end, Long, sampler);
+    let _answer = generate_target::<_, _, _, Small, _, _>(model, source, start, end, Long, sampler);
 }
 
 fn main() {}

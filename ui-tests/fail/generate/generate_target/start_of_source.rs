@@ -1,6 +1,6 @@
 //! Greedy decoding starts with a token of the target vocabulary.
 //! Right with `Sounds` for `Letters` in line 12.
-use typed_transformer::{generate::{Sampler, generate}, prelude::*};
+use typed_transformer::{generate::{Sampler, generate_target}, prelude::*};
 
 dims! { Letters = 28; Sounds = 28; Max = 16; TgtLen = 4; Batch; }
 
@@ -12,7 +12,7 @@ fn write<M: Writer>(
     start: Fin<Letters>,
     end: Fin<Sounds>,
 ) -> Result<TokenIds<Batch, TgtLen, Sounds>, OpError> {
-    generate(model, source, start, end, TgtLen, &mut Sampler::greedy())
+    generate_target(model, source, start, end, TgtLen, &mut Sampler::greedy())
 }
 
 fn main() {}

@@ -1,8 +1,8 @@
 //! Greedy decoding uses the vocabularies of its model.
-//! Covers `Config` of `generate::generate`.
+//! Covers `Config` of `generate::generate_target`.
 //! Right with `Small` for `Large` in line 20.
-//! Mutants cover `B` by `Batch` of `generate::generate`.
-use typed_transformer::{generate::{Sampler, generate}, prelude::*};
+//! Mutants cover `B` by `Batch` of `generate::generate_target`.
+use typed_transformer::{generate::{Sampler, generate_target}, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; SrcLen = 5; TgtLen = 7; Batch; }
 
@@ -17,7 +17,7 @@ fn write<Small: Writer, Large: Writer>(
     start: Fin<Sounds>,
     end: Fin<Sounds>,
 ) -> Result<TokenIds<Batch, TgtLen, Sounds>, OpError> {
-    generate::<_, _, _, Large, f32, _>(model, source, start, end, TgtLen, &mut Sampler::greedy())
+    generate_target::<_, _, _, Large, f32, _>(model, source, start, end, TgtLen, &mut Sampler::greedy())
 }
 
 fn main() {}

@@ -1,7 +1,7 @@
 //! A source is at most as long as the model's maximum.
-//! Covers `Src` of `generate::generate`.
+//! Covers `Src` of `generate::generate_target`.
 //! Right with `SrcLen` for `Long` in line 20.
-use typed_transformer::{generate::{Sampler, generate}, prelude::*};
+use typed_transformer::{generate::{Sampler, generate_target}, prelude::*};
 
 dims! {
     Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; Long = 17; SrcLen = 5;
@@ -21,7 +21,7 @@ fn write<M: Writer>(
     start: Fin<Sounds>,
     end: Fin<Sounds>,
 ) {
-    let _answer: Answer = generate(model, source, start, end, TgtLen, &mut Sampler::greedy());
+    let _answer: Answer = generate_target(model, source, start, end, TgtLen, &mut Sampler::greedy());
 }
 
 fn main() {}
