@@ -1,7 +1,7 @@
 //! The definition of [`Backend::assign_positions`].
 
 use super::Backend;
-use crate::dims::{AnyDim, Dim, MaybeSharded};
+use crate::dims::{AnyDim, Dim, MaybeSharded, unnamed};
 use crate::error::{OpError, Real, device_error};
 use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::Tensor;
@@ -35,8 +35,8 @@ fn join<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim, E: Real, D: Backend<E>>(
 ) -> Result<(), D::Err> {
     let ((batch, len, width), (_, part_len, _)) = (*out.shape(), *part.shape());
     let (batch, len, width, part_len) = (batch.size(), len.size(), width.size(), part_len.size());
-    let old = out.clone().try_reshape_like(&(batch, len, width))?;
-    let mut joined = part.clone().try_reshape_like(&(batch, part_len, width))?;
+    let old = unnamed(out.clone()).try_reshape_like(&(batch, len, width))?;
+    let mut joined = unnamed(part.clone()).try_reshape_like(&(batch, part_len, width))?;
     if start > 0 {
         joined = (old.clone().try_slice((.., ..start, ..))?, joined).try_concat_along(Axis::<1>)?;
     }

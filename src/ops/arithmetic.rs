@@ -5,7 +5,7 @@
 
 use super::contraction::{Label, Labelled, broadcast, label_array};
 use super::operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from};
-use super::unnamed::zip;
+use super::unnamed::{reshape_to, zip};
 use super::views::{NamedAxes, Sizes};
 use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::backend::{Arithmetic, Backend, Tape, arithmetic_kernel, run_kernel};
@@ -13,7 +13,7 @@ use crate::dims::{AxesAmong, DataShape};
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Merge, PutTape, Tensor};
-use dfdx::tensor_ops::{BroadcastTo, ReshapeTo, TryAdd, TryDiv, TryMul, TrySub};
+use dfdx::tensor_ops::{BroadcastTo, TryAdd, TryDiv, TryMul, TrySub};
 use std::array;
 
 /// Declares operations of one signature, each from its formula and the result of the example. The signature is not part
@@ -144,7 +144,7 @@ where
 {
     let sizes = shape.concrete();
     if positions.is_empty() {
-        let scalar = y.try_reshape_like(&()).map_err(device_error(op))?;
+        let scalar = reshape_to(op, y, ())?;
         return scalar.try_broadcast_like::<_, Dims::AllAxes>(&shape).map_err(device_error(op));
     }
     let y = Labelled { tensor: Smaller::into_sizes(op, y, Internal(()))?, labels: labels_of(positions) };

@@ -1,11 +1,11 @@
 //! Concatenation, splitting and slicing of an axis.
 
-use super::{OpError, Real, device_error, ensure_not_empty, scale};
+use super::{OpError, Real, device_error, ensure_not_empty, scale, unnamed::reshape_to};
 use crate::backend::{Backend, Tape, concat_kernel, gather_kernel, run_kernel};
 use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
 use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{ReshapeTo, TryConcatAlong};
+use dfdx::tensor_ops::TryConcatAlong;
 
 /// Concatenates two tensors along an axis: `(.., One, ..), (.., Other, ..) -> (.., Total, ..)` with
 /// `One + Other = Total`.
@@ -64,12 +64,9 @@ where
     }
     // dfdx cannot hold two gradients of one tensor at once, and a scaled tensor is a new one.
     let other = if T::OWNS_TAPE { scale(other, 1.0)? } else { other };
-    let compute = || {
-        let one = one.try_reshape_like(&(outer, len, inner))?;
-        let other = other.try_reshape_like(&(outer, other_len, inner))?;
-        (one, other).try_concat_along(Axis::<1>)?.try_reshape_like(&to)
-    };
-    compute().map_err(device_error::<D::Err>(OP))
+    let one = reshape_to(OP, one, (outer, len, inner))?;
+    let other = reshape_to(OP, other, (outer, other_len, inner))?;
+    reshape_to(OP, (one, other).try_concat_along(Axis::<1>).map_err(device_error(OP))?, to)
 }
 
 /// The dimension of a part that [`split`] makes.
@@ -184,9 +181,8 @@ where
     }
     // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
     let input = if T::OWNS_TAPE { scale(input, 1.0)? } else { input };
-    let compute =
-        || input.try_reshape_like(&(outer, len, inner))?.try_slice((.., start..end, ..))?.try_reshape_like(&to);
-    compute().map_err(device_error::<D::Err>(op))
+    let blocks = reshape_to(op, input, (outer, len, inner))?;
+    reshape_to(op, blocks.try_slice((.., start..end, ..)).map_err(device_error(op))?, to)
 }
 
 // This function is not generic, so it is compiled once.

@@ -1,4 +1,4 @@
-use super::{OpError, Real, concat_split::outer_len_inner, device_error, ensure_not_empty};
+use super::{OpError, Real, concat_split::outer_len_inner, device_error, ensure_not_empty, unnamed::reshape_to};
 use crate::backend::{Backend, MiddleAxis, Tape, cumsum_kernel, run_kernel};
 use crate::dims::{AxisOf, Dim, HasAxis};
 use dfdx::shapes::{Axes, Axis, HasShape};
@@ -30,8 +30,8 @@ where
         let axis = MiddleAxis { outer, len, inner };
         return run_kernel(OP, shape, T::default(), |tape| Ok(cumsum_kernel(D::read(input, tape)?, axis)?));
     }
+    let mut sums = reshape_to(OP, input, (outer, len, inner))?;
     let compute = || {
-        let mut sums = input.try_reshape_like(&(outer, len, inner))?;
         // Each sum of `width` elements and the one before it make a sum of twice as many.
         let mut width = 1;
         while width < len {
@@ -42,7 +42,7 @@ where
             sums = sums.try_add((nothing.retaped::<T>(), before).try_concat_along(Axis::<1>)?)?;
             width *= 2;
         }
-        sums.try_reshape_like(&shape)
+        Ok(sums)
     };
-    compute().map_err(device_error::<D::Err>(OP))
+    reshape_to(OP, compute().map_err(device_error::<D::Err>(OP))?, shape)
 }

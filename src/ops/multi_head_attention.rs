@@ -1,14 +1,12 @@
 use super::attention::{check_sizes, check_values, masked_softmax};
 use super::dropout::ensure_is_rate;
-use super::{
-    AttentionOptions, OpError, Real, device_error, drop_others, kept_elements, kept_factor, merge_heads, split_heads,
-};
+use super::unnamed::{matmul, matmul_transposed, reshape_to};
+use super::{AttentionOptions, OpError, Real, drop_others, kept_elements, kept_factor, merge_heads, split_heads};
 use crate::backend::{AttentionConfig, AttentionDims, Backend, Tape, WeightDropout, attention_kernel, run_kernel};
 use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product, name};
 use crate::mask::AttentionMask;
-use dfdx::shapes::{Axes4, HasShape};
+use dfdx::shapes::HasShape;
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{PermuteTo, ReshapeTo, TryMatMul};
 
 const OP: &str = "attention";
 
@@ -118,18 +116,12 @@ pub(crate) fn attend<
     // The queries of a group of heads become rows of one matrix, so the product reads each head of the key once.
     let kv_heads = KeyValueHeads::default();
     let rows = H::SIZE / KeyValueHeads::SIZE.max(1) * queries.size();
-    let logits = || {
-        let query = query.try_reshape_like(&(batch, kv_heads, rows, QKDim::default()))?;
-        let key = key.try_permute::<_, Axes4<0, 1, 3, 2>>()?;
-        query.try_matmul(key)?.try_reshape_like(&(batch, heads, queries, keys))
-    };
-    let mut weights = masked_softmax(logits().map_err(device_error::<D::Err>(OP))?, bias, mask, mask_fill)?;
+    let query = reshape_to(OP, query, (batch, kv_heads, rows, QKDim::default()))?;
+    let logits = reshape_to(OP, matmul_transposed(OP, query, key)?, (batch, heads, queries, keys))?;
+    let mut weights = masked_softmax(logits, bias, mask, mask_fill)?;
     if let Some(kept) = kept {
         weights = drop_others(weights, kept, dropout)?;
     }
-    let attended = || {
-        let weights = weights.try_reshape_like(&(batch, kv_heads, rows, keys))?;
-        weights.try_matmul(value)?.try_reshape_like(&(batch, heads, queries, VODim::default()))
-    };
-    merge_heads(attended().map_err(device_error::<D::Err>(OP))?)
+    let weights = reshape_to(OP, weights, (batch, kv_heads, rows, keys))?;
+    merge_heads(reshape_to(OP, matmul(OP, weights, value)?, (batch, heads, queries, VODim::default()))?)
 }
