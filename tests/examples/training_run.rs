@@ -9,22 +9,22 @@ use std::fs;
 fn a_training_goes_on_after_ctrl_c_to_the_same_bits() {
     let program = built("training_run");
     let (straight, stopped) = (temp_dir(), temp_dir());
-    let run = || end(start(&program, &straight, [""; 0]));
-    let whole = run();
-    whole.assert_ended_with(0);
-    let evaluations = whole.stderr.split("loss ").filter(|rest| rest.contains("perplexity"));
-    let losses = evaluations.filter_map(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
-    let losses: Vec<f64> = losses.collect();
-    assert!(losses[0] > 4.0 && losses[losses.len() - 1] < 2.7, "{losses:?}");
-
-    let child = start(&program, &stopped, [""; 0]);
+    let train_in = |folder: &tempfile::TempDir| start(&program, folder, [""; 0]);
+    let (whole, child) = (train_in(&straight), train_in(&stopped));
     let metrics = stopped.path().join("training_run/metrics.jsonl");
     interrupt(&child, &metrics, 60);
     end(child).assert_ended_with(0);
     let made = metrics_of(&metrics).len();
     assert!((60..400).contains(&made), "{made}");
     assert!(!stopped.path().join("training_run/model.safetensors").exists());
-    end(start(&program, &stopped, [""; 0])).assert_ended_with(0);
+    end(train_in(&stopped)).assert_ended_with(0);
+
+    let whole = end(whole);
+    whole.assert_ended_with(0);
+    let evaluations = whole.stderr.split("loss ").filter(|rest| rest.contains("perplexity"));
+    let losses = evaluations.filter_map(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
+    let losses: Vec<f64> = losses.collect();
+    assert!(losses[0] > 4.0 && losses[losses.len() - 1] < 2.7, "{losses:?}");
 
     let file =
         |folder: &tempfile::TempDir, name: &str| fs::read(folder.path().join("training_run").join(name)).unwrap();
@@ -36,6 +36,6 @@ fn a_training_goes_on_after_ctrl_c_to_the_same_bits() {
     assert_eq!(names, ["training_run"]);
 
     // A complete training is evaluated again, and trained no further.
-    run().assert_ended_with(0);
-    assert_eq!(metrics_of(&metrics).len(), 400);
+    end(train_in(&straight)).assert_ended_with(0);
+    assert_eq!(metrics_of(&straight.path().join("training_run/metrics.jsonl")).len(), 400);
 }
