@@ -111,22 +111,22 @@ pub fn generate_from_prompt<
     extend(model, prompt, end, 0, len, sampler)
 }
 
-/// Continues each text of `prompt` until it ends or has `num_hidden + len` tokens. Returns the tokens after the first
-/// `num_hidden`, padded with `end`.
+/// Continues each text of `prompt` until it ends or has `num_omitted + len` tokens. Returns the tokens after the first
+/// `num_omitted`, padded with `end`.
 fn extend<B: MaybeSharded, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>>(
     model: &Model,
     prompt: &TokenIds<B, Prompt, Model::VocabSize>,
     end: Option<Fin<Model::VocabSize>>,
-    num_hidden: usize,
+    num_omitted: usize,
     len: Len,
     sampler: &mut Sampler<Model::VocabSize>,
 ) -> Result<TokenIds<B, Len, Model::VocabSize>, OpError> {
     let (batch, _) = prompt.shape();
-    let mut generation = Generation::new(model, prompt, end, sampler)?.max_len(num_hidden + len.size());
+    let mut generation = Generation::new(model, prompt, end, sampler)?.max_len(num_omitted + len.size());
     generation.by_ref().try_for_each(|tokens| tokens.map(drop))?;
     let texts = generation.into_texts();
     // Without an `end`, no text is shorter than the result, so the second fallback is unreachable.
     let token =
-        |row: usize, position: usize| texts[row].get(num_hidden + position).copied().or(end).unwrap_or(texts[row][0]);
+        |row: usize, position: usize| texts[row].get(num_omitted + position).copied().or(end).unwrap_or(texts[row][0]);
     Ok(TokenIds::from_fn((batch, len), token).with_padding(end))
 }

@@ -15,10 +15,10 @@ use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::Device;
 use std::collections::BTreeSet;
 
-/// The processes that compute a layer together: the ranks of `Axis`, or one process. A layer has it as a field, as
-/// those of *Megatron-LM* have their process group. Its methods are the operations that ranks and one process do in
-/// different ways; in one process [`attend`](Self::attend) and [`dropout`](Self::dropout) are the operations of these
-/// names, and the others return what they get.
+/// The processes that compute a layer together: the ranks of `Axis`, or one process. A layer holds its group in a
+/// field, as layers of *Megatron-LM* do. Its methods are the operations that ranks and one process do in different
+/// ways. In one process [`attend_own_heads`](Self::attend_own_heads) is attention in all heads,
+/// [`dropout`](Self::dropout) is the operation of this name, and the others return what they get.
 ///
 /// It is a module without parameters. [`Distributed`](crate::tensor_parallel::Distributed) gives it the ranks.
 #[derive(Clone)]
@@ -54,8 +54,8 @@ impl<Axis: RankAxis> Group<Axis> {
         self.ranks.as_ref().ok_or(OpError::Ranks { op, source })
     }
 
-    /// Marks `x` as the input of a product of which each rank computes some columns. Forward returns `x` itself;
-    /// backward sums the ranks' gradients of `x`.
+    /// Marks `x` as the input of a product of which each rank computes some columns. The forward pass returns `x`; the
+    /// backward pass sums the ranks' gradients of `x`.
     pub fn enter<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         &self,
         x: Tensor<Dims, E, D, T>,

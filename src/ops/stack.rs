@@ -5,7 +5,7 @@ use crate::backend::{Backend, Tape, concat_kernel, run_kernel};
 use crate::dims::{BroadcastFrom, Dim};
 use dfdx::shapes::{Axes3, HasShape, Shape};
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{PermuteTo, ReshapeTo, TryStack};
+use dfdx::tensor_ops::{PermuteTo, TryStack};
 
 /// Stacks tensors along the new axis `name`: `Name` tensors `(.., ..) -> (.., Name, ..)`. The result's type says where
 /// the axis is.
@@ -62,13 +62,10 @@ where
         }
         flat.push(tensor);
     }
-    let compute = || {
-        let rows: Tensor<(usize, usize), E, D, T> = flat.try_stack()?;
-        let blocks: Tensor<(usize, usize, usize), _, _, _> = rows.try_reshape_like(&(count, before, after))?;
-        match Dims::INDEX {
-            0 => blocks.try_reshape_like(&stacked),
-            _ => blocks.try_permute::<_, Axes3<1, 0, 2>>()?.try_reshape_like(&stacked),
-        }
-    };
-    compute().map_err(device_error::<D::Err>(OP))
+    let rows: Tensor<(usize, usize), E, D, T> = flat.try_stack().map_err(device_error(OP))?;
+    if Dims::INDEX == 0 {
+        return reshape_to(OP, rows, stacked);
+    }
+    let blocks = reshape_to(OP, rows, (count, before, after))?;
+    reshape_to(OP, blocks.try_permute::<_, Axes3<1, 0, 2>>().map_err(device_error(OP))?, stacked)
 }

@@ -76,13 +76,13 @@ impl<Axis: RankAxis> Ranks<Axis> {
     }
 
     /// Declares that all ranks have agreed to end: each may leave when it is done, and waits for the others without a
-    /// limit. Without it, a rank that leaves ends the others after 5 seconds.
+    /// limit. Without this call, a rank that leaves ends the others after 5 seconds.
     ///
     /// The next collective operation cancels it. On an axis of a [`split`](Self::split) it has no effect, because a
     /// split does not hold all ranks.
     pub fn allow_leaving(&self) {
         if self.is_world {
-            self.worker.set_finished(true);
+            self.worker.set_may_leave(true);
         }
     }
 }

@@ -196,7 +196,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         operation: impl FnOnce(&dyn Communicator) -> super::communicator::EngineResult<Value> + Send + 'static,
     ) -> Pending<Value> {
         // This operation cancels an earlier `allow_leaving`: leaving now would block the others.
-        self.worker.set_finished(false);
+        self.worker.set_may_leave(false);
         let rank = self.rank();
         let describe = move |message| RanksError::Engine { rank, axis: Axis::NAME, operation: name, message };
         self.worker.start(&self.communicator, describe, operation)

@@ -28,19 +28,19 @@ pub fn start() -> Result<(Arc<dyn Communicator>, Worker), RanksError> {
     let failed = |message: String| RanksError::Start { message };
     let (jobs, queue) = mpsc::channel();
     let (sender, world) = mpsc::channel();
-    let finished = Arc::new(AtomicBool::new(false));
-    let is_finished = finished.clone();
-    let run = move || run(&queue, &sender, &is_finished);
+    let may_leave = Arc::new(AtomicBool::new(false));
+    let is_allowed = may_leave.clone();
+    let run = move || run(&queue, &sender, &is_allowed);
     let thread = thread::Builder::new().name("ranks".into()).spawn(run).map_err(|error| failed(error.to_string()))?;
     match world.recv() {
-        Ok(Ok(world)) => Ok((Arc::new(world), Worker::on_thread(jobs, thread, finished))),
+        Ok(Ok(world)) => Ok((Arc::new(world), Worker::on_thread(jobs, thread, may_leave))),
         Ok(Err(error)) => Err(error),
         Err(_) => Err(failed("the thread of MPI has ended".into())),
     }
 }
 
 /// The thread: starts MPI, runs the operations in their order, and ends MPI together with the other ranks.
-fn run(jobs: &Receiver<Job>, world: &Sender<Result<Group, RanksError>>, finished: &AtomicBool) {
+fn run(jobs: &Receiver<Job>, world: &Sender<Result<Group, RanksError>>, may_leave: &AtomicBool) {
     let failed = |message: String| RanksError::Start { message };
     let start = || -> Result<(Mpi, Group), RanksError> {
         let mpi = Mpi::init_thread(ThreadLevel::Funneled).map_err(|error| match error {
@@ -65,7 +65,7 @@ fn run(jobs: &Receiver<Job>, world: &Sender<Result<Group, RanksError>>, finished
             last.give_up("panicked in a collective operation");
         }
     }
-    let limit = if finished.load(Ordering::Relaxed) { Duration::MAX } else { LEAVE_TIMEOUT };
+    let limit = if may_leave.load(Ordering::Relaxed) { Duration::MAX } else { LEAVE_TIMEOUT };
     let left = ferrompi::scope(|scope| wait(last.0.ibarrier(scope)?, limit, || last.give_up("left before the others")));
     if let Err(error) = left {
         last.give_up(&error.to_string());

@@ -13,14 +13,15 @@ fn a_training_goes_on_after_ctrl_c_to_the_same_bits() {
     let (whole, child) = (train_in(&straight), train_in(&stopped));
     let metrics = stopped.path().join("training_run/metrics.jsonl");
     interrupt(&child, &metrics, 60);
-    end(child).assert_ended_with(0);
+    let interrupted = end(child);
     let made = metrics_of(&metrics).len();
-    assert!((60..400).contains(&made), "{made}");
-    assert!(!stopped.path().join("training_run/model.safetensors").exists());
-    end(train_in(&stopped)).assert_ended_with(0);
+    let is_saved = stopped.path().join("training_run/model.safetensors").exists();
+    let [whole, resumed] = [whole, train_in(&stopped)].map(end);
 
-    let whole = end(whole);
-    whole.assert_ended_with(0);
+    for run in [&whole, &interrupted, &resumed] {
+        run.assert_ended_with(0);
+    }
+    assert!((60..400).contains(&made) && !is_saved, "{made} {is_saved}");
     let evaluations = whole.stderr.split("loss ").filter(|rest| rest.contains("perplexity"));
     let losses = evaluations.filter_map(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
     let losses: Vec<f64> = losses.collect();

@@ -21,7 +21,7 @@ impl<MaxLen: ConstDim> CacheCapacity<MaxLen> {
     /// A capacity of at least `len` positions, but at most `MaxLen`.
     ///
     /// It is rounded up to one of four sizes between two powers of two: 80, 96, 112 and 128 after 64. So the cache
-    /// grows seldom, and a position is copied about six times on average.
+    /// grows seldom, and all growths together copy a position about six times.
     pub(super) fn for_len(len: usize) -> Self {
         let step = (len.next_power_of_two() / 8).max(1);
         Self(BoundedSize::at_most_max(len.max(1).next_multiple_of(step)))

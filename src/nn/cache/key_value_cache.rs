@@ -177,10 +177,10 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         AttentionMask::causal_from((batch, next, self.capacity_with(next)), self.num_held(), Mask::WINDOW)
     }
 
-    /// Drops the positions that no new one sees through `Mask`, but only when at least one window of them has
-    /// accumulated. After it, the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two
-    /// windows. Call it before a step, not after it, so that the positions of the last step can be taken back. A later
-    /// call with a wider window, or with [`CausalMask`], does not see what was dropped.
+    /// Drops the positions that lie before the window of `Mask`, but only when a full window of them has gathered.
+    /// After it, the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows. Call it
+    /// before a step, not after it, so that the positions of the last step can be taken back. A later call with a wider
+    /// window, or with [`CausalMask`], does not see what was dropped.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::KeyValueCache, prelude::*};
@@ -189,19 +189,19 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&device, Batch)?;
     /// cache.append::<SeqLen>(&device.zeros(), &device.zeros())?;
     /// cache.slide::<SlidingWindow<Width>>()?;
-    /// // Of 4 positions, a new one sees the last.
+    /// // The next position sees itself and the last of these 4.
     /// assert_eq!((cache.len(), cache.keys().shape().1.size()), (4, 1));
     /// # Ok::<(), OpError>(())
     /// ```
     pub fn slide<Mask: CausalKind>(&mut self) -> Result<(), OpError> {
         let Some(window) = Mask::WINDOW else { return Ok(()) };
-        let num_hidden = self.num_held().saturating_sub(window.saturating_sub(1));
-        if num_hidden < window.max(1) {
+        let num_out_of_window = self.num_held().saturating_sub(window.saturating_sub(1));
+        if num_out_of_window < window.max(1) {
             return Ok(());
         }
-        let kept = num_hidden..self.num_held();
+        let kept = num_out_of_window..self.num_held();
         (self.keys, self.values) = (keep(&self.keys, kept.clone())?, keep(&self.values, kept)?);
-        self.num_dropped += num_hidden;
+        self.num_dropped += num_out_of_window;
         self.window = window;
         Ok(())
     }

@@ -22,7 +22,7 @@ use std::{fmt, marker::PhantomData};
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Bf16, Linear, WithPrecision}, prelude::*};
 /// let map = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default()).with_precision::<Bf16>()?;
-/// assert_eq!(map.weight.len_bytes(), 28 * 32 * 2); // A row of 8 elements takes a block of 32.
+/// assert_eq!(map.weight.len_bytes(), 28 * 32 * 2); // 28 rows of 8 elements, each padded to 32.
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Stored<Dims, D, P: Packing> {

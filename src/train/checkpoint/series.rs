@@ -60,9 +60,9 @@ enum FoundAtStart {
 }
 
 impl Series {
-    /// Takes the lock of `path` and checks that the training may save there. It may if there is no file, if it
-    /// comes from one of the checkpoints there, or if `overwrite` is true. Files of another kind at the names of older
-    /// checkpoints are set aside.
+    /// Takes the lock of `path` and checks that the training may save there. It may if there is no file, if it was
+    /// resumed from one of the checkpoints there, or if `overwrite` is true. Files of another kind at the names of
+    /// older checkpoints are set aside.
     pub fn open(path: &Path, interval: usize, overwrite: bool, origin: Option<&Origin>) -> Result<Self, SaveError> {
         ensure_creatable(path)?;
         let newest = atomic::resolve_target(path).map_err(cannot_write(path))?;
@@ -146,7 +146,7 @@ impl Series {
         len_bytes.saturating_mul((max_to_keep + 2).saturating_sub(existing).max(1) as u64)
     }
 
-    /// Makes `partial` the newest checkpoint. At every moment there is a whole one under each of the names.
+    /// Makes `partial` the newest checkpoint. At every moment each name that exists is that of a whole one.
     pub fn commit(&mut self, partial: StagedFile, progress: Progress, max_to_keep: usize) -> Result<(), SaveError> {
         // The newest is replaced below. If it is the best and does not have that name yet, it gets the name first.
         self.keep_newest_if_best()?;
@@ -160,8 +160,8 @@ impl Series {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // Beside the newest of another training run, a file `.best` would be taken for that run's. The new checkpoint
-        // then replaces the newest before it is named `.best`.
+        // Where `PATH` is of another training run, a file `.best` would be taken for that run's until `PATH` is
+        // replaced. So `PATH` is replaced first.
         let names_best_first = self.before != FoundAtStart::Foreign;
         let mut best = if is_best && names_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
         partial.commit().map_err(cannot_write(&self.path))?;
@@ -233,7 +233,7 @@ fn cannot_write(path: &Path) -> impl Fn(io::Error) -> SaveError {
     move |source| SaveError::Write { path: path.into(), source }
 }
 
-/// Says for an error what kind of file is in the place of a checkpoint of this training run.
+/// Says, for an error or a note, what kind of file is in the place of a checkpoint of this training run.
 pub(in super::super) fn description_of(path: &Path) -> &'static str {
     match file_kind(path) {
         FileKind::Weights => "a file of weights, not a checkpoint",
@@ -250,7 +250,7 @@ fn set_aside_note(path: &Path) -> ResumeNote {
     ResumeNote::SetAside { path: path.into(), why, kept: damaged_name(path) }
 }
 
-/// Keeps a file under a second name before the next checkpoint replaces it: the first free one of `PATH.damaged`,
+/// Keeps a file under a second name before the next checkpoint replaces it, the first free one of `PATH.damaged`,
 /// `PATH.damaged-2`, ….
 fn set_aside(path: &Path) -> io::Result<()> {
     let kept = damaged_name(path);

@@ -62,7 +62,7 @@ impl<O, S: Schedule> Trainer<O, S> {
                     Some(TrainError::Save { saved_at, .. }) => saved_at,
                     _ => None,
                 };
-                // The file of the earlier failure is still whole if this save fails.
+                // If this save fails too, the file of the earlier failure is still whole.
                 let saved_at = self.save_elsewhere(model, &path, earlier.clone()).ok().or(earlier);
                 self.failures.push(TrainError::Save { source, saved_at });
             }

@@ -52,7 +52,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         let report =
             self.make_step(model.as_mut(), gradients.into_sum(Internal(())), loss, tokens).inspect_err(|error| {
-                // It is the same on all ranks.
+                // All ranks return this error, because it comes from the same sums.
                 if matches!(error, TrainError::Gradient { .. } | TrainError::Op(OpError::Hyperparameter { .. })) {
                     ranks.allow_leaving();
                 }

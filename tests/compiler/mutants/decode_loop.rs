@@ -1,5 +1,5 @@
-//! A decode loop: encodes the source once, caches the keys and values of each layer, and writes the target
-//! token by token like `generate`.
+//! A decode loop: encodes the source once, caches the keys and values of each layer, and writes the target token by
+//! token like `generate_target`.
 
 use typed_transformer::generate::{Sampler, generate_target};
 use typed_transformer::nn::LmHead;

@@ -55,7 +55,8 @@ impl<E, D: Storage<E>> Clone for GradientKey<E, D> {
 /// parameter has run. dfdx's operations do not say which parameters they read, so a gradient may still change after the
 /// call, and the hook's owner checks that at the end.
 pub trait GradientHook {
-    /// Receives the gradient of the parameter with this id, which is probably complete.
+    /// Receives the gradient of the parameter with this id. It is complete unless an operation of dfdx adds to it
+    /// later.
     fn receive(&self, parameter: UniqueId, gradient: &[f32]);
 }
 

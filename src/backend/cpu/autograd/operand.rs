@@ -49,8 +49,8 @@ impl OperandGradient {
         Ok(())
     }
 
-    /// Calls `add`, which adds a term to `len` elements. These are the gradient of a parameter, in place, or zeros,
-    /// which then become a term.
+    /// Calls `add`, which adds a term to `len` elements. For a parameter they are its gradient, in place; for any other
+    /// operand they are a new term, which begins as zeros.
     pub fn add_with(
         &self,
         gradients: &mut KernelGradients,

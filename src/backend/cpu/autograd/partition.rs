@@ -16,8 +16,8 @@ pub enum Split {
 }
 
 impl Split {
-    /// The better split for `rows` rows in `units` sequences, or in units of a single row.
-    /// [`AcrossRows`](Self::AcrossRows) does not divide a unit. A kernel without weights passes `usize::MAX` rows.
+    /// The better split for `rows` rows that form `units` units: sequences, or single rows.
+    /// [`AcrossRows`](Self::AcrossRows) divides no unit. A kernel without weights passes `usize::MAX` rows.
     pub fn choose(units: usize, rows: usize) -> Self {
         /// With fewer rows, a copy of the weight gradients for each thread costs more than the products.
         const MIN_ROWS_PER_THREAD: usize = 256;

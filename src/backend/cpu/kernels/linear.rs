@@ -1,4 +1,4 @@
-//! A linear layer. The first backward pass of a kernel that read a parameter allocates the parameter's gradient, as
+//! A linear layer. Within one `loss.backward()`, the first kernel that adds to a parameter's gradient allocates it, as
 //! zeros (`KernelGradients::of_parameter`). When it is written depends on the [`Split`], which `Split::choose` takes
 //! from the number of rows. With [`Split::WithinRows`] the threads share each row, and add their products to the
 //! gradient itself. With [`Split::AcrossRows`] each thread has rows of its own: it sums its products in a buffer, and
