@@ -99,7 +99,7 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
     }
 
     fn set_from_flat(&mut self, elements: Tensor<(usize,), E, D>) -> Result<(), D::Err> {
-        // With the shape itself, because a shard knows more than its size.
+        // The shape itself is kept, because a shard knows more than its size.
         *self = elements.try_reshape_like(self.shape())?;
         Ok(())
     }

@@ -126,14 +126,9 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
 
 /// Greedy decoding: the model reads the given numbers and its own output so far.
 fn decode<D: Backend<f32>>(model: &Model<D>, sequences: &[Sequence]) -> Result<Vec<Numbers>, BoxError> {
-    let next: TokenIds<Batch, TgtLen, _> = generate_target(
-        model,
-        &sources(sequences, Batch::new(sequences.len()))?,
-        BEGIN,
-        PAD,
-        TgtLen,
-        &mut Sampler::greedy(),
-    )?;
+    let sources = sources(sequences, Batch::new(sequences.len()))?;
+    let next: TokenIds<Batch, TgtLen, _> =
+        generate_target(model, &sources, BEGIN, PAD, TgtLen, &mut Sampler::greedy())?;
     Ok((0..sequences.len()).filter_map(|row| next.row(row)).collect())
 }
 

@@ -43,7 +43,7 @@ fn join<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim, E: Real, D: Backend<E>>(
     if start + part_len < len {
         joined = (joined, old.try_slice((.., start + part_len.., ..))?).try_concat_along(Axis::<1>)?;
     }
-    // With the shape itself, because a shard knows more than its size.
+    // The shape itself is kept, because a shard knows more than its size.
     *out = joined.try_reshape_like(out.shape())?;
     Ok(())
 }

@@ -29,8 +29,10 @@ pub fn start() -> Result<(Arc<dyn Communicator>, Worker), RanksError> {
     let (jobs, queue) = mpsc::channel();
     let (sender, world) = mpsc::channel();
     let may_leave = Arc::new(AtomicBool::new(false));
-    let is_allowed = may_leave.clone();
-    let run = move || run(&queue, &sender, &is_allowed);
+    let run = {
+        let may_leave = may_leave.clone();
+        move || run(&queue, &sender, &may_leave)
+    };
     let thread = thread::Builder::new().name("ranks".into()).spawn(run).map_err(|error| failed(error.to_string()))?;
     match world.recv() {
         Ok(Ok(world)) => Ok((Arc::new(world), Worker::on_thread(jobs, thread, may_leave))),

@@ -160,8 +160,8 @@ impl Series {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // Where `PATH` is of another training run, a file `.best` would be taken for that run's until `PATH` is
-        // replaced. So `PATH` is replaced first.
+        // A file `.best` beside the newest of another training run would be taken for that run's. So the newest is
+        // replaced first.
         let names_best_first = self.before != FoundAtStart::Foreign;
         let mut best = if is_best && names_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
         partial.commit().map_err(cannot_write(&self.path))?;

@@ -62,7 +62,7 @@ impl<O, S: Schedule> Trainer<O, S> {
                     Some(TrainError::Save { saved_at, .. }) => saved_at,
                     _ => None,
                 };
-                // If this save fails too, the file of the earlier failure is still whole.
+                // The earlier file stays whole when this save fails too.
                 let saved_at = self.save_elsewhere(model, &path, earlier.clone()).ok().or(earlier);
                 self.failures.push(TrainError::Save { source, saved_at });
             }

@@ -49,7 +49,7 @@ enum State<E, D: Storage<E>> {
 
 struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
-    /// The parameters that have a gradient although no kernel of this pass reads them: dfdx's operations read them, or
+    /// The parameters that have a gradient even if no kernel of this pass reads them: dfdx's operations read them, or
     /// earlier passes, to whose gradients this one adds.
     parameters: HashSet<UniqueId>,
     /// The time at which the first kernel read each parameter.

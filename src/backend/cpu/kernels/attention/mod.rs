@@ -3,8 +3,8 @@
 //! Blocked attention works on blocks of scores, and saves two numbers for each query and head. Groups of the queries'
 //! heads may share a head of the keys. Interleaved attention is for short sequences and small heads in a large batch,
 //! without bias, dropout or groups of heads: lane `i` of a vector holds sequence `i`. It keeps the attention weights
-//! for the backward pass. Without interleaved attention the training step of rot13 (`cargo bench --bench peers --
-//! rot13`) takes 3.1 times as long.
+//! for the backward pass. The training step of rot13 (`cargo bench --bench peers -- rot13`) takes 3.1 times as long
+//! without interleaved attention.
 
 mod blocked;
 mod blocked_backward;
