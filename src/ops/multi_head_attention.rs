@@ -1,7 +1,10 @@
 use super::attention::{check_sizes, check_values, masked_softmax};
 use super::dropout::ensure_is_rate;
 use super::unnamed::{matmul, matmul_transposed, reshape_to};
-use super::{AttentionOptions, OpError, Real, drop_others, kept_elements, kept_factor, merge_heads, split_heads};
+use super::{
+    AttentionOptions, OpError, Real, drop_others, ensure_not_empty, kept_elements, kept_factor, merge_heads,
+    split_heads,
+};
 use crate::backend::{AttentionConfig, AttentionDims, Backend, Tape, WeightDropout, attention_kernel, run_kernel};
 use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product, name};
 use crate::mask::AttentionMask;
@@ -18,7 +21,7 @@ const OP: &str = "attention";
 ///
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= dropout < 1`; [`OpError::ShardedDropout`] if heads that ranks divide are
-/// trained with dropout.
+/// trained with dropout; [`OpError::Empty`] without a query or a key.
 ///
 /// ```
 /// use typed_transformer::{ops::multi_head_attention, prelude::*};
@@ -86,6 +89,7 @@ pub(crate) fn attend<
     check_sizes(OP, (batch, heads, queries), (key_batch, heads, keys), mask, bias_shape)?;
     check_values((key_batch, heads, keys), (value_batch, heads, value_keys))?;
     ensure_is_rate(dropout)?;
+    ensure_not_empty(OP, &(queries, keys, QKDim::default(), VODim::default()))?;
     if kept.is_none() && T::OWNS_TAPE && dropout > 0.0 {
         if H::SIZE != H::WHOLE_SIZE {
             return Err(OpError::ShardedDropout { heads: name::<H>() });

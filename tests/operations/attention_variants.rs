@@ -243,3 +243,14 @@ fn run_time_sizes_are_compared() {
     );
     assert_eq!(attended.unwrap_err().to_string(), "attention: `Len` is 2 in the key and 3 in the value");
 }
+
+#[test]
+fn attention_without_a_key_is_refused() {
+    let (batch, keys) = (Rows::new(1), Keys::new(0));
+    let query =
+        Cpu::default().tensor_from_vec(vec![1.0_f32; 48], (batch, QLen, Product::<GroupSize, HeadDim>::default()));
+    let key = Cpu::default().tensor_from_vec(Vec::new(), (batch, keys, Product::<GroupSize, HeadDim>::default()));
+    let mask = AttentionMask::all_visible((batch, QLen, keys));
+    let attended = ops::multi_head_attention(query, key.clone(), key, &mask, AttentionOptions::default());
+    assert_eq!(attended.unwrap_err().to_string(), "attention: (QLen=4, Keys=0, HeadDim=4, HeadDim=4) has no elements");
+}

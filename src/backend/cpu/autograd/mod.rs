@@ -4,6 +4,7 @@ mod buffer;
 pub mod elementwise;
 mod gradients;
 mod operand;
+mod output_memory;
 mod partition;
 mod reshape;
 mod shared_tape;
@@ -15,7 +16,7 @@ mod worker_pool;
 pub use buffer::Buffer;
 pub use gradients::{GradientHook, Leaves, tensor_id};
 pub use operand::{
-    FlatTensor, KernelError, KernelGradients, KernelOutput, Operand, OperandGradient, record_kernel, with_backward,
+    FlatTensor, GradientTarget, KernelError, KernelGradients, KernelOutput, Operand, record_kernel, with_backward,
 };
 pub use partition::{Chunk, Partition, Split};
 pub use reshape::reshape;

@@ -1,12 +1,12 @@
 use super::elementwise::add_in_parallel;
 use super::gradients::{Gradients, KernelKey};
+use super::output_memory::alloc_output;
 use super::reshape::{contiguous, flat_view};
 use super::shared_tape::{SharedTape, Tape};
 use super::unnamed::{Unnamed, named, unnamed};
 use super::{Buffer, storage};
-use crate::system_memory::{MAX_KEPT_BYTES, keep_freed_memory, prefer_huge_pages};
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::{Cpu, CpuError, Merge, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
+use dfdx::tensor::{Cpu, CpuError, Merge, PutTape, SplitTape, Tensor, TensorFromVec};
 use dfdx::tensor_ops::ReshapeTo;
 use std::{fmt, mem};
 
@@ -24,13 +24,13 @@ pub type KernelGradients = Gradients<f32, Cpu>;
 #[derive(Clone)]
 pub struct Operand {
     pub tensor: FlatTensor,
-    pub gradient: OperandGradient,
+    pub gradient: GradientTarget,
 }
 
 /// Where a kernel puts the gradient of an operand.
 #[derive(Clone)]
-pub enum OperandGradient {
-    /// Between kernels: the one that made the operand takes it from there.
+pub enum GradientTarget {
+    /// Between kernels, until the backward pass of the kernel that made the operand takes it.
     BetweenKernels(KernelKey),
     /// Among the gradients of the parameters.
     Parameter(FlatTensor),
@@ -38,7 +38,7 @@ pub enum OperandGradient {
     None,
 }
 
-impl OperandGradient {
+impl GradientTarget {
     /// Adds a term.
     pub fn add(&self, gradients: &mut KernelGradients, term: Buffer) -> Result<(), CpuError> {
         match self {
@@ -82,8 +82,8 @@ impl Operand {
     ) -> Result<Self, CpuError> {
         let tensor = move_tape(tensor, tape);
         let gradient = match R::OWNS_TAPE {
-            true => OperandGradient::BetweenKernels(KernelKey::of(&tensor)),
-            false => OperandGradient::None,
+            true => GradientTarget::BetweenKernels(KernelKey::of(&tensor)),
+            false => GradientTarget::None,
         };
         Ok(Self { tensor, gradient })
     }
@@ -107,12 +107,12 @@ impl Operand {
         if let Some(tape) = tape.shared() {
             tape.record_read(&tensor);
         }
-        Ok(Self { gradient: OperandGradient::Parameter(tensor.clone()), tensor })
+        Ok(Self { gradient: GradientTarget::Parameter(tensor.clone()), tensor })
     }
 
     /// A tensor whose gradient is not asked for.
     pub fn without_gradient(tensor: &FlatTensor) -> Self {
-        Self { tensor: tensor.clone(), gradient: OperandGradient::None }
+        Self { tensor: tensor.clone(), gradient: GradientTarget::None }
     }
 
     /// The elements in the tensor's storage.
@@ -125,7 +125,7 @@ impl Operand {
         self.tensor.shape().0
     }
 
-    /// Memory for an output of `len` elements, from the cache of the operand's device.
+    /// [`alloc_output`] on the operand's device.
     pub fn alloc_output(&self, len: usize) -> Result<Vec<f32>, CpuError> {
         alloc_output(self.tensor.device(), len)
     }
@@ -150,21 +150,6 @@ pub fn move_tape<Dims: Shape, T: Tape<f32, Cpu> + Merge<R>, R: Tape<f32, Cpu>>(
     let (tensor, tensor_tape) = tensor.split_tape();
     *tape = mem::take(tape).merge(tensor_tape);
     tensor
-}
-
-/// Memory for an output of `len` elements, from the cache of `device`.
-pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
-    keep_freed_memory();
-    let mut allocation = device.try_alloc_len(len)?;
-    let memory = mem::take(&mut *allocation);
-    // The allocator does not keep this much, so each output takes fresh pages: fewer, if they are huge.
-    if size_of_val(&*memory) > MAX_KEPT_BYTES {
-        prefer_huge_pages(&memory, false);
-    }
-    // Dropping the emptied allocation would put an empty vector into the device's cache at each call, so it is
-    // forgotten. This leaks one reference to the cache: the cache and its memory live until the program ends.
-    mem::forget(allocation);
-    Ok(memory)
 }
 
 /// Pairs an output with its backward pass, which receives the gradient of the output.

@@ -49,8 +49,8 @@ enum State<E, D: Storage<E>> {
 
 struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
-    /// The parameters that have a gradient even if no kernel of this pass reads them: dfdx's operations read them, or
-    /// earlier passes, to whose gradients this one adds.
+    /// The parameters that have a gradient without a kernel of this pass: operations of dfdx read them, or an earlier
+    /// pass, to whose gradients this one adds.
     parameters: HashSet<UniqueId>,
     /// The time at which the first kernel read each parameter.
     first_reads: HashMap<UniqueId, u64>,
@@ -85,7 +85,8 @@ impl<Err> From<Err> for BackwardError<Err> {
 }
 
 impl<E, D: Storage<E>> SharedTape<E, D> {
-    /// A tape whose backward pass adds to `gradients`, those of passes that have reached some parameters.
+    /// A tape whose backward pass adds to `gradients`. They are those of earlier passes, which have reached the
+    /// parameters `reached`.
     pub fn adding_to(gradients: dfdx::tensor::Gradients<E, D>, reached: HashSet<UniqueId>) -> Self {
         Self::new(Pass { parameters: reached, gradients: Some(gradients), ..Pass::default() })
     }

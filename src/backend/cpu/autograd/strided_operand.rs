@@ -1,6 +1,7 @@
 use super::elementwise::{copied, partition_elements};
 use super::gradients::KernelKey;
-use super::operand::{FlatTensor, KernelGradients, alloc_output, move_tape};
+use super::operand::{FlatTensor, KernelGradients, move_tape};
+use super::output_memory::alloc_output;
 use super::shared_tape::Tape;
 use super::{Buffer, Partition, unnamed};
 use crate::simd::add_assign;
@@ -106,7 +107,7 @@ impl StridedOperand {
         }
     }
 
-    /// Memory for an output of `len` elements, from the cache of the tensor's device.
+    /// [`alloc_output`] on the tensor's device.
     pub fn alloc_output(&self, len: usize) -> Result<Vec<f32>, CpuError> {
         alloc_output(self.tensor.device(), len)
     }

@@ -1,5 +1,5 @@
 use crate::autograd::elementwise::partition_rows;
-use crate::autograd::{Buffer, KernelOutput, Operand, OperandGradient, with_backward};
+use crate::autograd::{Buffer, GradientTarget, KernelOutput, Operand, with_backward};
 use crate::simd::{row_chunks, row_chunks_mut};
 use dfdx::tensor::CpuError;
 
@@ -21,7 +21,7 @@ pub fn concat_kernel(parts: Vec<Operand>, outer: usize) -> Result<KernelOutput, 
     });
     let output = parts[0].new_tensor(y)?;
 
-    let parts: Vec<OperandGradient> = parts.into_iter().map(|part| part.gradient).collect();
+    let parts: Vec<GradientTarget> = parts.into_iter().map(|part| part.gradient).collect();
     Ok(with_backward(output, move |dy, gradients| {
         let mut start = 0;
         for (part, &len) in parts.iter().zip(&lens) {

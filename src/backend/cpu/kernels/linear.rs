@@ -40,7 +40,7 @@ impl Linear {
         Self { weight, bias, in_features, out_features, split: Split::AcrossRows, weight_t: None }
     }
 
-    /// Sets the split, and copies the weight transposed where that pays for `rows` rows.
+    /// Sets the split, and copies the weight transposed if there are enough rows to repay the copy.
     fn with_transposed(self, split: Split, rows: usize) -> Self {
         // gemm reads the weight column by column. With long rows these accesses miss the cache.
         let min_rows_to_transpose = match split {

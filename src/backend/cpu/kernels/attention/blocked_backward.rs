@@ -60,7 +60,7 @@ impl WithSimd for BlockedBackward<'_> {
                 packed = [pack_transposed(k), pack_transposed(v), pack_rows(k, 1.0)];
             }
             let [k_t, v_t, k_rows] = &packed;
-            // Scores of scaled queries are the logits.
+            // With scaled queries, the product with the keys is the logits.
             let (q_rows, d_out_rows) = (pack_rows(q, scale), pack_rows(d_out, 1.0));
             let q = Matrix::strided(&q_rows, dims.queries, dims.qk_dim, qk_len);
             let softmax_stats = &self.softmax_stats[i * 2 * dims.queries..][..2 * dims.queries];

@@ -45,7 +45,7 @@ impl WithSimd for BlockedForward<'_> {
         let softmax_stats = self.softmax_stats.chunks_exact_mut((2 * dims.queries).max(1));
         let mut packed = None;
         for ((i, head), softmax_stats) in dims.heads_of(self.key_value_heads).enumerate().zip(softmax_stats) {
-            // Scores of scaled queries are the logits.
+            // With scaled queries, the product with the keys is the logits.
             let q = pack_rows(dims.query_head(self.q, head, dims.qk_dim), self.config.scale);
             let q = Matrix::strided(&q, dims.queries, dims.qk_dim, qk_len);
             let k = dims.key_value_head(self.k, head / dims.group_size(), dims.qk_dim);
@@ -112,8 +112,7 @@ impl WithSimd for BlockedForward<'_> {
                 }
                 for (query, sums) in queries.zip(sums.chunks_exact(vo_len.max(1))) {
                     let sum_exp = &mut sum_exps[query];
-                    // Without keys the sum is 0, and so is the output.
-                    *sum_exp = if dims.keys == 0 { 0.0 } else { 1.0 / *sum_exp };
+                    *sum_exp = 1.0 / *sum_exp;
                     let out = &mut self.out[query][i * dims.vo_dim..][..dims.vo_dim];
                     for (out, sum) in out.iter_mut().zip(sums) {
                         *out = sum * *sum_exp;

@@ -1,3 +1,4 @@
+use crate::kernels::linear::MACS_PER_READ;
 use crate::{autograd::Chunk, conventions::MaskFill, matmul::Matrix, simd::padded_len};
 use std::ops::Range;
 
@@ -74,13 +75,14 @@ impl AttentionDims {
         2 * self.heads * self.queries
     }
 
-    /// Multiply-adds for one sequence.
+    /// The cost of one sequence, in multiply-adds.
     pub fn macs(self) -> usize {
         self.heads * self.macs_per_head()
     }
 
+    /// With few queries, keys and values take longer to read than to multiply.
     pub fn macs_per_head(self) -> usize {
-        self.queries * padded_len(self.keys) * (self.qk_dim + self.vo_dim)
+        self.queries.max(MACS_PER_READ) * padded_len(self.keys) * (self.qk_dim + self.vo_dim)
     }
 }
 
