@@ -36,6 +36,7 @@ and in llama.cpp and CTranslate2 only, as decode_gpt2 is there too, if the envir
 `bfloat16` and `int8` by `ct2-transformers-converter --quantization`, all of one folder of a GPT-2 small:
 
   decode_gpt2_bf16, decode_gpt2_q8   with weights in 16 and in 8 bits
+  decode_gpt2_q8_rows   with 8 bits and a scale for each row, in CTranslate2 only
 """
 import argparse, json, os, resource, statistics, time
 
@@ -56,13 +57,13 @@ CONFIGS = {
     "t5_512": dict(vocab=32128, batch=1, src=512, tgt=512),
 }
 CONFIGS.update({f"{name}_forward": CONFIGS[name] for name in ("t5_128", "t5_512")})
-CONFIGS.update({f"decode_gpt2_{precision}": CONFIGS["decode_gpt2"] for precision in ("bf16", "f16", "q8")})
+CONFIGS.update({f"decode_gpt2_{precision}": CONFIGS["decode_gpt2"] for precision in ("bf16", "f16", "q8", "q8_rows")})
 CONFIGS["decode_gpt2_batch8"] = dict(CONFIGS["decode_gpt2"], batch=8)
 CONFIGS["scaling"] = dict(vocab=65, heads=4, layers=2, src=0)
 STEPS = {"scaling": 3, "rot13": 300, "typed": 15, "gpt": 40, "length_1024": 8, "length_4096": 5, "gpt2": 5, "decode_gpt": 10,
          "decode_gpt2": 1, "decode_smollm": 1, "bert_forward": 40, "llama": 5, "qwen3": 10,
          "t5_128": 3, "t5_512": 3, "t5_128_forward": 5, "t5_512_forward": 5,
-         "decode_gpt2_bf16": 1, "decode_gpt2_f16": 1, "decode_gpt2_q8": 1, "decode_gpt2_batch8": 1}
+         "decode_gpt2_bf16": 1, "decode_gpt2_f16": 1, "decode_gpt2_q8": 1, "decode_gpt2_q8_rows": 1, "decode_gpt2_batch8": 1}
 
 
 def report(config, framework, params, times, tokens):
@@ -327,7 +328,7 @@ def run_llama_cpp(name, c, steps, threads):
 
 def run_ctranslate2(name, c, steps, threads):
     import ctranslate2
-    precision = {"decode_gpt2_bf16": "bfloat16", "decode_gpt2_q8": "int8"}.get(name, "float32")
+    precision = {"decode_gpt2_bf16": "bfloat16", "decode_gpt2_q8": "int8"}.get(name.removesuffix("_rows"), "float32")
     folder = os.path.join(os.environ["GPT2"], precision)
     model = ctranslate2.Generator(folder, device="cpu", compute_type=precision, intra_threads=threads, inter_threads=1)
     with open(os.path.join(folder, "vocabulary.json")) as file:
@@ -443,13 +444,13 @@ if __name__ == "__main__":
     CONFIGS["scaling"].update(d=o.width, head=o.width // 4, hidden=4 * o.width, batch=o.batch, tgt=o.length)
     for name in o.configs:
         steps = o.steps or STEPS[name]
-        is_packed = name in ("decode_gpt2_bf16", "decode_gpt2_f16", "decode_gpt2_q8")
+        is_packed = name in ("decode_gpt2_bf16", "decode_gpt2_f16", "decode_gpt2_q8", "decode_gpt2_q8_rows")
         of_transformers, has_gguf = name.startswith(("t5", "llama", "qwen3")), name in ("decode_gpt2", "decode_gpt2_bf16", "decode_gpt2_q8")
         runs = (("torch", run_torch, not of_transformers and not is_packed),
                 ("transformers", run_transformers, of_transformers or name.startswith("decode") and not is_packed),
                 ("jax", run_jax, name in ("rot13", "typed", "gpt")),
                 ("llama.cpp", run_llama_cpp, "GPT2" in os.environ and has_gguf),
-                ("ctranslate2", run_ctranslate2, "GPT2" in os.environ and (has_gguf or name == "decode_gpt2_batch8")))
+                ("ctranslate2", run_ctranslate2, "GPT2" in os.environ and (has_gguf or name in ("decode_gpt2_batch8", "decode_gpt2_q8_rows"))))
         for framework, run, has_model in runs:
             if o.only in (None, framework) and has_model:
                 run(name, CONFIGS[name], steps, o.threads)

@@ -32,13 +32,13 @@ mod large;
 mod variants;
 
 use models::work::{Rates, Work, threads};
-use typed_transformer::nn::{Bf16, F16, FullPrecision, Q8};
+use typed_transformer::nn::{Bf16, F16, FullPrecision, Q8, Q8Rows};
 
 #[derive(Parser)]
 struct Arguments {
     /// Models to measure: rot13, typed, gpt, length_1024, length_4096, gpt2, decode_gpt, decode_gpt2,
-    /// decode_gpt2_batch8, decode_gpt2_bf16, decode_gpt2_q8, decode_smollm, bert_forward, t5_128, t5_512,
-    /// t5_128_forward, t5_512_forward, llama or qwen3; of this crate alone decode_gpt2_f16, and gpt_dropout and
+    /// decode_gpt2_batch8, decode_gpt2_bf16, decode_gpt2_q8, decode_gpt2_q8_rows, decode_smollm, bert_forward, t5_128,
+    /// t5_512, t5_128_forward, t5_512_forward, llama or qwen3; of this crate alone decode_gpt2_f16, and gpt_dropout and
     /// gpt_published, to be compared with gpt
     #[arg(default_values = ["rot13", "typed", "gpt"])]
     configs: Vec<String>,
@@ -155,6 +155,7 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "decode_gpt2_bf16" => (large::decode_gpt2::<Bf16, 1>(2.0), 1),
         "decode_gpt2_f16" => (large::decode_gpt2::<F16, 1>(2.0), 1),
         "decode_gpt2_q8" => (large::decode_gpt2::<Q8, 1>(34.0 / 32.0), 1),
+        "decode_gpt2_q8_rows" => (large::decode_gpt2::<Q8Rows, 1>(1.0), 1),
         "decode_smollm" => (large::decode_smollm(), 1),
         "bert_forward" => (large::bert_forward(), 40),
         "t5_128" => (large::t5::<4, 128>(), 3),

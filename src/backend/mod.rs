@@ -18,9 +18,9 @@ pub use typed_transformer_cpu::Tape;
 pub(crate) use typed_transformer_cpu::{
     ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, BackwardError, Bf16Format, ContractionAxis,
     F16Format, Format, GradientHook, KernelError, KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand,
-    PackedWeight, Q8Format, Reduction as ReductionKind, Rotation, SgdStep, SharedTape, StridedOperand, WeightDropout,
-    activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel, contraction_kernel,
-    cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, linear_kernel, norm_kernel,
+    PackedWeight, Q8Format, Q8RowsFormat, Reduction as ReductionKind, Rotation, SgdStep, SharedTape, StridedOperand,
+    WeightDropout, activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel,
+    contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, linear_kernel, norm_kernel,
     packed_linear_kernel, parallel_map, reduce_kernel, rotary_kernel, softmax_kernel, tensor_id, where_kernel,
 };
 pub use weight::WeightTape;

@@ -15,7 +15,7 @@
 //! | `cache` | the keys and values of earlier positions |
 //! | `conventions` | what a model decides for all its layers: [`Arch`], [`Conventions`], positions |
 //! | `module` | [`#[module]`](macro@crate::module) and [`Module`] |
-//! | `precision` | how weights are stored: [`FullPrecision`], [`Bf16`], [`F16`], [`Q8`] |
+//! | `precision` | how weights are stored: [`FullPrecision`], [`Bf16`], [`F16`], [`Q8`], [`Q8Rows`] |
 //! | `group.rs` | who computes a layer: one process, or ranks that divide it |
 //! | `init.rs` | the numbers with which parameters begin |
 //!
@@ -57,7 +57,9 @@ pub(crate) use layers::{optional_norm, residual_norm, sublayer_input};
 #[doc(hidden)]
 pub use module::ForEachLayer;
 pub use module::{Layers, LayersIter, Module, Summary, SummaryRow};
-pub use precision::{Bf16, F16, FullPrecision, Packing, Precision, Q8, Stored, Trainable, Weight, WithPrecision};
+pub use precision::{
+    Bf16, F16, FullPrecision, PackedTensor, Packing, Precision, Q8, Q8Rows, Trainable, Weight, WithPrecision,
+};
 pub(crate) use transformer::target_padding;
 pub use transformer::{
     AttentionWeights, Autoregressive, Block, BlockStack, CacheOf, Decoder, DecoderLayer, DecoderOnly, Embedder,

@@ -4,12 +4,13 @@
 use crate::hugging_face::{ids, load, reference};
 use crate::parity::{as_f64, assert_close};
 use crate::small_models::{
-    VocabSize, small_bert, small_clip, small_gpt2, small_llama, small_mixtral, small_modern_bert, small_t5, small_vit,
-    small_whisper,
+    VocabSize, small_bert, small_clip, small_gemma3, small_gpt2, small_llama, small_mixtral, small_modern_bert,
+    small_qwen3, small_t5, small_vit, small_whisper,
 };
 use dfdx::tensor::PutTape;
 use typed_transformer::models::bert::Bert;
 use typed_transformer::models::clip::Clip;
+use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::gpt2::{Gpt2, Gpt2Config};
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
@@ -17,7 +18,9 @@ use typed_transformer::models::modern_bert::ModernBert;
 use typed_transformer::models::t5::T5;
 use typed_transformer::models::vit::{Images, Vit};
 use typed_transformer::models::whisper::{Features, Whisper};
-use typed_transformer::nn::{Autoregressive, Bf16, F16, FullPrecision, Linear, Lora, Precision, Q8, WithPrecision};
+use typed_transformer::nn::{
+    Autoregressive, Bf16, F16, FullPrecision, Linear, Lora, Precision, Q8, Q8Rows, WithPrecision,
+};
 use typed_transformer::ops;
 use typed_transformer::prelude::*;
 use typed_transformer::rand::rngs::StdRng;
@@ -44,6 +47,24 @@ where
 {
     let model: Llama<small_llama::Config, E, Cpu, P> = load("llama");
     let read = ids(&reference("llama").ids("input.ids"), (Batch::new(3), small_llama::SeqLen::new(13).unwrap()));
+    as_f64(&model.forward(&read, NoneTape).unwrap())
+}
+
+fn qwen3<P: Precision, E: Element>() -> Vec<f64>
+where
+    Cpu: Backend<E>,
+{
+    let model: Llama<small_qwen3::Config, E, Cpu, P> = load("qwen3");
+    let read = ids(&reference("qwen3").ids("input.ids"), (Batch::new(3), small_qwen3::SeqLen::new(13).unwrap()));
+    as_f64(&model.forward(&read, NoneTape).unwrap())
+}
+
+fn gemma3<P: Precision, E: Element>() -> Vec<f64>
+where
+    Cpu: Backend<E>,
+{
+    let model: Gemma3<small_gemma3::Config, E, Cpu, P> = load("gemma3");
+    let read = ids(&reference("gemma3").ids("input.ids"), (Batch::new(2), small_gemma3::SeqLen::new(11).unwrap()));
     as_f64(&model.forward(&read, NoneTape).unwrap())
 }
 
@@ -147,15 +168,17 @@ macro_rules! agree {
 #[test]
 fn every_family_computes_in_every_precision() {
     agree! {
-        gpt2: Bf16 1e-2; gpt2: F16 1e-3; gpt2: Q8 2e-2;
-        llama: Bf16 1e-2; llama: F16 1e-3; llama: Q8 2e-2;
-        mixtral: Bf16 1e-2; mixtral: F16 1e-3; mixtral: Q8 2e-2;
-        t5: Bf16 1e-2; t5: F16 1e-3; t5: Q8 2e-2;
-        bert: Bf16 1e-2; bert: F16 1e-3; bert: Q8 2e-2;
-        vit: Bf16 1e-2; vit: F16 1e-3; vit: Q8 2e-2;
-        clip: Bf16 1e-2; clip: F16 1e-3; clip: Q8 2e-2;
-        modern_bert: Bf16 1e-2; modern_bert: F16 1e-3; modern_bert: Q8 2e-2;
-        whisper: Bf16 1e-2; whisper: F16 1e-3; whisper: Q8 2e-2;
+        gpt2: Bf16 1e-2; gpt2: F16 1e-3; gpt2: Q8 2e-2; gpt2: Q8Rows 4e-2;
+        llama: Bf16 1e-2; llama: F16 1e-3; llama: Q8 2e-2; llama: Q8Rows 4e-2;
+        qwen3: Bf16 1e-2; qwen3: F16 1e-3; qwen3: Q8 2e-2; qwen3: Q8Rows 4e-2;
+        gemma3: Bf16 1e-2; gemma3: F16 1e-3; gemma3: Q8 4e-2; gemma3: Q8Rows 6e-2;
+        mixtral: Bf16 1e-2; mixtral: F16 1e-3; mixtral: Q8 2e-2; mixtral: Q8Rows 4e-2;
+        t5: Bf16 1e-2; t5: F16 1e-3; t5: Q8 2e-2; t5: Q8Rows 4e-2;
+        bert: Bf16 1e-2; bert: F16 1e-3; bert: Q8 2e-2; bert: Q8Rows 4e-2;
+        vit: Bf16 1e-2; vit: F16 1e-3; vit: Q8 2e-2; vit: Q8Rows 4e-2;
+        clip: Bf16 1e-2; clip: F16 1e-3; clip: Q8 2e-2; clip: Q8Rows 4e-2;
+        modern_bert: Bf16 1e-2; modern_bert: F16 1e-3; modern_bert: Q8 2e-2; modern_bert: Q8Rows 4e-2;
+        whisper: Bf16 1e-2; whisper: F16 1e-3; whisper: Q8 2e-2; whisper: Q8Rows 4e-2;
     }
 }
 
@@ -181,11 +204,20 @@ fn steps_agree_with_the_forward_pass() {
         let whole = ids(&read, (Const::<1>, small_llama::SeqLen::new(7).unwrap()));
         let last = as_f64(&model.forward(&whole, NoneTape).unwrap()).split_off(6 * VocabSize::SIZE);
         assert_close("llama", &by_steps(&model, &read), &last, tolerance);
+        let model: Llama<small_qwen3::Config, f32, Cpu, P> = load("qwen3");
+        let whole = ids(&read, (Const::<1>, small_qwen3::SeqLen::new(7).unwrap()));
+        let last = as_f64(&model.forward(&whole, NoneTape).unwrap()).split_off(6 * VocabSize::SIZE);
+        assert_close("qwen3", &by_steps(&model, &read), &last, tolerance);
+        let model: Gemma3<small_gemma3::Config, f32, Cpu, P> = load("gemma3");
+        let whole = ids(&read, (Const::<1>, small_gemma3::SeqLen::new(7).unwrap()));
+        let last = as_f64(&model.forward(&whole, NoneTape).unwrap()).split_off(6 * VocabSize::SIZE);
+        assert_close("gemma3", &by_steps(&model, &read), &last, tolerance);
     }
     check::<Bf16>(1e-5);
     check::<F16>(1e-5);
     // A step rounds the inputs of its products to 16 bits.
-    check::<Q8>(1e-4);
+    check::<Q8>(3e-4);
+    check::<Q8Rows>(3e-4);
 }
 
 #[test]
@@ -209,6 +241,7 @@ fn a_weight_that_is_too_large_is_named() {
     assert!(matches!(error, LoadError::Precision { .. }));
     assert_eq!(error.to_string(), "`weight` has an element that is too large for `F16`");
     assert!(map.with_precision::<Bf16>().is_ok() && map.with_precision::<Q8>().is_ok());
+    assert!(map.with_precision::<Q8Rows>().is_ok());
 }
 
 #[test]
@@ -233,8 +266,8 @@ fn an_adapter_learns_through_a_stored_map() {
     assert!(error > 0.0 && error < 1e-2, "{error}");
 }
 
-/// The losses of the end of a text in nats, of a model of its characters that has read the beginning: in `f32`, and with
-/// weights in bfloat16, float16 and 8 bits.
+/// The losses of the end of a text in nats, of a model of its characters that has read the beginning: in `f32`, and
+/// with weights in bfloat16, float16 and 8 bits by blocks and by rows.
 #[test]
 #[ignore = "trains for a minute; reads the text in the file TEXT, such as Shakespeare's plays"]
 fn perplexity_grows_by_less_than_a_thousandth() {
@@ -284,7 +317,12 @@ fn perplexity_grows_by_less_than_a_thousandth() {
         loss(&model.with_precision::<Bf16>().unwrap(), &batches),
         loss(&model.with_precision::<F16>().unwrap(), &batches),
         loss(&model.with_precision::<Q8>().unwrap(), &batches),
+        loss(&model.with_precision::<Q8Rows>().unwrap(), &batches),
     ];
-    println!("perplexity {:.4}; with bfloat16, float16, 8 bits: {:.4?}", whole.exp(), losses.map(f64::exp));
+    println!(
+        "perplexity {:.4}; with bfloat16, float16, 8 bits by blocks, by rows: {:.4?}",
+        whole.exp(),
+        losses.map(f64::exp)
+    );
     assert!(whole < 2.3 && losses.iter().all(|loss| (loss - whole).abs() < 1e-3), "{whole} {losses:?}");
 }

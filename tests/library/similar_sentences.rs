@@ -15,7 +15,7 @@ use safetensors::SafeTensors;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use typed_transformer::models::published::all_mini_lm_l6_v2::{EmbedDim, Model, VocabSize};
-use typed_transformer::nn::{Bf16, F16, Precision, Q8};
+use typed_transformer::nn::{Bf16, F16, Precision, Q8, Q8Rows};
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Tokenizer;
 use typed_transformer::weights::load_pretrained;
@@ -75,8 +75,9 @@ fn mini_lm_embeds_sentences_as_transformers_does() {
         smallest_cosine::<Bf16>(&folder, &sentences, &found),
         smallest_cosine::<F16>(&folder, &sentences, &found),
         smallest_cosine::<Q8>(&folder, &sentences, &found),
+        smallest_cosine::<Q8Rows>(&folder, &sentences, &found),
     ];
-    println!("smallest cosine with bfloat16, float16, 8 bits: {cosines:?}");
+    println!("smallest cosine with bfloat16, float16, 8 bits by blocks, by rows: {cosines:?}");
     assert!(cosines.iter().all(|cosine| *cosine > 0.999), "{cosines:?}");
 
     let error = embed(&model, &tokenizer, &["word ".repeat(600)]).unwrap_err();

@@ -40,5 +40,5 @@ pub use kernels::{
     sum_of_squares_f32, where_kernel,
 };
 pub use mask_rule::MaskRule;
-pub use packed::{Bf16Format, F16Format, Format, PackedWeight, Q8Format};
+pub use packed::{Bf16Format, F16Format, Format, PackedWeight, Q8Format, Q8RowsFormat};
 pub use system_memory::prefer_huge_pages;

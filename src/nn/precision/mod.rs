@@ -1,10 +1,10 @@
 //! How the weights of a model are stored: in the dtype in which the model computes, or in fewer bits.
 
 mod convert;
-mod stored;
+mod packed_tensor;
 
 pub use convert::WithPrecision;
-pub use stored::{Bf16, F16, Packing, Q8, Stored};
+pub use packed_tensor::{Bf16, F16, PackedTensor, Packing, Q8, Q8Rows};
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
@@ -14,21 +14,23 @@ use crate::tokens::TokenIds;
 use crate::weights::Loadable;
 use dfdx::{dtypes::Dtype, tensor::Tensor, tensor_ops::Device};
 
-/// A weight of a module whose precision is `P`. In [`FullPrecision`] it is a tensor, otherwise it is [`Stored`].
+/// A weight of a module whose precision is `P`. In [`FullPrecision`] it is a tensor, otherwise it is [`PackedTensor`].
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::{FullPrecision, Q8, Stored, Weight}, prelude::*};
+/// use typed_transformer::{doctest::*, nn::{FullPrecision, PackedTensor, Q8, Weight}, prelude::*};
 /// let weight: Weight<(VocabSize, EmbedDim), f32, Cpu, FullPrecision> = Cpu::default().zeros();
 /// let tensor: Tensor<(VocabSize, EmbedDim), f32, Cpu> = weight;
-/// # fn same(weight: Weight<(VocabSize, EmbedDim), f32, Cpu, Q8>) -> Stored<(VocabSize, EmbedDim), Cpu, Q8> { weight }
+/// # type Packed = PackedTensor<(VocabSize, EmbedDim), Cpu, Q8>;
+/// # fn same(weight: Weight<(VocabSize, EmbedDim), f32, Cpu, Q8>) -> Packed { weight }
 /// ```
 pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 
-/// How the weights of a module are stored: [`FullPrecision`], [`Bf16`], [`F16`] or [`Q8`].
+/// How the weights of a module are stored: [`FullPrecision`], [`Bf16`], [`F16`], [`Q8`] or [`Q8Rows`].
 ///
 /// The precision is a parameter of a module, `Gpt2<Config, f32, Cpu, Q8>`. Its linear maps and its tables of tokens are
 /// stored so. Norms, biases and positions stay in the dtype `E`, in which everything is computed: a kernel widens a
-/// weight in registers. Modules of two precisions are two types, so they do not mix.
+/// weight in registers, or multiplies a single row with weights in 8 bits as integers. Modules of two precisions are
+/// two types, so they do not mix.
 ///
 /// ```
 /// use typed_transformer::{module, nn::{Precision, Q8, Weight, WithPrecision, init}, prelude::*};
@@ -63,7 +65,7 @@ pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a precision of weights",
     label = "weights are not stored as `{Self}`",
-    note = "the precisions are `FullPrecision`, `Bf16`, `F16` and `Q8`"
+    note = "the precisions are `FullPrecision`, `Bf16`, `F16`, `Q8` and `Q8Rows`"
 )]
 pub trait Precision: Sized + 'static {
     /// A weight of these dimensions.

@@ -80,7 +80,7 @@ fn backward_input<F: Format>(dx: &mut [f32], dy: &[f32], weight: &PackedWeight<F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packed::{Bf16Format, F16Format, Q8Format};
+    use crate::packed::{Bf16Format, F16Format, Q8Format, Q8RowsFormat};
     use dfdx::{
         shapes::HasShape,
         tensor::{Cpu, NoneTape, TensorFromVec},
@@ -139,6 +139,7 @@ mod tests {
             agrees::<Bf16Format>(rows, out_features, in_features, 0.0);
             agrees::<F16Format>(rows, out_features, in_features, 0.0);
             agrees::<Q8Format>(rows, out_features, in_features, 0.5 / f64::from(i16::MAX));
+            agrees::<Q8RowsFormat>(rows, out_features, in_features, 0.5 / f64::from(i16::MAX));
         }
     }
 

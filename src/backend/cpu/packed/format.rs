@@ -9,15 +9,27 @@ pub trait Format: Copy + Send + Sync + 'static {
     /// A block of the vector that the rows are multiplied by, as their product reads it.
     type InputBlock: Copy + Send + Sync + 'static;
 
+    /// The number that a row is divided by before its blocks are packed, if there is one.
+    fn row_scale(_row: &[f32]) -> Option<f32> {
+        None
+    }
+
+    /// The number that a vector is divided by before its blocks are packed, if there is one.
+    fn input_scale(_x: &[f32]) -> Option<f32> {
+        None
+    }
+
     /// The block whose elements are nearest to these; `None` if one is not finite in this format.
     fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block>;
 
-    /// The element at `i`. It has no branch, so that a loop over a block becomes vector instructions.
+    /// The element at `i`, without the scale of the row. It has no branch, so that a loop over a block becomes vector
+    /// instructions.
     fn element(block: &Self::Block, i: usize) -> f32;
 
     fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock;
 
-    /// `y += W x` for rows of blocks, which are read from the first to the last, in one sequence of addresses.
+    /// `y += W x`, without the scales of the rows and of `x`, for rows of blocks, which are read from the first to the
+    /// last, in one sequence of addresses.
     fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]);
 }
 

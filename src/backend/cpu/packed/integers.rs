@@ -1,0 +1,182 @@
+//! Products of weights in 8 bits with a vector in 16 bits, as integers, in the instructions of each level.
+
+use super::{Format, weight::BLOCK_LEN};
+use crate::simd::{level, vectorized};
+use pulp::Arch;
+#[cfg(target_arch = "x86_64")]
+use pulp::{Simd, cast, f32x8, i32x8, x86::V3};
+use std::slice::ChunksExact;
+
+/// The largest multiple of a scale in 8 bits.
+pub const MAX_WEIGHT_MULTIPLE: f32 = 127.0;
+/// The largest multiple of a scale in 16 bits.
+pub const MAX_INPUT_MULTIPLE: f32 = 32_767.0;
+/// The products that a lane adds for each block.
+pub const PRODUCTS_PER_BLOCK: usize = BLOCK_LEN / 8;
+/// The sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS`.
+pub const SUMS: usize = 4;
+
+/// The largest absolute value; if an element is NaN or infinite, so is it. The bits of such numbers are in their order.
+#[inline(always)]
+pub fn largest(elements: &[f32]) -> f32 {
+    let mut bits = 0;
+    for element in elements {
+        bits = bits.max(element.abs().to_bits());
+    }
+    f32::from_bits(bits)
+}
+
+/// A format whose products are those of integers.
+pub trait IntegerFormat: Format {
+    /// The sum of the products of a row.
+    type Sum<L: Level>: Copy;
+
+    fn zero<L: Level>(level: L) -> Self::Sum<L>;
+
+    /// `sum + a x`.
+    fn add_block<L: Level>(level: L, a: &Self::Block, x: &Self::InputBlock, sum: Self::Sum<L>) -> Self::Sum<L>;
+
+    /// The sum of all lanes.
+    fn total<L: Level>(level: L, sum: Self::Sum<L>) -> f32;
+}
+
+/// `y += W x` in the instructions of the processor.
+pub fn add_product<F: IntegerFormat>(rows: ChunksExact<F::Block>, x: &[F::InputBlock], y: &mut [f32]) {
+    match level() {
+        #[cfg(target_arch = "x86_64")]
+        Arch::V3(v3) => add_product_v3::<F>(v3, rows, x, y),
+        // Wider registers are not faster: the weight does not come sooner.
+        #[cfg(target_arch = "x86_64")]
+        Arch::V4(v4) => add_product_v3::<F>(*v4, rows, x, y),
+        _ => vectorized!(add_row_products::<F, _>(Plain, rows.clone(), x, y)),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn add_product_v3<F: IntegerFormat>(v3: V3, rows: ChunksExact<F::Block>, x: &[F::InputBlock], y: &mut [f32]) {
+    v3.vectorize(
+        #[inline(always)]
+        || add_row_products::<F, _>(v3, rows, x, y),
+    );
+}
+
+#[inline(always)]
+fn add_row_products<F: IntegerFormat, L: Level>(
+    level: L,
+    rows: ChunksExact<F::Block>,
+    x: &[F::InputBlock],
+    y: &mut [f32],
+) {
+    let (x, x_rest) = x.as_chunks::<SUMS>();
+    for (y, blocks) in y.iter_mut().zip(rows) {
+        let (blocks, rest) = blocks.as_chunks::<SUMS>();
+        let mut sums = [F::zero(level); SUMS];
+        for (blocks, x) in blocks.iter().zip(x) {
+            for i in 0..SUMS {
+                sums[i] = F::add_block(level, &blocks[i], &x[i], sums[i]);
+            }
+        }
+        for ((sum, block), x) in sums.iter_mut().zip(rest).zip(x_rest) {
+            *sum = F::add_block(level, block, x, *sum);
+        }
+        for sum in sums {
+            *y += F::total(level, sum);
+        }
+    }
+}
+
+/// Sums of products in eight lanes.
+pub trait Level: Copy {
+    type Integers: Copy;
+    type Numbers: Copy;
+
+    fn no_integers(self) -> Self::Integers;
+
+    /// `sum + a x`. Each lane adds four products, which are below 2²⁴ together.
+    fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], sum: Self::Integers) -> Self::Integers;
+
+    fn no_numbers(self) -> Self::Numbers;
+
+    /// `sum + scale * integers`.
+    fn add_scaled(self, integers: Self::Integers, scale: f32, sum: Self::Numbers) -> Self::Numbers;
+
+    /// The sum of all lanes.
+    fn total(self, sum: Self::Numbers) -> f32;
+}
+
+/// Instructions that the compiler chooses.
+#[derive(Clone, Copy)]
+struct Plain;
+
+impl Level for Plain {
+    type Integers = [i32; 8];
+    type Numbers = [f32; 8];
+
+    #[inline(always)]
+    fn no_integers(self) -> [i32; 8] {
+        [0; 8]
+    }
+
+    #[inline(always)]
+    fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], mut sum: [i32; 8]) -> [i32; 8] {
+        for (a, x) in a.as_chunks::<8>().0.iter().zip(x.as_chunks::<8>().0) {
+            for i in 0..8 {
+                sum[i] += i32::from(a[i]) * i32::from(x[i]);
+            }
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn no_numbers(self) -> [f32; 8] {
+        [0.0; 8]
+    }
+
+    #[inline(always)]
+    fn add_scaled(self, integers: [i32; 8], scale: f32, mut sum: [f32; 8]) -> [f32; 8] {
+        for i in 0..8 {
+            sum[i] += scale * integers[i] as f32;
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn total(self, sum: [f32; 8]) -> f32 {
+        sum.iter().sum()
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Level for V3 {
+    type Integers = i32x8;
+    type Numbers = f32x8;
+
+    #[inline(always)]
+    fn no_integers(self) -> i32x8 {
+        self.splat_i32x8(0)
+    }
+
+    #[inline(always)]
+    fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], sum: i32x8) -> i32x8 {
+        let [low, high]: [_; 2] = cast(*a);
+        let [x_low, x_high]: [_; 2] = cast(*x);
+        let low = self.multiply_wrapping_add_adjacent_i16x16(self.convert_i8x16_to_i16x16(low), x_low);
+        let high = self.multiply_wrapping_add_adjacent_i16x16(self.convert_i8x16_to_i16x16(high), x_high);
+        self.wrapping_add_i32x8(sum, self.wrapping_add_i32x8(low, high))
+    }
+
+    #[inline(always)]
+    fn no_numbers(self) -> f32x8 {
+        self.splat_f32x8(0.0)
+    }
+
+    #[inline(always)]
+    fn add_scaled(self, integers: i32x8, scale: f32, sum: f32x8) -> f32x8 {
+        self.mul_add_f32x8(self.splat_f32x8(scale), self.convert_i32x8_to_f32x8(integers), sum)
+    }
+
+    #[inline(always)]
+    fn total(self, sum: f32x8) -> f32 {
+        self.reduce_sum_f32s(sum)
+    }
+}

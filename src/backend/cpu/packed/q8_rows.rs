@@ -1,0 +1,128 @@
+use super::integers::{
+    IntegerFormat, Level, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, PRODUCTS_PER_BLOCK, SUMS, add_product, largest,
+};
+use super::{Format, weight::BLOCK_LEN};
+use std::slice::ChunksExact;
+
+/// 8 bits: a row is a scale and its multiples, from -127 to 127.
+///
+/// The vector has one scale too, so the products of a row are integers until the last addition. A row of
+/// [`Q8Format`](super::Q8Format) multiplies the sum of each block by a scale.
+#[derive(Clone, Copy)]
+pub struct Q8RowsFormat;
+
+impl Format for Q8RowsFormat {
+    type Block = [i8; BLOCK_LEN];
+    type InputBlock = [i16; BLOCK_LEN];
+
+    #[inline(always)]
+    fn row_scale(row: &[f32]) -> Option<f32> {
+        Some(largest(row) / MAX_WEIGHT_MULTIPLE)
+    }
+
+    /// The scale with which no sum of integers reaches 2³¹. Vectors of up to 16,512 elements have 16 bits.
+    #[inline(always)]
+    fn input_scale(x: &[f32]) -> Option<f32> {
+        /// The largest `f32` below 2³¹.
+        const MAX_SUM: f32 = 2_147_483_520.0;
+        let num_products = x.len().div_ceil(BLOCK_LEN * SUMS).max(1) * PRODUCTS_PER_BLOCK;
+        let max_multiple = (MAX_SUM / (MAX_WEIGHT_MULTIPLE * num_products as f32)).floor().min(MAX_INPUT_MULTIPLE);
+        // With an element that is not finite the scale is not either, and the product is NaN.
+        Some(largest(x) / max_multiple)
+    }
+
+    fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
+        elements.iter().all(|x| x.is_finite()).then(|| elements.map(|x| x.round() as i8))
+    }
+
+    #[inline(always)]
+    fn element(block: &Self::Block, i: usize) -> f32 {
+        f32::from(block[i])
+    }
+
+    #[inline(always)]
+    fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock {
+        let mut multiples = [0; BLOCK_LEN];
+        for (multiple, x) in multiples.iter_mut().zip(x) {
+            *multiple = x.round_ties_even() as i16;
+        }
+        multiples
+    }
+
+    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
+        add_product::<Self>(rows, x, y);
+    }
+}
+
+impl IntegerFormat for Q8RowsFormat {
+    type Sum<L: Level> = L::Integers;
+
+    #[inline(always)]
+    fn zero<L: Level>(level: L) -> L::Integers {
+        level.no_integers()
+    }
+
+    #[inline(always)]
+    fn add_block<L: Level>(level: L, a: &Self::Block, x: &Self::InputBlock, sum: L::Integers) -> L::Integers {
+        level.add_products(a, x, sum)
+    }
+
+    #[inline(always)]
+    fn total<L: Level>(level: L, sum: L::Integers) -> f32 {
+        level.total(level.add_scaled(sum, 1.0, level.no_numbers()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packed::PackedWeight;
+
+    fn product(row: &[f32], x: &[f32]) -> f32 {
+        let weight = PackedWeight::<Q8RowsFormat>::pack(row.iter().copied(), row.len()).unwrap();
+        let mut y = [1.0];
+        weight.add_product(0..1, &PackedWeight::<Q8RowsFormat>::pack_input(x), &mut y);
+        y[0] - 1.0
+    }
+
+    /// The largest multiples of both signs, whose sums are the largest.
+    #[test]
+    fn the_largest_sums_do_not_overflow() {
+        for len in [1, 32, 16_512, 16_513, 100_000] {
+            for sign in [1.0, -1.0] {
+                let found = product(&vec![127.0; len], &vec![sign * 2.0; len]);
+                let expected = sign * 254.0 * len as f32;
+                assert!((found - expected).abs() <= 1e-6 * expected.abs(), "{len}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_of_zeros_or_of_tiny_numbers_is_zero() {
+        for element in [0.0, 1e-40] {
+            assert_eq!(product(&[element; 40], &[1.0; 40]), 0.0);
+            assert_eq!(product(&[1.0; 40], &[element; 40]), 0.0);
+        }
+    }
+
+    #[test]
+    fn an_element_that_is_not_finite_makes_the_product_nan() {
+        for not_finite in [f32::NAN, f32::INFINITY] {
+            let mut x = [1.0; 40];
+            x[7] = not_finite;
+            assert!(product(&[1.0; 40], &x).is_nan());
+            assert!(PackedWeight::<Q8RowsFormat>::pack(x.into_iter(), 40).is_none());
+        }
+    }
+
+    #[test]
+    fn the_error_is_half_of_the_last_place_of_the_row() {
+        let row: Vec<f32> = (0..75).map(|i| (i * 7919 % 401) as f32 / 200.0 - 1.0).collect();
+        let weight = PackedWeight::<Q8RowsFormat>::pack(row.iter().copied(), 75).unwrap();
+        let mut stored = vec![0.0; 75];
+        weight.unpack(0..1, &mut stored);
+        for (stored, element) in stored.iter().zip(row) {
+            assert!((stored - element).abs() <= 0.5001 / 127.0, "{stored} {element}");
+        }
+    }
+}
