@@ -1,6 +1,6 @@
 //! The definition of [`Backend::assign_positions`].
 
-use super::Backend;
+use super::{Backend, elements_of};
 use crate::dims::{AnyDim, Dim, MaybeSharded, unnamed};
 use crate::error::{OpError, Real, device_error};
 use dfdx::shapes::{Axis, HasShape, Shape};
@@ -21,7 +21,7 @@ pub fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim, E: Real, D
         return join(out, part, start).map_err(device_error::<D::Err>("cache"));
     };
     let (len, part_len) = (len.size() * width.size(), part_len.size() * width.size());
-    for (sequence, part) in elements.chunks_mut(len).zip(part.as_vec().chunks(part_len)) {
+    for (sequence, part) in elements.chunks_mut(len).zip(elements_of(part).chunks(part_len)) {
         sequence[start * width.size()..][..part_len].copy_from_slice(part);
     }
     Ok(())
@@ -43,7 +43,7 @@ fn join<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim, E: Real, D: Backend<E>>(
     if start + part_len < len {
         joined = (joined, old.try_slice((.., start + part_len.., ..))?).try_concat_along(Axis::<1>)?;
     }
-    // The shape itself is kept, because a shard knows more than its size.
+    // A shard cannot be made again from its size alone, so the shape is that of `out`.
     *out = joined.try_reshape_like(out.shape())?;
     Ok(())
 }

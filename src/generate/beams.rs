@@ -1,5 +1,5 @@
 use super::generation::{Unread, tokens_of_prompts};
-use crate::backend::Backend;
+use crate::backend::{Backend, elements_of};
 use crate::dims::{Const, ConstDim, Dim};
 use crate::nn::{Autoregressive, EditableCache};
 use crate::ops::{OpError, Real};
@@ -115,7 +115,7 @@ where
     let mut cache = model.cache(beams)?;
     let mut unread = TokenIds::from_fn((beams, Unread::new(prompt.len())), |_, position| prompt[position]);
     while !search.has_ended() {
-        let rows = search.step(&model.next_logits(&unread, &mut cache)?.as_vec())?;
+        let rows = search.step(&elements_of(&model.next_logits(&unread, &mut cache)?))?;
         if !search.has_ended() {
             cache.reorder(&Indices::new(&rows, (beams,), beams)?)?;
             let last = |row: usize| search.running[row].tokens[search.len - 1];

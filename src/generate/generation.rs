@@ -1,5 +1,5 @@
 use super::Sampler;
-use crate::backend::Backend;
+use crate::backend::{Backend, elements_of};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::nn::Autoregressive;
 use crate::ops::{OpError, Real};
@@ -20,9 +20,10 @@ crate::dims! {
 /// have ended. It also ends when the model has read [`MaxSeqLen`](Autoregressive::MaxSeqLen) tokens and one more has been
 /// chosen, and after an error.
 ///
-/// Prompts may have different lengths. The model reads the tokens that all of them have at once. Then it reads the rest
-/// of the longer ones, token by token, while it writes the shorter texts. So column `i` of a batch is position `i` of
-/// every text, and no position is padding. Greedy decoding gives each prompt the text that it gets alone.
+/// Prompts may have different lengths. First the model reads as many tokens of each as the shortest one has. Then it
+/// reads the rest of the longer ones, token by token, while it writes the shorter texts. So column `i` of a batch is
+/// position `i` of every text, and no position is padding. Greedy decoding gives each prompt the text that it gets
+/// alone.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, generate::{Generation, Sampler}, prelude::*};
@@ -66,8 +67,8 @@ pub(super) struct Text<V> {
 }
 
 impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generation<'a, B, Model, E, D> {
-    /// Reads the tokens that all prompts `(B, Prompt)` have. Padding stands only behind the tokens of a prompt. `ends` is
-    /// `Some(end)`, `None`, or a list.
+    /// Reads as many tokens of each of the prompts `(B, Prompt)` as the shortest one has. Padding stands only behind
+    /// the tokens of a prompt. `ends` is `Some(end)`, `None`, or a list.
     ///
     /// # Errors
     /// [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Padding`]
@@ -154,7 +155,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         }
         self.read()?;
         let Some(logits) = &self.logits else { return Ok(None) };
-        let logits = logits.as_vec();
+        let logits = elements_of(logits);
         let mut written = Vec::new();
         for (logits, text) in logits.chunks(Model::VocabSize::SIZE).zip(&mut self.texts) {
             let is_written = !text.has_ended && text.tokens.len() == self.num_read;

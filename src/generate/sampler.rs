@@ -4,6 +4,7 @@ use crate::dims::{ConstDim, MaybeSharded};
 use crate::ops::{OpError, Real};
 use crate::tokens::Fin;
 use dfdx::{shapes::HasShape, tensor::Tensor, tensor_ops::Device};
+use itertools::Either;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -211,17 +212,19 @@ impl<V: ConstDim> Sampler<V> {
             };
             (logit > f64::NEG_INFINITY).then_some((token, logit))
         };
-        let mut tokens: Vec<(Fin<V>, f64)> = match &self.tokens {
-            Some(tokens) => tokens.iter().copied().filter_map(with_logit).collect(),
-            None => Fin::all().filter_map(with_logit).collect(),
+        let tokens = match &self.tokens {
+            Some(tokens) => Either::Left(tokens.iter().copied()),
+            None => Either::Right(Fin::all()),
         };
+        let tokens = tokens.filter_map(with_logit);
         let by_logit_desc = |left: &(_, f64), right: &(_, f64)| right.1.total_cmp(&left.1);
-        let best = tokens.iter().copied().min_by(by_logit_desc);
+        let best = tokens.clone().min_by(by_logit_desc);
         let (best, highest) = best.ok_or(OpError::NotANumber { op: "choose" })?;
         let Some((temperature, _)) = &self.random else {
             return Ok(Distribution { weights: vec![(best, 1.0)] });
         };
         // The sort is stable, so the first of equally likely tokens are kept.
+        let mut tokens: Vec<(Fin<V>, f64)> = tokens.collect();
         tokens.sort_by(by_logit_desc);
         tokens.truncate(self.top_k);
         // If the highest logit is infinite, the difference to itself is NaN.

@@ -1,6 +1,6 @@
 use super::Sampler;
 use super::generation::{Text, Unread, tokens_of_prompts};
-use crate::backend::Backend;
+use crate::backend::{Backend, elements_of};
 use crate::dims::{Const, ConstDim, Dim};
 use crate::nn::{Autoregressive, EditableCache};
 use crate::ops::{OpError, Real};
@@ -210,14 +210,14 @@ where
         Model::VocabSize: SameVocabulary<Vocab>,
     {
         let unread = self.unread(text);
-        Ok(self.model.next_logits(&unread, &mut self.cache)?.as_vec())
+        Ok(elements_of(&self.model.next_logits(&unread, &mut self.cache)?))
     }
 
     /// Reads a text to its end, and returns the logits of the token after position `start` and of those after the later
     /// ones.
     fn logits_from(&mut self, start: usize, text: &[Fin<Model::VocabSize>]) -> Result<Vec<E>, OpError> {
         let (unread, last) = (self.unread(text), Unread::new(text.len() - start));
-        Ok(self.model.last_logits(&unread, &mut self.cache, last)?.as_vec())
+        Ok(elements_of(&self.model.last_logits(&unread, &mut self.cache, last)?))
     }
 
     /// The rest of a text, which the model is about to read.

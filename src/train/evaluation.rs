@@ -1,4 +1,4 @@
-use crate::backend::Backend;
+use crate::backend::{Backend, elements_of};
 use crate::dims::Dim;
 use crate::ops::{FitsLogits, Labels, OpError, Real, Reduction, cross_entropy};
 use dfdx::{shapes::Shape, tensor::Tensor};
@@ -47,7 +47,7 @@ impl Evaluation {
         self.loss_sum += loss.as_vec().iter().filter_map(|loss| loss.to_f64()).sum::<f64>();
         let (ids, padding) = (labels.indices(), labels.padding().map(|padding| padding.value()));
         let num_classes = ids.axis().size().max(1);
-        let rows = logits.as_vec();
+        let rows = elements_of(logits);
         for (row, &label) in rows.chunks(num_classes).zip(ids.as_slice()) {
             if Some(label) == padding {
                 continue;

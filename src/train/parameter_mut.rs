@@ -1,7 +1,7 @@
 use super::Parameter;
 use super::elementwise::update_elements;
 use super::parts::elements_in;
-use crate::backend::Backend;
+use crate::backend::{Backend, elements_of};
 use crate::model_tensors::AnyTensor;
 use crate::ops::{OpError, Real, device_error};
 use dfdx::shapes::HasShape;
@@ -83,8 +83,8 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
         if self.range == (0..shape.0) {
             return self.tensor.set_from_flat(values);
         }
-        let (device, mut elements) = (whole.device().clone(), whole.as_vec());
-        elements[self.range.clone()].copy_from_slice(&values.as_vec());
+        let (device, mut elements) = (whole.device().clone(), elements_of(&whole));
+        elements[self.range.clone()].copy_from_slice(&elements_of(&values));
         self.tensor.set_from_flat(device.try_tensor_from_vec(elements, shape)?)
     }
 

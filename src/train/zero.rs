@@ -1,8 +1,8 @@
 use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot, parts::range_in};
-use crate::backend::Backend;
+use crate::backend::{Backend, elements_of};
 use crate::ops::{OpError, device_error};
 use crate::ranks::{Element, RankAxis, Ranks, RanksError};
-use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
+use dfdx::{nn::TensorCollection, shapes::HasShape};
 use std::{fmt, ops::Range};
 
 const OP: &str = "update";
@@ -64,7 +64,7 @@ where
 
         let mut updated = Vec::with_capacity(own.len());
         parameters.take_part(own).for_each(&mut |parameter: ParameterMut<'_, E, D>| {
-            updated.extend(parameter.values()?.as_vec());
+            updated.extend(elements_of(&parameter.values()?));
             Ok(())
         })?;
         let updated = self.ranks.all_gather(&updated, &self.ranks.lens(total, 1));
@@ -105,7 +105,7 @@ where
         let state = self.inner.state_mut();
         keep_part(state, lens, &own).map_err(RanksError::device(OP))?;
         for slot in &mut state.slots {
-            let mut part: Vec<E> = slot.values.iter().flat_map(Tensor::as_vec).collect();
+            let mut part: Vec<E> = slot.values.iter().flat_map(elements_of).collect();
             // No step was made yet.
             part.resize(own.len(), E::zero());
             let whole = ranks.all_gather(&part, &ranks.lens(total, 1))?;

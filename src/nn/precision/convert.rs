@@ -1,4 +1,5 @@
 use super::Precision;
+use crate::backend::elements_of;
 use crate::model_tensors::{ModelTensor, visit_tensors};
 use crate::ops::Real;
 use crate::weights::{ExpectedTensor, LoadError, Loadable, load_from};
@@ -37,7 +38,7 @@ pub trait WithPrecision<E: Real, D: Device<E>>: TensorCollection<E, D> {
         })?;
         let mut read = |expected: &ExpectedTensor| {
             let elements = weights.get(expected.path).ok_or_else(|| expected.missing())?;
-            Ok(elements.as_vec())
+            Ok(elements_of(elements))
         };
         // A module without parameters reads none.
         load_from("", &device.unwrap_or_default(), &mut read)
