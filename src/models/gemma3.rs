@@ -71,7 +71,7 @@ pub trait Gemma3Config: 'static {
     type HeadDim: Even;
     /// The number of positions that a position sees in a local layer, itself included.
     type WindowLen: ConstDim;
-    /// One layer of so many is global: the last of each group.
+    /// The number of layers in a group, of which the last one is global.
     const LAYERS_PER_GLOBAL: usize = 6;
     /// The number that a norm adds to the mean square.
     const NORM_EPSILON: f64;
@@ -202,7 +202,9 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
         cache: &mut Self::Cache,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        let ((start, _), len) = (cache.advance(&self.norm, tokens.shape())?, tokens.shape().1);
+        let len = tokens.shape().1;
+        // The mask is that of models without windows.
+        let (start, _) = cache.advance(&self.norm, tokens.shape())?;
         let mut x = self.embed(tokens, NoneTape)?;
         // The mask is made before the update: afterwards the cache counts the new positions as earlier ones.
         for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {

@@ -169,8 +169,8 @@ pub trait Backpropagate<E, D: Storage<E>> {
     /// The gradients of the recorded model's parameters.
     ///
     /// # Errors
-    /// [`OpError::Backward`] if the backward pass of this recording has run; [`OpError::TwoAccumulators`] if recordings
-    /// met that add to gradients of their own.
+    /// [`OpError::Backward`] if the backward pass of this recording has run; [`OpError::TwoAccumulators`] if two
+    /// recordings were joined that each add to gradients of their own.
     fn backward(self) -> Result<<Self::Tape as GradientTape<E, D>>::Gradients, OpError>
     where
         Self::Tape: GradientTape<E, D>;

@@ -2,7 +2,7 @@ mod due_checkpoints;
 mod files;
 mod replicated;
 
-use super::checkpoint::{Origin, Progress, Series};
+use super::checkpoint::{LastCheckpoint, Progress, Series};
 use super::step::Throughput;
 use super::{
     Backpropagate, GradientsOf, Metrics, Optimizer, Recording, ResumeNote, Schedule, Step, StepReport, TrainError,
@@ -90,7 +90,7 @@ pub struct Trainer<O, S> {
     pub stop: Arc<AtomicBool>,
     required: Vec<(String, String)>,
     checkpoints: Option<Series>,
-    origin: Option<Origin>,
+    last_checkpoint: Option<LastCheckpoint>,
     resume_notes: Vec<ResumeNote>,
     failures: Vec<TrainError>,
     steps: usize,
@@ -121,7 +121,7 @@ impl<O, S> Trainer<O, S> {
             stop: Arc::default(),
             required: Vec::new(),
             checkpoints: None,
-            origin: None,
+            last_checkpoint: None,
             resume_notes: Vec::new(),
             failures: Vec::new(),
             steps,

@@ -90,7 +90,10 @@ fn inject_errors(stride: usize, kinds: &[ErrorKind]) {
         }
     }
     if stride == 1 {
-        print_figure(&format!("{calls} calls: an error of {} kinds at each lost and left nothing", kinds.len()));
+        print_figure(&format!(
+            "{calls} calls: errors of {} kinds at each, no checkpoint lost, no file left",
+            kinds.len()
+        ));
     }
 }
 
@@ -163,7 +166,7 @@ fn a_kill_at_each_call_of_five_saves_and_after_each_error_loses_and_leaves_nothi
             pairs += 1;
         }
     }
-    print_figure(&format!("{kills} kills and {pairs} errors with a kill: none lost or left anything"));
+    print_figure(&format!("{kills} kills and {pairs} errors with a kill: no checkpoint lost, no file left"));
 }
 
 // ---- What a training run did not write ----

@@ -86,7 +86,7 @@ pub(super) fn keep<B: MaybeSharded, MaxLen: ConstDim, M: AnyDim, E: Real, D: Bac
     grow(&part, CacheCapacity::for_len(held.size()))
 }
 
-/// [`gather_runs`], also of nothing.
+/// [`gather_runs`], which may gather nothing.
 fn gather<Dims: Shape, To: Shape, E: Real, D: Backend<E>>(
     x: &Tensor<Dims, E, D>,
     starts: Vec<usize>,

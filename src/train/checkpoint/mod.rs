@@ -27,7 +27,7 @@ pub(super) use progress::Progress;
 use rayon::current_num_threads;
 pub use resume_note::ResumeNote;
 use serde::{Deserialize, Serialize};
-pub(super) use series::{Origin, Series, description_of, fallbacks};
+pub(super) use series::{LastCheckpoint, Series, description_of, fallbacks};
 use std::{collections::BTreeMap, path::Path};
 
 /// The version of the format.
@@ -55,7 +55,7 @@ fn one() -> usize {
 }
 
 /// A training run as a checkpoint compares and stores it.
-pub(super) struct Training<'a> {
+pub(super) struct RunRecord<'a> {
     pub progress: Progress,
     /// The number of its steps.
     pub steps: usize,
@@ -95,7 +95,7 @@ pub(super) fn write<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
     path: &Path,
     model: &Model,
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
-    Training { progress, settings, ranks, .. }: Training,
+    RunRecord { progress, settings, ranks, .. }: RunRecord,
 ) -> Result<StagedFile, SaveError> {
     let parameters = parameter_infos::<Model, E, D>();
     let mut tensors = weights::collect(model, "model");
@@ -146,16 +146,16 @@ pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: E
     path: &Path,
     device: &D,
     state: &mut OptimizerState<Model, E, [Slot<E, D>]>,
-    training: &Training,
+    run: &RunRecord,
 ) -> Result<Resumed<Model>, ResumeError> {
     let load_error = |source| ResumeError::Load { path: path.to_path_buf(), source };
     let mut file = TensorFile::open(path).map_err(load_error)?;
     let header = read_header(&file)?;
     let parameters = parameter_infos::<Model, E, D>();
     compare_dimensions(path, &parameters, &header.dimensions)?;
-    let settings = with_model::<Model, E, D>(training.settings.clone());
-    compare_settings(path, &settings, &header.settings, training.ignored_setting)?;
-    ensure_consistent(path, &header, training, state.steps)?;
+    let settings = with_model::<Model, E, D>(run.settings.clone());
+    compare_settings(path, &settings, &header.settings, run.ignored_setting)?;
+    ensure_consistent(path, &header, run, state.steps)?;
 
     let model = weights::load_from("model", device, &mut |expected| file.read(expected)).map_err(load_error)?;
     let slots = state.slots.iter().map(|slot| read_slot(&mut file, slot.name, &parameters, device));
@@ -171,13 +171,8 @@ pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: E
 
 /// Checks the numbers of steps and the losses of a checkpoint. `optimizer_steps` are those of the optimizer that
 /// will continue, which may have been used before this training.
-fn ensure_consistent(
-    path: &Path,
-    header: &Header,
-    training: &Training,
-    optimizer_steps: u64,
-) -> Result<(), ResumeError> {
-    let (steps_made, steps) = (header.progress.steps_made, training.steps);
+fn ensure_consistent(path: &Path, header: &Header, run: &RunRecord, optimizer_steps: u64) -> Result<(), ResumeError> {
+    let (steps_made, steps) = (header.progress.steps_made, run.steps);
     if steps_made > steps {
         return Err(ResumeError::BeyondEnd { path: path.to_path_buf(), steps_made, steps });
     }
@@ -185,7 +180,7 @@ fn ensure_consistent(
     if !header.progress.has_finite_losses() {
         return Err(invalid(format!("a loss of its {steps_made} steps is infinite")));
     }
-    let steps_before = optimizer_steps.wrapping_sub(training.progress.steps_made as u64);
+    let steps_before = optimizer_steps.wrapping_sub(run.progress.steps_made as u64);
     if header.optimizer_steps != steps_before.wrapping_add(steps_made as u64) {
         let optimizer_steps = header.optimizer_steps;
         return Err(invalid(format!("it has made {steps_made} steps, but its optimizer {optimizer_steps}")));
@@ -221,7 +216,7 @@ fn read_slot<E: Element, D: Device<E>>(
 }
 
 /// Whether a file is a checkpoint of a training run with the same model and settings.
-pub(super) fn is_same_training<Model, E, D>(path: &Path, training: &Training) -> bool
+pub(super) fn is_same_run<Model, E, D>(path: &Path, run: &RunRecord) -> bool
 where
     Model: Module + TensorCollection<E, D>,
     E: Element,
@@ -230,8 +225,8 @@ where
     let is_same = |file: TensorFile| -> Result<(), ResumeError> {
         let header = read_header(&file)?;
         compare_dimensions(path, &parameter_infos::<Model, E, D>(), &header.dimensions)?;
-        let settings = with_model::<Model, E, D>(training.settings.clone());
-        compare_settings(path, &settings, &header.settings, training.ignored_setting)
+        let settings = with_model::<Model, E, D>(run.settings.clone());
+        compare_settings(path, &settings, &header.settings, run.ignored_setting)
     };
     TensorFile::open_retried(path).is_ok_and(|file| is_same(file).is_ok())
 }

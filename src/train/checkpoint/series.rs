@@ -1,8 +1,9 @@
 //! The checkpoints of one training run: the newest, those before it, and the best.
 //!
-//! A save takes three steps. The checkpoint before gets a second name. The new one gets the name of the best if it is
-//! the best. Then it gets the name of the newest, and from there on the training run resumes from it. Whatever ends the
-//! process between two steps, each name is that of a whole checkpoint, and no better one was replaced.
+//! The new file is written first. Then a save takes three steps. The checkpoint before gets a second name. The new one
+//! gets the name of the best if it is the best. Then it gets the name of the newest, and from there on the training run
+//! resumes from it. Whatever ends the process between two steps, each name is that of a whole checkpoint, and no better
+//! one was replaced.
 
 use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, damaged_name, others_beside, previous};
 use super::{Progress, ResumeNote, progress_in, read_progress};
@@ -15,14 +16,14 @@ use std::{fs, io};
 
 /// The checkpoint that a training run was resumed from, or that it saved last.
 #[derive(Clone, Debug, PartialEq)]
-pub(in super::super) struct Origin {
+pub(in super::super) struct LastCheckpoint {
     path: PathBuf,
     progress: Progress,
     /// Whether the newest checkpoint was damaged, so that this one took its place.
     is_substitute: bool,
 }
 
-impl Origin {
+impl LastCheckpoint {
     pub fn new(path: &Path, progress: Progress, is_substitute: bool) -> Self {
         Self { path: path.canonicalize().unwrap_or_else(|_| path.into()), progress, is_substitute }
     }
@@ -63,7 +64,12 @@ impl Series {
     /// Takes the lock of `path` and checks that the training may save there. It may if there is no file, if it was
     /// resumed from one of the checkpoints there, or if `overwrite` is true. Files of another kind at the names of
     /// older checkpoints are set aside.
-    pub fn open(path: &Path, interval: usize, overwrite: bool, origin: Option<&Origin>) -> Result<Self, SaveError> {
+    pub fn open(
+        path: &Path,
+        interval: usize,
+        overwrite: bool,
+        last_checkpoint: Option<&LastCheckpoint>,
+    ) -> Result<Self, SaveError> {
         ensure_creatable(path)?;
         let newest = atomic::resolve_target(path).map_err(cannot_write(path))?;
         if let Some(checkpoint) = base_checkpoint(&newest) {
@@ -79,16 +85,16 @@ impl Series {
         }
 
         let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
-        let origin = origin.filter(|origin| origin.path == newest || checkpoint_of(&origin.path) == newest);
+        let last_checkpoint = last_checkpoint.filter(|last| last.path == newest || checkpoint_of(&last.path) == newest);
         let (found, file) = open_file(&newest);
         let newest_progress = file.and_then(|file| progress_in(&file));
         let progress_of = |path: &Path| if *path == newest { newest_progress } else { read_progress(path) };
-        let before = match (origin, found) {
+        let before = match (last_checkpoint, found) {
             // Another run may have saved before this one took the lock.
-            (Some(origin), _) if !overwrite && progress_of(&origin.path) != Some(origin.progress) => {
-                return exists(&origin.path, "no longer the checkpoint that this training run was resumed from");
+            (Some(last), _) if !overwrite && progress_of(&last.path) != Some(last.progress) => {
+                return exists(&last.path, "no longer the checkpoint that this training run was resumed from");
             }
-            (Some(origin), _) if origin.is_substitute && newest.exists() => FoundAtStart::Damaged,
+            (Some(last), _) if last.is_substitute && newest.exists() => FoundAtStart::Damaged,
             (Some(_), FileKind::Nothing | FileKind::Checkpoint) => FoundAtStart::Own,
             (Some(_), _) => FoundAtStart::Damaged,
             (None, _) if overwrite => FoundAtStart::Foreign,
@@ -102,7 +108,7 @@ impl Series {
         };
         let mut notes = Vec::new();
         if before != FoundAtStart::Foreign {
-            // Otherwise the next save would replace files that are neither checkpoints nor empty.
+            // The next save replaces the files under these names, so others than checkpoints are set aside now.
             for path in others_beside(&newest).into_iter().filter(|path| is_other_kind(path)) {
                 let note = set_aside_note(&path);
                 atomic::rename(&path, &damaged_name(&path)).map_err(cannot_write(&path))?;

@@ -63,8 +63,8 @@ where
     D: Backend<E>,
     W: RankAxis,
 {
-    /// [`backward`](Self::backward) and [`all_reduce`](Partial::all_reduce) at once: the gradients of the last
-    /// layers are summed while those of the first are computed. The result has the same bits as that of both in turn.
+    /// [`backward`](Self::backward) and [`all_reduce`](Partial::all_reduce) at once: the gradients of the last layers
+    /// are summed while those of the first are computed. The result has the same bits as that of the two calls.
     ///
     /// # Errors
     /// [`RanksError::Engine`]; [`RanksError::Device`] if the device fails.

@@ -4,7 +4,7 @@ use super::Trainer;
 use crate::backend::Backend;
 use crate::nn::Module;
 use crate::ranks::Element;
-use crate::train::checkpoint::{self, Origin, Series};
+use crate::train::checkpoint::{self, LastCheckpoint, Series};
 use crate::train::{Optimizer, Schedule, TrainError};
 use crate::weights::{self, SaveError};
 use dfdx::nn::TensorCollection;
@@ -39,7 +39,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         };
         let (path, progress) = (series.path().to_path_buf(), self.progress);
         let save = |series: &mut Series| {
-            let partial = checkpoint::write(&path, model, self.optimizer.state(), self.training())?;
+            let partial = checkpoint::write(&path, model, self.optimizer.state(), self.run_record())?;
             series.commit(partial, progress, self.max_to_keep)
         };
         let mut saved = save(&mut series);
@@ -52,7 +52,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let earlier_failure = self.failures.iter().position(is_save).map(|index| self.failures.remove(index));
         match saved {
             Ok(()) => {
-                self.origin = Some(Origin::new(&path, progress, false));
+                self.last_checkpoint = Some(LastCheckpoint::new(&path, progress, false));
                 if let Some(TrainError::Save { saved_at: Some(saved_at), .. }) = earlier_failure {
                     weights::remove_private_file(&saved_at);
                 }

@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::nn::Module;
 use crate::ops::Real;
 use crate::ranks::Element;
-use crate::train::checkpoint::{self, Origin, Progress, Series, Training, ensure_not_of_checkpoint};
+use crate::train::checkpoint::{self, LastCheckpoint, Progress, RunRecord, Series, ensure_not_of_checkpoint};
 use crate::train::{Evaluation, Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
 use crate::weights::disk::retried;
 use crate::weights::{self, FileKind, FileLock, Loadable, SaveError, atomic};
@@ -39,7 +39,7 @@ impl<O, S> Trainer<O, S> {
         // Ends the lock of an earlier call.
         self.checkpoints = None;
         self.ensure_metrics_apart(path.as_ref())?;
-        let mut series = Series::open(path.as_ref(), steps, self.overwrite, self.origin.as_ref())?;
+        let mut series = Series::open(path.as_ref(), steps, self.overwrite, self.last_checkpoint.as_ref())?;
         self.resume_notes.append(&mut series.notes);
         self.checkpoints = Some(series);
         Ok(())
@@ -65,7 +65,7 @@ impl<O, S> Trainer<O, S> {
     pub(super) fn note_ranks(&mut self) {
         self.resume_notes.retain(|note| !matches!(note, ResumeNote::Ranks { .. }));
         let (before, now) = (self.ranks_before, self.ranks);
-        if before != now && self.origin.is_some() {
+        if before != now && self.last_checkpoint.is_some() {
             self.resume_notes.push(ResumeNote::Ranks { before, now });
         }
     }
@@ -149,7 +149,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let path = path.as_ref();
         let is_own = |kind| match kind {
             FileKind::Nothing => true,
-            FileKind::Checkpoint => checkpoint::is_same_training::<Model, E, D>(path, &self.training()),
+            FileKind::Checkpoint => checkpoint::is_same_run::<Model, E, D>(path, &self.run_record()),
             FileKind::Weights | FileKind::Other => false,
         };
         if !self.overwrite && !is_own(weights::file_kind(path)) {
@@ -159,7 +159,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let target = atomic::resolve_target(path).map_err(cannot_write)?;
         let is_locked = self.checkpoints.as_ref().is_some_and(|own| own.newest() == target);
         let _lock = if is_locked { None } else { Some(FileLock::acquire(path, &target)?) };
-        checkpoint::write(path, model, self.optimizer.state(), self.training())?.commit().map_err(cannot_write)
+        checkpoint::write(path, model, self.optimizer.state(), self.run_record())?.commit().map_err(cannot_write)
     }
 
     /// Loads a training run: returns its model, and sets the optimizer state, the step and the losses.
@@ -179,11 +179,10 @@ impl<O, S: Schedule> Trainer<O, S> {
         D: Backend<E>,
     {
         let path = path.as_ref();
-        let training = self.training();
+        let run = self.run_record();
         let state = self.optimizer.state_mut();
         let mut notes = Vec::new();
-        let mut load =
-            |path: &Path| retried(ResumeError::is_transient, || checkpoint::load(path, device, state, &training));
+        let mut load = |path: &Path| retried(ResumeError::is_transient, || checkpoint::load(path, device, state, &run));
         let (resumed, used) = match load(path) {
             Ok(resumed) => (resumed, path.to_path_buf()),
             Err(error) if error.is_damage() => {
@@ -203,7 +202,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         self.ranks_before = resumed.ranks;
         self.progress = resumed.progress;
-        self.origin = Some(Origin::new(&used, resumed.progress, used != path));
+        self.last_checkpoint = Some(LastCheckpoint::new(&used, resumed.progress, used != path));
         self.resume_notes = notes;
         self.note_ranks();
         Ok(resumed.model)
@@ -240,8 +239,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
     }
 
-    /// The training as a checkpoint stores it.
-    pub(super) fn training<Model, E: Real, D: Backend<E>>(&self) -> Training<'static>
+    /// The training run as a checkpoint stores it.
+    pub(super) fn run_record<Model, E: Real, D: Backend<E>>(&self) -> RunRecord<'static>
     where
         O: Optimizer<Model, E, D>,
     {
@@ -252,7 +251,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             ("the random generator".into(), format!("ChaCha8 with seed {}", self.seed)),
         ];
         settings.extend_from_slice(&self.required);
-        Training {
+        RunRecord {
             progress: self.progress,
             steps: self.steps,
             settings,

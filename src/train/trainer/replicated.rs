@@ -84,7 +84,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         if self.is_compared {
             return Ok(());
         }
-        let mut settings = self.training().settings;
+        let mut settings = self.run_record().settings;
         settings.push(("the model".into(), name::<Model>()));
         settings.push(("the number of steps".into(), self.steps.to_string()));
         ranks.ensure_same(settings)?;
