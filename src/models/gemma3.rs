@@ -203,7 +203,7 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
         let len = tokens.shape().1;
-        // The mask is that of models without windows.
+        // Each layer makes its own mask below.
         let (start, _) = cache.advance(&self.norm, tokens.shape())?;
         let mut x = self.embed(tokens, NoneTape)?;
         // The mask is made before the update: afterwards the cache counts the new positions as earlier ones.

@@ -95,7 +95,7 @@ pub trait LlamaConfig: 'static {
 pub enum Norms {
     /// Before each sublayer: `x + f(norm(x))`.
     Before,
-    /// Also of the query and of the key of each head, before they are rotated, as in Qwen3.
+    /// As `Before`, and also of the query and the key of each head, before they are rotated, as in Qwen3.
     BeforeAndInHeads,
     /// After each sublayer, `x + norm(f(x))`, and of the queries and the keys of all heads together, before they are rotated,
     /// as in OLMo 2.

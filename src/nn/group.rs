@@ -54,8 +54,8 @@ impl<Axis: RankAxis> Group<Axis> {
         self.ranks.as_ref().ok_or(OpError::Ranks { op, source })
     }
 
-    /// Marks `x` as the input of a product of which each rank computes some columns. The forward pass returns `x`; the
-    /// backward pass sums the ranks' gradients of `x`.
+    /// Marks `x` as the input of a product whose columns the ranks divide among themselves. The forward pass returns
+    /// `x`; the backward pass sums the ranks' gradients of `x`.
     pub fn enter<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         &self,
         x: Tensor<Dims, E, D, T>,

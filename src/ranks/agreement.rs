@@ -36,8 +36,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
         result.and(Err(RanksError::OtherRanks { axis: Axis::NAME, ranks }.into()))
     }
 
-    /// Compares named settings of all ranks, such as the command line. Call it before anything that some ranks might
-    /// not do: ranks that differ wait for each other for ever, or each train a different model.
+    /// Compares named settings of all ranks, such as the command line. Call it first: ranks that differ may wait for
+    /// each other for ever, or train different models.
     ///
     /// # Errors
     /// On all ranks, [`RanksError::Setting`] with the first rank that differs from rank 0, the setting, and both

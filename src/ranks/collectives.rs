@@ -3,7 +3,7 @@
 use super::communicator::{Communicator, EngineResult};
 use super::handle::part_of;
 use super::rounds::MAX_MESSAGE_LEN_BYTES;
-use super::worker::Counts;
+use super::worker::Traffic;
 use super::{Element, Pending, RankAxis, Ranks, RanksError, rounds};
 use bytemuck::{cast_slice, cast_slice_mut};
 use std::sync::{Arc, atomic::Ordering};
@@ -44,7 +44,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
 
     /// [`all_reduce`](Self::all_reduce), but returns while it goes on.
     pub fn start_all_reduce<E: Element>(&self, mut values: Vec<E>) -> Pending<Vec<E>> {
-        let counts = self.counts();
+        let traffic = self.traffic();
         self.start_operation("all-reduce", move |communicator| {
             if communicator.size() == 1 {
                 return Ok(values);
@@ -55,7 +55,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
                 let chunks = values.chunks_mut(MAX_MESSAGE_LEN_BYTES / size_of::<E>());
                 chunks.map(|chunk| sum_by_parts(communicator, chunk)).sum::<EngineResult<usize>>()?
             };
-            counts.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
+            traffic.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
             Ok(values)
         })
     }
@@ -66,11 +66,11 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// [`RanksError::Len`] if the parts are not as long as `values` together; [`RanksError::Engine`].
     pub fn reduce_scatter<E: Element>(&self, values: &[E], lens: &[usize]) -> Result<Vec<E>, RanksError> {
         self.ensure_lens("reduce-scatter", lens, values.len())?;
-        let (values, lens, counts) = (values.to_vec(), lens.to_vec(), self.counts());
+        let (values, lens, traffic) = (values.to_vec(), lens.to_vec(), self.traffic());
         let operation = move |communicator: &dyn Communicator| {
             let part = sum_part(communicator, &values, &lens)?;
             let sent = size_of_val(&*values) - size_of_val(&*part);
-            counts.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
+            traffic.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
             Ok(part)
         };
         self.start_operation("reduce-scatter", operation).wait()
@@ -83,11 +83,11 @@ impl<Axis: RankAxis> Ranks<Axis> {
     pub fn all_gather<E: Element>(&self, part: &[E], lens: &[usize]) -> Result<Vec<E>, RanksError> {
         self.ensure_lens("all-gather", lens, lens.iter().sum())?;
         self.ensure_len("all-gather", lens[self.rank()], part.len())?;
-        let (part, lens, counts) = (part.to_vec(), lens.to_vec(), self.counts());
+        let (part, lens, traffic) = (part.to_vec(), lens.to_vec(), self.traffic());
         let operation = move |communicator: &dyn Communicator| {
             let mut whole = vec![E::zero(); lens.iter().sum()];
             let sent = gather(communicator, &part, &mut whole, &lens)?;
-            counts.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
+            traffic.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
             Ok(whole)
         };
         self.start_operation("all-gather", operation).wait()
@@ -110,11 +110,11 @@ impl<Axis: RankAxis> Ranks<Axis> {
             return Ok(());
         }
         for chunk in bytes.chunks_mut(MAX_MESSAGE_LEN_BYTES) {
-            let (mut data, counts) = (chunk.to_vec(), self.counts());
+            let (mut data, traffic) = (chunk.to_vec(), self.traffic());
             let operation = move |communicator: &dyn Communicator| {
                 communicator.broadcast(&mut data, root)?;
                 let sent = if communicator.rank() == root { data.len() * (communicator.size() - 1) } else { 0 };
-                counts.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
+                traffic.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
                 Ok(data)
             };
             chunk.copy_from_slice(&self.start_operation("broadcast", operation).wait()?);
@@ -170,8 +170,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
         (0..self.size()).map(|rank| self.part_of(len, rank).len() * row_len).collect()
     }
 
-    fn counts(&self) -> Arc<Counts> {
-        self.worker.counts().clone()
+    fn traffic(&self) -> Arc<Traffic> {
+        self.worker.traffic().clone()
     }
 
     fn ensure_lens(&self, operation: &'static str, lens: &[usize], expected: usize) -> Result<(), RanksError> {

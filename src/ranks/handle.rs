@@ -178,15 +178,15 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// Bytes that this process has sent to other ranks so far.
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {
-        self.worker.counts().sent_bytes.load(Ordering::Relaxed)
+        self.worker.traffic().sent_bytes.load(Ordering::Relaxed)
     }
 
     /// The time that communication has taken in this process so far.
     #[must_use]
     pub fn communication_time(&self) -> CommunicationTime {
-        let counts = self.worker.counts();
+        let traffic = self.worker.traffic();
         let load = |nanoseconds: &AtomicU64| Duration::from_nanos(nanoseconds.load(Ordering::Relaxed));
-        CommunicationTime { running: load(&counts.running_nanoseconds), waited: load(&counts.waited_nanoseconds) }
+        CommunicationTime { running: load(&traffic.running_nanoseconds), waited: load(&traffic.waited_nanoseconds) }
     }
 
     /// Starts a collective operation.

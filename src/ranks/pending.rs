@@ -1,5 +1,5 @@
 use super::RanksError;
-use super::worker::{Counts, WAITING, add};
+use super::worker::{Traffic, WAITING, add};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
@@ -25,7 +25,7 @@ enum State<Value> {
     Ready(Result<Value, RanksError>),
     Started {
         result: Receiver<Result<Value, RanksError>>,
-        counts: Arc<Counts>,
+        traffic: Arc<Traffic>,
         /// The error if the engine ends before the operation does.
         ended: RanksError,
     },
@@ -36,8 +36,12 @@ impl<Value> Pending<Value> {
         Self(State::Ready(result))
     }
 
-    pub(super) fn started(result: Receiver<Result<Value, RanksError>>, counts: Arc<Counts>, ended: RanksError) -> Self {
-        Self(State::Started { result, counts, ended })
+    pub(super) fn started(
+        result: Receiver<Result<Value, RanksError>>,
+        traffic: Arc<Traffic>,
+        ended: RanksError,
+    ) -> Self {
+        Self(State::Started { result, traffic, ended })
     }
 
     /// Waits for the operation, and returns its result.
@@ -47,12 +51,12 @@ impl<Value> Pending<Value> {
     pub fn wait(self) -> Result<Value, RanksError> {
         match self.0 {
             State::Ready(result) => result,
-            State::Started { result, counts, ended } => {
+            State::Started { result, traffic, ended } => {
                 let start = Instant::now();
                 WAITING.fetch_add(1, Ordering::Relaxed);
                 let result = result.recv();
                 WAITING.fetch_sub(1, Ordering::Relaxed);
-                add(&counts.waited_nanoseconds, start);
+                add(&traffic.waited_nanoseconds, start);
                 result.unwrap_or(Err(ended))
             }
         }

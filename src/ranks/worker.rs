@@ -17,7 +17,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 pub struct Worker {
     /// The queue of the engine's thread; `None` if the operations run at once.
     queue: Option<Mutex<Queue>>,
-    counts: Arc<Counts>,
+    traffic: Arc<Traffic>,
     /// Whether all ranks have agreed to end, so that this one may wait for the others without a limit.
     may_leave: Arc<AtomicBool>,
 }
@@ -29,7 +29,7 @@ struct Queue {
 
 /// The bytes that the operations of a process have moved, and the time they took.
 #[derive(Default)]
-pub struct Counts {
+pub struct Traffic {
     /// Bytes sent to other ranks.
     pub sent_bytes: AtomicU64,
     /// Time in which operations ran.
@@ -46,7 +46,7 @@ impl Worker {
     #[cfg(feature = "mpi")]
     pub fn on_thread(jobs: Sender<Job>, thread: JoinHandle<()>, may_leave: Arc<AtomicBool>) -> Self {
         let queue = Queue { jobs: Some(jobs), thread: Some(thread) };
-        Self { queue: Some(Mutex::new(queue)), counts: Arc::default(), may_leave }
+        Self { queue: Some(Mutex::new(queue)), traffic: Arc::default(), may_leave }
     }
 
     /// Starts an operation. `describe` adds rank, axis and operation to the engine's message.
@@ -56,12 +56,12 @@ impl Worker {
         describe: impl Fn(String) -> RanksError + Send + 'static,
         operation: impl FnOnce(&dyn Communicator) -> EngineResult<Value> + Send + 'static,
     ) -> Pending<Value> {
-        let (communicator, counts) = (communicator.clone(), self.counts.clone());
+        let (communicator, traffic) = (communicator.clone(), self.traffic.clone());
         let ended = describe("the engine has ended".into());
         let run = move || {
             let start = Instant::now();
             let result = operation(&*communicator).map_err(describe);
-            add(&counts.running_nanoseconds, start);
+            add(&traffic.running_nanoseconds, start);
             result
         };
         let Some(queue) = &self.queue else {
@@ -72,13 +72,13 @@ impl Worker {
         let job: Job = Box::new(move || drop(sender.send(run())));
         let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
         match &queue.jobs {
-            Some(jobs) if jobs.send(job).is_ok() => Pending::started(receiver, self.counts.clone(), ended),
+            Some(jobs) if jobs.send(job).is_ok() => Pending::started(receiver, self.traffic.clone(), ended),
             _ => Pending::ready(Err(ended)),
         }
     }
 
-    pub fn counts(&self) -> &Arc<Counts> {
-        &self.counts
+    pub fn traffic(&self) -> &Arc<Traffic> {
+        &self.traffic
     }
 
     /// Says whether all ranks have agreed to end.

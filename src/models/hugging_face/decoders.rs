@@ -119,15 +119,14 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ll
     }
 }
 
-/// The fields that Llama, Qwen3, OLMo 2 and Mixtral have in common. `key_value_heads`, `rope_theta` and `head_dim` are
-/// the defaults of `transformers` for missing fields. `head_dim` is `None` if its default is the width divided by the
-/// heads.
+/// The fields that Llama, Qwen3, OLMo 2 and Mixtral have in common. The parameters are the defaults of `transformers`
+/// for missing fields; `None` stands for the width divided by the heads.
 fn llama_fields<Config: LlamaConfig>(
-    key_value_heads: usize,
-    rope_theta: f64,
-    head_dim: Option<usize>,
+    default_key_value_heads: usize,
+    default_rope_theta: f64,
+    default_head_dim: Option<usize>,
 ) -> Vec<ConfigField> {
-    let is_head_dim = match head_dim {
+    let is_head_dim = match default_head_dim {
         Some(size) => Config::HeadDim::SIZE == size,
         None => Config::NumHeads::SIZE * Config::HeadDim::SIZE == Config::EmbedDim::SIZE,
     };
@@ -140,11 +139,11 @@ fn llama_fields<Config: LlamaConfig>(
         ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
         ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
         ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
-        or_absent_if(Config::NumKeyValueHeads::SIZE == key_value_heads, heads),
+        or_absent_if(Config::NumKeyValueHeads::SIZE == default_key_value_heads, heads),
         or_absent_if(is_head_dim, ConfigField::dim::<Config::HeadDim>("head_dim")),
         ConfigField::number("rms_norm_eps", Config::NORM_EPSILON),
         ConfigField::text("hidden_act", &["silu"]),
-        or_absent_if(Config::ROTARY.base == rope_theta, theta),
+        or_absent_if(Config::ROTARY.base == default_rope_theta, theta),
         or_absent_if(!Config::TIED_LOGITS, ConfigField::flag("tie_word_embeddings", Config::TIED_LOGITS)),
     ];
     fields.extend(scaling_fields(Config::ROTARY));

@@ -73,9 +73,9 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// [`OpError::Dim`] if the model is bound to a batch of another size.
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError>;
 
-    /// Reads tokens that follow those in `cache`, and returns the logits of the token after each of the last ones: `(B,
-    /// S) ids of VocabSize, Last -> (B, Last, VocabSize)`. The tokens join the cache. After an error of the device, or
-    /// if there are fewer tokens than `last`, the cache is not usable.
+    /// Reads tokens that follow those in `cache`, and returns the logits that each of the last `last` tokens predicts:
+    /// `(B, S) ids of VocabSize, Last -> (B, Last, VocabSize)`. The tokens join the cache. After an error of the
+    /// device, or if there are fewer tokens than `last`, the cache is not usable.
     ///
     /// # Errors
     /// [`OpError::OtherCache`] if another model made the cache; [`OpError::Range`] if it has no room for the tokens, or if

@@ -1,9 +1,9 @@
 //! The checkpoints of one training run: the newest, those before it, and the best.
 //!
-//! The new file is written first. Then a save takes three steps. The checkpoint before gets a second name. The new one
-//! gets the name of the best if it is the best. Then it gets the name of the newest, and from there on the training run
-//! resumes from it. Whatever ends the process between two steps, each name is that of a whole checkpoint, and no better
-//! one was replaced.
+//! A save takes four steps. The new file is written. The checkpoint before gets a second name. The new one gets the
+//! name of the best if it is the best. Then it gets the name of the newest, and from there on the training run resumes
+//! from it. Whatever ends the process between two steps, each name is that of a whole checkpoint, and no better one was
+//! replaced.
 
 use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, damaged_name, others_beside, previous};
 use super::{Progress, ResumeNote, progress_in, read_progress};
@@ -152,10 +152,17 @@ impl Series {
         len_bytes.saturating_mul((max_to_keep + 2).saturating_sub(existing).max(1) as u64)
     }
 
-    /// Makes `partial` the newest checkpoint. At every moment each name that exists is that of a whole one.
-    pub fn commit(&mut self, partial: StagedFile, progress: Progress, max_to_keep: usize) -> Result<(), SaveError> {
+    /// Makes `partial`, which is written, the newest checkpoint. At every moment each name that exists is that of a
+    /// whole one.
+    pub fn make_newest(
+        &mut self,
+        partial: StagedFile,
+        progress: Progress,
+        max_to_keep: usize,
+    ) -> Result<(), SaveError> {
         // The newest is replaced below. If it is the best and does not have that name yet, it gets the name first.
         self.keep_newest_if_best()?;
+        // The second step.
         match self.before {
             FoundAtStart::Own if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),
             // Somebody has put another file there, or it was damaged.
@@ -166,8 +173,8 @@ impl Series {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // A file `.best` beside the newest of another training run would be taken for that run's. So the newest is
-        // replaced first.
+        // The third and the fourth step. If the newest file is that of another training run, they change places: a kill
+        // between them would leave a file `.best` that seems to be of that run.
         let names_best_first = self.before != FoundAtStart::Foreign;
         let mut best = if is_best && names_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
         partial.commit().map_err(cannot_write(&self.path))?;

@@ -49,9 +49,9 @@ enum State<E, D: Storage<E>> {
 
 struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
-    /// The parameters that have a gradient without a kernel of this pass: operations of dfdx read them, or an earlier
-    /// pass, to whose gradients this one adds.
-    parameters: HashSet<UniqueId>,
+    /// The parameters that get a gradient although no kernel of this pass reads them: an operation of dfdx reads them,
+    /// or an earlier pass did, to whose gradients this one adds.
+    reached_without_kernel: HashSet<UniqueId>,
     /// The time at which the first kernel read each parameter.
     first_reads: HashMap<UniqueId, u64>,
     /// The gradients that the backward pass adds to, if it does not start from zero.
@@ -88,7 +88,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// A tape whose backward pass adds to `gradients`. They are those of earlier passes, which have reached the
     /// parameters `reached`.
     pub fn adding_to(gradients: dfdx::tensor::Gradients<E, D>, reached: HashSet<UniqueId>) -> Self {
-        Self::new(Pass { parameters: reached, gradients: Some(gradients), ..Pass::default() })
+        Self::new(Pass { reached_without_kernel: reached, gradients: Some(gradients), ..Pass::default() })
     }
 
     fn new(pass: Pass<E, D>) -> Self {
@@ -103,7 +103,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// Notes that an operation of dfdx reads a parameter: dfdx cannot list the parameters that have gradients.
     pub fn note_parameter(&mut self, id: UniqueId) {
         if let State::Open(pass) = &mut *self.node().borrow_mut() {
-            pass.parameters.insert(id);
+            pass.reached_without_kernel.insert(id);
         }
     }
 
@@ -173,7 +173,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
             }
         }
         let mut leaves = gradients.into_leaves()?;
-        leaves.reached.extend(pass.parameters);
+        leaves.reached.extend(pass.reached_without_kernel);
         leaves.gradients.drop_non_leafs();
         Ok(leaves)
     }
@@ -201,7 +201,12 @@ fn now() -> u64 {
 
 impl<E, D: Storage<E>> Default for Pass<E, D> {
     fn default() -> Self {
-        Self { operations: Vec::new(), parameters: HashSet::new(), first_reads: HashMap::new(), gradients: None }
+        Self {
+            operations: Vec::new(),
+            reached_without_kernel: HashSet::new(),
+            first_reads: HashMap::new(),
+            gradients: None,
+        }
     }
 }
 
@@ -246,7 +251,7 @@ impl<E, D: Storage<E>> Merge<Self> for SharedTape<E, D> {
 impl<E, D: Storage<E>> Pass<E, D> {
     fn add(&mut self, others: Self) {
         self.operations.extend(others.operations);
-        self.parameters.extend(others.parameters);
+        self.reached_without_kernel.extend(others.reached_without_kernel);
         for (parameter, time) in others.first_reads {
             self.first_reads.entry(parameter).and_modify(|first| *first = time.min(*first)).or_insert(time);
         }

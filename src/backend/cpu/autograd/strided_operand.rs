@@ -107,7 +107,7 @@ impl StridedOperand {
         }
     }
 
-    /// [`alloc_output`] on the tensor's device.
+    /// Memory for an output of `len` elements of any value, on the tensor's device.
     pub fn alloc_output(&self, len: usize) -> Result<Vec<f32>, CpuError> {
         alloc_output(self.tensor.device(), len)
     }

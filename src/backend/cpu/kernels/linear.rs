@@ -1,8 +1,8 @@
 //! A linear layer. The first kernel of a backward pass that adds to a parameter's gradient allocates it, as zeros
-//! (`KernelGradients::of_parameter`). When it is written depends on the [`Split`], which `Split::choose` takes from the
-//! number of rows. With [`Split::WithinRows`] the threads share each row, and add their products to the gradient
-//! itself. With [`Split::AcrossRows`] each thread has rows of its own: it sums its products in a buffer, and at the end
-//! all buffers are added to the gradient.
+//! (`KernelGradients::of_parameter`). When it is written depends on the number of rows (`Split::choose`). With fewer
+//! than 256 rows for each thread ([`Split::WithinRows`]) the threads share each row, and add their products to the
+//! gradient itself. With more ([`Split::AcrossRows`]) each thread has rows of its own: it sums its products in a
+//! buffer, and at the end of this kernel's backward pass all buffers are added to the gradient.
 
 use crate::autograd::{Buffer, Chunk, KernelGradients, KernelOutput, Operand, Partition, Split, with_backward};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};

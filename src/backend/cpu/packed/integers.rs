@@ -16,7 +16,8 @@ pub const PRODUCTS_PER_BLOCK: usize = BLOCK_LEN / 8;
 /// The sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS`.
 pub const SUMS: usize = 4;
 
-/// The largest absolute value; if an element is NaN or infinite, so is it. The bits of such numbers are in their order.
+/// The largest absolute value; if an element is NaN or infinite, so is it. The bits of positive numbers, read as
+/// integers, are in the order of the numbers; those of infinity and NaN come last.
 #[inline(always)]
 pub fn largest(elements: &[f32]) -> f32 {
     let mut bits = 0;
@@ -41,7 +42,7 @@ pub trait IntegerFormat: Format {
 }
 
 /// `y += W x` in the instructions of the processor.
-pub fn add_product<F: IntegerFormat>(rows: ChunksExact<F::Block>, x: &[F::InputBlock], y: &mut [f32]) {
+pub fn add_product_at_level<F: IntegerFormat>(rows: ChunksExact<F::Block>, x: &[F::InputBlock], y: &mut [f32]) {
     match level() {
         #[cfg(target_arch = "x86_64")]
         Arch::V3(v3) => add_product_v3::<F>(v3, rows, x, y),

@@ -1,12 +1,12 @@
-use super::integers::{IntegerFormat, Level, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, add_product, largest};
+use super::integers::{IntegerFormat, Level, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, add_product_at_level, largest};
 use super::{Format, format::f32_of_f16, weight::BLOCK_LEN};
 use half::f16;
 use std::slice::ChunksExact;
 
 /// 8 bits: a block is a float16 scale and its multiples, from -127 to 127, as in `Q8_0` of llama.cpp.
 ///
-/// As there, a row of the weight and the vector are multiplied in integers, in half of the instructions that widened
-/// elements take. The vector has 16 bits here, not 8, so its rounding is far below that of the weight.
+/// As in llama.cpp, row and vector are multiplied as integers, in half of the instructions that widened elements take.
+/// The vector has 16 bits here, not 8, so its rounding is far below that of the weight.
 #[derive(Clone, Copy)]
 pub struct Q8Format;
 
@@ -55,7 +55,7 @@ impl Format for Q8Format {
     }
 
     fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
-        add_product::<Self>(rows, x, y);
+        add_product_at_level::<Self>(rows, x, y);
     }
 }
 

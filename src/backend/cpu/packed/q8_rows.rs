@@ -1,5 +1,6 @@
 use super::integers::{
-    IntegerFormat, Level, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, PRODUCTS_PER_BLOCK, SUMS, add_product, largest,
+    IntegerFormat, Level, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, PRODUCTS_PER_BLOCK, SUMS, add_product_at_level,
+    largest,
 };
 use super::{Format, weight::BLOCK_LEN};
 use std::slice::ChunksExact;
@@ -20,7 +21,8 @@ impl Format for Q8RowsFormat {
         Some(largest(row) / MAX_WEIGHT_MULTIPLE)
     }
 
-    /// The scale with which no sum of integers reaches 2³¹. Vectors of up to 16,512 elements have 16 bits.
+    /// The scale with which no sum of integers reaches 2³¹. Up to 16,512 elements the multiples have all of 16 bits;
+    /// those of longer vectors are smaller.
     #[inline(always)]
     fn input_scale(x: &[f32]) -> Option<f32> {
         /// The largest `f32` below 2³¹.
@@ -50,7 +52,7 @@ impl Format for Q8RowsFormat {
     }
 
     fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
-        add_product::<Self>(rows, x, y);
+        add_product_at_level::<Self>(rows, x, y);
     }
 }
 
