@@ -90,13 +90,14 @@ mod tests {
 
     /// The largest multiples of both signs, whose sums are the largest.
     #[test]
-    fn the_largest_products_are_exact() {
+    fn the_largest_products_do_not_overflow() {
         for sign in [1.0, -1.0] {
             let (a, x) = ([127.0; BLOCK_LEN], [sign * f32::from(i16::MAX); BLOCK_LEN]);
             let (block, input) = (Q8Format::pack(&a).unwrap(), Q8Format::pack_input(&x));
             let mut y = [1.0];
             Q8Format::add_product([block].chunks_exact(1), &[input], &mut y);
-            assert_eq!(y, [1.0 + 32.0 * 127.0 * x[0]]);
+            let expected = 1.0 + 32.0 * 127.0 * x[0];
+            assert!((y[0] - expected).abs() <= 1e-6 * expected.abs(), "{} {expected}", y[0]);
         }
     }
 
