@@ -78,7 +78,8 @@ fn mini_lm_embeds_sentences_as_transformers_does() {
         smallest_cosine::<Q8Rows>(&folder, &sentences, &found),
     ];
     println!("smallest cosine with bfloat16, float16, 8 bits by blocks, by rows: {cosines:?}");
-    assert!(cosines.iter().all(|cosine| *cosine > 0.999), "{cosines:?}");
+    let bounds = [0.9999, 0.9999, 0.999, 0.998];
+    assert!(cosines.iter().zip(bounds).all(|(cosine, bound)| *cosine > bound), "{cosines:?}");
 
     let error = embed(&model, &tokenizer, &["word ".repeat(600)]).unwrap_err();
     assert_eq!(error.to_string(), "`Len` of 602 is longer than `MaxSeqLen` of 512");
