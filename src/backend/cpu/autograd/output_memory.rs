@@ -41,15 +41,16 @@ impl Unit for AnyValue {
     const ONE: Self = Self(1.0);
 }
 
-/// With CUDA, dfdx asks of every element that a GPU may hold it.
+/// With CUDA, dfdx asks of every type of elements that a GPU may hold it. The feature `cuda` of this crate has the crate
+/// of these traits.
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code)]
 mod on_cuda {
     use super::AnyValue;
     use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
-    // SAFETY: it has the representation of `f32`, which is both.
+    // SAFETY: The type has the representation of `f32`, which is both.
     unsafe impl DeviceRepr for AnyValue {}
-    // SAFETY: as above.
+    // SAFETY: As above.
     unsafe impl ValidAsZeroBits for AnyValue {}
 }
 
