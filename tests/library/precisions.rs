@@ -31,50 +31,28 @@ use typed_transformer::weights::{LoadError, load_pretrained};
 
 dims! { pub Batch; pub Read; }
 
-fn gpt2<P: Precision, E: Element>() -> Vec<f64>
-where
-    Cpu: Backend<E>,
-{
-    let model: Gpt2<small_gpt2::Config, E, Cpu, P> = load("gpt2");
-    let read = ids(&reference("gpt2").ids("input.ids"), (Batch::new(3), small_gpt2::SeqLen::new(11).unwrap()));
-    let logits = model.forward(&read, NoneTape).unwrap();
-    as_f64(&logits)
+/// The logits of each decoder for the ids of its reference.
+macro_rules! decoders {
+    ($($family:ident: $Model:ident, $config:ident, $batch:literal x $len:literal;)*) => {
+        $(
+            fn $family<P: Precision, E: Element>() -> Vec<f64>
+            where
+                Cpu: Backend<E>,
+            {
+                let (name, shape) = (stringify!($family), (Batch::new($batch), $config::SeqLen::new($len).unwrap()));
+                let model: $Model<$config::Config, E, Cpu, P> = load(name);
+                let read = ids(&reference(name).ids("input.ids"), shape);
+                as_f64(&model.forward(&read, NoneTape).unwrap())
+            }
+        )*
+    };
 }
-
-fn llama<P: Precision, E: Element>() -> Vec<f64>
-where
-    Cpu: Backend<E>,
-{
-    let model: Llama<small_llama::Config, E, Cpu, P> = load("llama");
-    let read = ids(&reference("llama").ids("input.ids"), (Batch::new(3), small_llama::SeqLen::new(13).unwrap()));
-    as_f64(&model.forward(&read, NoneTape).unwrap())
-}
-
-fn qwen3<P: Precision, E: Element>() -> Vec<f64>
-where
-    Cpu: Backend<E>,
-{
-    let model: Llama<small_qwen3::Config, E, Cpu, P> = load("qwen3");
-    let read = ids(&reference("qwen3").ids("input.ids"), (Batch::new(3), small_qwen3::SeqLen::new(13).unwrap()));
-    as_f64(&model.forward(&read, NoneTape).unwrap())
-}
-
-fn gemma3<P: Precision, E: Element>() -> Vec<f64>
-where
-    Cpu: Backend<E>,
-{
-    let model: Gemma3<small_gemma3::Config, E, Cpu, P> = load("gemma3");
-    let read = ids(&reference("gemma3").ids("input.ids"), (Batch::new(2), small_gemma3::SeqLen::new(11).unwrap()));
-    as_f64(&model.forward(&read, NoneTape).unwrap())
-}
-
-fn mixtral<P: Precision, E: Element>() -> Vec<f64>
-where
-    Cpu: Backend<E>,
-{
-    let model: Mixtral<small_mixtral::Config, E, Cpu, P> = load("mixtral");
-    let read = ids(&reference("mixtral").ids("input.ids"), (Batch::new(2), small_mixtral::SeqLen::new(7).unwrap()));
-    as_f64(&model.forward(&read, NoneTape).unwrap())
+decoders! {
+    gpt2: Gpt2, small_gpt2, 3 x 11;
+    llama: Llama, small_llama, 3 x 13;
+    qwen3: Llama, small_qwen3, 3 x 13;
+    gemma3: Gemma3, small_gemma3, 2 x 11;
+    mixtral: Mixtral, small_mixtral, 2 x 7;
 }
 
 fn t5<P: Precision, E: Element>() -> Vec<f64>
@@ -194,30 +172,36 @@ fn by_steps<Model: Autoregressive<Const<1>, f32, Cpu, VocabSize = VocabSize>>(
 
 #[test]
 fn steps_agree_with_the_forward_pass() {
-    fn check<P: Precision>(tolerance: f64) {
-        let read = [7, 4, 11, 0, 96, 5, 3];
-        let model: Gpt2<small_gpt2::Config, f32, Cpu, P> = load("gpt2");
-        let whole = ids(&read, (Const::<1>, small_gpt2::SeqLen::new(7).unwrap()));
-        let last = as_f64(&model.forward(&whole, NoneTape).unwrap()).split_off(6 * VocabSize::SIZE);
-        assert_close("gpt2", &by_steps(&model, &read), &last, tolerance);
-        let model: Llama<small_llama::Config, f32, Cpu, P> = load("llama");
-        let whole = ids(&read, (Const::<1>, small_llama::SeqLen::new(7).unwrap()));
-        let last = as_f64(&model.forward(&whole, NoneTape).unwrap()).split_off(6 * VocabSize::SIZE);
-        assert_close("llama", &by_steps(&model, &read), &last, tolerance);
-        let model: Llama<small_qwen3::Config, f32, Cpu, P> = load("qwen3");
-        let whole = ids(&read, (Const::<1>, small_qwen3::SeqLen::new(7).unwrap()));
-        let last = as_f64(&model.forward(&whole, NoneTape).unwrap()).split_off(6 * VocabSize::SIZE);
-        assert_close("qwen3", &by_steps(&model, &read), &last, tolerance);
-        let model: Gemma3<small_gemma3::Config, f32, Cpu, P> = load("gemma3");
-        let whole = ids(&read, (Const::<1>, small_gemma3::SeqLen::new(7).unwrap()));
-        let last = as_f64(&model.forward(&whole, NoneTape).unwrap()).split_off(6 * VocabSize::SIZE);
-        assert_close("gemma3", &by_steps(&model, &read), &last, tolerance);
+    macro_rules! check {
+        ($($family:ident: $Model:ident, $config:ident, $P:ident $tolerance:literal;)*) => {
+            $(
+                let read = [7, 4, 11, 0, 96, 5, 3];
+                let model: $Model<$config::Config, f32, Cpu, $P> = load(stringify!($family));
+                let whole = ids(&read, (Const::<1>, $config::SeqLen::new(7).unwrap()));
+                let last = as_f64(&model.forward(&whole, NoneTape).unwrap()).split_off(6 * VocabSize::SIZE);
+                assert_close(stringify!($family $P), &by_steps(&model, &read), &last, $tolerance);
+            )*
+        };
     }
-    check::<Bf16>(1e-5);
-    check::<F16>(1e-5);
-    // A step rounds the inputs of its products to 16 bits.
-    check::<Q8>(3e-4);
-    check::<Q8Rows>(3e-4);
+    // In 8 bits a step rounds the inputs of its products to 16 bits.
+    check! {
+        gpt2: Gpt2, small_gpt2, Bf16 1e-5;
+        gpt2: Gpt2, small_gpt2, F16 1e-5;
+        gpt2: Gpt2, small_gpt2, Q8 1e-4;
+        gpt2: Gpt2, small_gpt2, Q8Rows 1e-4;
+        llama: Llama, small_llama, Bf16 1e-5;
+        llama: Llama, small_llama, F16 1e-5;
+        llama: Llama, small_llama, Q8 1e-4;
+        llama: Llama, small_llama, Q8Rows 1e-4;
+        qwen3: Llama, small_qwen3, Bf16 1e-5;
+        qwen3: Llama, small_qwen3, F16 1e-5;
+        qwen3: Llama, small_qwen3, Q8 1e-4;
+        qwen3: Llama, small_qwen3, Q8Rows 1e-4;
+        gemma3: Gemma3, small_gemma3, Bf16 1e-5;
+        gemma3: Gemma3, small_gemma3, F16 1e-5;
+        gemma3: Gemma3, small_gemma3, Q8 3e-4;
+        gemma3: Gemma3, small_gemma3, Q8Rows 3e-4;
+    }
 }
 
 #[test]

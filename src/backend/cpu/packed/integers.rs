@@ -13,8 +13,8 @@ pub const MAX_WEIGHT_MULTIPLE: f32 = 127.0;
 pub const MAX_INPUT_MULTIPLE: f32 = 32_767.0;
 /// The products that a lane adds for each block.
 pub const PRODUCTS_PER_BLOCK: usize = BLOCK_LEN / 8;
-/// The sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS`.
-pub const SUMS: usize = 4;
+/// The sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS_PER_ROW`.
+pub const SUMS_PER_ROW: usize = 4;
 
 /// The largest absolute value; if an element is NaN or infinite, so is it. The bits of positive numbers, read as
 /// integers, are in the order of the numbers; those of infinity and NaN come last.
@@ -30,15 +30,15 @@ pub fn largest(elements: &[f32]) -> f32 {
 /// A format whose products are those of integers.
 pub trait IntegerFormat: Format {
     /// The sum of the products of a row.
-    type Sum<L: Level>: Copy;
+    type Sum<L: Lanes>: Copy;
 
-    fn zero<L: Level>(level: L) -> Self::Sum<L>;
+    fn zero<L: Lanes>(lanes: L) -> Self::Sum<L>;
 
     /// `sum + a x`.
-    fn add_block<L: Level>(level: L, a: &Self::Block, x: &Self::InputBlock, sum: Self::Sum<L>) -> Self::Sum<L>;
+    fn add_block<L: Lanes>(lanes: L, a: &Self::Block, x: &Self::InputBlock, sum: Self::Sum<L>) -> Self::Sum<L>;
 
     /// The sum of all lanes.
-    fn total<L: Level>(level: L, sum: Self::Sum<L>) -> f32;
+    fn total<L: Lanes>(lanes: L, sum: Self::Sum<L>) -> f32;
 }
 
 /// `y += W x` in the instructions of the processor.
@@ -62,41 +62,41 @@ fn add_product_v3<F: IntegerFormat>(v3: V3, rows: ChunksExact<F::Block>, x: &[F:
 }
 
 #[inline(always)]
-fn add_row_products<F: IntegerFormat, L: Level>(
-    level: L,
+fn add_row_products<F: IntegerFormat, L: Lanes>(
+    lanes: L,
     rows: ChunksExact<F::Block>,
     x: &[F::InputBlock],
     y: &mut [f32],
 ) {
-    let (x, x_rest) = x.as_chunks::<SUMS>();
+    let (x, x_rest) = x.as_chunks::<SUMS_PER_ROW>();
     for (y, blocks) in y.iter_mut().zip(rows) {
-        let (blocks, rest) = blocks.as_chunks::<SUMS>();
-        let mut sums = [F::zero(level); SUMS];
+        let (blocks, rest) = blocks.as_chunks::<SUMS_PER_ROW>();
+        let mut sums = [F::zero(lanes); SUMS_PER_ROW];
         for (blocks, x) in blocks.iter().zip(x) {
-            for i in 0..SUMS {
-                sums[i] = F::add_block(level, &blocks[i], &x[i], sums[i]);
+            for i in 0..SUMS_PER_ROW {
+                sums[i] = F::add_block(lanes, &blocks[i], &x[i], sums[i]);
             }
         }
         for ((sum, block), x) in sums.iter_mut().zip(rest).zip(x_rest) {
-            *sum = F::add_block(level, block, x, *sum);
+            *sum = F::add_block(lanes, block, x, *sum);
         }
         for sum in sums {
-            *y += F::total(level, sum);
+            *y += F::total(lanes, sum);
         }
     }
 }
 
-/// Sums of products in eight lanes.
-pub trait Level: Copy {
+/// Sums of products in eight lanes, in the instructions of one level.
+pub trait Lanes: Copy {
     type Integers: Copy;
     type Numbers: Copy;
 
-    fn no_integers(self) -> Self::Integers;
+    fn zero_integers(self) -> Self::Integers;
 
     /// `sum + a x`. Each lane adds four products, which are below 2²⁴ together.
     fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], sum: Self::Integers) -> Self::Integers;
 
-    fn no_numbers(self) -> Self::Numbers;
+    fn zero_numbers(self) -> Self::Numbers;
 
     /// `sum + scale * integers`.
     fn add_scaled(self, integers: Self::Integers, scale: f32, sum: Self::Numbers) -> Self::Numbers;
@@ -109,12 +109,12 @@ pub trait Level: Copy {
 #[derive(Clone, Copy)]
 struct Plain;
 
-impl Level for Plain {
+impl Lanes for Plain {
     type Integers = [i32; 8];
-    type Numbers = [f32; 8];
+    type Numbers = f32;
 
     #[inline(always)]
-    fn no_integers(self) -> [i32; 8] {
+    fn zero_integers(self) -> [i32; 8] {
         [0; 8]
     }
 
@@ -129,31 +129,28 @@ impl Level for Plain {
     }
 
     #[inline(always)]
-    fn no_numbers(self) -> [f32; 8] {
-        [0.0; 8]
+    fn zero_numbers(self) -> f32 {
+        0.0
     }
 
     #[inline(always)]
-    fn add_scaled(self, integers: [i32; 8], scale: f32, mut sum: [f32; 8]) -> [f32; 8] {
-        for i in 0..8 {
-            sum[i] += scale * integers[i] as f32;
-        }
+    fn add_scaled(self, integers: [i32; 8], scale: f32, sum: f32) -> f32 {
+        sum + scale * integers.iter().map(|integer| i64::from(*integer)).sum::<i64>() as f32
+    }
+
+    #[inline(always)]
+    fn total(self, sum: f32) -> f32 {
         sum
-    }
-
-    #[inline(always)]
-    fn total(self, sum: [f32; 8]) -> f32 {
-        sum.iter().sum()
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Level for V3 {
+impl Lanes for V3 {
     type Integers = i32x8;
     type Numbers = f32x8;
 
     #[inline(always)]
-    fn no_integers(self) -> i32x8 {
+    fn zero_integers(self) -> i32x8 {
         self.splat_i32x8(0)
     }
 
@@ -167,7 +164,7 @@ impl Level for V3 {
     }
 
     #[inline(always)]
-    fn no_numbers(self) -> f32x8 {
+    fn zero_numbers(self) -> f32x8 {
         self.splat_f32x8(0.0)
     }
 

@@ -1,6 +1,6 @@
 use super::integers::{
-    IntegerFormat, Level, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, PRODUCTS_PER_BLOCK, SUMS, add_product_at_level,
-    largest,
+    IntegerFormat, Lanes, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, PRODUCTS_PER_BLOCK, SUMS_PER_ROW,
+    add_product_at_level, largest,
 };
 use super::{Format, weight::BLOCK_LEN};
 use std::slice::ChunksExact;
@@ -27,7 +27,7 @@ impl Format for Q8RowsFormat {
     fn input_scale(x: &[f32]) -> Option<f32> {
         /// The largest `f32` below 2³¹.
         const MAX_SUM: f32 = 2_147_483_520.0;
-        let num_products = x.len().div_ceil(BLOCK_LEN * SUMS).max(1) * PRODUCTS_PER_BLOCK;
+        let num_products = x.len().div_ceil(BLOCK_LEN * SUMS_PER_ROW).max(1) * PRODUCTS_PER_BLOCK;
         let max_multiple = (MAX_SUM / (MAX_WEIGHT_MULTIPLE * num_products as f32)).floor().min(MAX_INPUT_MULTIPLE);
         // With an element that is not finite the scale is not either, and the product is NaN.
         Some(largest(x) / max_multiple)
@@ -57,21 +57,21 @@ impl Format for Q8RowsFormat {
 }
 
 impl IntegerFormat for Q8RowsFormat {
-    type Sum<L: Level> = L::Integers;
+    type Sum<L: Lanes> = L::Integers;
 
     #[inline(always)]
-    fn zero<L: Level>(level: L) -> L::Integers {
-        level.no_integers()
+    fn zero<L: Lanes>(lanes: L) -> L::Integers {
+        lanes.zero_integers()
     }
 
     #[inline(always)]
-    fn add_block<L: Level>(level: L, a: &Self::Block, x: &Self::InputBlock, sum: L::Integers) -> L::Integers {
-        level.add_products(a, x, sum)
+    fn add_block<L: Lanes>(lanes: L, a: &Self::Block, x: &Self::InputBlock, sum: L::Integers) -> L::Integers {
+        lanes.add_products(a, x, sum)
     }
 
     #[inline(always)]
-    fn total<L: Level>(level: L, sum: L::Integers) -> f32 {
-        level.total(level.add_scaled(sum, 1.0, level.no_numbers()))
+    fn total<L: Lanes>(lanes: L, sum: L::Integers) -> f32 {
+        lanes.total(lanes.add_scaled(sum, 1.0, lanes.zero_numbers()))
     }
 }
 

@@ -1,5 +1,5 @@
 use super::Format;
-use crate::{simd::vectorized, system_memory::prefer_huge_pages};
+use crate::{autograd::Buffer, simd::vectorized, system_memory::prefer_huge_pages};
 use std::{ops::Range, slice::ChunksExact, sync::Arc};
 
 /// The elements that are stored together. Every row begins with a new block.
@@ -94,9 +94,9 @@ impl<F: Format> PackedWeight<F> {
         if self.scales.is_empty() {
             return F::add_product(self.rows(rows), &x.blocks, y);
         }
-        let mut product = vec![0.0; y.len()];
+        let mut product = Buffer::zeros(y.len());
         F::add_product(self.rows(rows.clone()), &x.blocks, &mut product);
-        for ((y, product), scale) in y.iter_mut().zip(product).zip(self.scales(rows)) {
+        for ((y, product), scale) in y.iter_mut().zip(product.iter()).zip(self.scales(rows)) {
             *y += product * scale * x.scale;
         }
     }
