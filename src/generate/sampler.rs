@@ -218,14 +218,15 @@ impl<V: ConstDim> Sampler<V> {
         };
         let tokens = tokens.filter_map(with_logit);
         let by_logit_desc = |left: &(_, f64), right: &(_, f64)| right.1.total_cmp(&left.1);
-        let best = tokens.clone().min_by(by_logit_desc);
-        let (best, highest) = best.ok_or(OpError::NotANumber { op: "choose" })?;
+        let no_token = OpError::NotANumber { op: "choose" };
         let Some((temperature, _)) = &self.random else {
+            let (best, _) = tokens.min_by(by_logit_desc).ok_or(no_token)?;
             return Ok(Distribution { weights: vec![(best, 1.0)] });
         };
         // The sort is stable, so the first of equally likely tokens are kept.
         let mut tokens: Vec<(Fin<V>, f64)> = tokens.collect();
         tokens.sort_by(by_logit_desc);
+        let (_, highest) = *tokens.first().ok_or(no_token)?;
         tokens.truncate(self.top_k);
         // If the highest logit is infinite, the difference to itself is NaN.
         let weight = |logit: f64| {

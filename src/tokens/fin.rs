@@ -63,7 +63,7 @@ impl<N: ConstDim> Fin<N> {
     }
 
     /// All integers from 0 to `N::SIZE - 1`.
-    pub fn all() -> impl Iterator<Item = Self> + Clone {
+    pub fn all() -> impl Iterator<Item = Self> {
         (0..N::SIZE).map(Self::unchecked)
     }
 

@@ -1,4 +1,5 @@
 use super::GradientsOf;
+use crate::backend::elements_of;
 use crate::model_tensors::visit_tensors;
 use crate::ops::{OpError, Real, device_error};
 use dfdx::nn::TensorCollection;
@@ -37,7 +38,7 @@ pub fn compare_gradients<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
     });
     let (mut rows, mut references) = (Vec::new(), references.into_iter());
     visit_tensors(model, "", |visited| {
-        let found = numbers(visited.tensor.flat_gradient(&mut gradients.gradients)?.as_vec());
+        let found = numbers(elements_of(&visited.tensor.flat_gradient(&mut gradients.gradients)?));
         // Both models are of one type.
         let expected = references.next().unwrap_or_default();
         rows.push(Difference::of(visited.path, &found, &expected));

@@ -10,6 +10,7 @@ mod resume_note;
 mod series;
 
 use super::{OptimizerState, ResumeError, Slot};
+use crate::backend::elements_of;
 use crate::dims::name;
 use crate::nn::Module;
 use crate::ranks::Element;
@@ -116,11 +117,7 @@ pub(super) fn write<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
                 }
                 // The parts of other ranks are not here.
                 None if state.steps > 0 => return Err(in_parts(0, count, &tensor)),
-                Some(values) => {
-                    let mut elements = vec![E::zero(); values.shape().0];
-                    values.copy_into(&mut elements);
-                    FileTensor::new(tensor, sizes, &elements)
-                }
+                Some(values) => FileTensor::new(tensor, sizes, &elements_of(values)),
                 // No step was made yet.
                 None => FileTensor::new(tensor, sizes, &vec![E::zero(); count]),
             });

@@ -18,7 +18,7 @@ pub use gradients::{GradientHook, Leaves, tensor_id};
 pub use operand::{
     FlatTensor, GradientTarget, KernelError, KernelGradients, KernelOutput, Operand, record_kernel, with_backward,
 };
-pub use partition::{Chunk, Partition, Split};
+pub use partition::{Chunk, MACS_PER_READ, Partition, Split};
 pub use reshape::reshape;
 pub use shared_tape::{BackwardError, SharedTape, Tape};
 pub use storage::{elements, elements_mut};

@@ -54,7 +54,8 @@ mod on_cuda {
     unsafe impl ValidAsZeroBits for AnyValue {}
 }
 
-/// Memory for an output of `len` elements of any value. The kernel writes each of them; in tests they are NaN before.
+/// Memory for an output of `len` elements of any value. The kernel writes each of them. With debug assertions, as
+/// in tests, they are NaN before.
 pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
     keep_freed_memory();
     let mut memory = match len * size_of::<f32>() > MAX_KEPT_BYTES {

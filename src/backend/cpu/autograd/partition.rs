@@ -2,6 +2,9 @@ use super::parallel_map;
 use crate::simd::row_chunks_mut;
 use std::{mem, ops::Range};
 
+/// The multiply-adds that take as long as reading one number from memory.
+pub const MACS_PER_READ: usize = 8;
+
 /// The number of multiply-adds below which a second thread costs more than it saves.
 const MIN_MACS_TO_SPLIT: usize = 1 << 20;
 

@@ -4,15 +4,15 @@
 //! gradient itself. With more ([`Split::AcrossRows`]) each thread has rows of its own: it sums its products in a
 //! buffer, and at the end of this kernel's backward pass all buffers are added to the gradient.
 
-use crate::autograd::{Buffer, Chunk, KernelGradients, KernelOutput, Operand, Partition, Split, with_backward};
+use crate::autograd::{
+    Buffer, Chunk, KernelGradients, KernelOutput, MACS_PER_READ, Operand, Partition, Split, with_backward,
+};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};
 use dfdx::tensor::CpuError;
 use std::mem;
 
 /// The most rows for which products of contiguous rows are faster than gemm, which packs the weight first.
 pub(super) const MAX_FEW_ROWS: usize = 16;
-/// The multiply-adds that take as long as reading one weight from memory.
-pub(super) const MACS_PER_READ: usize = 8;
 /// The elements of a block of a product. The block stays in the cache until it is added to columns of the output.
 const ELEMENTS_PER_BLOCK: usize = 1 << 16;
 

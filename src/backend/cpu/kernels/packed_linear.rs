@@ -1,5 +1,5 @@
-use crate::autograd::{Buffer, KernelOutput, Operand, Partition, with_backward};
-use crate::kernels::linear::{MACS_PER_READ, MAX_FEW_ROWS};
+use crate::autograd::{Buffer, KernelOutput, MACS_PER_READ, Operand, Partition, with_backward};
+use crate::kernels::linear::MAX_FEW_ROWS;
 use crate::matmul::{Matrix, add_column_sums, add_few_rows, fill_rows, matmul};
 use crate::packed::{Format, PackedWeight};
 use dfdx::tensor::CpuError;

@@ -1,5 +1,5 @@
-use crate::kernels::linear::MACS_PER_READ;
-use crate::{autograd::Chunk, conventions::MaskFill, matmul::Matrix, simd::padded_len};
+use crate::autograd::{Chunk, MACS_PER_READ};
+use crate::{conventions::MaskFill, matmul::Matrix, simd::padded_len};
 use std::ops::Range;
 
 /// The dimensions of the attention of one sequence.

@@ -41,7 +41,7 @@ pub struct WeightDropout {
 }
 
 /// `(B, Q, H·QK), (B, K, NumKeyValueHeads·QK), (B, K, NumKeyValueHeads·VO), bias (H, Q, K), (B, Q, K)
-/// -> (B, Q, H·VO)`: `dropout(softmax(mask(scale · q kᵀ + bias))) v`.
+/// -> (B, Q, H·VO)`: `dropout(softmax(mask(scale · q kᵀ + bias))) v`. `attend` refuses sizes of 0 but that of `B`.
 pub fn attention_kernel(
     operands: [Operand; 3],
     bias: Option<Operand>,
