@@ -58,7 +58,7 @@ pub(crate) use layers::{optional_norm, residual_norm, sublayer_input};
 pub use module::ForEachLayer;
 pub use module::{Layers, LayersIter, Module, Summary, SummaryRow};
 pub use precision::{
-    Bf16, F16, FullPrecision, PackedTensor, Packing, Precision, Q8, Q8Rows, Trainable, Weight, WithPrecision,
+    Bf16, F16, FullPrecision, Packed, Packing, Precision, Q8, Q8Rows, Trainable, Weight, WithPrecision,
 };
 pub(crate) use transformer::target_padding;
 pub use transformer::{

@@ -1,10 +1,10 @@
 //! How the weights of a model are stored: in the dtype in which the model computes, or in fewer bits.
 
 mod convert;
-mod packed_tensor;
+mod packed;
 
 pub use convert::WithPrecision;
-pub use packed_tensor::{Bf16, F16, PackedTensor, Packing, Q8, Q8Rows};
+pub use packed::{Bf16, F16, Packed, Packing, Q8, Q8Rows};
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
@@ -14,14 +14,13 @@ use crate::tokens::TokenIds;
 use crate::weights::Loadable;
 use dfdx::{dtypes::Dtype, tensor::Tensor, tensor_ops::Device};
 
-/// A weight of a module whose precision is `P`. In [`FullPrecision`] it is a tensor, otherwise it is [`PackedTensor`].
+/// A weight of a module whose precision is `P`. In [`FullPrecision`] it is a tensor, otherwise it is [`Packed`].
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::{FullPrecision, PackedTensor, Q8, Weight}, prelude::*};
+/// use typed_transformer::{doctest::*, nn::{FullPrecision, Packed, Q8, Weight}, prelude::*};
 /// let weight: Weight<(VocabSize, EmbedDim), f32, Cpu, FullPrecision> = Cpu::default().zeros();
 /// let tensor: Tensor<(VocabSize, EmbedDim), f32, Cpu> = weight;
-/// # type Packed = PackedTensor<(VocabSize, EmbedDim), Cpu, Q8>;
-/// # fn same(weight: Weight<(VocabSize, EmbedDim), f32, Cpu, Q8>) -> Packed { weight }
+/// # fn same(weight: Weight<(VocabSize, EmbedDim), f32, Cpu, Q8>) -> Packed<(VocabSize, EmbedDim), Cpu, Q8> { weight }
 /// ```
 pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 

@@ -26,7 +26,7 @@ use std::{fmt, marker::PhantomData};
 /// assert_eq!(map.weight.len_bytes(), 28 * 32 * 2); // 28 rows of 8 elements, each padded to 32.
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct PackedTensor<Dims, D, P: Packing> {
+pub struct Packed<Dims, D, P: Packing> {
     packed: PackedWeight<P::Format>,
     device: D,
     dims: PhantomData<fn() -> Dims>,
@@ -104,7 +104,7 @@ impl Packing for Q8Rows {
     type Format = Q8RowsFormat;
 }
 
-impl<Dims, D, P: Packing> PackedTensor<Dims, D, P> {
+impl<Dims, D, P: Packing> Packed<Dims, D, P> {
     /// The bytes of the elements in memory.
     #[must_use]
     pub fn len_bytes(&self) -> usize {
@@ -112,7 +112,7 @@ impl<Dims, D, P: Packing> PackedTensor<Dims, D, P> {
     }
 }
 
-impl<V: ConstDim, M: ConstDim, D, P: Packing> PackedTensor<(V, M), D, P> {
+impl<V: ConstDim, M: ConstDim, D, P: Packing> Packed<(V, M), D, P> {
     /// Some rows, in the dtype in which the model computes.
     fn rows<E: Real>(&self, rows: &[usize]) -> Vec<E> {
         unpack(&self.packed, rows, M::SIZE)
@@ -135,20 +135,20 @@ fn pack<E: Dtype, F: Format>(elements: &[E], columns: usize) -> Option<PackedWei
     PackedWeight::pack(elements.iter().map(|element| element.to_f32().unwrap_or(f32::NAN)), columns)
 }
 
-impl<Dims, D: Clone, P: Packing> Clone for PackedTensor<Dims, D, P> {
+impl<Dims, D: Clone, P: Packing> Clone for Packed<Dims, D, P> {
     fn clone(&self) -> Self {
         Self { packed: self.packed.clone(), device: self.device.clone(), dims: PhantomData }
     }
 }
 
-impl<Dims, D, P: Packing> fmt::Debug for PackedTensor<Dims, D, P> {
+impl<Dims, D, P: Packing> fmt::Debug for Packed<Dims, D, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PackedTensor({} bytes)", self.len_bytes())
+        write!(f, "Packed({} bytes)", self.len_bytes())
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<Dims: ParamShape, E: Dtype, D: Device<E>, P: Packing> Loadable<E, D> for PackedTensor<Dims, D, P> {
+impl<Dims: ParamShape, E: Dtype, D: Device<E>, P: Packing> Loadable<E, D> for Packed<Dims, D, P> {
     fn load_from(source: &mut TensorSource<'_, E, D>, path: &str) -> Result<Self, LoadError> {
         let shape = Dims::shape();
         let elements = source.read(path, &shape)?;
@@ -163,11 +163,11 @@ impl<Dims: ParamShape, E: Dtype, D: Device<E>, P: Packing> Loadable<E, D> for Pa
 
 #[diagnostic::do_not_recommend]
 impl<P: Packing> Precision for P {
-    type Weight<Dims: ParamShape, E: Dtype, D: Device<E>> = PackedTensor<Dims, D, P>;
+    type Weight<Dims: ParamShape, E: Dtype, D: Device<E>> = Packed<Dims, D, P>;
 
     fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
-        weight: &PackedTensor<(OutDim, InDim), D, P>,
+        weight: &Packed<(OutDim, InDim), D, P>,
         bias: Option<&Tensor<(OutDim,), E, D>>,
     ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
     where
@@ -189,7 +189,7 @@ impl<P: Packing> Precision for P {
     }
 
     fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        table: &PackedTensor<(V, M), D, P>,
+        table: &Packed<(V, M), D, P>,
         ids: &TokenIds<B, S, V>,
         tape: T,
     ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
