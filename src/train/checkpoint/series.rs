@@ -3,7 +3,8 @@
 //! A save takes four steps. The new file is written. The checkpoint before gets a second name. The new one gets the
 //! name of the best if it is the best. Then it gets the name of the newest, and from there on the training run resumes
 //! from it. Whatever ends the process between two steps, each name is that of a whole checkpoint, and no better one was
-//! replaced.
+//! replaced. If `overwrite` lets it replace the files of another training run, the second step removes those beside the
+//! newest, and the last two steps change places.
 
 use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, damaged_name, others_beside, previous};
 use super::{Progress, ResumeNote, progress_in, read_progress};
@@ -42,21 +43,21 @@ pub(in super::super) struct Series {
     pub interval: usize,
     /// The progress of the best checkpoint.
     best: Option<Progress>,
-    /// The files at the path when this run began.
-    before: FoundAtStart,
+    /// What is at the path, unless somebody has changed it since.
+    at_path: Occupant,
     /// The files that were set aside, or will be.
     pub notes: Vec<ResumeNote>,
     _lock: FileLock,
 }
 
-/// The files at the path before the first checkpoint of a run.
+/// What the next checkpoint finds at the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FoundAtStart {
+enum Occupant {
     /// Nothing, or a checkpoint of this training run.
-    Own,
+    OwnOrNothing,
     /// A damaged checkpoint of this training run, or a file of another kind. The next checkpoint sets it aside.
     Damaged,
-    /// Files of another training run, or of another kind, that `overwrite` allows to replace.
+    /// What `overwrite` allows to replace: files of another training run or of another kind, if there are any.
     Foreign,
 }
 
@@ -89,25 +90,25 @@ impl Series {
         let (found, file) = open_file(&newest);
         let newest_progress = file.and_then(|file| progress_in(&file));
         let progress_of = |path: &Path| if *path == newest { newest_progress } else { read_progress(path) };
-        let before = match (last_checkpoint, found) {
+        let at_path = match (last_checkpoint, found) {
             // Another run may have saved before this one took the lock.
             (Some(last), _) if !overwrite && progress_of(&last.path) != Some(last.progress) => {
                 return exists(&last.path, "no longer the checkpoint that this training run was resumed from");
             }
-            (Some(last), _) if last.is_substitute && newest.exists() => FoundAtStart::Damaged,
-            (Some(_), FileKind::Nothing | FileKind::Checkpoint) => FoundAtStart::Own,
-            (Some(_), _) => FoundAtStart::Damaged,
-            (None, _) if overwrite => FoundAtStart::Foreign,
+            (Some(last), _) if last.is_substitute && newest.exists() => Occupant::Damaged,
+            (Some(_), FileKind::Nothing | FileKind::Checkpoint) => Occupant::OwnOrNothing,
+            (Some(_), _) => Occupant::Damaged,
+            (None, _) if overwrite => Occupant::Foreign,
             (None, FileKind::Weights | FileKind::Other | FileKind::Checkpoint) => {
                 return exists(path, description_of(path));
             }
             (None, FileKind::Nothing) => match others_beside(&newest).first() {
                 Some(path) => return exists(path, description_of(path)),
-                None => FoundAtStart::Own,
+                None => Occupant::OwnOrNothing,
             },
         };
         let mut notes = Vec::new();
-        if before != FoundAtStart::Foreign {
+        if at_path != Occupant::Foreign {
             // The next save replaces the files under these names, so others than checkpoints are set aside now.
             for path in others_beside(&newest).into_iter().filter(|path| is_other_kind(path)) {
                 let note = set_aside_note(&path);
@@ -115,15 +116,15 @@ impl Series {
                 notes.push(note);
             }
         }
-        if before == FoundAtStart::Damaged {
+        if at_path == Occupant::Damaged {
             notes.push(set_aside_note(&newest));
         }
-        let is_foreign = before == FoundAtStart::Foreign;
+        let is_foreign = at_path == Occupant::Foreign;
         let best = if is_foreign { None } else { read_progress(&best) };
-        let newest_progress = newest_progress.filter(|_| before == FoundAtStart::Own);
+        let newest_progress = newest_progress.filter(|_| at_path == Occupant::OwnOrNothing);
         // The other checkpoints are beside the file that a link leads to.
         let path = if path.is_symlink() { newest.clone() } else { path.into() };
-        let mut series = Self { path, newest, newest_progress, interval, best, before, notes, _lock: lock };
+        let mut series = Self { path, newest, newest_progress, interval, best, at_path, notes, _lock: lock };
         // The best may be missing: its name could not be given, the run before ended just after it replaced another
         // run's checkpoints, or somebody has removed it.
         series.keep_newest_if_best()?;
@@ -163,22 +164,20 @@ impl Series {
         // The newest is replaced below. If it is the best and does not have that name yet, it gets the name first.
         self.keep_newest_if_best()?;
         // The second step.
-        match self.before {
-            FoundAtStart::Own if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),
+        match self.at_path {
+            Occupant::OwnOrNothing if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),
             // Somebody has put another file there, or it was damaged.
-            FoundAtStart::Own | FoundAtStart::Damaged => set_aside(&self.newest),
-            FoundAtStart::Foreign => {
-                others_beside(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path))
-            }
+            Occupant::OwnOrNothing | Occupant::Damaged => set_aside(&self.newest),
+            Occupant::Foreign => others_beside(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path)),
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
         // The third and the fourth step. If the newest file is that of another training run, they change places: a kill
         // between them would leave a file `.best` that seems to be of that run.
-        let names_best_first = self.before != FoundAtStart::Foreign;
+        let names_best_first = self.at_path != Occupant::Foreign;
         let mut best = if is_best && names_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
         partial.commit().map_err(cannot_write(&self.path))?;
-        (self.before, self.newest_progress) = (FoundAtStart::Own, Some(progress));
+        (self.at_path, self.newest_progress) = (Occupant::OwnOrNothing, Some(progress));
         if best.is_err() || !names_best_first {
             best = self.keep_newest_if_best();
         }

@@ -157,8 +157,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         let cannot_write = |source| SaveError::Write { path: path.into(), source };
         let target = atomic::resolve_target(path).map_err(cannot_write)?;
-        let is_locked = self.checkpoints.as_ref().is_some_and(|own| own.newest() == target);
-        let _lock = if is_locked { None } else { Some(FileLock::acquire(path, &target)?) };
+        let holds_lock = self.checkpoints.as_ref().is_some_and(|own| own.newest() == target);
+        let _lock = if holds_lock { None } else { Some(FileLock::acquire(path, &target)?) };
         checkpoint::write(path, model, self.optimizer.state(), self.run_record())?.commit().map_err(cannot_write)
     }
 
