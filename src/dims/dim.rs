@@ -9,8 +9,19 @@ use typenum::U1;
 /// [`Product`](super::Product), [`Quotient`](super::Quotient) and [`Sum`](super::Sum) are made of others,
 /// [`Const<N>`](Const) has a size in place of a name, and [`Unchecked`] has neither.
 ///
-/// It gives `size()`, as dfdx's trait of this name. That one also has `from_size`, which makes a dimension of another
-/// size, so no dimension of [`local_dims!`](crate::local_dims!) implements it.
+/// Signatures ask for one of five traits. A [`Shard`](crate::ranks::Shard) implements some, by what its
+/// [ranks](crate::ranks!) divide: those of `pub World;` divide data, those of `pub Tp = 2;` a model.
+///
+/// | trait | size at compile time | shard of data | shard of a model | in a signature |
+/// | --- | --- | --- | --- | --- |
+/// | `AnyDim` | maybe | yes | yes | an axis along which an operation without weights only repeats itself |
+/// | [`MaybeSharded`] | maybe | yes | no | one along which any operation only repeats itself, such as the batch |
+/// | [`Dim`] | maybe | no | no | an axis that an operation sums, normalizes, indexes or orders |
+/// | [`Factor`] | yes | no | yes | a factor of a [`Product`](super::Product), such as the heads |
+/// | [`ConstDim`] | yes | no | no | a size of a model that no ranks divide, such as `EmbedDim` |
+///
+/// `size()` is that of dfdx's trait of this name, which every dimension implements. Its `from_size` makes another size,
+/// but of a dimension of [`local_dims!`](crate::local_dims!) only a size that the declaration has made.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::Dim};
@@ -29,13 +40,11 @@ pub trait Dim: MaybeSharded {}
 
 /// A dimension that may be sharded: a [`Dim`], or a rank's part of one, a [`Shard`](crate::ranks::Shard).
 ///
-/// It is what an operation asks of an axis along which it only repeats itself, such as the batch of a linear map. Of an
-/// axis that it sums, normalizes, indexes or orders, it asks for a [`Dim`]. So a module whose batch is a
-/// `B: MaybeSharded` trains in one process and on many ranks ([`guide::ranks`](crate::guide::ranks)).
+/// A module whose batch is a `B: MaybeSharded` trains in one process and on many ranks
+/// ([`guide::ranks`](crate::guide::ranks)).
 ///
-/// A shard over an axis of ranks whose size is known at compile time does not implement it. Such ranks divide a model,
-/// and each rank would have only its own term of the gradient of a weight that all of them have. Operations without
-/// weights take such a shard.
+/// A shard of a model does not implement it ([table](Dim)): of a weight that all ranks have and that is applied along
+/// the shard, each rank would get only its own term of the gradient.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
@@ -54,8 +63,7 @@ pub trait Dim: MaybeSharded {}
 )]
 pub trait MaybeSharded: AnyDim {}
 
-/// A dimension, or a rank's part of one, whatever its ranks divide. It is what an operation asks of a free axis that
-/// all of its operands have.
+/// A dimension, or a rank's part of one, whether its ranks divide data or a model.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dimension",

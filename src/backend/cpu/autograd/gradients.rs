@@ -1,8 +1,9 @@
 //! The gradients of a backward pass.
 //!
-//! dfdx fills the memory of a gradient with zeros before the first operation adds to it. The gradients between kernels
-//! are kept here: the first term becomes the gradient, and no zeros are written. `of_dfdx` has the gradients of
-//! parameters and those of dfdx's own operations.
+//! While the pass runs, [`Gradients`] has them; kernels call it `KernelGradients`. It keeps those between kernels: the
+//! first term becomes the gradient, where dfdx would first write zeros. Those of parameters are in dfdx's `Gradients`,
+//! here `OfDfdx`. The others move there before an operation of dfdx runs, and at the end of the pass. All are then
+//! [`Leaves`], of which the main crate makes the user's `GradientsOf`.
 
 use super::{Buffer, elementwise::add_in_parallel, operand::FlatTensor};
 use dfdx::optim::UnusedTensors;

@@ -19,8 +19,8 @@ pub enum Split {
 }
 
 impl Split {
-    /// The better split. `units` is the number of sequences, or of single rows, that [`AcrossRows`](Self::AcrossRows)
-    /// leaves whole. `rows` is the number of rows that share the weights; without weights it is `usize::MAX`.
+    /// The better split. `units` is the number of sequences or single rows: [`AcrossRows`](Self::AcrossRows) computes
+    /// each on one thread. `rows` is the number of rows that share the weights; without weights it is `usize::MAX`.
     pub fn choose(units: usize, rows: usize) -> Self {
         /// With fewer rows, a copy of the weight gradients for each thread costs more than the products.
         const MIN_ROWS_PER_THREAD: usize = 256;

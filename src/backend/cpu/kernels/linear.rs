@@ -1,5 +1,5 @@
 //! A linear layer. The first kernel of a backward pass that adds to a parameter's gradient allocates it, as zeros
-//! (`KernelGradients::of_parameter`). When it is written depends on the number of rows (`Split::choose`). With fewer
+//! (`Gradients::of_parameter`). When it is written depends on the number of rows (`Split::choose`). With fewer
 //! than 256 rows for each thread ([`Split::WithinRows`]) the threads share each row, and add their products to the
 //! gradient itself. With more ([`Split::AcrossRows`]) each thread has rows of its own: it sums its products in a
 //! buffer, and at the end of this kernel's backward pass all buffers are added to the gradient.

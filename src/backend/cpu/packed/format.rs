@@ -122,12 +122,12 @@ pub fn f32_of_f16(bits: u16) -> f32 {
     const SIGN: u32 = 1 << 31;
     /// The exponents of float16 and `f32` differ by 112.
     const EXPONENT_OFFSET: u32 = 112 << 23;
-    /// 1/2 in bits.
+    /// The bits of 0.5.
     const HALF: u32 = 126 << 23;
     let bits = u32::from(bits) << 16;
     let magnitude = bits & !SIGN;
     let normal = (magnitude >> 3).wrapping_add(EXPONENT_OFFSET);
-    // A subnormal number is a multiple of the last place of 1/2 in bits.
+    // A subnormal number with the bits `m` is `m * 2⁻²⁴`, and 0.5 with `m` as its last bits is `0.5 + m * 2⁻²⁴`.
     let subnormal = (f32::from_bits((magnitude >> 16) | HALF) - 0.5).to_bits();
     let is_normal = magnitude >= 1 << 26;
     f32::from_bits((bits & SIGN) | if is_normal { normal } else { subnormal })

@@ -93,7 +93,7 @@ pub trait Lanes: Copy {
 
     fn zero_integers(self) -> Self::Integers;
 
-    /// `sum + a x`. Each lane adds four products, which are below 2²⁴ together.
+    /// `sum + a x`. Each lane adds four products. Their sum is between ±2²⁴, so an `f32` holds it exactly.
     fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], sum: Self::Integers) -> Self::Integers;
 
     fn zero_numbers(self) -> Self::Numbers;
