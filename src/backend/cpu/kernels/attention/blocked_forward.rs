@@ -1,15 +1,13 @@
 use super::AttentionConfig;
+use super::few_queries::MIN_QUERIES_TO_PACK;
 use super::score_block::{
     KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, block_stride, blocks, multiply_block, pack_rows,
     pack_transposed,
 };
 use crate::autograd::{Buffer, Chunk};
 use crate::matmul::Matrix;
-use crate::simd::{ElementOps, VectorElements, add_row, dot, exp, exp_element, max, padded_len};
+use crate::simd::{ElementOps, VectorElements, add_row, exp, exp_element, max, padded_len};
 use pulp::{Simd, WithSimd};
-
-/// With fewer queries, scores are products of rows in place. Packing the keys would take longer.
-const MIN_QUERIES_TO_PACK: usize = 4;
 
 /// Attention of some key and value heads of one sequence, a block of scores at a time, with an online softmax
 /// ([*FlashAttention*](https://arxiv.org/abs/2205.14135), algorithm 1, and
@@ -37,13 +35,16 @@ impl WithSimd for BlockedForward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         let dims = self.config.dims;
+        if dims.queries < MIN_QUERIES_TO_PACK {
+            return self.attend_few_queries(simd);
+        }
         let (qk_len, vo_len) = (padded_len(dims.qk_dim), padded_len(dims.vo_dim));
         let stride = block_stride(dims.keys);
         let mut scores = Buffer::recycled(QUERIES_PER_BLOCK * stride);
         let mut sums = Buffer::recycled(QUERIES_PER_BLOCK * vo_len);
         let mut visible = [false; KEYS_PER_BLOCK];
         let softmax_stats = self.softmax_stats.chunks_exact_mut((2 * dims.queries).max(1));
-        let mut packed = None;
+        let (mut packed_k, mut packed_v) = (Buffer::recycled(0), Buffer::recycled(0));
         for ((i, head), softmax_stats) in dims.heads_of(self.key_value_heads).enumerate().zip(softmax_stats) {
             // With scaled queries, the product with the keys is the logits.
             let q = pack_rows(dims.query_head(self.q, head, dims.qk_dim), self.config.scale);
@@ -51,7 +52,7 @@ impl WithSimd for BlockedForward<'_> {
             let k = dims.key_value_head(self.k, head / dims.group_size(), dims.qk_dim);
             let v = dims.key_value_head(self.v, head / dims.group_size(), dims.vo_dim);
             if dims.is_first_of_group(head) {
-                packed = (dims.queries >= MIN_QUERIES_TO_PACK).then(|| (pack_transposed(k), pack_rows(v, 1.0)));
+                (packed_k, packed_v) = (pack_transposed(k), pack_rows(v, 1.0));
             }
             let (max_logits, sum_exps) = softmax_stats.split_at_mut(dims.queries);
             // A finite start keeps logits of -∞ from becoming NaN.
@@ -65,22 +66,17 @@ impl WithSimd for BlockedForward<'_> {
                         continue;
                     }
                     let key_ends = self.mask.key_ends(&keys, queries.clone());
-                    match &packed {
-                        Some((k_t, _)) => multiply_block(
-                            simd,
-                            &mut scores,
-                            stride,
-                            false,
-                            q.row_range(queries.clone()),
-                            &k_t[keys.start * dims.qk_dim..],
-                            stride,
-                            |_| 0..dims.qk_dim,
-                            |rows| key_ends.max(rows),
-                        ),
-                        None => {
-                            multiply_rows(&mut scores, stride, q.row_range(queries.clone()), k.row_range(keys.clone()))
-                        }
-                    }
+                    multiply_block(
+                        simd,
+                        &mut scores,
+                        stride,
+                        false,
+                        q.row_range(queries.clone()),
+                        &packed_k[keys.start * dims.qk_dim..],
+                        stride,
+                        |_| 0..dims.qk_dim,
+                        |rows| key_ends.max(rows),
+                    );
                     let width = padded_len(key_ends.max(0..queries.len()));
                     let rows = scores.chunks_exact_mut(stride).zip(sums.chunks_exact_mut(vo_len.max(1)));
                     for ((query, len), (row, sums)) in queries.clone().zip(key_ends.iter()).zip(rows) {
@@ -95,20 +91,17 @@ impl WithSimd for BlockedForward<'_> {
                         }
                     }
                     let weights = Matrix::strided(&scores, queries.len(), width.min(keys.len()), stride);
-                    match &packed {
-                        Some((_, v)) => multiply_block(
-                            simd,
-                            &mut sums,
-                            vo_len,
-                            true,
-                            weights,
-                            &v[keys.start * vo_len..],
-                            vo_len,
-                            |rows| 0..key_ends.max(rows),
-                            |_| dims.vo_dim,
-                        ),
-                        None => add_weighted_rows(&mut sums, vo_len, weights, v.row_range(keys)),
-                    }
+                    multiply_block(
+                        simd,
+                        &mut sums,
+                        vo_len,
+                        true,
+                        weights,
+                        &packed_v[keys.start * vo_len..],
+                        vo_len,
+                        |rows| 0..key_ends.max(rows),
+                        |_| dims.vo_dim,
+                    );
                 }
                 for (query, sums) in queries.zip(sums.chunks_exact(vo_len.max(1))) {
                     let sum_exp = &mut sum_exps[query];
@@ -127,7 +120,7 @@ impl WithSimd for BlockedForward<'_> {
 /// The rest, up to a whole number of vectors, becomes 0. If the logits raise `max_logit`, the weighted values so far,
 /// `sums`, and `sum_exp` are rescaled.
 #[inline(always)]
-fn online_softmax<S: Simd>(
+pub fn online_softmax<S: Simd>(
     simd: S,
     row: &mut [f32],
     len: usize,
@@ -154,26 +147,4 @@ fn online_softmax<S: Simd>(
     let sum_exps =
         c.map_in_place_and_sum(S::as_mut_simd_f32s(row).0, |logits| exp_element(c, c.sub(logits, max_logits)));
     *sum_exp += simd.reduce_sum_f32s(sum_exps);
-}
-
-/// `(Q, Dim), (K, Dim) -> (Q, stride)`: `a bᵀ`.
-#[inline(always)]
-fn multiply_rows(scores: &mut [f32], stride: usize, a: Matrix, b: Matrix) {
-    for (scores, a) in scores.chunks_exact_mut(stride).zip(a.contiguous_rows().into_iter().flatten()) {
-        for (score, b) in scores.iter_mut().zip(b.contiguous_rows().into_iter().flatten()) {
-            *score = dot(a, b);
-        }
-    }
-}
-
-/// `(Q, K), (K, Dim) -> (Q, Dim)`: `sums += weights v`.
-#[inline(always)]
-fn add_weighted_rows(sums: &mut [f32], stride: usize, weights: Matrix, v: Matrix) {
-    for (sums, weights) in sums.chunks_exact_mut(stride.max(1)).zip(weights.contiguous_rows().into_iter().flatten()) {
-        for (weight, v) in weights.iter().zip(v.contiguous_rows().into_iter().flatten()) {
-            for (sum, v) in sums.iter_mut().zip(v) {
-                *sum += weight * v;
-            }
-        }
-    }
 }

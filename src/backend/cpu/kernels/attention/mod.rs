@@ -10,6 +10,7 @@ mod blocked;
 mod blocked_backward;
 mod blocked_forward;
 mod dims;
+mod few_queries;
 mod interleave;
 mod interleaved;
 mod interleaved_backward;

@@ -1,0 +1,88 @@
+use super::blocked_forward::{BlockedForward, online_softmax};
+use super::score_block::{KEYS_PER_BLOCK, block_stride, blocks, pack_rows};
+use crate::autograd::Buffer;
+use crate::simd::{add_row, dot, padded_len};
+use pulp::Simd;
+
+/// With fewer queries, keys and values are read in place. Packing them would take longer.
+pub const MIN_QUERIES_TO_PACK: usize = 4;
+
+impl BlockedForward<'_> {
+    /// The attention of few queries, such as a decoded token. All heads read a key or a value at once, because its heads are
+    /// neighbours in memory.
+    #[inline(always)]
+    pub fn attend_few_queries<S: Simd>(mut self, simd: S) {
+        let dims = self.config.dims;
+        let heads = dims.heads_of(self.key_value_heads);
+        let (qk_len, vo_len) = (padded_len(dims.qk_dim), padded_len(dims.vo_dim));
+        let stride = block_stride(dims.keys);
+        // Each has a row for each head and query.
+        let mut q = Vec::with_capacity(heads.len());
+        let mut scores = Buffer::recycled(heads.len() * dims.queries * stride);
+        let mut sums = Buffer::zeros(heads.len() * dims.queries * vo_len);
+        for (i, head) in heads.clone().enumerate() {
+            // With scaled queries, the product with the keys is the logits.
+            q.push(pack_rows(dims.query_head(self.q, head, dims.qk_dim), self.config.scale));
+            let (max_logits, sum_exps) = self.softmax_stats[2 * i * dims.queries..].split_at_mut(dims.queries);
+            // A finite start keeps logits of -∞ from becoming NaN.
+            max_logits.fill(f32::MIN);
+            sum_exps[..dims.queries].fill(0.0);
+        }
+        let (k_len, v_len) = (dims.key_value_heads * dims.qk_dim, dims.key_value_heads * dims.vo_dim);
+        let visible_keys = self.mask.visible_keys(0..dims.queries);
+        let mut visible = [false; KEYS_PER_BLOCK];
+        for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
+            if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
+                continue;
+            }
+            let key_ends = self.mask.key_ends(&keys, 0..dims.queries);
+            let len = key_ends.max(0..dims.queries);
+            for (place, k) in self.k[keys.start * k_len..].chunks_exact(k_len.max(1)).take(len).enumerate() {
+                for (i, head) in heads.clone().enumerate() {
+                    let k = &k[head / dims.group_size() * dims.qk_dim..][..dims.qk_dim];
+                    for query in 0..dims.queries {
+                        let q = &q[i][query * qk_len..][..dims.qk_dim];
+                        scores[(i * dims.queries + query) * stride + place] = dot(q, k);
+                    }
+                }
+            }
+            for (i, head) in heads.clone().enumerate() {
+                let (max_logits, sum_exps) = self.softmax_stats[2 * i * dims.queries..].split_at_mut(dims.queries);
+                for (query, len_of_query) in (0..dims.queries).zip(key_ends.iter()) {
+                    let row = i * dims.queries + query;
+                    let (sums, row) =
+                        (&mut sums[row * vo_len..][..vo_len], &mut scores[row * stride..][..padded_len(len)]);
+                    if let Some(bias) = self.bias {
+                        add_row(&mut row[..len_of_query], &bias[dims.weight_index(head, query, keys.start)..]);
+                    }
+                    self.mask.mask_logits(&mut row[..len_of_query], query, keys.start, &mut visible);
+                    online_softmax(simd, row, len_of_query, sums, &mut max_logits[query], &mut sum_exps[query]);
+                    if let Some(dropout) = self.dropout {
+                        dropout.apply(&mut row[..len_of_query], dims.weight_index(head, query, keys.start));
+                    }
+                }
+            }
+            for (place, v) in self.v[keys.start * v_len..].chunks_exact(v_len.max(1)).take(len).enumerate() {
+                for (i, head) in heads.clone().enumerate() {
+                    let v = &v[head / dims.group_size() * dims.vo_dim..][..dims.vo_dim];
+                    for row in i * dims.queries..(i + 1) * dims.queries {
+                        let weight = scores[row * stride + place];
+                        for (sum, v) in sums[row * vo_len..][..dims.vo_dim].iter_mut().zip(v) {
+                            *sum += weight * v;
+                        }
+                    }
+                }
+            }
+        }
+        for i in 0..heads.len() {
+            for query in 0..dims.queries {
+                let sum_exp = &mut self.softmax_stats[(2 * i + 1) * dims.queries + query];
+                *sum_exp = 1.0 / *sum_exp;
+                let sums = &sums[(i * dims.queries + query) * vo_len..];
+                for (out, sum) in self.out[query][i * dims.vo_dim..][..dims.vo_dim].iter_mut().zip(sums) {
+                    *out = sum * *sum_exp;
+                }
+            }
+        }
+    }
+}
