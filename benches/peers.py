@@ -4,7 +4,8 @@
     python3 -m venv .venv && .venv/bin/pip install torch transformers jax flax optax numpy llama-cpp-python ctranslate2
     .venv/bin/python peers.py rot13 typed gpt [--steps N] [--threads 2] [--only torch|transformers|jax|llama.cpp|ctranslate2]
 
-Each step is forward, loss, backward, clip to global norm 1 and optimizer update on fixed data, float32, CPU.
+Each step is forward, loss, backward, clip to global norm 1 and optimizer update on fixed data, float32, on the CPU. With
+`--device cuda`, PyTorch and `transformers` compute on the GPU, and a step lasts until the GPU has done its work.
 In `decode_...` it is greedy decoding: a lean loop with preallocated keys and values, and `generate` of `transformers`. In
 `bert_forward` and `t5_..._forward` it is one forward pass.
 Prints one JSON object a line: config, framework, parameters, median and minimum milliseconds, tokens per second.
@@ -78,12 +79,27 @@ def peak_mb():
 
 
 IDLE_MB = 0  # the peak memory before a model is built
+DEVICE = "cpu"  # of torch and transformers
+
+
+def build_on_device(torch):
+    """Makes what follows on the GPU, if it is used. `torch.set_default_device(None)` ends it, since it slows each call."""
+    if DEVICE == "cuda":
+        torch.set_default_device(DEVICE)
+
+
+def now(torch):
+    """The time at which the GPU, if it is used, has done its work."""
+    if DEVICE == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter()
 
 
 def run_torch(name, c, steps, threads):
     import torch, torch.nn as nn, torch.nn.functional as F
     global IDLE_MB
     torch.set_num_threads(threads)
+    build_on_device(torch)
     torch.manual_seed(0)
     IDLE_MB = peak_mb()
 
@@ -137,11 +153,11 @@ def run_torch(name, c, steps, threads):
                 e = s.src_norm(s.src(x) + s.src_pos.weight[: x.shape[1]])
                 d = s.tgt_norm(s.tgt(y) + s.tgt_pos.weight[: y.shape[1]])
                 em, cm = (xm[:, :, None] & xm[:, None, :])[:, None], (ym[:, :, None] & xm[:, None, :])[:, None]
-                dm = ((ym[:, :, None] & ym[:, None, :]) & torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).tril())[:, None]
+                dm = ((ym[:, :, None] & ym[:, None, :]) & torch.ones(y.shape[1], y.shape[1], dtype=torch.bool, device=y.device).tril())[:, None]
             else:
                 e, d = s.src(x) * c["d"] ** 0.5 + s.pe[: x.shape[1]], s.tgt(y) * c["d"] ** 0.5 + s.pe[: y.shape[1]]
                 em = cm = xm[:, None, None, :]
-                dm = torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).tril()
+                dm = torch.ones(y.shape[1], y.shape[1], dtype=torch.bool, device=y.device).tril()
             for a, n1, f, n2 in s.enc:
                 e = n1(e + a(e, e, em))
                 e = n2(e + f(e))
@@ -201,7 +217,7 @@ def run_torch(name, c, steps, threads):
 
     def decode(model, prompt):
         shape = (c["batch"], c.get("key_heads", c["heads"]), c["tgt"], c["head"])
-        caches = [(torch.empty(shape), torch.empty(shape)) for _ in model.blocks]
+        caches = [[torch.empty(shape, device=prompt.device) for _ in "kv"] for _ in model.blocks]
         start, y = 0, prompt
         while start + y.shape[1] < c["tgt"]:
             logits, start = model(None, y, caches, start)[:, -1], start + y.shape[1]
@@ -224,11 +240,12 @@ def run_torch(name, c, steps, threads):
 
     def forward_only(run, model, tokens):
         times = []
+        torch.set_default_device(None)
         with torch.inference_mode():
             for _ in range(steps + min(steps, 5)):
-                t0 = time.perf_counter()
+                t0 = now(torch)
                 run()
-                times.append(time.perf_counter() - t0)
+                times.append(now(torch) - t0)
         report(name, "torch " + torch.__version__, sum(p.numel() for p in model.parameters()), times[min(steps, 5) :], tokens)
 
     if name == "bert_forward":
@@ -244,14 +261,15 @@ def run_torch(name, c, steps, threads):
     x = torch.randint(0, c["vocab"] - 2, (c["batch"], c["src"]))
     y, t = (torch.randint(0, c["vocab"] - 2, (c["batch"], c["tgt"])) for _ in range(2))
     times, untimed = [], min(steps, 5)
+    torch.set_default_device(None)
     for _ in range(steps + untimed):
-        t0 = time.perf_counter()
+        t0 = now(torch)
         loss = F.cross_entropy(model(x, y).flatten(0, 1), t.flatten())
         opt.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         opt.step()
-        times.append(time.perf_counter() - t0)
+        times.append(now(torch) - t0)
     report(name, "torch " + torch.__version__, sum(p.numel() for p in model.parameters()), times[untimed:], c["batch"] * (c["src"] + c["tgt"]))
 
 
@@ -261,6 +279,7 @@ def run_transformers(name, c, steps, threads):
     from transformers import T5Config, T5ForConditionalGeneration
     global IDLE_MB
     torch.set_num_threads(threads)
+    build_on_device(torch)
     torch.manual_seed(0)
     IDLE_MB = peak_mb()
     sizes = dict(vocab_size=c["vocab"], bos_token_id=None, eos_token_id=None)
@@ -277,8 +296,9 @@ def run_transformers(name, c, steps, threads):
         inputs = dict(input_ids=x, decoder_input_ids=y) if name.startswith("t5") else dict(input_ids=y)
         opt = torch.optim.AdamW(model.parameters(), 1e-3, betas=(0.9, 0.99), weight_decay=0.1, fused=True)
         times = []
+        torch.set_default_device(None)
         for _ in range(steps + min(steps, 5)):
-            t0 = time.perf_counter()
+            t0 = now(torch)
             with torch.set_grad_enabled(not name.endswith("forward")):
                 output = model(**inputs, labels=None if name.endswith("forward") else t)
             if output.loss is not None:
@@ -286,7 +306,7 @@ def run_transformers(name, c, steps, threads):
                 output.loss.backward()
                 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
                 opt.step()
-            times.append(time.perf_counter() - t0)
+            times.append(now(torch) - t0)
         params = sum(p.numel() for p in model.parameters())
         return report(name, "transformers " + transformers.__version__, params, times[min(steps, 5) :], c["batch"] * (c["src"] + c["tgt"]))
     if name == "decode_smollm":
@@ -298,10 +318,11 @@ def run_transformers(name, c, steps, threads):
     prompt = torch.randint(0, c["vocab"], (c["batch"], c["src"]))
     count = c["tgt"] - c["src"]
     times = []
+    torch.set_default_device(None)
     for _ in range(steps + min(steps, 5)):
-        t0 = time.perf_counter()
+        t0 = now(torch)
         written = model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=count, do_sample=False, pad_token_id=0)
-        times.append(time.perf_counter() - t0)
+        times.append(now(torch) - t0)
         assert written.shape[1] == c["tgt"]
     report(name, "transformers " + transformers.__version__, sum(p.numel() for p in model.parameters()), times[min(steps, 5) :], c["batch"] * count)
 
@@ -437,11 +458,13 @@ if __name__ == "__main__":
     a.add_argument("--steps", type=int, default=0, help="timed steps (default: enough for a few seconds)")
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--only", choices=["torch", "transformers", "jax", "llama.cpp", "ctranslate2"])
+    a.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of torch and transformers")
     a.add_argument("--batch", type=int, default=1)
     a.add_argument("--length", type=int, default=256)
     a.add_argument("--width", type=int, default=128)
     o = a.parse_args()
     CONFIGS["scaling"].update(d=o.width, head=o.width // 4, hidden=4 * o.width, batch=o.batch, tgt=o.length)
+    DEVICE = o.device
     for name in o.configs:
         steps = o.steps or STEPS[name]
         is_packed = name in ("decode_gpt2_bf16", "decode_gpt2_f16", "decode_gpt2_q8", "decode_gpt2_q8_rows")
@@ -452,5 +475,5 @@ if __name__ == "__main__":
                 ("llama.cpp", run_llama_cpp, "GPT2" in os.environ and has_gguf),
                 ("ctranslate2", run_ctranslate2, "GPT2" in os.environ and (has_gguf or name in ("decode_gpt2_batch8", "decode_gpt2_q8_rows"))))
         for framework, run, has_model in runs:
-            if o.only in (None, framework) and has_model:
+            if o.only in (None, framework) and has_model and (DEVICE == "cpu" or framework in ("torch", "transformers")):
                 run(name, CONFIGS[name], steps, o.threads)

@@ -1,6 +1,6 @@
-//! One training step (forward, loss, backward, clipping, update) of several models on the CPU: this crate,
-//! PyTorch and JAX side by side, at the same sizes. Of some models it is a forward pass, or the decoding of a text, for which
-//! `generate` of `transformers` is another peer.
+//! One training step (forward, loss, backward, clipping, update) of several models on the CPU, or on the GPU in a build
+//! with the feature `cuda`: this crate, PyTorch and JAX side by side, at the same sizes. Of some models it is a forward
+//! pass, or the decoding of a text, for which `generate` of `transformers` is another peer.
 //!
 //! `cargo bench --bench peers` prints a table. It includes the peers that are installed for the Python that
 //! `PYTHON` names (by default `python3`):
@@ -31,6 +31,7 @@ mod large;
 #[path = "models/variants.rs"]
 mod variants;
 
+use dfdx::tensor::{AutoDevice, Synchronize};
 use models::work::{Rates, Work, threads};
 use typed_transformer::nn::{Bf16, F16, FullPrecision, Q8, Q8Rows};
 
@@ -92,7 +93,9 @@ fn compare(config: &str, arguments: &Arguments) {
     let steps: Vec<String> =
         arguments.steps.iter().flat_map(|steps| ["--steps".to_string(), steps.to_string()]).collect();
     let mut found: BTreeMap<String, Vec<Measurement>> = BTreeMap::new();
-    let mut rates = Rates::measure();
+    // The bound is that of a CPU.
+    let is_on_gpu = cfg!(feature = "cuda");
+    let mut rates = (!is_on_gpu).then(Rates::measure);
     for _ in 0..arguments.rounds {
         let mut ours = Command::new(env::current_exe().unwrap());
         ours.arg("--ours").arg(config);
@@ -100,6 +103,10 @@ fn compare(config: &str, arguments: &Arguments) {
         for framework in ["torch", "transformers", "jax", "llama.cpp", "ctranslate2"] {
             let mut peer = Command::new(&python);
             peer.args([peers, config, "--only", framework, "--threads", &threads().to_string()]);
+            // Published models of other precisions are on the CPU.
+            if is_on_gpu && !config.starts_with("decode_gpt2") {
+                peer.args(["--device", "cuda"]);
+            }
             commands.push(peer);
         }
         for mut command in commands {
@@ -112,7 +119,7 @@ fn compare(config: &str, arguments: &Arguments) {
                 }
             }
         }
-        rates = rates.or_faster(Rates::measure());
+        rates = rates.map(|rates| rates.or_faster(Rates::measure()));
     }
     let step_ms = |runs: &[Measurement]| median(runs.iter().map(|m| m.median_ms).collect());
     let ours =
@@ -127,7 +134,8 @@ fn compare(config: &str, arguments: &Arguments) {
             ours.unwrap_or(f64::NAN) / step_ms(runs),
         );
     }
-    if let Some(work) = found.values().flatten().find_map(|measurement| measurement.work) {
+    let work = found.values().flatten().find_map(|measurement| measurement.work);
+    if let (Some(rates), Some(work)) = (rates, work) {
         let bound_ms = rates.bound_ms(work);
         let ratio = ours.unwrap_or(f64::NAN) / bound_ms;
         println!("| {config} | lower bound: {rates} | | {bound_ms:.2} | | | {ratio:.2} |");
@@ -172,9 +180,12 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
 /// Times `steps` steps after at most 5 untimed ones.
 fn timed(config: &str, mut step: models::Step, steps: usize) -> Measurement {
     let (mut times, untimed) = (Vec::new(), steps.min(5));
+    let device = AutoDevice::default();
     for _ in 0..steps + untimed {
         let start = Instant::now();
         (step.run)();
+        // A GPU may still be at work.
+        device.synchronize();
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     let times = times.split_off(untimed);

@@ -3,7 +3,7 @@
 
 use crate::models::work::{Forward, Work, causal};
 use crate::models::{Step, decoder_step, ids, labels, nano_gpt_optimizer};
-use dfdx::nn::TensorCollection;
+use dfdx::{nn::TensorCollection, tensor::AutoDevice};
 use typed_transformer::generate::{Sampler, generate_from_prompt};
 use typed_transformer::models::llama::{Llama, LlamaConfig, Norms};
 use typed_transformer::models::nano_gpt::NanoGpt;
@@ -16,16 +16,16 @@ use typed_transformer::weights::{self, Loadable};
 
 /// Greedy decoding of `Len` tokens in all after each prompt, with a cache of keys and values. `Trained` is the model in
 /// `f32`. A parameter of `Model` has `bytes_per_param`.
-fn decoding<Trained, Model, Batch, Prompt, Len>(bytes_per_param: f64) -> Step
+fn decoding<Trained, Model, Batch, Prompt, Len, D: Backend<f32>>(device: D, bytes_per_param: f64) -> Step
 where
-    Trained: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Trained>,
-    Model: Module + Loadable<f32, Cpu> + Autoregressive<Batch, f32, Cpu> + 'static,
+    Trained: Module + TensorCollection<f32, D, To<f32, D> = Trained>,
+    Model: Module + Loadable<f32, D> + Autoregressive<Batch, f32, D> + 'static,
     Batch: ConstDim,
     Prompt: ConstDim + AtMost<Model::MaxSeqLen>,
     Len: ConstDim + AtMost<Model::MaxSeqLen>,
 {
     // As a user has it, from a file.
-    let (device, file) = (Cpu::default(), tempfile::NamedTempFile::new().unwrap());
+    let file = tempfile::NamedTempFile::new().unwrap();
     weights::save(&Trained::build(&device), &file).unwrap();
     let model: Model = weights::load(&file, &device).unwrap();
     // Linux: the peak memory is from now on.
@@ -42,7 +42,8 @@ where
 pub fn decode_gpt() -> Step {
     dims! { VocabSize = 65; MaxSeqLen = 256; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 4; PromptLen = 16; }
     single_stack!(Gpt: NanoGpt);
-    decoding::<DecoderOnly<Gpt, f32, Cpu>, DecoderOnly<Gpt, f32, Cpu>, Const<1>, PromptLen, MaxSeqLen>(4.0)
+    type Model = DecoderOnly<Gpt, f32, AutoDevice>;
+    decoding::<Model, Model, Const<1>, PromptLen, MaxSeqLen, _>(AutoDevice::default(), 4.0)
 }
 
 /// One sequence of 1,024 tokens.
@@ -67,14 +68,17 @@ pub fn gpt2() -> Step {
     decoder_step::<Gpt2, Const<1>, Const<128>>()
 }
 
-/// GPT-2 small with its biases and weights in `P`, decoding 128 tokens after each prompt of 16.
+/// GPT-2 small with its biases and weights in `P`, decoding 128 tokens after each prompt of 16, always on the CPU.
 pub fn decode_gpt2<P: Precision, const BATCH: usize>(bytes_per_param: f64) -> Step {
-    decoding::<gpt2::Model<f32, Cpu>, gpt2::Model<f32, Cpu, P>, Const<BATCH>, Const<16>, Const<144>>(bytes_per_param)
+    type Trained = gpt2::Model<f32, Cpu>;
+    let device = Cpu::default();
+    decoding::<Trained, gpt2::Model<f32, Cpu, P>, Const<BATCH>, Const<16>, Const<144>, _>(device, bytes_per_param)
 }
 
 /// SmolLM, a Llama of 135 million parameters, decoding 128 tokens after a prompt of 16.
 pub fn decode_smollm() -> Step {
-    decoding::<smol_lm_135m::Model<f32, Cpu>, smol_lm_135m::Model<f32, Cpu>, Const<1>, Const<16>, Const<144>>(4.0)
+    type Model = smol_lm_135m::Model<f32, AutoDevice>;
+    decoding::<Model, Model, Const<1>, Const<16>, Const<144>, _>(AutoDevice::default(), 4.0)
 }
 
 /// The forward pass of a BERT with 6 layers of width 384.
@@ -84,19 +88,19 @@ pub fn bert_forward() -> Step {
         Batch = 3; SeqLen = 24;
     }
     single_stack!(Bert: TypedTransformer);
-    let model = EncoderOnly::<Bert, f32, Cpu>::build(&Cpu::default());
+    let model = EncoderOnly::<Bert, f32, AutoDevice>::build(&AutoDevice::default());
     let inputs = ids::<Batch, SeqLen, VocabSize>(1);
     let forward = move || {
         let _ = model.forward(&inputs, NoneTape).unwrap();
     };
     let [rows, scores] = [Batch::SIZE * SeqLen::SIZE, Batch::SIZE * SeqLen::SIZE * SeqLen::SIZE];
     let work = Forward::layer::<Bert, EmbedDim>(rows, scores).repeated(NumLayers::SIZE).alone();
-    Step { params: EncoderOnly::<Bert, f32, Cpu>::NUM_PARAMS, work, run: Box::new(forward) }
+    Step { params: EncoderOnly::<Bert, f32, AutoDevice>::NUM_PARAMS, work, run: Box::new(forward) }
 }
 
 /// T5-small, with `LEN` tokens in each source and in each target.
 pub fn t5<const BATCH: usize, const LEN: usize>() -> Step {
-    let mut model = t5_small::Model::<f32, Cpu>::build(&Cpu::default());
+    let mut model = t5_small::Model::<f32, AutoDevice>::build(&AutoDevice::default());
     let mut optimizer = AdamW::default();
     let [source, inputs] = [1, 2].map(ids::<Const<BATCH>, Const<LEN>, t5_small::VocabSize>);
     let labels = labels(3);
@@ -105,18 +109,22 @@ pub fn t5<const BATCH: usize, const LEN: usize>() -> Step {
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         update(&mut model, loss.backward().unwrap(), &mut optimizer, 1e-3, 1.0).unwrap();
     };
-    let params = t5_small::Model::<f32, Cpu>::NUM_PARAMS;
+    let params = t5_small::Model::<f32, AutoDevice>::NUM_PARAMS;
     Step { params, work: t5_work(BATCH, LEN).training(params), run: Box::new(step) }
 }
 
 /// The forward pass of [`t5`].
 pub fn t5_forward<const BATCH: usize, const LEN: usize>() -> Step {
-    let model = t5_small::Model::<f32, Cpu>::build(&Cpu::default());
+    let model = t5_small::Model::<f32, AutoDevice>::build(&AutoDevice::default());
     let [source, inputs] = [1, 2].map(ids::<Const<BATCH>, Const<LEN>, t5_small::VocabSize>);
     let forward = move || {
         let _ = model.forward(&source, &inputs, NoneTape).unwrap();
     };
-    Step { params: t5_small::Model::<f32, Cpu>::NUM_PARAMS, work: t5_work(BATCH, LEN).alone(), run: Box::new(forward) }
+    Step {
+        params: t5_small::Model::<f32, AutoDevice>::NUM_PARAMS,
+        work: t5_work(BATCH, LEN).alone(),
+        run: Box::new(forward),
+    }
 }
 
 fn t5_work(batch: usize, len: usize) -> Forward {
@@ -161,7 +169,7 @@ fn llama_step<Config: LlamaConfig>() -> Step
 where
     Const<128>: AtMost<Config::MaxSeqLen>,
 {
-    let mut model = Llama::<Config, f32, Cpu>::build(&Cpu::default());
+    let mut model = Llama::<Config, f32, AutoDevice>::build(&AutoDevice::default());
     let (inputs, labels) = (ids::<Const<1>, Const<128>, Config::VocabSize>(1), labels(2));
     let mut adam = nano_gpt_optimizer();
     let step = move || {
@@ -169,7 +177,7 @@ where
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         update(&mut model, loss.backward().unwrap(), &mut adam, 1e-3, 1.0).unwrap();
     };
-    let params = Llama::<Config, f32, Cpu>::NUM_PARAMS;
+    let params = Llama::<Config, f32, AutoDevice>::NUM_PARAMS;
     // The table of the tokens is the weight of the logits: each parameter multiplies each row once.
     let forward = Forward::linear(128, params, 1)
         + Forward::attention(causal(1, 128), Config::NumHeads::SIZE * Config::HeadDim::SIZE)

@@ -33,14 +33,17 @@ pub fn labels<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(seed: usize) -> L
 }
 
 /// The training step of an encoder-decoder.
-fn seq2seq_step<M, Batch, Src, Tgt>(mut optimizer: impl Optimizer<LM<M, f32, Cpu>, f32> + 'static, rate: f64) -> Step
+fn seq2seq_step<M, Batch, Src, Tgt>(
+    mut optimizer: impl Optimizer<LM<M, f32, AutoDevice>, f32, AutoDevice> + 'static,
+    rate: f64,
+) -> Step
 where
     M: Seq2Seq,
     Batch: ConstDim,
     Src: ConstDim + AtMost<M::MaxSrcLen>,
     Tgt: ConstDim + AtMost<M::MaxTgtLen>,
 {
-    let mut model = LM::<M, f32, Cpu>::build(&Cpu::default());
+    let mut model = LM::<M, f32, AutoDevice>::build(&AutoDevice::default());
     let source = ids::<Batch, Src, M::SrcVocab>(1);
     let (inputs, labels) = (ids::<Batch, Tgt, M::TgtVocab>(2), labels(3));
     let step = move || {
@@ -58,7 +61,7 @@ where
     let forward = encoder.repeated(M::NumEncoderLayers::SIZE)
         + decoder.repeated(M::NumDecoderLayers::SIZE)
         + Forward::linear(targets, M::EmbedDim::SIZE, M::TgtVocab::SIZE);
-    let params = LM::<M, f32, Cpu>::NUM_PARAMS;
+    let params = LM::<M, f32, AutoDevice>::NUM_PARAMS;
     Step { params, work: forward.training(params), run: Box::new(step) }
 }
 
@@ -121,7 +124,7 @@ where
     Batch: ConstDim,
     Len: ConstDim + AtMost<Config::MaxSeqLen>,
 {
-    let mut model = DecoderOnly::<Config, f32, Cpu>::build(&Cpu::default());
+    let mut model = DecoderOnly::<Config, f32, AutoDevice>::build(&AutoDevice::default());
     let (inputs, labels) = (ids::<Batch, Len, Config::VocabSize>(1), labels(2));
     let mut adam = nano_gpt_optimizer();
     let step = move || {
@@ -129,7 +132,7 @@ where
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         update(&mut model, loss.backward().unwrap(), &mut adam, 1e-3, 1.0).unwrap();
     };
-    let params = DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS;
+    let params = DecoderOnly::<Config, f32, AutoDevice>::NUM_PARAMS;
     let rows = Batch::SIZE * Len::SIZE;
     let layer = Forward::layer::<Config, Config::EmbedDim>(rows, causal(Batch::SIZE, Len::SIZE));
     let forward = layer.repeated(Config::NumLayers::SIZE)
@@ -137,7 +140,7 @@ where
     Step { params, work: forward.training(params), run: Box::new(step) }
 }
 
-pub fn nano_gpt_optimizer<Model>() -> AdamW<Model> {
+pub fn nano_gpt_optimizer<Model>() -> AdamW<Model, f32, AutoDevice> {
     let mut adam = AdamW::default();
     adam.adam.beta2 = 0.99;
     adam.weight_decay = 0.1;

@@ -1,6 +1,7 @@
 //! Two variants of nanoGPT's configuration for a CPU: with dropout, and as a published model.
 
 use crate::models::{Step, decoder_step, gpt, ids, labels, nano_gpt_optimizer};
+use dfdx::tensor::AutoDevice;
 use typed_transformer::models::gpt2::{Gpt2, Gpt2Config};
 use typed_transformer::models::nano_gpt::NanoGpt;
 use typed_transformer::nn::Module;
@@ -29,7 +30,7 @@ pub fn gpt_published() -> Step {
         type NumLayers = NumLayers;
         const NORM_EPSILON: f64 = 1e-5;
     }
-    let mut model = Gpt2::<Config, f32, Cpu>::build(&Cpu::default());
+    let mut model = Gpt2::<Config, f32, AutoDevice>::build(&AutoDevice::default());
     let (inputs, labels) = (ids::<Batch, MaxSeqLen, VocabSize>(1), labels(2));
     let mut optimizer = nano_gpt_optimizer();
     let step = move || {
@@ -37,5 +38,5 @@ pub fn gpt_published() -> Step {
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         update(&mut model, loss.backward().unwrap(), &mut optimizer, 1e-3, 1.0).unwrap();
     };
-    Step { params: Gpt2::<Config, f32, Cpu>::NUM_PARAMS, work: gpt().work, run: Box::new(step) }
+    Step { params: Gpt2::<Config, f32, AutoDevice>::NUM_PARAMS, work: gpt().work, run: Box::new(step) }
 }

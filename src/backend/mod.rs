@@ -34,8 +34,8 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::shapes::{HasShape, Rank0, Shape};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
-use dfdx::tensor::{Cache, Gradients, Merge, Storage, Tensor};
-use dfdx::tensor_ops::{Device, ReshapeTo, SumTo};
+use dfdx::tensor::{Cache, Gradients, Merge, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
+use dfdx::tensor_ops::{Device, ReshapeTo, SumTo, TrySub};
 
 /// A device that runs modules. By default it has no kernels.
 ///
@@ -48,7 +48,7 @@ use dfdx::tensor_ops::{Device, ReshapeTo, SumTo};
 /// assert!(!has_kernels::<f64, _>(&Cpu::default()));
 /// ```
 #[allow(clippy::missing_errors_doc)]
-pub trait Backend<E: Real>: Device<E> + Cache {
+pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
     /// Whether operations run their kernels on this device. It is a constant, so the compiler removes the branch that
     /// is never taken.
     const HAS_KERNELS: bool = false;
@@ -86,7 +86,16 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         tensor: Tensor<Dims, E, Self, T>,
         shape: To,
     ) -> Result<Tensor<To, E, Self, T>, Self::Err> {
-        tensor.try_reshape_like(&shape)
+        let (tensor, tape) = tensor.split_tape();
+        let reshaped = tensor.clone().try_reshape_like(&shape)?;
+        // A contiguous tensor is reshaped in place.
+        if !T::OWNS_TAPE || tensor_id(&reshaped) == tensor_id(&tensor) {
+            return Ok(reshaped.put_tape(tape));
+        }
+        // On a GPU, dfdx's backward pass of a copy leaves out gradients where the tensor repeats itself. That of a
+        // difference does not, which is in row-major order, too.
+        let zeros = tensor.device().try_zeros_like(tensor.shape())?;
+        tensor.put_tape(tape).try_sub(zeros)?.try_reshape_like(&shape)
     }
 
     /// Records the backward pass of a kernel. Its output gets `shape`.
@@ -139,9 +148,9 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// `Σ x²`.
-    fn sum_of_squares(tensor: Tensor<(usize,), E, Self>) -> Result<f64, Self::Err> {
-        let sum = tensor.try_square()?.try_sum::<Rank0, _>()?;
-        Ok(sum.as_vec()[0].to_f64().unwrap_or(f64::NAN))
+    #[doc(hidden)]
+    fn sum_of_squares(tensor: Tensor<(usize,), E, Self>) -> Result<SumOnDevice<E, Self>, Self::Err> {
+        tensor.try_square()?.try_sum().map(SumOnDevice::Unread)
     }
 
     /// Whether the elements of a parameter, and so of its gradient, are in memory in row-major order.
@@ -158,6 +167,14 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     ) -> Result<Gradients<E, Self>, Self::Err> {
         put_gradient_by_backward_pass(gradients, parameter, gradient)
     }
+}
+
+/// A sum on a device.
+#[doc(hidden)]
+pub enum SumOnDevice<E: Real, D: Backend<E>> {
+    Read(f64),
+    /// Reading a number waits for a GPU, so several are read at once.
+    Unread(Tensor<Rank0, E, D>),
 }
 
 /// The elements of a tensor in row-major order. dfdx's `as_vec` reads them one by one, in ten times the time of a copy,
@@ -196,8 +213,9 @@ impl Backend<f32> for Cuda {}
 impl Backend<f64> for Cuda {}
 #[cfg(all(feature = "cuda", feature = "f16"))]
 impl Backend<AMP<f16>> for Cuda {
-    fn sum_of_squares(tensor: Tensor<(usize,), AMP<f16>, Self>) -> Result<f64, Self::Err> {
+    fn sum_of_squares(tensor: Tensor<(usize,), AMP<f16>, Self>) -> Result<SumOnDevice<AMP<f16>, Self>, Self::Err> {
         // The sum may not fit into 16 bits.
-        <Self as Backend<f32>>::sum_of_squares(tensor.try_to_dtype::<f32>()?)
+        let sum = tensor.try_to_dtype::<f32>()?.try_square()?.try_sum::<Rank0, _>()?;
+        Ok(SumOnDevice::Read(sum.as_vec()[0].into()))
     }
 }

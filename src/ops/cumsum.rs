@@ -3,7 +3,7 @@ use crate::backend::{Backend, MiddleAxis, Tape, cumsum_kernel, run_kernel};
 use crate::dims::{AxisOf, Dim, HasAxis};
 use dfdx::shapes::{Axes, Axis, HasShape};
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{ReshapeTo, TryAdd, TryConcatAlong, TryMul};
+use dfdx::tensor_ops::{TryAdd, TryConcatAlong, TryMul};
 
 /// The cumulative sums along the axis `Name`: `out[.., n, ..] = Σ input[.., i, ..]` over `i <= n`. The shape stays the
 /// same.
@@ -37,7 +37,7 @@ where
         while width < len {
             // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
             let all = sums.clone().try_mul(E::one())?;
-            let before = all.try_slice((.., ..len - width, ..))?.try_reshape_like(&(outer, len - width, inner))?;
+            let before = D::reshape(all.try_slice((.., ..len - width, ..))?, (outer, len - width, inner))?;
             let nothing: Tensor<_, E, D> = sums.device().try_zeros_like(&(outer, width, inner))?;
             sums = sums.try_add((nothing.retaped::<T>(), before).try_concat_along(Axis::<1>)?)?;
             width *= 2;

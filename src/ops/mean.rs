@@ -1,3 +1,4 @@
+use super::unnamed::reshape_to;
 use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, reduce_kernel, run_kernel};
 use crate::dims::WholeShape;
@@ -22,7 +23,9 @@ pub fn mean<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     if D::HAS_KERNELS {
         return reduce_all_by_kernel(OP, input, ReductionKind::Mean);
     }
-    input.try_mean().map_err(device_error(OP))
+    let count = input.shape().num_elements();
+    // On a GPU, dfdx cannot sum a tensor without axes.
+    reshape_to(OP, input, (count,))?.try_mean().map_err(device_error(OP))
 }
 
 /// The reduction of all elements by the device's kernel: `(..) -> ()`.

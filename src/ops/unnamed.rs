@@ -69,23 +69,14 @@ pub fn rows<Dims: EndsIn<M>, M: AnyDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     reshape_to(op, x, (rows, width))
 }
 
-/// Four sizes, as dfdx's matrix products take them.
-type Four = (usize, usize, usize, usize);
-
 /// `x y` of the matrices in the last two axes: `(B, H, Q, K), (B, H, K, M) -> (B, H, Q, M)`.
 pub fn matmul<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<(B, H, Q, K), E, D, T>,
     y: Tensor<(B, H, K, M), E, D, T>,
 ) -> Result<Tensor<(B, H, Q, M), E, D, T>, OpError> {
-    if D::HAS_KERNELS && x.shape().num_elements() > 0 && y.shape().num_elements() > 0 {
-        let x = Labelled { tensor: with_shape_type(op, x)?, labels: [0, 1, 2, 3] };
-        let y = Labelled { tensor: with_shape_type(op, y)?, labels: [0, 1, 3, 4] };
-        return with_shape_type::<[usize; 4], _, _, _, _>(op, contract(op, x, y, [0, 1, 2, 4])?);
-    }
-    let x: Tensor<Four, E, D, T> = with_shape_type(op, x)?;
-    let y: Tensor<Four, E, D, T> = with_shape_type(op, y)?;
-    with_shape_type(op, x.try_matmul(y).map_err(device_error(op))?)
+    let (x, y) = (with_shape_type(op, x)?, with_shape_type(op, y)?);
+    product(op, x, Labelled { tensor: y, labels: [0, 1, 3, 4] })
 }
 
 /// `x yᵀ` of the matrices in the last two axes: `(B, H, Q, M), (B, H, K, M) -> (B, H, Q, K)`.
@@ -94,22 +85,34 @@ pub fn matmul_transposed<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Bac
     x: Tensor<(B, H, Q, M), E, D, T>,
     y: Tensor<(B, H, K, M), E, D, T>,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
-    let y: Tensor<Four, E, D, T> = with_shape_type(op, y)?;
-    let y: Tensor<Four, E, D, T> = y.try_permute::<_, Axes4<0, 1, 3, 2>>().map_err(device_error(op))?;
-    matmul(op, x, with_shape_type::<_, (B, H, M, K), _, _, _>(op, y)?)
+    let (x, y) = (with_shape_type(op, x)?, with_shape_type(op, y)?);
+    product(op, x, Labelled { tensor: y, labels: [0, 1, 4, 3] })
+}
+
+/// The matrices `x`, whose axes have the labels 0 to 3, times `y`, whose columns have the label 4.
+fn product<Dims: Shape<Concrete = [usize; 4]>, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<[usize; 4], E, D, T>,
+    y: Labelled<4, E, D, T>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    with_shape_type(op, contract(op, Labelled { tensor: x, labels: [0, 1, 2, 3] }, y, [0, 1, 2, 4])?)
 }
 
 /// `x yᵀ` of two matrices: `(P, M), (N, M) -> (P, N)`.
-pub fn matmul_2d_transposed<P: Dim, M: Dim, N: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn matmul_2d_transposed<P: Dim, M: Dim, N: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<(P, M), E, D, T>,
     y: Tensor<(N, M), E, D, T>,
 ) -> Result<Tensor<(P, N), E, D, T>, OpError> {
-    let x: Tensor<(usize, usize), E, D, T> = with_shape_type(op, x)?;
-    let y: Tensor<(usize, usize), E, D, T> = with_shape_type(op, y)?;
+    // On a GPU, dfdx's product reads a matrix that repeats itself beyond its end.
+    let ((p, m), (n, _)) = (x.shape().concrete().into(), y.shape().concrete().into());
+    let (x, y) = (reshape_to(op, x, (p, m))?, reshape_to(op, y, (n, m))?);
     let product = || x.try_matmul(y.try_permute::<(usize, usize), Axes2<1, 0>>()?);
     with_shape_type(op, product().map_err(device_error(op))?)
 }
+
+/// Four sizes, as a shape of dfdx.
+type Four = (usize, usize, usize, usize);
 
 /// The second and the third axis change places: `(B, S, H, M) -> (B, H, S, M)`.
 pub fn swap_middle<B: Dim, S: Dim, H: Dim, M: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(

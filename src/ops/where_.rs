@@ -1,10 +1,10 @@
-use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::choose, views::with_shape_type};
+use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::choose};
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded, Unnamed};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::mask::{AttentionMask, PaddingMask};
 use dfdx::shapes::{Axis, HasShape, Shape};
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{BroadcastTo, TryGt};
+use dfdx::tensor::{Tensor, TensorFromVec};
+use dfdx::tensor_ops::BroadcastTo;
 
 const OP: &str = "where";
 
@@ -197,19 +197,12 @@ pub(super) fn check_same_shape<Dims: Shape>(op: &'static str, left: &Dims, right
     Ok(())
 }
 
-/// A boolean tensor. dfdx makes them only by comparison.
-pub(super) fn bool_tensor<Dims: Shape, E: Real, D: Backend<E>>(
+/// A boolean tensor.
+pub(super) fn bool_tensor<Dims: Shape, D: TensorFromVec<bool>>(
     op: &'static str,
     elements: &[bool],
     shape: Dims,
     device: &D,
 ) -> Result<Tensor<Dims, bool, D>, OpError> {
-    let compute =
-        || device.try_tensor_from_vec(numbers_of(elements), Unnamed::new(shape.concrete()))?.try_gt(cast::<E>(0.5));
-    with_shape_type(op, compute().map_err(device_error::<D::Err>(op))?)
-}
-
-/// 1 for `true`, 0 for `false`.
-fn numbers_of<E: Real>(elements: &[bool]) -> Vec<E> {
-    elements.iter().map(|&element| cast(f64::from(element))).collect()
+    device.try_tensor_from_vec(elements.to_vec(), shape).map_err(device_error(op))
 }

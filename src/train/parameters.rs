@@ -2,11 +2,12 @@ use super::ParameterMut;
 use super::elementwise::sum_of_squares;
 use super::hyperparameters::ensure_non_negative;
 use super::parts::range_in;
-use crate::backend::Backend;
+use crate::backend::{Backend, SumOnDevice, elements_of};
 use crate::model_tensors::{AnyTensor, visit_tensors, visit_tensors_mut};
 use crate::ops::{OpError, Real, device_error};
 use dfdx::nn::TensorCollection;
 use dfdx::tensor::{Cpu, Gradients, UniqueId};
+use dfdx::tensor_ops::TryStack;
 use std::ops::Range;
 use std::{fmt, mem};
 
@@ -95,6 +96,8 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
         rate_factor: impl Fn(&Parameter) -> f64,
     ) -> Result<Vec<SumOfSquares>, OpError> {
         let (gradients, rate_factors, mut sums) = (&mut self.gradients, &mut self.rate_factors, Vec::new());
+        // Sums that are not read yet, each with its place among the others.
+        let (mut places, mut unread) = (Vec::new(), Vec::new());
         visit_tensors::<_, E, D, OpError>(&*self.model, "", |visited| {
             let tensor = visited.tensor;
             if !visited.is_trained {
@@ -110,15 +113,29 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
             if sums.is_empty() {
                 tensor.device().try_enable_cache().map_err(device_error(OP))?;
             }
+            let sum = match squared_norm(tensor, gradients).map_err(device_error(OP))? {
+                SumOnDevice::Read(sum) => sum,
+                SumOnDevice::Unread(sum) => {
+                    places.push(sums.len());
+                    unread.push(sum);
+                    f64::NAN
+                }
+            };
             sums.push(SumOfSquares {
                 path: parameter.path,
                 id: tensor.id(),
                 is_empty: tensor.num_elements() == 0,
                 dims_type_name: tensor.dims_type_name(),
-                sum: squared_norm(tensor, gradients).map_err(device_error(OP))?,
+                sum,
             });
             Ok(())
         })?;
+        if !unread.is_empty() {
+            let read = elements_of(&unread.try_stack().map_err(device_error(OP))?);
+            for (place, sum) in places.into_iter().zip(read) {
+                sums[place].sum = sum.to_f64().unwrap_or(f64::NAN);
+            }
+        }
         Ok(sums)
     }
 
@@ -174,9 +191,9 @@ impl<Model, E: Real, D: Backend<E>> fmt::Debug for Parameters<'_, Model, E, D> {
 fn squared_norm<E: Real, D: Backend<E>>(
     parameter: &dyn AnyTensor<E, D>,
     gradients: &mut Gradients<E, D>,
-) -> Result<f64, D::Err> {
+) -> Result<SumOnDevice<E, D>, D::Err> {
     match D::gradient_mut(parameter.stored_gradient(gradients)?) {
-        Some(gradient) => Ok(sum_of_squares::<E, D>(gradient)),
+        Some(gradient) => Ok(SumOnDevice::Read(sum_of_squares::<E, D>(gradient))),
         None => D::sum_of_squares(parameter.flat_gradient(gradients)?),
     }
 }

@@ -1,5 +1,6 @@
 //! The attention weights that a model returns are those that it attends with.
 
+use dfdx::tensor::AutoDevice;
 use dfdx::{tensor::SampleTensor, tensor_ops::TryMatMul};
 use typed_transformer::models::nano_gpt::NanoGpt;
 use typed_transformer::models::{annotated_flax, another_annotated};
@@ -46,10 +47,10 @@ where
     type NumLayers = Three;
 }
 
-type Embedded<S> = Tensor<(Batch, S, EmbedDim), f32, Cpu>;
+type Embedded<S> = Tensor<(Batch, S, EmbedDim), f32, AutoDevice>;
 
-fn device() -> Cpu {
-    Cpu::seed_from_u64(5)
+fn device() -> AutoDevice {
+    AutoDevice::seed_from_u64(5)
 }
 
 fn source() -> TokenIds<Batch, SrcLen, Letters> {
@@ -72,7 +73,7 @@ fn assert_close(found: &[f32], expected: &[f32]) {
 
 /// The input of a sublayer: `norm(x)` in a pre-norm model, otherwise `x`.
 fn sublayer_input<S: Conventions<Positions: PositionsInHeads<QKDim>>>(
-    norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
+    norm: &Option<Norm<EmbedDim, Of<S>, f32, AutoDevice>>,
     x: Embedded<SrcLen>,
 ) -> Embedded<SrcLen> {
     match norm {
@@ -82,7 +83,7 @@ fn sublayer_input<S: Conventions<Positions: PositionsInHeads<QKDim>>>(
 }
 
 fn add_residual_and_norm<S: Conventions<Positions: PositionsInHeads<QKDim>>>(
-    norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
+    norm: &Option<Norm<EmbedDim, Of<S>, f32, AutoDevice>>,
     x: Embedded<SrcLen>,
     attended: Embedded<SrcLen>,
 ) -> Embedded<SrcLen> {
@@ -96,7 +97,7 @@ fn add_residual_and_norm<S: Conventions<Positions: PositionsInHeads<QKDim>>>(
 /// The output of self-attention is its values, weighted by the attention weights.
 fn check_output_is_weighted_values<S: Conventions<Positions: PositionsInHeads<QKDim>>, Mask: MaskKind>() {
     let device = device();
-    let layer = SelfAttention::<EmbedDim, Mask, Of<S>, f32, Cpu>::build(&device);
+    let layer = SelfAttention::<EmbedDim, Mask, Of<S>, f32, AutoDevice>::build(&device);
     let x: Embedded<SrcLen> = device.sample_normal();
     let padding = source().padding_mask();
     let weights = layer.attention_weights(x.clone(), &padding).unwrap();
@@ -122,7 +123,7 @@ fn check_weights_of_every_layer<S: Conventions<Positions: PositionsInHeads<QKDim
 where
     Of<S>: HasPositionsFor<EmbedDim>,
 {
-    let model = LM::<Of<S>, f32, Cpu>::build(&device());
+    let model = LM::<Of<S>, f32, AutoDevice>::build(&device());
     let (source, target) = (source(), target());
     let weights = model.attention_weights(&source, &target).unwrap();
     assert_eq!((weights.source.len(), weights.target.len()), (2, 3));
@@ -177,7 +178,7 @@ fn a_model_returns_the_attention_weights_of_every_layer() {
 
 #[test]
 fn a_decoder_only_model_does_not_attend_to_later_positions() {
-    let model = DecoderOnly::<Of<NanoGpt>, f32, Cpu>::build(&device());
+    let model = DecoderOnly::<Of<NanoGpt>, f32, AutoDevice>::build(&device());
     let weights = model.attention_weights(&source()).unwrap();
     assert_eq!(weights.len(), 3);
     let mut x = model.embedder.forward(&source(), NoneTape).unwrap();
@@ -195,7 +196,7 @@ fn a_decoder_only_model_does_not_attend_to_later_positions() {
 #[test]
 fn different_batch_sizes_are_an_error() {
     dims! { Many; }
-    let model = LM::<Of<TypedTransformer>, f32, Cpu>::build(&device());
+    let model = LM::<Of<TypedTransformer>, f32, AutoDevice>::build(&device());
     let source = TokenIds::<_, SrcLen, Letters>::from_ids(&[1; 10], None, (Many::new(2), SrcLen));
     let target = TokenIds::<_, TgtLen, Sounds>::from_ids(&[1; 21], None, (Many::new(3), TgtLen));
     let weights = model.attention_weights(&source.unwrap(), &target.unwrap());

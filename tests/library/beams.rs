@@ -5,6 +5,7 @@ use crate::hugging_face::{Read, ids, load};
 use crate::small_models::{
     VocabSize, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3, small_t5,
 };
+use dfdx::tensor::AutoDevice;
 use serde_json::Value;
 use typed_transformer::generate::{Beam, BeamOptions, EarlyStopping, Generation, Sampler, beam_search};
 use typed_transformer::models::gemma3::Gemma3;
@@ -30,7 +31,7 @@ fn numbers(value: &Value) -> Vec<usize> {
 /// Compares the texts of a search and their scores with those of a case.
 fn check_case<Model>(model: &Model, prompt: &[usize], case: &Value)
 where
-    Model: Autoregressive<Beams, f32, Cpu, VocabSize = VocabSize, Cache: EditableCache<Beams>>,
+    Model: Autoregressive<Beams, f32, AutoDevice, VocabSize = VocabSize, Cache: EditableCache<Beams>>,
 {
     let early_stopping = match &case["early_stopping"] {
         Value::Bool(true) => EarlyStopping::WhenFull,
@@ -73,17 +74,17 @@ macro_rules! check_decoders {
 }
 
 check_decoders! {
-    gpt2: Gpt2<small_gpt2::Config, f32, Cpu>;
-    llama: Llama<small_llama::Config, f32, Cpu>;
-    mixtral: Mixtral<small_mixtral::Config, f32, Cpu>;
-    qwen3: Llama<small_qwen3::Config, f32, Cpu>;
-    olmo2: Llama<small_olmo2::Config, f32, Cpu>;
-    gemma3: Gemma3<small_gemma3::Config, f32, Cpu>;
+    gpt2: Gpt2<small_gpt2::Config, f32, AutoDevice>;
+    llama: Llama<small_llama::Config, f32, AutoDevice>;
+    mixtral: Mixtral<small_mixtral::Config, f32, AutoDevice>;
+    qwen3: Llama<small_qwen3::Config, f32, AutoDevice>;
+    olmo2: Llama<small_olmo2::Config, f32, AutoDevice>;
+    gemma3: Gemma3<small_gemma3::Config, f32, AutoDevice>;
 }
 
 #[test]
 fn t5() {
-    let model: T5<small_t5::Config, f32, Cpu> = load("t5");
+    let model: T5<small_t5::Config, f32, AutoDevice> = load("t5");
     for case in cases("t5") {
         let (source, beams) = (numbers(&case["prompt"]), num_beams(&case));
         let sources = ids(&source.repeat(beams.size()), (beams, Read::new(source.len())));
@@ -93,7 +94,7 @@ fn t5() {
 
 #[test]
 fn one_beam_is_a_greedy_text_as_long_as_the_model_reads() {
-    let model = DecoderOnly::<fixture::TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(9));
+    let model = DecoderOnly::<fixture::TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(9));
     let prompt = TokenIds::from_ids(&[3, 1, 4], None, (Const::<1>, fixture::SeqLen::new(3).unwrap())).unwrap();
     let mut sampler = Sampler::greedy();
     let greedy = Generation::new(&model, &prompt, None, &mut sampler).unwrap();
@@ -109,7 +110,7 @@ fn one_beam_is_a_greedy_text_as_long_as_the_model_reads() {
 
 #[test]
 fn a_search_ends_with_the_first_token_if_every_token_ends_a_text() {
-    let model = DecoderOnly::<fixture::TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(9));
+    let model = DecoderOnly::<fixture::TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(9));
     let prompt = TokenIds::from_ids(&[3], None, (Const, Const::<1>)).unwrap();
     let options = BeamOptions { early_stopping: EarlyStopping::Never, ..BeamOptions::default() };
     let found = beam_search(&model, &prompt, Beams::new(3), Fin::all(), 5, options).unwrap();
@@ -118,7 +119,7 @@ fn a_search_ends_with_the_first_token_if_every_token_ends_a_text() {
 
 #[test]
 fn a_search_refuses_a_length_penalty_that_is_no_number_and_returns_no_copies() {
-    let model = DecoderOnly::<fixture::TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(9));
+    let model = DecoderOnly::<fixture::TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(9));
     let prompt = TokenIds::from_ids(&[3], None, (Const, Const::<1>)).unwrap();
     let search = |beams, length_penalty| {
         let options = BeamOptions { length_penalty, ..BeamOptions::default() };

@@ -1,6 +1,8 @@
 //! A cache of keys and values grows with the positions that it holds, and takes no memory for the others.
 
 use crate::fixture::TypedModel;
+use crate::numbers::device;
+use dfdx::tensor::AutoDevice;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::marker::PhantomData;
@@ -30,7 +32,7 @@ impl<MaxSeqLen: ConstDim> LlamaConfig for Config<MaxSeqLen> {
     const ROTARY: Rotary = Rotary::halves(10_000.0);
     const TIED_LOGITS: bool = true;
 }
-type Model<MaxSeqLen, E> = Llama<Config<MaxSeqLen>, E, Cpu>;
+type Model<MaxSeqLen, E> = Llama<Config<MaxSeqLen>, E, AutoDevice>;
 
 fn random_ids(rng: &mut StdRng, rows: usize, len: usize) -> TokenIds<Batch, Len, VocabSize> {
     let ids: Vec<usize> = (0..rows * len).map(|_| rng.gen_range(0..VocabSize::SIZE)).collect();
@@ -40,9 +42,9 @@ fn random_ids(rng: &mut StdRng, rows: usize, len: usize) -> TokenIds<Batch, Len,
 /// The bytes that a cache and the reading of tokens allocate, token after token: those of each step.
 fn bytes_of_steps<MaxSeqLen: ConstDim, E: Real>(steps: usize) -> Vec<u64>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
-    let model = Model::<MaxSeqLen, E>::build(&Cpu::seed_from_u64(1));
+    let model = Model::<MaxSeqLen, E>::build(&AutoDevice::seed_from_u64(1));
     let token = TokenIds::from_ids(&[7], None, (Const::<1>, Const::<1>)).unwrap();
     let run = || {
         let mut cache = None;
@@ -79,8 +81,8 @@ fn all_steps_together_take_little_more_than_the_positions_that_they_read() {
 
 #[test]
 fn the_maximum_is_the_last_size_of_a_cache() {
-    type Cache = KeyValueCache<Batch, MaxLen, Heads<NumKeyValueHeads, HeadDim, VODim>, f32, Cpu>;
-    let (device, batch) = (Cpu::default(), Batch::new(2));
+    type Cache = KeyValueCache<Batch, MaxLen, Heads<NumKeyValueHeads, HeadDim, VODim>, f32, AutoDevice>;
+    let (device, batch) = (device(), Batch::new(2));
     let mut cache = Cache::new(&device, batch).unwrap();
     let mut sizes = vec![cache.keys().shape().1.size()];
     for len in 1..=MaxLen::SIZE {
@@ -104,18 +106,19 @@ fn the_maximum_is_the_last_size_of_a_cache() {
 /// Appends drawn keys and values, piece by piece, and compares the cache with all of them.
 fn check_appended<E: Real>(seed: u64, rows: usize, pieces: &[usize])
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     type Cached = Heads<NumKeyValueHeads, HeadDim, VODim>;
-    let (device, batch, mut rng) = (Cpu::default(), Batch::new(rows), StdRng::seed_from_u64(seed));
-    let mut cache = KeyValueCache::<Batch, MaxLen, Cached, E, Cpu>::new(&device, batch).unwrap();
+    let (device, batch, mut rng) = (device(), Batch::new(rows), StdRng::seed_from_u64(seed));
+    let mut cache = KeyValueCache::<Batch, MaxLen, Cached, E, AutoDevice>::new(&device, batch).unwrap();
     let mut appended = vec![(Vec::new(), Vec::new()); rows];
     for &len in pieces {
         let mut numbers =
             |count: usize| -> Vec<E> { (0..count).map(|_| E::from_f64(rng.gen_range(-1.0..1.0)).unwrap()).collect() };
         let (keys, values) = (numbers(rows * len * 8), numbers(rows * len * 6));
-        let keys: Keys<_, _, Cached, E, Cpu> = device.tensor((keys, (batch, Len::new(len), Product::default())));
-        let values: Values<_, _, Cached, E, Cpu> = device.tensor((values, (batch, Len::new(len), Product::default())));
+        let keys: Keys<_, _, Cached, E, AutoDevice> = device.tensor((keys, (batch, Len::new(len), Product::default())));
+        let values: Values<_, _, Cached, E, AutoDevice> =
+            device.tensor((values, (batch, Len::new(len), Product::default())));
         cache.append(&keys, &values).unwrap();
         for (row, (all_keys, all_values)) in appended.iter_mut().enumerate() {
             all_keys.extend_from_slice(&keys.as_vec()[row * len * 8..][..len * 8]);
@@ -132,11 +135,11 @@ where
 /// Reads drawn tokens, piece by piece, and compares the logits with those of one pass.
 fn check_logits<E: Real>(seed: u64, rows: usize, pieces: &[usize], tolerance: f64)
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
-    let model = Model::<MaxLen, E>::build(&Cpu::seed_from_u64(seed));
+    let model = Model::<MaxLen, E>::build(&AutoDevice::seed_from_u64(seed));
     let rng = &mut StdRng::seed_from_u64(seed);
-    let mut cache = Autoregressive::<Batch, E, Cpu>::cache(&model, Batch::new(rows)).unwrap();
+    let mut cache = Autoregressive::<Batch, E, AutoDevice>::cache(&model, Batch::new(rows)).unwrap();
     let mut read = vec![Vec::new(); rows];
     for &len in pieces {
         let next = random_ids(rng, rows, len);
@@ -178,7 +181,7 @@ proptest! {
 
 #[test]
 fn a_mask_is_for_the_positions_that_it_was_made_for() {
-    let cache = KeyValueCache::<Batch, Short, TypedModel, f32, Cpu>::new(&Cpu::default(), Batch::new(1)).unwrap();
+    let cache = KeyValueCache::<Batch, Short, TypedModel, f32, AutoDevice>::new(&device(), Batch::new(1)).unwrap();
     let mask = cache.mask(Len::new(3));
     assert_eq!(mask.as_slice(), [true, false, false, true, true, false, true, true, true]);
     // No cache has more positions than the maximum.
@@ -188,7 +191,7 @@ fn a_mask_is_for_the_positions_that_it_was_made_for() {
 
 #[test]
 fn a_cache_of_one_position_grows_no_further() {
-    let model = Model::<Tiny, f32>::build(&Cpu::default());
+    let model = Model::<Tiny, f32>::build(&device());
     let mut cache = model.cache(Const::<1>).unwrap();
     let token = TokenIds::from_ids(&[7], None, (Const::<1>, Const::<1>)).unwrap();
     model.next_logits(&token, &mut cache).unwrap();

@@ -1,6 +1,8 @@
 //! A cache is copied, truncated, reordered, and slid along with a window: decoding then goes on as a fresh cache would.
 
 use crate::fixture::{self, TypedModel};
+use crate::numbers::device;
+use dfdx::tensor::AutoDevice;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::models::llama::{Llama, LlamaConfig};
@@ -64,12 +66,12 @@ fn ids<Size: Dim, V: ConstDim>(rows: &Rows, len: Size) -> TokenIds<Batch, Size, 
 }
 
 /// The logits after the pieces.
-fn read<M: Autoregressive<Batch, f32, Cpu>>(model: &M, cache: &mut M::Cache, pieces: &[&Rows]) -> Vec<f32> {
+fn read<M: Autoregressive<Batch, f32, AutoDevice>>(model: &M, cache: &mut M::Cache, pieces: &[&Rows]) -> Vec<f32> {
     let read = |piece: &&Rows| model.next_logits(&ids(piece, Len::new(piece[0].len())), cache).unwrap().as_vec();
     pieces.iter().map(read).last().unwrap()
 }
 
-fn read_afresh<M: Autoregressive<Batch, f32, Cpu>>(model: &M, pieces: &[&Rows]) -> Vec<f32> {
+fn read_afresh<M: Autoregressive<Batch, f32, AutoDevice>>(model: &M, pieces: &[&Rows]) -> Vec<f32> {
     read(model, &mut model.cache(Batch::new(3)).unwrap(), pieces)
 }
 
@@ -85,7 +87,7 @@ macro_rules! check_edits {
     ($model:expr, $reordered:expr, $rng:expr) => {
         let [prompt, rejected, next] = [6, 4, 2].map(|len| draw($rng, len));
         let (model, batch) = ($model, Batch::new(3));
-        let mut cache = Autoregressive::<Batch, f32, Cpu>::cache(model, batch).unwrap();
+        let mut cache = Autoregressive::<Batch, f32, AutoDevice>::cache(model, batch).unwrap();
         read(model, &mut cache, &[&prompt]);
         let copy = cache.clone();
 
@@ -110,7 +112,7 @@ macro_rules! check_edits {
 #[test]
 fn a_decoder_goes_on_from_an_edited_cache() {
     let rng = &mut StdRng::seed_from_u64(4);
-    let model = &Llama::<Config, f32, Cpu>::build(&Cpu::seed_from_u64(1));
+    let model = &Llama::<Config, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(1));
     check_edits!(model, model, rng);
 }
 
@@ -119,7 +121,7 @@ fn an_encoder_decoder_goes_on_from_an_edited_cache() {
     let rng = &mut StdRng::seed_from_u64(5);
     let sources = draw(rng, 5);
     let len = fixture::SrcLen::new(5).unwrap();
-    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(2));
+    let model = LM::<TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(2));
     let [encoded, other] = [&sources, &reordered(&sources)].map(|rows| {
         let batch: TokenIds<Batch, fixture::SrcLen, fixture::SrcVocab> = ids(rows, len);
         model.encode(&batch).unwrap()
@@ -128,7 +130,7 @@ fn an_encoder_decoder_goes_on_from_an_edited_cache() {
 
     // Rows of T5's sources have padding of their own.
     let sources = sources.map(|row| [row, vec![9; 2]].concat());
-    let model = T5::<Config, f32, Cpu>::build(&Cpu::seed_from_u64(3));
+    let model = T5::<Config, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(3));
     let [encoded, other] = [&sources, &reordered(&sources)].map(|rows| {
         let pad = Some(Fin::literal::<9>());
         let shape = (Batch::new(3), Src::new(7));
@@ -139,11 +141,11 @@ fn an_encoder_decoder_goes_on_from_an_edited_cache() {
 
 #[test]
 fn a_sliding_window_keeps_less_than_two_windows() {
-    type Layer = Block<fixture::EmbedDim, SlidingWindow<Width>, TypedModel, f32, Cpu>;
-    let device = Cpu::seed_from_u64(6);
+    type Layer = Block<fixture::EmbedDim, SlidingWindow<Width>, TypedModel, f32, AutoDevice>;
+    let device = AutoDevice::seed_from_u64(6);
     let (layer, batch) = (Layer::build(&device), Batch::new(2));
-    let mut cache = KeyValueCache::<Batch, MaxLen, TypedModel, f32, Cpu>::new(&device, batch).unwrap();
-    let x: Tensor<(Batch, Len, fixture::EmbedDim), f32, Cpu> =
+    let mut cache = KeyValueCache::<Batch, MaxLen, TypedModel, f32, AutoDevice>::new(&device, batch).unwrap();
+    let x: Tensor<(Batch, Len, fixture::EmbedDim), f32, AutoDevice> =
         device.sample_like(&(batch, Len::new(50), Default::default()), rand_distr::StandardNormal);
     let whole = layer.forward(x.clone(), &PaddingMask::without_padding((batch, Len::new(50)))).unwrap().as_vec();
     let (mut start, mut sizes) = (0, (1..=4).cycle());
@@ -173,14 +175,14 @@ fn a_sliding_window_keeps_less_than_two_windows() {
 
 #[test]
 fn a_batch_of_no_rows_is_reordered() {
-    let (device, batch) = (Cpu::default(), Batch::new(0));
-    let mut cache = KeyValueCache::<Batch, MaxLen, TypedModel, f32, Cpu>::new(&device, batch).unwrap();
+    let (device, batch) = (device(), Batch::new(0));
+    let mut cache = KeyValueCache::<Batch, MaxLen, TypedModel, f32, AutoDevice>::new(&device, batch).unwrap();
     cache.reorder(&Indices::new(&[], (batch,), batch).unwrap()).unwrap();
     assert!(cache.is_empty());
 }
 
 /// A cache of one model is refused by another model of the same type, and serves a copy of its own.
-fn check_owner<M: Autoregressive<Batch, f32, Cpu>>(model: &M, copy: &M, other: &M, rng: &mut StdRng)
+fn check_owner<M: Autoregressive<Batch, f32, AutoDevice>>(model: &M, copy: &M, other: &M, rng: &mut StdRng)
 where
     M::Cache: Clone,
 {
@@ -193,12 +195,12 @@ where
 
 #[test]
 fn a_cache_serves_the_model_that_made_it() {
-    let (rng, device) = (&mut StdRng::seed_from_u64(7), Cpu::seed_from_u64(8));
-    let [model, other] = [(); 2].map(|()| Llama::<Config, f32, Cpu>::build(&device));
+    let (rng, device) = (&mut StdRng::seed_from_u64(7), AutoDevice::seed_from_u64(8));
+    let [model, other] = [(); 2].map(|()| Llama::<Config, f32, AutoDevice>::build(&device));
     let copy = Box::new(model.clone());
     check_owner(&model, &copy, &other, rng);
 
-    let [model, other] = [(); 2].map(|()| LM::<TypedModel, f32, Cpu>::build(&device));
+    let [model, other] = [(); 2].map(|()| LM::<TypedModel, f32, AutoDevice>::build(&device));
     let copy = Box::new(model.clone());
     let sources: TokenIds<Batch, fixture::SrcLen, fixture::SrcVocab> =
         ids(&draw(rng, 5), fixture::SrcLen::new(5).unwrap());

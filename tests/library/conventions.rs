@@ -1,8 +1,9 @@
 //! Each convention has its effect, and models with a single stack learn.
 
 use crate::fixture::*;
-use crate::numbers::{assert_close, random_in};
+use crate::numbers::{assert_close, device, random_in};
 use dfdx::shapes::{Axis, Rank0};
+use dfdx::tensor::AutoDevice;
 use dfdx::tensor::*;
 use dfdx::tensor_ops::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
@@ -26,14 +27,14 @@ fn ids<const S: usize>(rows: &[[usize; S]]) -> TokenIds<Batch, SeqLen, VocabSize
 
 // ---- Norm placement ----
 
-type Vectors = Tensor<(Const<2>, Const<3>, EmbedDim), f64, Cpu>;
-type TwoBlocks<A> = typed_transformer::nn::BlockStack<EmbedDim, NumLayers, CausalMask, A, f64, Cpu>;
+type Vectors = Tensor<(Const<2>, Const<3>, EmbedDim), f64, AutoDevice>;
+type TwoBlocks<A> = typed_transformer::nn::BlockStack<EmbedDim, NumLayers, CausalMask, A, f64, AutoDevice>;
 
 /// A stack whose sublayers add nothing, so that only its norms act. The norms have random weights.
 fn only_norms<A: Arch>() -> TwoBlocks<A> {
     let mut rng = StdRng::seed_from_u64(1);
-    let mut stack = TwoBlocks::<A>::build(&Cpu::default());
-    let biases = |bias: &mut Option<Tensor<_, f64, Cpu>>| {
+    let mut stack = TwoBlocks::<A>::build(&device());
+    let biases = |bias: &mut Option<Tensor<_, f64, AutoDevice>>| {
         bias.iter_mut().for_each(|bias| bias.fill_with_zeros());
     };
     for block in &mut stack.layers {
@@ -62,7 +63,7 @@ fn output<A: Arch>(stack: &TwoBlocks<A>, input: &Vectors) -> Vec<f64> {
 fn post_norm_normalizes_after_each_sublayer() {
     let stack = only_norms::<FlaxModel>();
     assert!(stack.norm.is_none());
-    let input: Vectors = Cpu::default().sample_normal();
+    let input: Vectors = device().sample_normal();
     let expected = stack.layers.iter().fold(input.clone(), |x, block| {
         assert!(block.norm.is_none());
         let (attention, feed_forward) = (&block.self_attention.norm, &block.feed_forward.norm);
@@ -77,12 +78,12 @@ fn post_norm_normalizes_after_each_sublayer() {
 #[test]
 fn pre_norm_leaves_the_residual_alone_until_the_end() {
     let stack = only_norms::<NanoGptModel>();
-    let input: Vectors = Cpu::default().sample_normal();
+    let input: Vectors = device().sample_normal();
     let last = stack.norm.as_ref().unwrap();
     let expected = ops::layer_norm(input.clone(), &last.weight, None, 1e-5).unwrap();
     assert_close(&output(&stack, &input), &expected.as_vec(), 1e-12);
     // The input of a sublayer is normalized, so its magnitude has no effect.
-    let block = Block::<EmbedDim, CausalMask, NanoGptModel, f64, Cpu>::build(&Cpu::default());
+    let block = Block::<EmbedDim, CausalMask, NanoGptModel, f64, AutoDevice>::build(&device());
     let padding = PaddingMask::without_padding((Const::<2>, Const::<3>));
     let added = |x: Vectors| (block.self_attention.forward(x.clone(), &padding).unwrap() - x).as_vec();
     let (small, large) = (added(input.clone() * 1e3), added(input * 1e6));
@@ -94,7 +95,7 @@ fn pre_norm_leaves_the_residual_alone_until_the_end() {
 #[test]
 fn a_shared_norm_follows_every_sublayer_of_a_block() {
     let stack = only_norms::<LearningModel>();
-    let input: Vectors = Cpu::default().sample_normal();
+    let input: Vectors = device().sample_normal();
     let expected = stack.layers.iter().fold(input.clone(), |x, block| {
         assert!(block.self_attention.norm.is_none() && block.feed_forward.norm.is_none());
         let weight = &block.norm.as_ref().unwrap().weight;
@@ -117,7 +118,7 @@ fn an_encoder_decoder_works_with_every_norm_placement() {
                 const TIED_LOGITS: bool = true;
             }
             model!($name: $style);
-            let model = LM::<$name, f64, Cpu>::build(&Cpu::default());
+            let model = LM::<$name, f64, AutoDevice>::build(&device());
             let shape = (Batch::new(1), SrcLen::new(4).unwrap());
             let source = TokenIds::from_ids(&[1, 2, 3, 4], Some(Fin::literal::<10>()), shape).unwrap();
             let logits = |target| {
@@ -128,7 +129,7 @@ fn an_encoder_decoder_works_with_every_norm_placement() {
             assert!(one.iter().all(|x| x.is_finite()));
             assert_eq!(one[..2 * VocabSize::SIZE], other[..2 * VocabSize::SIZE]);
             assert_ne!(one[2 * VocabSize::SIZE..], other[2 * VocabSize::SIZE..]);
-            let summary = typed_transformer::nn::Summary::of::<LM<$name, f64, Cpu>>();
+            let summary = typed_transformer::nn::Summary::of::<LM<$name, f64, AutoDevice>>();
             let norms = summary.rows.iter().filter(|row| row.module == "Norm");
             assert_eq!(norms.count(), $norms);
         };
@@ -142,7 +143,7 @@ fn an_encoder_decoder_works_with_every_norm_placement() {
 
 #[test]
 fn tied_logits_use_the_embedding_table() {
-    let mut model = DecoderOnly::<NanoGptModel, f64, Cpu>::build(&Cpu::seed_from_u64(2));
+    let mut model = DecoderOnly::<NanoGptModel, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(2));
     assert!(model.logit.weight.is_none() && model.logit.bias.is_none());
     let (ids, labels) = (ids(&[[1, 2, 1]]), LabelIds::from(ids(&[[2, 1, 4]])));
     let embeds = model.embedder.forward(&ids, NoneTape).unwrap();
@@ -152,7 +153,7 @@ fn tied_logits_use_the_embedding_table() {
     assert_close(&model.forward(&ids, NoneTape).unwrap().as_vec(), &expected.as_vec(), 1e-12);
 
     // The table is used twice; its gradient is the sum of both.
-    let loss = |model: &DecoderOnly<NanoGptModel, f64, Cpu>| {
+    let loss = |model: &DecoderOnly<NanoGptModel, f64, AutoDevice>| {
         let logits = model.forward(&ids, model.recording()).unwrap();
         cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
     };
@@ -172,10 +173,10 @@ fn tied_logits_use_the_embedding_table() {
 
 #[test]
 fn embeddings_are_scaled_before_positions_are_added() {
-    let model = EncoderOnly::<FlaxModel, f64, Cpu>::build(&Cpu::default());
+    let model = EncoderOnly::<FlaxModel, f64, AutoDevice>::build(&device());
     let ids = ids(&[[3, 0, 3]]);
     let tokens = model.embedder.token_embedder.forward(&ids, NoneTape).unwrap();
-    let positions = ops::sinusoidal_positions(&Cpu::default(), ids.shape().1, EmbedDim).unwrap();
+    let positions = ops::sinusoidal_positions(&device(), ids.shape().1, EmbedDim).unwrap();
     let expected = ops::add_positions(ops::scale(tokens, 1.0 / 6f64.sqrt()).unwrap(), positions).unwrap();
     let embeds = model.embedder.forward(&ids, NoneTape).unwrap();
     assert_close(&embeds.as_vec(), &expected.as_vec(), 1e-12);
@@ -183,7 +184,7 @@ fn embeddings_are_scaled_before_positions_are_added() {
 
 #[test]
 fn attention_is_scaled_by_head_width_or_embedding_width() {
-    let device = Cpu::default();
+    let device = device();
     type Heads = (Const<2>, Const<4>, Const<3>, Const<5>);
     let (query, key): (Tensor<Heads, f64, _>, Tensor<Heads, f64, _>) = (device.sample_normal(), device.sample_normal());
     let mask = AttentionMask::from_fn((Const, Const, Const), |_, q, k| k <= q);
@@ -205,8 +206,8 @@ fn initial_weights_have_the_standard_deviation_of_the_conventions() {
     fn deviation(elements: Vec<f64>) -> f64 {
         (elements.iter().map(|x| x * x).sum::<f64>() / elements.len() as f64).sqrt()
     }
-    type Wide<P> = Projection<Const<80>, Const<90>, P, f64, Cpu>;
-    let device = Cpu::seed_from_u64(3);
+    type Wide<P> = Projection<Const<80>, Const<90>, P, f64, AutoDevice>;
+    let device = AutoDevice::seed_from_u64(3);
     let gpt = [
         Wide::<AttentionProjection<NanoGptModel>>::build(&device).weight.as_vec(),
         Wide::<FeedForwardProjection<NanoGptModel>>::build(&device).weight.as_vec(),
@@ -221,7 +222,7 @@ fn initial_weights_have_the_standard_deviation_of_the_conventions() {
 
 #[test]
 fn feed_forward_dropout_is_active_only_in_training() {
-    let model = DecoderOnly::<DroppingModel, f64, Cpu>::build(&Cpu::seed_from_u64(1));
+    let model = DecoderOnly::<DroppingModel, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(1));
     let ids = ids(&[[1, 2, 3]]);
     let inference = || model.forward(&ids, NoneTape).unwrap().as_vec();
     let training = || model.forward(&ids, model.recording()).unwrap().as_vec();
@@ -234,7 +235,7 @@ fn feed_forward_dropout_is_active_only_in_training() {
 #[test]
 fn a_decoder_only_model_ignores_later_positions() {
     fn check<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>() {
-        let model = DecoderOnly::<M, f64, Cpu>::build(&Cpu::default());
+        let model = DecoderOnly::<M, f64, AutoDevice>::build(&device());
         let one = model.forward(&ids(&[[1, 2, 3]]), NoneTape).unwrap().as_vec();
         let other = model.forward(&ids(&[[1, 2, 9]]), NoneTape).unwrap().as_vec();
         assert_eq!(one[..2 * VocabSize::SIZE], other[..2 * VocabSize::SIZE]);
@@ -252,7 +253,7 @@ fn a_decoder_only_model_ignores_later_positions() {
 #[test]
 fn pooling_ignores_padding() {
     fn check<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>() {
-        let model = EncoderOnly::<M, f64, Cpu>::build(&Cpu::default());
+        let model = EncoderOnly::<M, f64, AutoDevice>::build(&device());
         let short = model.pooled(&ids(&[[1, 2, 3]]), NoneTape).unwrap().as_vec();
         let padded = ids(&[[1, 2, 3, 10, 10], [10; 5]]);
         let padded = model.pooled(&padded, NoneTape).unwrap().as_vec();
@@ -307,7 +308,7 @@ fn an_encoder_learns_to_classify_rising_and_falling_sequences() {
     }
 
     let mut rng = StdRng::seed_from_u64(4);
-    let mut model = Classifier::<FlaxModel, Rising, f32, Cpu>::build(&Cpu::seed_from_u64(4));
+    let mut model = Classifier::<FlaxModel, Rising, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(4));
     let mut adam = Adam::default();
     for _ in 0..400 {
         let (ids, labels) = batch(&mut rng, 32);
@@ -325,7 +326,7 @@ fn an_encoder_learns_to_classify_rising_and_falling_sequences() {
 #[test]
 fn a_decoder_learns_to_count() {
     let mut rng = StdRng::seed_from_u64(5);
-    let mut model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::seed_from_u64(5));
+    let mut model = DecoderOnly::<NanoGptModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(5));
     let mut adam = Adam::default();
     let mut last = f32::INFINITY;
     for _ in 0..400 {

@@ -1,6 +1,8 @@
 //! Decoding with a key-value cache gives the result of decoding without one.
 
 use crate::fixture::*;
+use crate::numbers::device;
+use dfdx::tensor::AutoDevice;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::generate::{Sampler, generate_from_prompt, generate_target};
@@ -28,7 +30,7 @@ fn check_cached_forward<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeq
     rows: usize,
     pieces: &[usize],
 ) {
-    let model = DecoderOnly::<M, f64, Cpu>::build(&Cpu::seed_from_u64(seed));
+    let model = DecoderOnly::<M, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(seed));
     let mut rng = StdRng::seed_from_u64(seed);
     let (batch, len) = (Batch::new(rows), pieces.iter().sum());
     let ids = random(&mut rng, None, (batch, SeqLen::new(len).unwrap()));
@@ -53,14 +55,14 @@ fn check_cached_forward<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeq
 
 /// Generates by running the model on the whole sequence for every token.
 fn generate_without_cache<M: Seq2Seq<TgtVocab = VocabSize, MaxTgtLen = MaxSeqLen>, E: Real>(
-    model: &LM<M, E, Cpu>,
+    model: &LM<M, E, AutoDevice>,
     source: &TokenIds<Batch, SrcLen, M::SrcVocab>,
     start: Fin<VocabSize>,
     end: Fin<VocabSize>,
     len: usize,
 ) -> Vec<usize>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
     SrcLen: AtMost<M::MaxSrcLen>,
 {
     let (batch, _) = source.shape();
@@ -86,7 +88,7 @@ fn check_cached_generation<M>(seed: u64, rows: usize, source_len: usize, len: us
 where
     M: Seq2Seq<SrcVocab = SrcVocab, TgtVocab = VocabSize, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxSeqLen>,
 {
-    let model = LM::<M, f64, Cpu>::build(&Cpu::seed_from_u64(seed));
+    let model = LM::<M, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(seed));
     let mut rng = StdRng::seed_from_u64(seed);
     let shape = (Batch::new(rows), SrcLen::new(source_len).unwrap());
     let source = random(&mut rng, Some(Fin::literal::<3>()), shape);
@@ -121,7 +123,7 @@ proptest! {
 
     #[test]
     fn cached_completion_equals_completion_without_a_cache(seed in any::<u64>(), rows in 1usize..4, read in 1usize..6) {
-        let model = DecoderOnly::<NanoGptModel, f64, Cpu>::build(&Cpu::seed_from_u64(seed));
+        let model = DecoderOnly::<NanoGptModel, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(seed));
         let mut rng = StdRng::seed_from_u64(seed);
         let (batch, len) = (Batch::new(rows), MaxSeqLen);
         let prompt = random(&mut rng, None, (batch, SeqLen::new(read).unwrap()));
@@ -148,7 +150,7 @@ proptest! {
 
 #[test]
 fn equal_seeds_sample_equal_text_and_other_seeds_do_not() {
-    let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::seed_from_u64(1));
+    let model = DecoderOnly::<NanoGptModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(1));
     let prompt = TokenIds::from_ids(&[1, 2, 3, 4], None, (Batch::new(2), SeqLen::new(2).unwrap()));
     let prompt = prompt.unwrap();
     let text = |seed| {
@@ -162,7 +164,7 @@ fn equal_seeds_sample_equal_text_and_other_seeds_do_not() {
 
 #[test]
 fn the_cache_refuses_tokens_past_the_maximum_length() {
-    let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::default());
+    let model = DecoderOnly::<NanoGptModel, f32, AutoDevice>::build(&device());
     let mut cache = model.cache(Batch::new(1)).unwrap();
     let ids = |rows: usize, len| {
         let shape = (Batch::new(rows), SeqLen::new(len).unwrap());
@@ -180,7 +182,7 @@ fn the_cache_refuses_tokens_past_the_maximum_length() {
 
 #[test]
 fn a_prompt_longer_than_the_requested_length_is_an_error() {
-    let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::default());
+    let model = DecoderOnly::<NanoGptModel, f32, AutoDevice>::build(&device());
     let shape = (Batch::new(1), SeqLen::new(4).unwrap());
     let prompt = TokenIds::from_ids(&[0; 4], None, shape).unwrap();
     let mut sampler = Sampler::greedy();

@@ -1,9 +1,10 @@
 //! CLIP and ModernBERT compute what HuggingFace's `transformers` computes, as the models of `hugging_face.rs` do.
 
 use crate::hugging_face::{Batch, compare_both, compare_gradients_with_reference, ids, load, reference};
+use crate::numbers::device;
 use crate::parity::{as_f64, assert_close};
 use crate::small_models::{VocabSize, small_clip, small_modern_bert};
-use dfdx::tensor::PutTape;
+use dfdx::tensor::{AutoDevice, PutTape};
 use typed_transformer::models::clip::Clip;
 use typed_transformer::models::modern_bert::ModernBert;
 use typed_transformer::models::vit::Images;
@@ -14,22 +15,22 @@ compare_both!(clip_agrees, modern_bert_agrees);
 
 fn clip_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     use small_clip::{Channels, Config, Height, SeqLen, Width};
     dims! { Captions; }
     let reference = reference("clip");
-    let model: Clip<Config, E, Cpu> = load("clip");
+    let model: Clip<Config, E, AutoDevice> = load("clip");
     let (captions, len) = (Captions::new(4), SeqLen::new(9).unwrap());
-    let images: Images<Batch, Config, E, Cpu> =
-        Cpu::default().tensor((reference.elements("input.pixels"), (Batch::new(4), Channels, Height, Width)));
+    let images: Images<Batch, Config, E, AutoDevice> =
+        device().tensor((reference.elements("input.pixels"), (Batch::new(4), Channels, Height, Width)));
 
     let read = ids(&reference.ids("input.ids"), (captions, len));
     let texts = model.texts(&read, NoneTape).unwrap();
     let vectors = model.images(images.clone()).unwrap();
     assert_close("texts", &as_f64(&texts), reference.numbers("output.texts"), 1e-5);
     assert_close("images", &as_f64(&vectors), reference.numbers("output.images"), 1e-5);
-    let logits: Tensor<(Captions, Batch), E, Cpu> = model.logits(texts, vectors).unwrap();
+    let logits: Tensor<(Captions, Batch), E, AutoDevice> = model.logits(texts, vectors).unwrap();
     assert_close("logits", &as_f64(&logits), reference.numbers("output.logit"), 1e-4);
 
     let read = ids(&reference.ids("input.ids"), (Batch::new(4), len));
@@ -40,11 +41,11 @@ where
 
 fn modern_bert_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     use small_modern_bert::{Config, EmbedDim, SeqLen};
     let reference = reference("modern_bert");
-    let model: ModernBert<Config, E, Cpu> = load("modern_bert");
+    let model: ModernBert<Config, E, AutoDevice> = load("modern_bert");
     let shape = (Batch::new(3), SeqLen::new(11).unwrap());
     let pad: Option<Fin<VocabSize>> = Some(Fin::literal::<0>());
     let read = TokenIds::from_ids(&reference.ids("input.ids"), pad, shape).unwrap();

@@ -1,6 +1,7 @@
 //! A token is computed by the experts that it chose, and by no others.
 
 use crate::small_models::{VocabSize, small_mixtral};
+use dfdx::tensor::AutoDevice;
 use std::marker::PhantomData;
 use typed_transformer::models::llama::LlamaConfig;
 use typed_transformer::models::mixtral::{Mixtral, MixtralConfig};
@@ -40,7 +41,7 @@ fn tokens() -> TokenIds<Batch, SeqLen, VocabSize> {
 fn chosen_experts<ExpertsPerToken: ConstDim + AtMost<small_mixtral::NumExperts>>() -> Vec<usize> {
     let mut counts = vec![0; 18];
     for broken in 0..small_mixtral::NumExperts::SIZE {
-        let mut model = Mixtral::<Config<ExpertsPerToken>, f32, Cpu>::build(&Cpu::seed_from_u64(3));
+        let mut model = Mixtral::<Config<ExpertsPerToken>, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(3));
         let output = &mut model.layers[0].mixture.experts[broken].output;
         output.copy_from(&vec![f32::NAN; output.as_vec().len()]);
         let logits = model.forward(&tokens(), NoneTape).unwrap().as_vec();
@@ -61,7 +62,7 @@ fn each_token_is_computed_by_as_many_experts_as_it_chooses() {
 
 #[test]
 fn an_expert_reads_each_token_alone() {
-    let model = Mixtral::<Config<Const<2>>, f64, Cpu>::build(&Cpu::seed_from_u64(4));
+    let model = Mixtral::<Config<Const<2>>, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(4));
     let together = model.forward(&tokens(), NoneTape).unwrap().as_vec();
     for (row, ids) in tokens().as_slice().chunks(SeqLen::SIZE).enumerate() {
         let mut cache = model.cache(Const::<1>).unwrap();

@@ -4,16 +4,17 @@
 mod fill;
 
 use crate::hugging_face::reference;
+use crate::numbers::device;
 use crate::parity::assert_close;
 use crate::small_models::{VocabSize, small_modern_bert};
 use crate::support::temp_dir;
+use dfdx::tensor::AutoDevice;
 use fill::{Choice, Choices, fill};
 use serde_json::{Map, Value, json};
 use small_modern_bert::{Config, SeqLen};
 use std::fs;
 use tempfile::TempDir;
 use typed_transformer::models::modern_bert::ModernBert;
-use typed_transformer::prelude::*;
 use typed_transformer::tokens::Tokenizer;
 use typed_transformer::weights::load_pretrained;
 
@@ -44,7 +45,7 @@ fn word(id: usize, mask: usize) -> String {
 /// What the example finds for a text of these tokens.
 fn found(ids: &[usize], mask: usize) -> Result<Vec<Vec<Choice>>, String> {
     let folder = folder(mask);
-    let model: ModernBert<Config, f32, Cpu> = load_pretrained(folder.path(), &Cpu::default()).unwrap();
+    let model: ModernBert<Config, f32, AutoDevice> = load_pretrained(folder.path(), &device()).unwrap();
     let tokenizer = Tokenizer::from_file(folder.path().join("tokenizer.json")).unwrap();
     let words: Vec<String> = ids.iter().map(|&id| word(id, mask)).collect();
     fill::<SeqLen, _, _>(&model, &tokenizer, &words.join(" ")).map_err(|error| error.to_string())

@@ -2,6 +2,8 @@
 //! read is an error.
 
 use crate::fixture::*;
+use crate::numbers::device;
+use dfdx::tensor::AutoDevice;
 use std::cell::Cell;
 use typed_transformer::generate::{Generation, Sampler, generate_from_prompt};
 use typed_transformer::nn::Autoregressive;
@@ -14,7 +16,7 @@ struct Alphabet {
     fails_at: Option<usize>,
 }
 
-impl<B: Dim> Autoregressive<B, f32, Cpu> for Alphabet {
+impl<B: Dim> Autoregressive<B, f32, AutoDevice> for Alphabet {
     type VocabSize = VocabSize;
     type MaxSeqLen = MaxSeqLen;
     type Cache = usize;
@@ -28,7 +30,7 @@ impl<B: Dim> Autoregressive<B, f32, Cpu> for Alphabet {
         tokens: &TokenIds<B, S, VocabSize>,
         num_read: &mut usize,
         last: Last,
-    ) -> Result<Tensor<(B, Last, VocabSize), f32, Cpu>, OpError> {
+    ) -> Result<Tensor<(B, Last, VocabSize), f32, AutoDevice>, OpError> {
         let (batch, len) = tokens.shape();
         *num_read += len.size();
         assert!(*num_read <= MaxSeqLen::SIZE);
@@ -41,7 +43,7 @@ impl<B: Dim> Autoregressive<B, f32, Cpu> for Alphabet {
             let next = (letter + 1) % VocabSize::SIZE;
             (0..VocabSize::SIZE).map(move |token| if token == next { 1.0 } else { 0.0 })
         });
-        Ok(Cpu::default().tensor((logits.collect::<Vec<f32>>(), (batch, last, VocabSize))))
+        Ok(device().tensor((logits.collect::<Vec<f32>>(), (batch, last, VocabSize))))
     }
 }
 
@@ -105,7 +107,7 @@ fn an_error_ends_the_generation() {
 fn a_prompt_longer_than_the_model_reads_is_an_error() {
     dims! { Prompt; }
     let ids = |len| TokenIds::from_ids(&vec![0; len], None, (Batch::new(1), Prompt::new(len))).unwrap();
-    let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::default());
+    let model = DecoderOnly::<NanoGptModel, f32, AutoDevice>::build(&device());
     let mut sampler = Sampler::greedy();
     assert!(Generation::new(&model, &ids(12), None, &mut sampler).is_ok());
     let error = Generation::new(&model, &ids(13), None, &mut sampler).err().unwrap();
@@ -182,7 +184,7 @@ fn a_text_is_ended_from_outside() {
 
 #[test]
 fn a_batch_writes_what_each_row_writes_alone() {
-    let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::seed_from_u64(5));
+    let model = DecoderOnly::<NanoGptModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(5));
     let rows: Vec<Vec<usize>> = (0..4).map(|row| vec![row, 2 * row + 1, 7]).collect();
     let write = |rows: &[&[usize]], end| -> Vec<Vec<usize>> {
         let text: TokenIds<_, MaxSeqLen, _> =
@@ -201,7 +203,7 @@ fn a_batch_writes_what_each_row_writes_alone() {
 
 #[test]
 fn an_encoder_decoder_writes_only_for_the_batch_that_it_has_read() {
-    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
+    let model = LM::<TypedModel, f32, AutoDevice>::build(&device());
     let source = TokenIds::from_ids(&[1, 2], None, (Batch::new(2), SrcLen::new(1).unwrap())).unwrap();
     let encoded = model.encode(&source).unwrap();
     let mut sampler = Sampler::greedy();

@@ -1,12 +1,13 @@
 //! The models of `models` compute what HuggingFace's `transformers` computes from the same files: outputs, loss, the
 //! gradient of every parameter, and greedy decoding with a cache.
 
+use crate::numbers::device;
 use crate::parity::{Fixture, as_f64, assert_close, compare_gradients};
 use crate::small_models::{
     NumLayers, VocabSize, small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit,
 };
 use dfdx::nn::TensorCollection;
-use dfdx::tensor::{PutTape, Tensor};
+use dfdx::tensor::{AutoDevice, PutTape, Tensor};
 use dfdx::tensor_ops::{Device, MeanTo, SumTo};
 use typed_transformer::generate::Sampler;
 use typed_transformer::models::bert::Bert;
@@ -32,9 +33,9 @@ pub fn reference(model: &str) -> Fixture {
 /// The model of a folder.
 pub fn load<Model, E>(model: &str) -> Model
 where
-    Model: Pretrained + Loadable<E, Cpu>,
+    Model: Pretrained + Loadable<E, AutoDevice>,
     E: Element,
-    Cpu: Device<E>,
+    AutoDevice: Device<E>,
 {
     Fixture::read(&format!("hugging_face/{model}/model")).load(&names::<Model>())
 }
@@ -67,12 +68,12 @@ fn names_in_memory<Model: Pretrained>() -> String {
 /// Compares the loss and the gradients with those of the reference.
 pub fn compare_gradients_with_reference<Model, E>(
     model: &Model,
-    loss: Tensor<(), E, Cpu, Recording<Model, E, Cpu>>,
+    loss: Tensor<(), E, AutoDevice, Recording<Model, E, AutoDevice>>,
     reference: &Fixture,
 ) where
-    Model: Pretrained + TensorCollection<E, Cpu, To<E, Cpu> = Model> + Loadable<E, Cpu>,
+    Model: Pretrained + TensorCollection<E, AutoDevice, To<E, AutoDevice> = Model> + Loadable<E, AutoDevice>,
     E: Element,
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     assert_close("loss", &as_f64(&loss), reference.numbers("loss"), 1e-5);
     let of_gradients = names_in_memory::<Model>().replace(" = ", " = grads.")
@@ -88,21 +89,21 @@ ignore grads.*.mlp.experts.{name}";
 /// Compares a model that writes: its logits, the loss of predicting the next token, gradients, and its greedy text.
 pub fn compare_writer<Model, S: Dim, E>(
     model: &Model,
-    logits: Tensor<(Batch, S, VocabSize), E, Cpu, Recording<Model, E, Cpu>>,
+    logits: Tensor<(Batch, S, VocabSize), E, AutoDevice, Recording<Model, E, AutoDevice>>,
     inputs: &[usize],
     reference: &Fixture,
 ) where
     Model: Pretrained
-        + TensorCollection<E, Cpu, To<E, Cpu> = Model>
-        + Loadable<E, Cpu>
-        + Autoregressive<Const<1>, E, Cpu, VocabSize = VocabSize>,
+        + TensorCollection<E, AutoDevice, To<E, AutoDevice> = Model>
+        + Loadable<E, AutoDevice>
+        + Autoregressive<Const<1>, E, AutoDevice, VocabSize = VocabSize>,
     E: Element,
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     assert_close("logits", &as_f64(&logits), reference.numbers("output.logit"), 1e-5);
     let (batch, len, _) = *logits.shape();
     let read = Read::new(len.size() - 1);
-    let logits: Tensor<(Batch, Read, VocabSize), E, Cpu, _> = ops::slice(logits, axis::<S>(), 0, read).unwrap();
+    let logits: Tensor<(Batch, Read, VocabSize), E, AutoDevice, _> = ops::slice(logits, axis::<S>(), 0, read).unwrap();
     let labels: Vec<usize> = inputs.chunks(len.size()).flat_map(|row| &row[1..]).copied().collect();
     let loss = cross_entropy(logits, &LabelIds::from(ids(&labels, (batch, read))), Reduction::MeanAll).unwrap();
     compare_gradients_with_reference(model, loss, reference);
@@ -111,11 +112,11 @@ pub fn compare_writer<Model, S: Dim, E>(
 
 /// Continues the first `given` tokens of the expected text, one token at a time.
 fn compare_greedy<E: Real>(
-    model: &impl Autoregressive<Const<1>, E, Cpu, VocabSize = VocabSize>,
+    model: &impl Autoregressive<Const<1>, E, AutoDevice, VocabSize = VocabSize>,
     expected: &[usize],
     given: usize,
 ) where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let mut cache = model.cache(Const).unwrap();
     let mut text = expected[..given].to_vec();
@@ -155,10 +156,10 @@ compare_both!(gpt2_agrees, llama_agrees, mixtral_agrees, bert_agrees, t5_agrees,
 
 fn gpt2_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let reference = reference("gpt2");
-    let model: Gpt2<small_gpt2::Config, E, Cpu> = load("gpt2");
+    let model: Gpt2<small_gpt2::Config, E, AutoDevice> = load("gpt2");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(3), small_gpt2::SeqLen::new(11).unwrap()));
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
@@ -166,10 +167,10 @@ where
 
 fn llama_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let reference = reference("llama");
-    let model: Llama<small_llama::Config, E, Cpu> = load("llama");
+    let model: Llama<small_llama::Config, E, AutoDevice> = load("llama");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(3), small_llama::SeqLen::new(13).unwrap()));
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
@@ -178,7 +179,7 @@ where
 #[test]
 fn rounded_weights_in_shards_agree() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/hugging_face/llama_bf16_sharded");
-    let model: Llama<small_llama::Config, f32, Cpu> = weights::load_pretrained(folder, &Cpu::default()).unwrap();
+    let model: Llama<small_llama::Config, f32, AutoDevice> = weights::load_pretrained(folder, &device()).unwrap();
     let reference = reference("llama_bf16_sharded");
     let read = ids(&reference.ids("input.ids"), (Batch::new(2), small_llama::SeqLen::new(7).unwrap()));
     // The reference also rounded the frequencies of its rotary positions to bfloat16, which changes the logits by 1.7e-5.
@@ -193,11 +194,11 @@ fn rounded_weights_in_shards_agree() {
 
 fn mixtral_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let mut reference = reference("mixtral");
     split_experts(&mut reference);
-    let model: Mixtral<small_mixtral::Config, E, Cpu> = load("mixtral");
+    let model: Mixtral<small_mixtral::Config, E, AutoDevice> = load("mixtral");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(2), small_mixtral::SeqLen::new(7).unwrap()));
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
@@ -231,11 +232,11 @@ fn split_experts(reference: &mut Fixture) {
 
 fn t5_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     dims! { Src; Tgt; }
     let reference = reference("t5");
-    let model: T5<small_t5::Config, E, Cpu> = load("t5");
+    let model: T5<small_t5::Config, E, AutoDevice> = load("t5");
     let batch = Batch::new(3);
     let source = ids(&reference.ids("input.ids"), (batch, Src::new(15)));
     let target = reference.ids("input.decoder_ids");
@@ -256,12 +257,12 @@ where
 
 /// Writes a target for each row, one token at a time from the first one on, and compares them with the expected ones.
 pub fn compare_targets<E: Real>(
-    model: &impl Autoregressive<Batch, E, Cpu, VocabSize = VocabSize>,
+    model: &impl Autoregressive<Batch, E, AutoDevice, VocabSize = VocabSize>,
     batch: Batch,
     expected: &[usize],
     may_repeat: bool,
 ) where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let mut cache = model.cache(batch).unwrap();
     let len = expected.len() / batch.size();
@@ -280,11 +281,11 @@ pub fn compare_targets<E: Real>(
 
 fn bert_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     use small_bert::{Config, EmbedDim, SeqLen, TokenTypes};
     let reference = reference("bert");
-    let model: Bert<Config, E, Cpu> = load("bert");
+    let model: Bert<Config, E, AutoDevice> = load("bert");
     let shape = (Batch::new(3), SeqLen::new(14).unwrap());
     // The reference hides by a mask what is padding here. The token that stands for padding may be any other one.
     let is_token: Vec<bool> = reference.ids("input.mask").iter().map(|&bit| bit == 1).collect();
@@ -310,8 +311,8 @@ where
     let tokens_of_row: Vec<f64> = tokens_of_row.collect();
     let count: f64 = tokens_of_row.iter().sum();
     let shares: Vec<E> = tokens_of_row.iter().map(|tokens| E::from_f64(tokens / count).unwrap()).collect();
-    let shares: Tensor<(Batch,), E, Cpu> = Cpu::default().tensor((shares, (shape.0,)));
-    let last: Tensor<(EmbedDim,), E, Cpu, _> =
+    let shares: Tensor<(Batch,), E, AutoDevice> = device().tensor((shares, (shape.0,)));
+    let last: Tensor<(EmbedDim,), E, AutoDevice, _> =
         einsum!(squares: (Batch, EmbedDim), &shares: (Batch) -> (EmbedDim)).unwrap();
     let loss = last.sum::<(), _>() + pooled.square().sum::<(), _>();
     compare_gradients_with_reference(&model, loss, &reference);
@@ -319,13 +320,13 @@ where
 
 fn vit_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let reference = reference("vit");
-    let model: Vit<small_vit::Config, E, Cpu> = load("vit");
+    let model: Vit<small_vit::Config, E, AutoDevice> = load("vit");
     let shape = (Batch::new(2), small_vit::Channels, small_vit::Height, small_vit::Width);
-    let images: Images<Batch, small_vit::Config, E, Cpu> =
-        Cpu::default().tensor((reference.elements("input.pixels"), shape));
+    let images: Images<Batch, small_vit::Config, E, AutoDevice> =
+        device().tensor((reference.elements("input.pixels"), shape));
     let states = model.forward(images.put_tape(model.recording())).unwrap();
     let pooled = model.pooled(states.clone()).unwrap();
     assert_close("states", &as_f64(&states), reference.numbers("output.last"), 1e-5);

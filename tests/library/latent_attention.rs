@@ -2,8 +2,9 @@
 //! gradients, and steps with a cache.
 
 use crate::hugging_face::{compare_both, reference};
+use crate::numbers::device;
 use crate::parity::{Fixture, as_f64, assert_close, compare_gradients};
-use dfdx::tensor::PutTape;
+use dfdx::tensor::{AutoDevice, PutTape};
 use std::marker::PhantomData;
 use typed_transformer::nn::{CachedHeads, LatentArch, LatentAttention, LatentCache, LatentHeads};
 use typed_transformer::ops::{mean, slice};
@@ -38,10 +39,10 @@ const NAMES: &str = "
 
 fn agrees<Latent: ConstDim, E: Element>(name: &str)
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let reference = reference(name);
-    let attention: LatentAttention<Config<Latent>, E, Cpu> =
+    let attention: LatentAttention<Config<Latent>, E, AutoDevice> =
         Fixture::read(&format!("hugging_face/{name}/model")).load(NAMES);
     let x = sequences::<E>(&reference, "input.x");
 
@@ -54,7 +55,7 @@ where
     compare_gradients(&attention, &mut loss.backward().unwrap(), &reference.load(&names));
 
     // With a cache, 5 positions and then one at a time.
-    let mut cache = LatentCache::<Batch, MaxLen, Config<Latent>, E, Cpu>::new(&Cpu::default(), Batch).unwrap();
+    let mut cache = LatentCache::<Batch, MaxLen, Config<Latent>, E, AutoDevice>::new(&device(), Batch).unwrap();
     let steps = sequences::<E>(&reference, "output.steps");
     for range in [0..5, 5..6, 6..7, 7..8, 8..9] {
         let part = Part::new(range.len());
@@ -66,16 +67,16 @@ where
     }
 }
 
-fn sequences<E: Element>(reference: &Fixture, key: &str) -> Tensor<(Batch, SeqLen, EmbedDim), E, Cpu>
+fn sequences<E: Element>(reference: &Fixture, key: &str) -> Tensor<(Batch, SeqLen, EmbedDim), E, AutoDevice>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
-    Cpu::default().tensor((reference.elements(key), (Batch, SeqLen, EmbedDim)))
+    device().tensor((reference.elements(key), (Batch, SeqLen, EmbedDim)))
 }
 
 fn deepseek_v2_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     // A vector that is short beside the heads: the queries go to the latent vectors in training, too.
     agrees::<ShortLatentDim, E>("deepseek_v2");
@@ -83,7 +84,7 @@ where
 
 fn deepseek_v3_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     agrees::<LatentDim, E>("deepseek_v3");
 }
@@ -95,8 +96,8 @@ compare_both!(deepseek_v2_agrees, deepseek_v3_agrees);
 fn a_cache_holds_one_head() {
     type Held = LatentHeads<Config<LatentDim>>;
     let columns = <Held as CachedHeads>::QKDim::SIZE + <Held as CachedHeads>::VODim::SIZE;
-    let mut cache = LatentCache::<Batch, MaxLen, Config<LatentDim>, f32, Cpu>::new(&Cpu::default(), Batch).unwrap();
-    cache.append::<SeqLen>(&Cpu::default().zeros(), &Cpu::default().zeros()).unwrap();
+    let mut cache = LatentCache::<Batch, MaxLen, Config<LatentDim>, f32, AutoDevice>::new(&device(), Batch).unwrap();
+    cache.append::<SeqLen>(&device().zeros(), &device().zeros()).unwrap();
     let held = cache.keys().as_vec().len() + cache.values().as_vec().len();
     assert_eq!(held, Batch::SIZE * cache.keys().shape().1.size() * columns);
     assert_eq!(columns, 16);

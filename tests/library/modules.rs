@@ -1,6 +1,8 @@
 //! Behaviour of the modules that their types do not show.
 
+use crate::numbers::device;
 use crate::{fixture::*, recorded::Recorded};
+use dfdx::tensor::AutoDevice;
 use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use typed_transformer::dims::Unchecked;
@@ -40,7 +42,7 @@ where
 
 #[test]
 fn the_length_can_change_between_calls() {
-    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
+    let model = LM::<TypedModel, f32, AutoDevice>::build(&device());
     assert_eq!(logits(&model, &source(&[[1]]), &target(&[[1]])).len(), 13);
     let (long_source, long_target) = (source(&[[1; 9]; 3]), target(&[[1; 12]; 3]));
     assert_eq!(logits(&model, &long_source, &long_target).len(), 3 * 12 * 13);
@@ -52,7 +54,7 @@ fn padding_does_not_change_the_output() {
     where
         M: Seq2Seq<SrcVocab = SrcVocab, TgtVocab = VocabSize, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxSeqLen>,
     {
-        let model = LM::<M, f64, Cpu>::build(&Cpu::default());
+        let model = LM::<M, f64, AutoDevice>::build(&device());
         let short = logits(&model, &source(&[[1, 2, 3]]), &target(&[[4, 5]]));
         let padded = logits(&model, &source(&[[1, 2, 3, 10, 10]]), &target(&[[4, 5, 12, 12]]));
         for (short, padded) in short.iter().zip(&padded) {
@@ -65,7 +67,7 @@ fn padding_does_not_change_the_output() {
 
 #[test]
 fn a_decoder_ignores_later_positions() {
-    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
+    let model = LM::<TypedModel, f32, AutoDevice>::build(&device());
     let one = logits(&model, &source(&[[1, 2, 3]]), &target(&[[4, 5, 6]]));
     let other = logits(&model, &source(&[[1, 2, 3]]), &target(&[[4, 5, 9]]));
     assert_eq!(one[..2 * 13], other[..2 * 13]);
@@ -74,7 +76,7 @@ fn a_decoder_ignores_later_positions() {
 
 #[test]
 fn an_encoder_attends_to_later_positions() {
-    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
+    let model = LM::<TypedModel, f32, AutoDevice>::build(&device());
     let first = |ids| model.encoder.forward(&source(&[ids]), NoneTape).unwrap().as_vec()[..6].to_vec();
     assert_ne!(first([1, 2, 3]), first([1, 2, 4]));
 }
@@ -85,9 +87,9 @@ fn a_fully_padded_sequence_gives_no_nan() {
     where
         M: Seq2Seq<SrcVocab = SrcVocab, TgtVocab = VocabSize, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxSeqLen>,
         E: Real,
-        Cpu: Backend<E>,
+        AutoDevice: Backend<E>,
     {
-        let mut model = LM::<M, E, Cpu>::build(&Cpu::default());
+        let mut model = LM::<M, E, AutoDevice>::build(&device());
         let (source, target) = (source(&[[1, 2], [10, 10]]), target(&[[4, 5], [12, 12]]));
         let (inputs, labels) = target.clone().teacher_forcing(TGT_PAD);
         let output = model.forward(&source, &inputs, model.recording()).unwrap();
@@ -105,7 +107,7 @@ fn a_fully_padded_sequence_gives_no_nan() {
 
 #[test]
 fn dropout_is_active_only_in_training() {
-    let model = LM::<DroppingModel, f32, Cpu>::build(&Cpu::seed_from_u64(1));
+    let model = LM::<DroppingModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(1));
     let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
     let inference = || logits(&model, &source, &target);
     let training = || {
@@ -120,7 +122,7 @@ fn dropout_is_active_only_in_training() {
 #[test]
 fn a_dropout_seed_applies_to_its_scope_and_thread() {
     let dropped = |seed| {
-        let x: Tensor<(Const<64>,), f64, Cpu> = Cpu::seed_from_u64(seed).ones();
+        let x: Tensor<(Const<64>,), f64, AutoDevice> = AutoDevice::seed_from_u64(seed).ones();
         dropout(x.recorded(), 0.5).unwrap().as_vec()
     };
     let by_device = dropped(1);
@@ -145,7 +147,7 @@ fn a_dropout_seed_applies_to_its_scope_and_thread() {
 fn dropout_scales_the_kept_elements() {
     const COUNT: usize = 100_000;
     for rate in [0.001, 0.1, 0.5, 0.9] {
-        let x: Tensor<(Const<COUNT>,), f64, Cpu> = Cpu::default().ones();
+        let x: Tensor<(Const<COUNT>,), f64, AutoDevice> = device().ones();
         let dropped = dropout(x.recorded(), rate).unwrap();
         let elements = dropped.as_vec();
         let zeros = elements.iter().filter(|x| **x == 0.0).count() as f64;
@@ -159,7 +161,7 @@ fn dropout_scales_the_kept_elements() {
 
 #[test]
 fn without_dropout_training_computes_what_inference_does() {
-    let model = LM::<AnnotatedModel, f32, Cpu>::build(&Cpu::seed_from_u64(1));
+    let model = LM::<AnnotatedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(1));
     let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
     let output = model.forward(&source, &target, model.recording()).unwrap();
     assert_eq!(output.logit_output.as_vec(), logits(&model, &source, &target));
@@ -167,8 +169,8 @@ fn without_dropout_training_computes_what_inference_does() {
 
 #[test]
 fn single_and_double_precision_agree() {
-    let double = LM::<AnnotatedModel, f64, Cpu>::build(&Cpu::seed_from_u64(1));
-    let single: LM<AnnotatedModel, f32, Cpu> = double.to_dtype::<f32>();
+    let double = LM::<AnnotatedModel, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(1));
+    let single: LM<AnnotatedModel, f32, AutoDevice> = double.to_dtype::<f32>();
     let (source, target) = (source(&[[1, 2, 10], [3, 4, 5]]), target(&[[4, 5], [6, 12]]));
     let (exact, rounded) = (logits(&double, &source, &target), logits(&single, &source, &target));
     for (exact, rounded) in exact.iter().zip(rounded) {
@@ -179,7 +181,7 @@ fn single_and_double_precision_agree() {
 #[test]
 fn equal_seeds_build_equal_models() {
     let weights = |seed| {
-        let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(seed));
+        let model = LM::<TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(seed));
         (model.logit.weight.unwrap().as_vec(), model.encoder.embedder.token_embedder.weight.as_vec())
     };
     assert_eq!(weights(3), weights(3));
@@ -188,21 +190,21 @@ fn equal_seeds_build_equal_models() {
 
 #[test]
 fn different_batch_sizes_are_an_error() {
-    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
+    let model = LM::<TypedModel, f32, AutoDevice>::build(&device());
     let error = model.forward(&source(&[[1, 2]; 2]), &target(&[[1, 2]; 3]), NoneTape);
     assert_eq!(
         error.err().unwrap().to_string(),
         "cross-attention: `Batch` is 3 in the query padding and 2 in the key padding",
     );
-    let device = Cpu::default();
+    let device = device();
     let batch = |rows| device.zeros_like(&(Batch::new(rows), MaxSrcLen, EmbedDim));
-    let x: Tensor<(Batch, MaxSrcLen, EmbedDim), f32, Cpu> = batch(2);
+    let x: Tensor<(Batch, MaxSrcLen, EmbedDim), f32, AutoDevice> = batch(2);
     assert!(residual(x, batch(3)).is_err());
 }
 
 #[test]
 fn greedy_decoding_of_a_batch_equals_decoding_each_sequence() {
-    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(5));
+    let model = LM::<TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(5));
     let source = source(&[[1, 2, 3], [4, 5, 10], [6, 7, 8]]);
     let len = SeqLen::new(12).unwrap();
     let start = Fin::literal::<11>();
@@ -248,7 +250,7 @@ fn a_model_learns() {
         type NumEncoderLayers = NumLayers;
         type NumDecoderLayers = NumDecoderLayers;
     }
-    let mut model = LM::<Shallow, f32, Cpu>::build(&Cpu::default());
+    let mut model = LM::<Shallow, f32, AutoDevice>::build(&device());
     let source = source(&[[1, 2, 3], [4, 5, 6]]);
     let len = TgtLen::new(2).unwrap();
     let target = TokenIds::from_ids(&[7, 8, 9, 10], Some(TGT_PAD), (Batch::new(2), len)).unwrap();
@@ -271,14 +273,14 @@ fn a_model_learns() {
 #[test]
 fn query_key_value_and_output_widths_can_all_differ() {
     dims! { QDim = 2; KDim = 3; VDim = 5; OutputDim = 7; }
-    type Attention = MHAttention<QDim, KDim, VDim, OutputDim, AnnotatedModel, f32, Cpu>;
+    type Attention = MHAttention<QDim, KDim, VDim, OutputDim, AnnotatedModel, f32, AutoDevice>;
     const _: () = assert!(Attention::NUM_PARAMS == (2 + 1) * 12 + (3 + 1) * 12 + (5 + 1) * 15 + (15 + 1) * 7);
-    let device = Cpu::default();
+    let device = device();
     let attention = Attention::build(&device);
     let (batch, queries, keys) = (Batch::new(2), SeqLen::new(3).unwrap(), SrcLen::new(4).unwrap());
-    let query: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, queries, QDim));
-    let key: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, keys, KDim));
-    let value: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, keys, VDim));
+    let query: Tensor<_, f32, AutoDevice> = device.zeros_like(&(batch, queries, QDim));
+    let key: Tensor<_, f32, AutoDevice> = device.zeros_like(&(batch, keys, KDim));
+    let value: Tensor<_, f32, AutoDevice> = device.zeros_like(&(batch, keys, VDim));
     let mask = AttentionMask::all_visible((batch, queries, keys));
     let output = attention.forward(query, key, value, &mask).unwrap();
     assert_eq!(*output.shape(), (batch, queries, OutputDim));
@@ -287,8 +289,8 @@ fn query_key_value_and_output_widths_can_all_differ() {
 #[test]
 fn sinusoidal_positions_match_the_post() {
     // The values that the post prints for `sin_pos_enc(5, 2)`.
-    let positions: Tensor<(Const<5>, Const<2>), f32, Cpu> =
-        sinusoidal_positions(&Cpu::default(), Const, Const).unwrap();
+    let positions: Tensor<(Const<5>, Const<2>), f32, AutoDevice> =
+        sinusoidal_positions(&device(), Const, Const).unwrap();
     let printed = [
         [0.0, 1.0],
         [0.841471, 0.5403023],
@@ -317,10 +319,10 @@ fn an_empty_batch_or_sequence_is_an_error() {
 fn a_tensor_can_be_added_to_itself() {
     fn check<E: Real>()
     where
-        Cpu: Backend<E>,
+        AutoDevice: Backend<E>,
     {
-        let x: Tensor<(Batch, MaxSrcLen, EmbedDim), E, Cpu> =
-            Cpu::default().zeros_like(&(Batch::new(1), MaxSrcLen, EmbedDim));
+        let x: Tensor<(Batch, MaxSrcLen, EmbedDim), E, AutoDevice> =
+            device().zeros_like(&(Batch::new(1), MaxSrcLen, EmbedDim));
         let gradient = residual(x.recorded(), x.retaped()).unwrap().sum().backward().unwrap().of(&x).unwrap().as_vec();
         assert!(gradient.iter().all(|g| g.to_f64() == Some(2.0)));
     }
@@ -331,7 +333,7 @@ fn a_tensor_can_be_added_to_itself() {
 #[test]
 fn a_dropout_rate_outside_0_to_1_is_an_error() {
     for rate in [1.0, 1.5, -0.1, f64::NAN] {
-        let x: Tensor<(MaxSrcLen,), f32, Cpu> = Cpu::default().zeros();
+        let x: Tensor<(MaxSrcLen,), f32, AutoDevice> = device().zeros();
         let error = dropout(x.recorded(), rate).err().unwrap();
         assert!(error.to_string().contains("at least 0 and less than 1"), "{error}");
     }
@@ -339,7 +341,7 @@ fn a_dropout_rate_outside_0_to_1_is_an_error() {
 
 #[test]
 fn the_start_token_can_be_the_end_token() {
-    let model = LM::<TypedModel, f64, Cpu>::build(&Cpu::seed_from_u64(5));
+    let model = LM::<TypedModel, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(5));
     let source = source(&[[1, 2, 3]]);
     let start = Fin::literal::<4>();
     let generated =
@@ -352,8 +354,8 @@ fn the_start_token_can_be_the_end_token() {
 
 #[test]
 fn greedy_decoding_of_nan_logits_is_an_error() {
-    let mut model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
-    model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; 13]));
+    let mut model = LM::<TypedModel, f32, AutoDevice>::build(&device());
+    model.logit.bias = Some(device().tensor(vec![f32::NAN; 13]));
     let len = SeqLen::new(3).unwrap();
     let error = generate_target(&model, &source(&[[1, 2]]), TGT_PAD, TGT_PAD, len, &mut Sampler::greedy()).unwrap_err();
     assert_eq!(error.to_string(), "choose: every element is NaN or -inf");
@@ -362,7 +364,7 @@ fn greedy_decoding_of_nan_logits_is_an_error() {
 #[test]
 fn a_decoder_follows_the_padding_rule_when_called_directly() {
     // With these conventions a decoder's self-attention is causal and does not mask padding.
-    let model = LM::<AnnotatedModel, f64, Cpu>::build(&Cpu::default());
+    let model = LM::<AnnotatedModel, f64, AutoDevice>::build(&device());
     let (source, target) = (source(&[[1, 2]]), target(&[[4, 12, 5]]));
     let encoded = model.encoder.forward(&source, NoneTape).unwrap();
     let embeds = model.decoder.embedder.forward(&target, NoneTape).unwrap();

@@ -1,6 +1,7 @@
 //! The parameter counts printed in the posts, checked at compile time.
 
-use dfdx::{nn::NumParams, tensor::Cpu};
+use crate::numbers::device;
+use dfdx::{nn::NumParams, tensor::AutoDevice};
 use typed_transformer::models::another_annotated::Annotated;
 use typed_transformer::nn::{Linear, Module};
 use typed_transformer::prelude::*;
@@ -55,31 +56,31 @@ arch!(SevenHeadsOf3: Annotated, Seven, Three, Hidden13, Vocab28, Len15, Embed30,
 arch!(Rot13: Annotated, Seven, Five, Five, Vocab28, Len15, Eight, One);
 arch!(Tiny: TypedTransformer, Two, Head64, Hidden512, Vocab128, Len16, Embed128, Four);
 
-type Attention = MHAttention<Three, Three, Three, Three, TwoHeads, f32, Cpu>;
-type ThreeLayerEncoder = EmbeddingEncoder<Vocab28, Len15, Embed30, Three, SevenHeadsOf17, f32, Cpu>;
-type ThreeLayerDecoder = EmbeddingDecoder<Vocab28, Len15, Embed30, Embed28, Three, SevenHeadsOf17, f32, Cpu>;
-type Logit = Linear<Embed30, Vocab28, f32, Cpu>;
+type Attention = MHAttention<Three, Three, Three, Three, TwoHeads, f32, AutoDevice>;
+type ThreeLayerEncoder = EmbeddingEncoder<Vocab28, Len15, Embed30, Three, SevenHeadsOf17, f32, AutoDevice>;
+type ThreeLayerDecoder = EmbeddingDecoder<Vocab28, Len15, Embed30, Embed28, Three, SevenHeadsOf17, f32, AutoDevice>;
+type Logit = Linear<Embed30, Vocab28, f32, AutoDevice>;
 
 // *Another annotated transformer*, in the order of the post. Its decoder includes the logits.
 const _: () = assert!(Attention::NUM_PARAMS == 63);
 const _: () = assert!(ThreeLayerEncoder::NUM_PARAMS == 47_670);
 const _: () = assert!(ThreeLayerDecoder::NUM_PARAMS + Logit::NUM_PARAMS == 91_291);
-const _: () = assert!(LM::<SevenHeadsOf3, f32, Cpu>::NUM_PARAMS == 31_903);
-const _: () = assert!(LM::<Rot13, f32, Cpu>::NUM_PARAMS == 4_665);
+const _: () = assert!(LM::<SevenHeadsOf3, f32, AutoDevice>::NUM_PARAMS == 31_903);
+const _: () = assert!(LM::<Rot13, f32, AutoDevice>::NUM_PARAMS == 4_665);
 // The tiny configuration of *The Typed Transformer*.
-const _: () = assert!(LM::<Tiny, f32, Cpu>::NUM_PARAMS == 1_899_136);
+const _: () = assert!(LM::<Tiny, f32, AutoDevice>::NUM_PARAMS == 1_899_136);
 
 #[test]
 fn num_params_equals_the_built_parameter_count() {
-    let device = Cpu::default();
+    let device = device();
     assert_eq!(Attention::build(&device).num_trainable_params(), 63);
-    assert_eq!(LM::<Rot13, f32, Cpu>::build(&device).num_trainable_params(), 4_665);
-    assert_eq!(LM::<Tiny, f64, Cpu>::build(&device).num_trainable_params(), 1_899_136);
+    assert_eq!(LM::<Rot13, f32, AutoDevice>::build(&device).num_trainable_params(), 4_665);
+    assert_eq!(LM::<Tiny, f64, AutoDevice>::build(&device).num_trainable_params(), 1_899_136);
 }
 
 #[test]
 fn the_summary_has_one_row_per_module() {
-    let model = LM::<Rot13, f32, Cpu>::build(&Cpu::default());
+    let model = LM::<Rot13, f32, AutoDevice>::build(&device());
     let summary = model.summary();
     assert_eq!(summary.total, 4_665);
     let counts = summary.rows.iter().map(|row| row.count);

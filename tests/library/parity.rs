@@ -1,10 +1,11 @@
 //! The numbers of the reference implementations, in `f32` by the kernels and in `f64` by the definitions.
 //! Tolerances: 1e-5 for outputs and loss, 1e-4 of a tensor's largest entry for gradients.
 
+use crate::numbers::device;
 use crate::support::temp_dir;
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::Shape;
-use dfdx::tensor::{Cpu, Tensor};
+use dfdx::tensor::{AutoDevice, Tensor};
 use dfdx::tensor_ops::Device;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
@@ -58,9 +59,9 @@ impl Fixture {
     /// A model of the tensors under a prefix: the weights, or their gradients.
     fn model<Model, E>(&self, prefix: &str, names: &str) -> Model
     where
-        Model: Module + Loadable<E, Cpu>,
+        Model: Module + Loadable<E, AutoDevice>,
         E: Element,
-        Cpu: Device<E>,
+        AutoDevice: Device<E>,
     {
         let mut names = names.replace("PREFIX", prefix);
         for other in ["weights", "grads", "input", "output"] {
@@ -74,18 +75,18 @@ impl Fixture {
     /// A model of the tensors that `names` maps.
     pub fn load<Model, E>(&self, names: &str) -> Model
     where
-        Model: Module + Loadable<E, Cpu>,
+        Model: Module + Loadable<E, AutoDevice>,
         E: Element,
-        Cpu: Device<E>,
+        AutoDevice: Device<E>,
     {
         let names = names.parse().unwrap();
         if E::DTYPE == Dtype::F32 && !self.is_changed {
-            return weights::load_mapped(&self.path, &names, &Cpu::default()).unwrap();
+            return weights::load_mapped(&self.path, &names, &device()).unwrap();
         }
         let folder = temp_dir();
         let path = folder.path().join("widened");
         fs::write(&path, self.widened::<E>()).unwrap();
-        weights::load_mapped(&path, &names, &Cpu::default()).unwrap()
+        weights::load_mapped(&path, &names, &device()).unwrap()
     }
 
     /// Adds a tensor.
@@ -113,9 +114,9 @@ fn numbers<const N: usize>(bytes: &[u8], read: fn([u8; N]) -> f64) -> Vec<f64> {
     bytes.as_chunks().0.iter().map(|&bytes| read(bytes)).collect()
 }
 
-pub fn as_f64<S: Shape, E: Element, T>(tensor: &Tensor<S, E, Cpu, T>) -> Vec<f64>
+pub fn as_f64<S: Shape, E: Element, T>(tensor: &Tensor<S, E, AutoDevice, T>) -> Vec<f64>
 where
-    Cpu: Device<E>,
+    AutoDevice: Device<E>,
 {
     exact(tensor.as_vec())
 }
@@ -135,11 +136,11 @@ pub fn assert_close(what: &str, ours: &[f64], theirs: &[f64], tolerance: f64) {
 }
 
 /// Compares the gradient of every parameter with a model that holds the expected gradients as parameters.
-pub fn compare_gradients<Model, E>(model: &Model, gradients: &mut GradientsOf<Model, E, Cpu>, expected: &Model)
+pub fn compare_gradients<Model, E>(model: &Model, gradients: &mut GradientsOf<Model, E, AutoDevice>, expected: &Model)
 where
-    Model: TensorCollection<E, Cpu>,
+    Model: TensorCollection<E, AutoDevice>,
     E: Element,
-    Cpu: Device<E>,
+    AutoDevice: Device<E>,
 {
     let differences = train::compare_gradients(model, gradients, expected).unwrap();
     assert!(differences.largest() < 1e-4, "{differences}");
@@ -175,10 +176,10 @@ mod typed_transformer_fixture {
 
     fn compare<E: Element>()
     where
-        Cpu: Backend<E>,
+        AutoDevice: Backend<E>,
     {
         let fixture = Fixture::read("typed_transformer");
-        let model: LM<Model, E, Cpu> = fixture.model("weights", NAMES);
+        let model: LM<Model, E, AutoDevice> = fixture.model("weights", NAMES);
         let pad = Some(Fin::literal::<10>());
         let batch = Batch::new(3);
         let source = TokenIds::from_ids(&fixture.ids("input.encoder_ids"), pad, (batch, SrcLen)).unwrap();
@@ -267,10 +268,10 @@ mod annotated_flax_fixture {
 
     fn compare<E: Element>()
     where
-        Cpu: Backend<E>,
+        AutoDevice: Backend<E>,
     {
         let fixture = Fixture::read("annotated_flax");
-        let model: LM<Model, E, Cpu> = fixture.model("weights", NAMES);
+        let model: LM<Model, E, AutoDevice> = fixture.model("weights", NAMES);
         let batch = Batch::new(3);
         let src_pad = Some(Fin::literal::<6>());
         let tgt_pad = Some(Fin::literal::<8>());
@@ -356,10 +357,10 @@ mod from_scratch_torch_fixture {
 
     fn compare<E: Element>()
     where
-        Cpu: Backend<E>,
+        AutoDevice: Backend<E>,
     {
         let fixture = Fixture::read("from_scratch_torch");
-        let model: LM<Model, E, Cpu> = fixture.model("weights", NAMES);
+        let model: LM<Model, E, AutoDevice> = fixture.model("weights", NAMES);
         let batch = Batch::new(3);
         let (source, inputs, labels) =
             (fixture.ids("input.source_ids"), fixture.ids("input.target_in_ids"), fixture.ids("input.target_ids"));
@@ -426,10 +427,10 @@ mod learning_equinox_fixture {
 
     fn compare<E: Element>()
     where
-        Cpu: Backend<E>,
+        AutoDevice: Backend<E>,
     {
         let fixture = Fixture::read("learning_equinox");
-        let model: DecoderOnly<Model, E, Cpu> = fixture.model("weights", NAMES);
+        let model: DecoderOnly<Model, E, AutoDevice> = fixture.model("weights", NAMES);
         let shape = (Batch::new(3), SeqLen);
         let ids = TokenIds::from_ids(&fixture.ids("input.ids"), None, shape).unwrap();
         let labels = LabelIds::from_ids(&fixture.ids("input.target_ids"), None, shape).unwrap();

@@ -5,6 +5,7 @@ use crate::hugging_face::{Batch, Read, load};
 use crate::small_models::{
     VocabSize, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3, small_t5,
 };
+use dfdx::tensor::AutoDevice;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::generate::{Generation, Sampler, generate_from_prompt};
 use typed_transformer::models::gemma3::Gemma3;
@@ -28,7 +29,7 @@ fn prompts<V: ConstDim>(seed: u64) -> Vec<Vec<Fin<V>>> {
 }
 
 /// The text of each prompt, without the prompt.
-fn write<M: Autoregressive<Batch, f32, Cpu>>(
+fn write<M: Autoregressive<Batch, f32, AutoDevice>>(
     model: &M,
     prompts: &[Vec<Fin<M::VocabSize>>],
     end: Option<Fin<M::VocabSize>>,
@@ -47,8 +48,8 @@ fn write<M: Autoregressive<Batch, f32, Cpu>>(
 /// Compares the texts of a batch with those of its rows. `of_row` is the model for row `i` alone.
 fn check<M, Alone>(name: &str, model: &M, of_row: impl Fn(usize) -> Alone)
 where
-    M: Autoregressive<Batch, f32, Cpu>,
-    Alone: Autoregressive<Batch, f32, Cpu, VocabSize = M::VocabSize>,
+    M: Autoregressive<Batch, f32, AutoDevice>,
+    Alone: Autoregressive<Batch, f32, AutoDevice, VocabSize = M::VocabSize>,
 {
     let prompts = prompts::<M::VocabSize>(name.len() as u64);
     // The token that text 1 gets as its fourth one ends it, and perhaps others.
@@ -75,17 +76,17 @@ macro_rules! check_decoders {
 }
 
 check_decoders! {
-    gpt2: Gpt2<small_gpt2::Config, f32, Cpu> = load("gpt2");
-    llama: Llama<small_llama::Config, f32, Cpu> = load("llama");
-    mixtral: Mixtral<small_mixtral::Config, f32, Cpu> = load("mixtral");
-    qwen3: Llama<small_qwen3::Config, f32, Cpu> = load("qwen3");
-    olmo2: Llama<small_olmo2::Config, f32, Cpu> = load("olmo2");
-    gemma3: Gemma3<small_gemma3::Config, f32, Cpu> = load("gemma3");
+    gpt2: Gpt2<small_gpt2::Config, f32, AutoDevice> = load("gpt2");
+    llama: Llama<small_llama::Config, f32, AutoDevice> = load("llama");
+    mixtral: Mixtral<small_mixtral::Config, f32, AutoDevice> = load("mixtral");
+    qwen3: Llama<small_qwen3::Config, f32, AutoDevice> = load("qwen3");
+    olmo2: Llama<small_olmo2::Config, f32, AutoDevice> = load("olmo2");
+    gemma3: Gemma3<small_gemma3::Config, f32, AutoDevice> = load("gemma3");
 }
 
 #[test]
 fn t5_with_sources_of_different_lengths() {
-    let model: T5<small_t5::Config, f32, Cpu> = load("t5");
+    let model: T5<small_t5::Config, f32, AutoDevice> = load("t5");
     let sources = prompts::<VocabSize>(40);
     let pad = Fin::new(VocabSize::SIZE - 1).unwrap();
     let encode = |sources: &[Vec<Fin<VocabSize>>]| {
@@ -97,14 +98,14 @@ fn t5_with_sources_of_different_lengths() {
 
 #[test]
 fn a_decoder_of_the_post() {
-    let model = DecoderOnly::<fixture::LearningModel, f32, Cpu>::build(&Cpu::seed_from_u64(8));
+    let model = DecoderOnly::<fixture::LearningModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(8));
     // The model reads 12 tokens, fewer than the longest text would have.
     check("decoder", &model, |_| model.clone());
 }
 
 #[test]
 fn texts_of_one_length_begin_with_their_prompts() {
-    let model = DecoderOnly::<fixture::TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(9));
+    let model = DecoderOnly::<fixture::TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(9));
     let prompts = prompts::<fixture::VocabSize>(3);
     let (pad, end) = (Fin::literal::<12>(), Fin::literal::<0>());
     let len = fixture::SeqLen::new(9).unwrap();

@@ -1,10 +1,12 @@
 //! The folders that `transformers` wrote load, each of their settings counts, and older files mean the same.
 
+use crate::numbers::device;
 use crate::small_models::{
     small_bert, small_clip, small_gemma3, small_gpt2, small_llama, small_mixtral, small_modern_bert, small_olmo2,
     small_qwen3, small_t5, small_vit, small_whisper,
 };
 use crate::support::temp_dir;
+use dfdx::tensor::AutoDevice;
 use safetensors::{SafeTensors, tensor::TensorView};
 use serde_json::{Value, json};
 use std::fs;
@@ -23,9 +25,9 @@ use typed_transformer::models::whisper::Whisper;
 use typed_transformer::prelude::*;
 use typed_transformer::weights::{LoadError, Loadable, Pretrained, load_pretrained, save};
 
-type SmallBert = Bert<small_bert::Config, f32, Cpu>;
-type SmallLlama = Llama<small_llama::Config, f32, Cpu>;
-type SmallT5 = T5<small_t5::Config, f32, Cpu>;
+type SmallBert = Bert<small_bert::Config, f32, AutoDevice>;
+type SmallLlama = Llama<small_llama::Config, f32, AutoDevice>;
+type SmallT5 = T5<small_t5::Config, f32, AutoDevice>;
 
 /// Settings of training, of tokens and of other heads, which do not change what a model computes; and those that follow
 /// from others.
@@ -50,11 +52,11 @@ fn config(model: &str) -> Value {
 /// The error of a configuration, if it has one. There are no weights beside it.
 fn error_of<Model>(config: &Value) -> Option<String>
 where
-    Model: Pretrained + Loadable<f32, Cpu>,
+    Model: Pretrained + Loadable<f32, AutoDevice>,
 {
     let folder = temp_dir();
     fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
-    match load_pretrained::<Model, f32, Cpu>(folder.path(), &Cpu::default()).err().unwrap() {
+    match load_pretrained::<Model, f32, AutoDevice>(folder.path(), &device()).err().unwrap() {
         LoadError::NoWeights { .. } => None,
         error @ LoadError::Config { .. } => Some(error.to_string()),
         error => panic!("{error}"),
@@ -85,9 +87,9 @@ fn settings(config: &Value) -> Vec<String> {
 
 fn check<Model>(name: &str, also_without_effect: &[&str])
 where
-    Model: Pretrained + Loadable<f32, Cpu>,
+    Model: Pretrained + Loadable<f32, AutoDevice>,
 {
-    load_pretrained::<Model, f32, Cpu>(folder(name), &Cpu::default()).unwrap();
+    load_pretrained::<Model, f32, AutoDevice>(folder(name), &device()).unwrap();
     for setting in settings(&config(name)) {
         let mut changed = config(name);
         let value = changed.pointer_mut(&format!("/{}", setting.replace('.', "/"))).unwrap();
@@ -110,7 +112,7 @@ where
 
 #[test]
 fn each_setting_of_gpt2_counts() {
-    check::<Gpt2<small_gpt2::Config, f32, Cpu>>("gpt2", &[]);
+    check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", &[]);
 }
 
 #[test]
@@ -120,24 +122,24 @@ fn each_setting_of_llama_counts() {
 
 #[test]
 fn each_setting_of_mixtral_counts() {
-    check::<Mixtral<small_mixtral::Config, f32, Cpu>>("mixtral", &[]);
+    check::<Mixtral<small_mixtral::Config, f32, AutoDevice>>("mixtral", &[]);
 }
 
 #[test]
 fn each_setting_of_qwen3_counts() {
     // Of windows that it does not use.
-    check::<Llama<small_qwen3::Config, f32, Cpu>>("qwen3", &["max_window_layers", "sliding_window"]);
+    check::<Llama<small_qwen3::Config, f32, AutoDevice>>("qwen3", &["max_window_layers", "sliding_window"]);
 }
 
 #[test]
 fn each_setting_of_olmo2_counts() {
-    check::<Llama<small_olmo2::Config, f32, Cpu>>("olmo2", &[]);
+    check::<Llama<small_olmo2::Config, f32, AutoDevice>>("olmo2", &[]);
 }
 
 #[test]
 fn each_setting_of_gemma3_counts() {
     // The list of the layers' types stands beside it.
-    check::<Gemma3<small_gemma3::Config, f32, Cpu>>("gemma3", &["_sliding_window_pattern"]);
+    check::<Gemma3<small_gemma3::Config, f32, AutoDevice>>("gemma3", &["_sliding_window_pattern"]);
 }
 
 #[test]
@@ -154,18 +156,18 @@ fn each_setting_of_t5_counts() {
 
 #[test]
 fn each_setting_of_vit_counts() {
-    check::<Vit<small_vit::Config, f32, Cpu>>("vit", &[]);
+    check::<Vit<small_vit::Config, f32, AutoDevice>>("vit", &[]);
 }
 
 #[test]
 fn each_setting_of_clip_counts() {
     let of_other_models = ["text_config.projection_dim", "vision_config.projection_dim"];
-    check::<Clip<small_clip::Config, f32, Cpu>>("clip", &of_other_models);
+    check::<Clip<small_clip::Config, f32, AutoDevice>>("clip", &of_other_models);
 }
 
 #[test]
 fn each_setting_of_modern_bert_counts() {
-    check::<ModernBert<small_modern_bert::Config, f32, Cpu>>("modern_bert", &[]);
+    check::<ModernBert<small_modern_bert::Config, f32, AutoDevice>>("modern_bert", &[]);
 }
 
 #[test]
@@ -176,7 +178,7 @@ fn each_setting_of_whisper_counts() {
         encoder_layerdrop decoder_start_token_id dropout init_std mask_feature_length mask_feature_min_masks
         mask_feature_prob mask_time_length mask_time_min_masks mask_time_prob median_filter_width num_hidden_layers
         use_weighted_layer_sum";
-    check::<Whisper<small_whisper::Config, f32, Cpu>>("whisper", &others.split_whitespace().collect::<Vec<_>>());
+    check::<Whisper<small_whisper::Config, f32, AutoDevice>>("whisper", &others.split_whitespace().collect::<Vec<_>>());
 }
 
 #[test]
@@ -235,7 +237,7 @@ fn renamed_bert(rename: impl Fn(&str) -> String) -> TempDir {
 }
 
 fn load_bert(folder: &Path) -> Result<SmallBert, LoadError> {
-    load_pretrained(folder, &Cpu::default())
+    load_pretrained(folder, &device())
 }
 
 #[test]
@@ -263,7 +265,7 @@ fn norms_may_have_gamma_and_beta() {
 #[test]
 fn the_first_token_of_a_target_is_seen_although_it_is_the_padding_token() {
     dims! { Batch = 2; Src = 3; Tgt = 4; }
-    let model: SmallT5 = load_pretrained(folder("t5"), &Cpu::default()).unwrap();
+    let model: SmallT5 = load_pretrained(folder("t5"), &device()).unwrap();
     let source = TokenIds::from_ids(&[5, 6, 7, 8, 9, 10], None, (Batch, Src)).unwrap();
     let logits = |pad| {
         let target = TokenIds::from_ids(&[0, 3, 4, 9, 0, 11, 0, 13], pad, (Batch, Tgt)).unwrap();

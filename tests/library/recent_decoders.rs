@@ -2,6 +2,7 @@
 
 use crate::hugging_face::{Batch, compare_both, compare_writer, ids, load, reference};
 use crate::small_models::{VocabSize, small_gemma3, small_olmo2, small_qwen3};
+use dfdx::tensor::AutoDevice;
 use typed_transformer::generate::{Generation, Sampler};
 use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::llama::Llama;
@@ -13,10 +14,10 @@ compare_both!(qwen3_agrees, olmo2_agrees, gemma3_agrees);
 
 fn qwen3_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let reference = reference("qwen3");
-    let model: Llama<small_qwen3::Config, E, Cpu> = load("qwen3");
+    let model: Llama<small_qwen3::Config, E, AutoDevice> = load("qwen3");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(3), small_qwen3::SeqLen::new(13).unwrap()));
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
@@ -24,10 +25,10 @@ where
 
 fn olmo2_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let reference = reference("olmo2");
-    let model: Llama<small_olmo2::Config, E, Cpu> = load("olmo2");
+    let model: Llama<small_olmo2::Config, E, AutoDevice> = load("olmo2");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(2), small_olmo2::SeqLen::new(9).unwrap()));
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
@@ -35,10 +36,10 @@ where
 
 fn gemma3_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let reference = reference("gemma3");
-    let model: Gemma3<small_gemma3::Config, E, Cpu> = load("gemma3");
+    let model: Gemma3<small_gemma3::Config, E, AutoDevice> = load("gemma3");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(2), small_gemma3::SeqLen::new(11).unwrap()));
     compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
@@ -48,7 +49,7 @@ where
 #[test]
 fn local_layers_of_gemma3_keep_their_window() {
     use small_gemma3::WindowLen;
-    let model: Gemma3<small_gemma3::Config, f32, Cpu> = load("gemma3");
+    let model: Gemma3<small_gemma3::Config, f32, AutoDevice> = load("gemma3");
     let mut cache = model.cache(Batch::new(1)).unwrap();
     for id in 0..30 {
         model.next_logits(&ids(&[id], (Batch::new(1), Const::<1>)), &mut cache).unwrap();
@@ -64,7 +65,7 @@ fn local_layers_of_gemma3_keep_their_window() {
 fn texts_with_a_repetition_penalty_agree() {
     fn compare<Model>(name: &str, model: &Model)
     where
-        Model: Autoregressive<Const<1>, f32, Cpu, VocabSize = VocabSize>,
+        Model: Autoregressive<Const<1>, f32, AutoDevice, VocabSize = VocabSize>,
     {
         let reference = reference(name);
         let expected = reference.ids("output.greedy_with_penalty");
@@ -75,7 +76,7 @@ fn texts_with_a_repetition_penalty_agree() {
         let text: Vec<usize> = tokens.map(|tokens| tokens.unwrap()[0].unwrap().value()).collect();
         assert_eq!(text, expected[5..]);
     }
-    compare::<Llama<small_qwen3::Config, f32, Cpu>>("qwen3", &load("qwen3"));
-    compare::<Llama<small_olmo2::Config, f32, Cpu>>("olmo2", &load("olmo2"));
-    compare::<Gemma3<small_gemma3::Config, f32, Cpu>>("gemma3", &load("gemma3"));
+    compare::<Llama<small_qwen3::Config, f32, AutoDevice>>("qwen3", &load("qwen3"));
+    compare::<Llama<small_olmo2::Config, f32, AutoDevice>>("olmo2", &load("olmo2"));
+    compare::<Gemma3<small_gemma3::Config, f32, AutoDevice>>("gemma3", &load("gemma3"));
 }

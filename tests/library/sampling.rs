@@ -1,5 +1,7 @@
 //! The tokens that a sampler chooses, and their frequencies.
 
+use crate::numbers::device;
+use dfdx::tensor::AutoDevice;
 use proptest::prelude::*;
 use typed_transformer::generate::{Sampler, SamplingError};
 use typed_transformer::ops::OpError;
@@ -10,11 +12,11 @@ dims! { VocabSize = 5; }
 
 const LOGITS: [f64; 5] = [1.0, -0.5, 2.0, 0.25, 1.5];
 
-fn logits<E: Real>(elements: [E; 5]) -> Tensor<(VocabSize,), E, Cpu>
+fn logits<E: Real>(elements: [E; 5]) -> Tensor<(VocabSize,), E, AutoDevice>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
-    Cpu::default().tensor(elements.to_vec())
+    device().tensor(elements.to_vec())
 }
 
 /// The relative frequency of each token over this many samples.
@@ -156,6 +158,6 @@ proptest! {
 #[test]
 fn no_rows_give_no_tokens() {
     dims! { Batch; }
-    let logits: Tensor<(Batch, VocabSize), f32, Cpu> = Cpu::default().zeros_like(&(Batch::new(0), VocabSize));
+    let logits: Tensor<(Batch, VocabSize), f32, AutoDevice> = device().zeros_like(&(Batch::new(0), VocabSize));
     assert_eq!(Sampler::greedy().choose_each(&logits).unwrap(), []);
 }

@@ -10,13 +10,14 @@
 #[path = "../../examples/similar_sentences/embed.rs"]
 mod embed;
 
+use crate::numbers::device;
+use dfdx::tensor::AutoDevice;
 use embed::{cosines, embed};
 use safetensors::SafeTensors;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use typed_transformer::models::published::all_mini_lm_l6_v2::{EmbedDim, Model, VocabSize};
 use typed_transformer::nn::{Bf16, F16, Precision, Q8, Q8Rows};
-use typed_transformer::prelude::*;
 use typed_transformer::tokens::Tokenizer;
 use typed_transformer::weights::load_pretrained;
 
@@ -40,7 +41,7 @@ fn mini_lm_embeds_sentences_as_transformers_does() {
         assert!(ids[tokens.len()..].iter().all(|&id| id == 0), "{sentence}");
     }
 
-    let model: Model<f32, Cpu> = load_pretrained(&folder, &Cpu::default()).unwrap();
+    let model: Model<f32, AutoDevice> = load_pretrained(&folder, &device()).unwrap();
     let embeddings = embed(&model, &tokenizer, &sentences).unwrap();
     let found = embeddings.as_vec();
     assert_eq!(found.len(), expected.len());
@@ -65,7 +66,7 @@ fn mini_lm_embeds_sentences_as_transformers_does() {
 
     // Weights in fewer bits turn an embedding by a small angle.
     fn smallest_cosine<P: Precision>(folder: &Path, sentences: &[String], found: &[f32]) -> f32 {
-        let model: Model<f32, Cpu, P> = load_pretrained(folder, &Cpu::default()).unwrap();
+        let model: Model<f32, AutoDevice, P> = load_pretrained(folder, &device()).unwrap();
         let tokenizer = Tokenizer::<VocabSize>::from_file(folder.join("tokenizer.json")).unwrap();
         let embeddings = embed(&model, &tokenizer, sentences).unwrap().as_vec();
         let pairs = embeddings.chunks(EmbedDim::SIZE).zip(found.chunks(EmbedDim::SIZE));

@@ -2,10 +2,11 @@
 //! `tests/fixtures/features/features.py` made the features, `hugging_face/models.py` the texts.
 
 use crate::hugging_face::{load, reference};
-use crate::numbers::assert_close;
+use crate::numbers::{assert_close, device};
 use crate::parity::{self, Fixture};
 use crate::small_models::{VocabSize, small_whisper};
 use crate::support::temp_dir;
+use dfdx::tensor::AutoDevice;
 use png::{ColorType, Encoder};
 use rgb::RGB8;
 use std::f64::consts::TAU;
@@ -62,7 +63,7 @@ fn features_of_sounds_are_those_of_transformers() {
     let frames: Vec<usize> = (0..3000).step_by(100).chain([2998, 2999]).collect();
     for (name, num_samples) in [("short", 20_000), ("long", 480_000)] {
         let sound = sound(num_samples);
-        let features = features::features::<whisper_tiny::Config, _>(&Cpu::default(), &sound).unwrap().as_vec();
+        let features = features::features::<whisper_tiny::Config, _>(&device(), &sound).unwrap().as_vec();
         let bands = features.chunks(3000);
         let found: Vec<f64> = bands.flat_map(|band| frames.iter().map(|&frame| f64::from(band[frame]))).collect();
         assert_close(&found, reference.numbers(&format!("sound.{name}")), 1e-4);
@@ -74,7 +75,7 @@ fn features_of_sounds_are_those_of_transformers() {
 fn pixels_of_images_are_those_of_transformers() {
     let reference = Fixture::read("features/features");
     for (name, width, height) in [("wide", 300, 230), ("high", 180, 260)] {
-        let pixels = pixels::pixels(&Cpu::default(), &picture(width, height)).unwrap().as_vec();
+        let pixels = pixels::pixels(&device(), &picture(width, height)).unwrap().as_vec();
         let every_32nd = |range: usize| (0..range).step_by(32);
         let found: Vec<f64> = pixels
             .chunks(clip_vit_base_patch32::Width::SIZE)
@@ -142,7 +143,7 @@ fn rules_of_texts_come_from_the_folder() {
     fs::write(&path, settings).unwrap();
     let mut rules = read().unwrap();
     assert_eq!(rules.ends, [Fin::literal::<5>()]);
-    let logits: Tensor<(Vocab,), f32, Cpu> = Cpu::default().tensor((0..300).map(|id| id as f32).collect::<Vec<_>>());
+    let logits: Tensor<(Vocab,), f32, AutoDevice> = device().tensor((0..300).map(|id| id as f32).collect::<Vec<_>>());
     let chosen = [&mut rules.first, &mut rules.others].map(|rule| rule.choose(&logits).unwrap());
     assert_eq!(chosen.map(Fin::value), [297, 298]);
     assert_eq!(rules.languages["<|de|>"].value(), 6);
@@ -154,7 +155,7 @@ fn rules_of_texts_come_from_the_folder() {
 fn texts_of_sounds_are_those_of_transformers() {
     use small_whisper::{Config, NumMelBins};
     let reference = reference("whisper");
-    let model: Whisper<Config, f32, Cpu> = load("whisper");
+    let model: Whisper<Config, f32, AutoDevice> = load("whisper");
     let token = |id: usize| Fin::<VocabSize>::new(id).unwrap();
     let without = |suppressed: &'static [usize]| {
         Sampler::greedy().restrict_to(Fin::all().filter(|token| !suppressed.contains(&token.value())))
@@ -169,8 +170,8 @@ fn texts_of_sounds_are_those_of_transformers() {
     let sounds = elements.chunks(elements.len() / 3);
     let texts = reference.ids("output.texts");
     for ((sound, expected), language) in sounds.zip(texts.chunks(20)).zip(reference.ids("output.languages")) {
-        let features: Features<Sound, Config, f32, Cpu> =
-            Cpu::default().tensor((sound.to_vec(), (Sound, NumMelBins, Product::default())));
+        let features: Features<Sound, Config, f32, AutoDevice> =
+            device().tensor((sound.to_vec(), (Sound, NumMelBins, Product::default())));
         let sound = model.encode(features).unwrap();
         assert_eq!(rules.language(&sound, token(3)).unwrap().value(), language);
         let prompt = [3, language, 20, 11].map(token);

@@ -2,9 +2,11 @@
 //! reads proposals at once.
 
 use crate::hugging_face::{Read, ids, load};
+use crate::numbers::device;
 use crate::small_models::{
     VocabSize, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3, small_t5,
 };
+use dfdx::tensor::AutoDevice;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::cell::Cell;
 use typed_transformer::generate::{Generation, Sampler, Speculation};
@@ -17,13 +19,13 @@ use typed_transformer::nn::{Autoregressive, EditableCache};
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
 
-type Gpt2Model = Gpt2<small_gpt2::Config, f32, Cpu>;
-type Gemma3Model = Gemma3<small_gemma3::Config, f32, Cpu>;
+type Gpt2Model = Gpt2<small_gpt2::Config, f32, AutoDevice>;
+type Gemma3Model = Gemma3<small_gemma3::Config, f32, AutoDevice>;
 
 /// A model of the tests: it writes texts of the small vocabulary, and reads several tokens at once.
-trait Writer: Autoregressive<Const<1>, f32, Cpu, VocabSize = VocabSize, Cache: EditableCache<Const<1>>> {}
+trait Writer: Autoregressive<Const<1>, f32, AutoDevice, VocabSize = VocabSize, Cache: EditableCache<Const<1>>> {}
 impl<Model> Writer for Model where
-    Model: Autoregressive<Const<1>, f32, Cpu, VocabSize = VocabSize, Cache: EditableCache<Const<1>>>
+    Model: Autoregressive<Const<1>, f32, AutoDevice, VocabSize = VocabSize, Cache: EditableCache<Const<1>>>
 {
 }
 
@@ -78,16 +80,16 @@ macro_rules! check_decoders {
 // The GPT-2 reads fewer tokens than the others. The windows of the Gemma 3 are shorter than the longest proposals.
 check_decoders! {
     gpt2: Gpt2Model, draft Gemma3Model = "gemma3";
-    llama: Llama<small_llama::Config, f32, Cpu>, draft Gpt2Model = "gpt2";
-    mixtral: Mixtral<small_mixtral::Config, f32, Cpu>, draft Gemma3Model = "gemma3";
-    qwen3: Llama<small_qwen3::Config, f32, Cpu>, draft Gpt2Model = "gpt2";
-    olmo2: Llama<small_olmo2::Config, f32, Cpu>, draft Gemma3Model = "gemma3";
+    llama: Llama<small_llama::Config, f32, AutoDevice>, draft Gpt2Model = "gpt2";
+    mixtral: Mixtral<small_mixtral::Config, f32, AutoDevice>, draft Gemma3Model = "gemma3";
+    qwen3: Llama<small_qwen3::Config, f32, AutoDevice>, draft Gpt2Model = "gpt2";
+    olmo2: Llama<small_olmo2::Config, f32, AutoDevice>, draft Gemma3Model = "gemma3";
     gemma3: Gemma3Model, draft Gemma3Model = "gemma3";
 }
 
 #[test]
 fn encoder_decoders() {
-    let model: T5<small_t5::Config, f32, Cpu> = load("t5");
+    let model: T5<small_t5::Config, f32, AutoDevice> = load("t5");
     let draft: Gpt2Model = load("gpt2");
     let [encoded, other] = [[7, 4, 24], [1, 2, 3]].map(|source| model.encode(&ids(&source, (Const, Read::new(3)))));
     let (encoded, other) = (encoded.unwrap(), other.unwrap());
@@ -95,11 +97,11 @@ fn encoder_decoders() {
     check(&encoded, &draft);
     check_all_logits(&encoded);
 
-    let model = LM::<crate::fixture::TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(2));
+    let model = LM::<crate::fixture::TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(2));
     let source = TokenIds::from_ids(&[1, 2], None, (Const::<1>, crate::fixture::SrcLen::new(2).unwrap())).unwrap();
     let start = TokenIds::from_ids(&[0], None, (Const::<1>, Read::new(1))).unwrap();
     let (encoded, draft) =
-        (model.encode(&source).unwrap(), DecoderOnly::<crate::fixture::TypedModel>::build(&Cpu::default()));
+        (model.encode(&source).unwrap(), DecoderOnly::<crate::fixture::TypedModel, f32, AutoDevice>::build(&device()));
     let (mut one, mut other) = (Sampler::greedy(), Sampler::greedy());
     let text = Speculation::new(&encoded, &draft, &start, None, 3, &mut one).unwrap();
     let alone = Generation::new(&encoded, &start, None, &mut other).unwrap();
@@ -137,7 +139,7 @@ impl EditableCache<Const<1>> for Length {
     }
 }
 
-impl Autoregressive<Const<1>, f64, Cpu> for Bigrams {
+impl Autoregressive<Const<1>, f64, AutoDevice> for Bigrams {
     type VocabSize = NumTokens;
     type MaxSeqLen = MaxLen;
     type Cache = Length;
@@ -151,7 +153,7 @@ impl Autoregressive<Const<1>, f64, Cpu> for Bigrams {
         tokens: &TokenIds<Const<1>, S, NumTokens>,
         cache: &mut Length,
         last: Last,
-    ) -> Result<Tensor<(Const<1>, Last, NumTokens), f64, Cpu>, OpError> {
+    ) -> Result<Tensor<(Const<1>, Last, NumTokens), f64, AutoDevice>, OpError> {
         let len = tokens.shape().1.size();
         cache.0 += len;
         assert!(cache.0 <= MaxLen::SIZE);
@@ -160,7 +162,7 @@ impl Autoregressive<Const<1>, f64, Cpu> for Bigrams {
             return Err(OpError::NotANumber { op: "bigrams" });
         }
         let logits = tokens.as_slice()[len - last.size()..].iter().flat_map(|&token| self.logits[token]);
-        Ok(Cpu::default().tensor((logits.collect::<Vec<f64>>(), (Const, last, NumTokens))))
+        Ok(device().tensor((logits.collect::<Vec<f64>>(), (Const, last, NumTokens))))
     }
 }
 

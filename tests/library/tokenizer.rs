@@ -1,7 +1,9 @@
 //! Tokenizers of published models: the ids of HuggingFace's Python package, errors for what has no token or no text, and
 //! text that streams.
 
+use crate::numbers::device;
 use crate::support::temp_dir;
+use dfdx::tensor::AutoDevice;
 use proptest::{prelude::*, sample::Index};
 use std::{fs, path::PathBuf};
 use typed_transformer::generate::Sampler;
@@ -85,7 +87,7 @@ fn a_tokenizer_may_have_fewer_tokens_if_the_caller_says_so() {
     assert!(Tokenizer::<ShortVocab>::from_file_of_fewer_tokens(path("bpe")).is_err());
     // The logits are highest where no token is.
     let logits: Vec<f32> = (0..1000).map(|id| id as f32 / 100.0).collect();
-    let logits: Tensor<(QwenVocab,), f32, Cpu> = Cpu::default().tensor(logits);
+    let logits: Tensor<(QwenVocab,), f32, AutoDevice> = device().tensor(logits);
     for sampler in [Sampler::greedy(), Sampler::with_temperature(2.0, 1).unwrap()] {
         let mut sampler = sampler.restrict_to(tokenizer.tokens());
         assert!((0..100).all(|_| sampler.choose(&logits).unwrap().value() < 300));

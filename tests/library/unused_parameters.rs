@@ -1,5 +1,7 @@
 //! Every parameter gets a gradient from each pass, or the update names it.
 
+use crate::numbers::device;
+use dfdx::tensor::AutoDevice;
 use typed_transformer::nn::{Linear, init};
 use typed_transformer::ops::{add, offset};
 use typed_transformer::prelude::*;
@@ -46,19 +48,19 @@ impl<E: Real, D: Backend<E>> Adapted<E, D> {
 }
 type Loss<E, D, T> = Result<Tensor<(), E, D, T>, OpError>;
 
-fn input<E: Real>() -> Tensor<(Batch, SeqLen, Width), E, Cpu>
+fn input<E: Real>() -> Tensor<(Batch, SeqLen, Width), E, AutoDevice>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
-    Cpu::default().tensor((0..24).map(|i| E::from_f64(f64::from(i % 7) - 3.0).unwrap()).collect::<Vec<_>>())
+    device().tensor((0..24).map(|i| E::from_f64(f64::from(i % 7) - 3.0).unwrap()).collect::<Vec<_>>())
 }
 
 fn check<E: Real>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
-    let mut model = Adapted::<E, Cpu>::build(&Cpu::seed_from_u64(3));
-    let record = |model: &Adapted<E, Cpu>, encoded| {
+    let mut model = Adapted::<E, AutoDevice>::build(&AutoDevice::seed_from_u64(3));
+    let record = |model: &Adapted<E, AutoDevice>, encoded| {
         model.loss(input().put_tape(model.recording()), encoded).unwrap().backward().unwrap()
     };
     // The gradient of `down` is zero in the first step, because `up` is. It is a gradient nevertheless.
@@ -94,8 +96,8 @@ fn an_update_names_the_parameters_without_a_gradient() {
 
 #[test]
 fn a_pass_of_another_model_on_the_tape_of_this_one_is_refused() {
-    type Layer = Linear<Width, Classes, f32, Cpu>;
-    let (mut model, other) = (Layer::build(&Cpu::seed_from_u64(0)), Layer::build(&Cpu::seed_from_u64(1)));
+    type Layer = Linear<Width, Classes, f32, AutoDevice>;
+    let (mut model, other) = (Layer::build(&AutoDevice::seed_from_u64(0)), Layer::build(&AutoDevice::seed_from_u64(1)));
     let labels = LabelIds::from_ids(&[0; 6], None, (Batch, SeqLen)).unwrap();
     let logits = other.forward(input().put_tape(model.recording())).unwrap();
     let gradients = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().backward().unwrap();

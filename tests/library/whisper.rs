@@ -3,8 +3,10 @@
 use crate::hugging_face::{
     Batch, compare_both, compare_gradients_with_reference, compare_targets, ids, load, reference,
 };
+use crate::numbers::device;
 use crate::parity::{as_f64, assert_close};
 use crate::small_models::{VocabSize, small_whisper};
+use dfdx::tensor::AutoDevice;
 use typed_transformer::models::whisper::{Features, Whisper};
 use typed_transformer::nn::Autoregressive;
 use typed_transformer::ops::slice;
@@ -17,13 +19,13 @@ compare_both!(whisper_agrees);
 
 fn whisper_agrees<E: Element>()
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     use small_whisper::Config;
     let (reference, batch) = (reference("whisper"), Batch::new(3));
-    let model: Whisper<Config, E, Cpu> = load("whisper");
-    let features: Features<Batch, Config, E, Cpu> = Cpu::default()
-        .tensor((reference.elements("input.features"), (batch, small_whisper::NumMelBins, Product::default())));
+    let model: Whisper<Config, E, AutoDevice> = load("whisper");
+    let features: Features<Batch, Config, E, AutoDevice> =
+        device().tensor((reference.elements("input.features"), (batch, small_whisper::NumMelBins, Product::default())));
     let encoded = model.encoder(features.clone(), NoneTape).unwrap();
     assert_close("encoder", &as_f64(&encoded), reference.numbers("output.encoder"), 1e-5);
 
@@ -41,7 +43,7 @@ where
     for position in 0..7 {
         let read: Vec<usize> = target.chunks(7).map(|row| row[position]).collect();
         let step = encoded.next_logits(&ids(&read, (batch, Step)), &mut cache).unwrap();
-        let whole: Tensor<(Batch, Step, VocabSize), E, Cpu, _> =
+        let whole: Tensor<(Batch, Step, VocabSize), E, AutoDevice, _> =
             slice(logits.clone(), axis::<Tgt>(), position, Step).unwrap();
         assert_close("step", &as_f64(&step), &as_f64(&whole), 1e-5);
     }

@@ -2,10 +2,10 @@
 //! the kernels against the definitions.
 
 use crate::finite_differences::{check, check_parameter, random, weighted_sum};
-use crate::numbers::{F64, assert_close, random_like, softmax};
+use crate::numbers::{F64, assert_close, device, random_like, softmax};
 use crate::recorded::Recorded;
 use dfdx::shapes::Shape;
-use dfdx::tensor::{AsArray, Cpu, TensorFromVec};
+use dfdx::tensor::{AsArray, AutoDevice, TensorFromVec};
 use proptest::prelude::*;
 use typed_transformer::dims::{DataShape, EndsIn};
 use typed_transformer::nn::{LayerNorm, Linear};
@@ -17,11 +17,11 @@ use typed_transformer::tokens::Indices;
 dims! { Rows = 2; Columns = 3; Height = 4; Width = 5; EmbedDim = 6; NumClasses = 7; Batch; Len; Kept; }
 
 /// The same numbers in `f32`, whose operations have kernels.
-fn single<Dims: Shape>(x: &F64<Dims>) -> Tensor<Dims, f32, Cpu> {
-    Cpu::default().tensor_from_vec(to_single(x.as_vec()), *x.shape())
+fn single<Dims: Shape>(x: &F64<Dims>) -> Tensor<Dims, f32, AutoDevice> {
+    device().tensor_from_vec(to_single(x.as_vec()), *x.shape())
 }
 
-fn double<Dims: Shape>(x: &Tensor<Dims, f32, Cpu>) -> Vec<f64> {
+fn double<Dims: Shape>(x: &Tensor<Dims, f32, AutoDevice>) -> Vec<f64> {
     to_double(x.as_vec())
 }
 
@@ -70,7 +70,7 @@ fn norms_are_of_the_last_axis() {
     norms::<(Rows, Columns, Const<1>, Height, EmbedDim)>();
     norms::<(Rows, Const<1>, Columns, Const<2>, Const<1>, EmbedDim)>();
     // A module has any rank, too.
-    let norm = LayerNorm::<EmbedDim, f64, Cpu>::build(&Cpu::default());
+    let norm = LayerNorm::<EmbedDim, f64, AutoDevice>::build(&device());
     let x = random_like(4, (Batch::new(3), EmbedDim));
     let rows: F64<(Batch, EmbedDim)> = norm.forward(x.clone(), 1e-5).unwrap();
     let one: F64<(EmbedDim,)> = norm.forward(select(x, axis::<Batch>(), 2).unwrap(), 1e-5).unwrap();
@@ -138,7 +138,7 @@ fn classify<B: Dim, M: ConstDim, C: ConstDim, E: Real, D: Backend<E>, T: Tape<E,
 
 #[test]
 fn generic_code_has_a_loss() {
-    let head = Linear::<EmbedDim, NumClasses, f64, Cpu>::build(&Cpu::seed_from_u64(0));
+    let head = Linear::<EmbedDim, NumClasses, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(0));
     let x = random_like(8, (Batch::new(4), EmbedDim));
     let labels = labels((Batch::new(4),));
     let expected = head.forward(x.clone()).unwrap().as_vec();

@@ -2,8 +2,8 @@
 //! against finite differences.
 
 use crate::finite_differences::{check, random, weighted_sum};
-use crate::numbers::{F64, Taped, assert_close};
-use dfdx::tensor::{Cpu, TensorFromVec};
+use crate::numbers::{F64, Taped, assert_close, device};
+use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::ops::{self, Activation, AttentionScale, Rotary, RotaryPairs, Silu};
@@ -17,7 +17,7 @@ type NumHeads = Product<NumKeyValueHeads, GroupSize>;
 
 fn numbers<Dims: Shape>(seed: usize, shape: Dims) -> F64<Dims> {
     let number = |i: usize| ((i * 31 + seed * 17) % 23) as f64 / 8.0 - 1.25;
-    Cpu::default().tensor_from_vec((0..shape.num_elements()).map(number).collect(), shape)
+    device().tensor_from_vec((0..shape.num_elements()).map(number).collect(), shape)
 }
 
 /// The output of one head for one query: the logits are `logit(key)`, `None` for a hidden key.
@@ -116,7 +116,7 @@ proptest! {
 
     #[test]
     fn linear_biases_fall_with_the_distance(start in 0usize..5, len in 1usize..5, keys in 1usize..6) {
-        let bias: F64<(QLen, Len, Keys)> = ops::alibi(&Cpu::default(), QLen, start, Len::new(len), Keys::new(keys)).unwrap();
+        let bias: F64<(QLen, Len, Keys)> = ops::alibi(&device(), QLen, start, Len::new(len), Keys::new(keys)).unwrap();
         let slopes = [0.25, 0.0625, 0.015625, 0.00390625];
         let places = slopes.into_iter().flat_map(|s| (0..len).flat_map(move |q| (0..keys).map(move |k| (s, q, k))));
         let expected: Vec<f64> = places.map(|(s, q, k)| -s * ((start + q) as f64 - k as f64).abs()).collect();
@@ -247,10 +247,30 @@ fn run_time_sizes_are_compared() {
 #[test]
 fn attention_without_a_key_is_refused() {
     let (batch, keys) = (Rows::new(1), Keys::new(0));
-    let query =
-        Cpu::default().tensor_from_vec(vec![1.0_f32; 48], (batch, QLen, Product::<GroupSize, HeadDim>::default()));
-    let key = Cpu::default().tensor_from_vec(Vec::new(), (batch, keys, Product::<GroupSize, HeadDim>::default()));
+    let query = device().tensor_from_vec(vec![1.0_f32; 48], (batch, QLen, Product::<GroupSize, HeadDim>::default()));
+    let key = device().tensor_from_vec(Vec::new(), (batch, keys, Product::<GroupSize, HeadDim>::default()));
     let mask = AttentionMask::all_visible((batch, QLen, keys));
     let attended = ops::multi_head_attention(query, key.clone(), key, &mask, AttentionOptions::default());
     assert_eq!(attended.unwrap_err().to_string(), "attention: (QLen=4, Keys=0, HeadDim=4, HeadDim=4) has no elements");
+}
+
+/// Queries and keys without columns have equal scores. On the CPU: dfdx does not run kernels without elements on a GPU.
+#[test]
+fn attention_by_nothing_is_the_mean() {
+    fn check<E: Real>()
+    where
+        Cpu: Backend<E>,
+    {
+        let (device, mask) = (Cpu::default(), AttentionMask::all_visible((Batch, QLen, KLen)));
+        let query: Tensor<(Batch, GroupSize, QLen, Const<0>), E, Cpu> =
+            device.tensor_from_vec(vec![], Default::default());
+        let key: Tensor<(Batch, GroupSize, KLen, Const<0>), E, Cpu> =
+            device.tensor_from_vec(vec![], Default::default());
+        let weights = ops::attention_weights(query, key, &mask, AttentionOptions::default()).unwrap();
+        for weight in weights.as_vec() {
+            assert!((weight.to_f64().unwrap() - 1.0 / 7.0).abs() < 1e-7);
+        }
+    }
+    check::<f32>();
+    check::<f64>();
 }

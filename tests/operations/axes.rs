@@ -1,6 +1,7 @@
 //! Operations on named axes: their results on every axis, and their run-time errors.
 
-use dfdx::tensor::TensorFromVec;
+use crate::numbers::device;
+use dfdx::tensor::{AutoDevice, TensorFromVec};
 use proptest::prelude::*;
 use typed_transformer::dims::Dim;
 use typed_transformer::local_dims;
@@ -9,12 +10,12 @@ use typed_transformer::prelude::*;
 
 dims! { Rows; Past; Present; Columns; Width = 3; Half = 2; Twice = 6; }
 
-type X<Dims> = Tensor<Dims, f64, Cpu>;
+type X<Dims> = Tensor<Dims, f64, AutoDevice>;
 
 /// The elements `first`, `first + 1`, …
 fn count_from<Dims: Shape>(first: usize, shape: Dims) -> X<Dims> {
     let elements = (first..first + shape.num_elements()).map(|i| i as f64);
-    Cpu::default().tensor_from_vec(elements.collect(), shape)
+    device().tensor_from_vec(elements.collect(), shape)
 }
 
 /// One element of a tensor of three axes.

@@ -1,7 +1,8 @@
 //! Contractions and rearrangements by name: their results against the definition, their gradients against finite
 //! differences, and their run-time errors.
 
-use crate::numbers::{F64, Taped, assert_close, random_like as random};
+use crate::finite_differences::weighted_sum;
+use crate::numbers::{F64, Taped, assert_close, device, random_like as random};
 use crate::recorded::{OwnTape, Recorded};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use std::collections::BTreeMap;
@@ -31,12 +32,6 @@ fn contracted(operands: &[(&[&'static str], Vec<f64>)], to: &[&'static str], siz
     sum
 }
 
-/// A scalar in which every element has another weight.
-fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
-    let weights = random(5, *output.shape());
-    (output * weights).sum()
-}
-
 /// Compares a gradient with finite differences.
 #[track_caller]
 fn check_gradient<Dims: Shape>(input: &F64<Dims>, gradient: Vec<f64>, value: impl Fn(F64<Dims>) -> f64) {
@@ -45,7 +40,7 @@ fn check_gradient<Dims: Shape>(input: &F64<Dims>, gradient: Vec<f64>, value: imp
         let at = |step: f64| {
             let mut elements = input.as_vec();
             elements[i] += step;
-            value(Cpu::default().tensor_from_vec(elements, *input.shape()))
+            value(device().tensor_from_vec(elements, *input.shape()))
         };
         let slope = (at(STEP) - at(-STEP)) / (2.0 * STEP);
         assert!((slope - gradient[i]).abs() <= 1e-6 * (1.0 + slope.abs()), "at {i}: {slope}, {}", gradient[i]);
@@ -306,8 +301,8 @@ fn a_rearrangement_has_up_to_six_axes_and_may_be_generic() {
 
 #[test]
 fn a_contraction_that_is_a_linear_map_runs_the_kernel_of_one() {
-    type F32<Dims, T = NoneTape> = Tensor<Dims, f32, Cpu, T>;
-    let device = Cpu::default();
+    type F32<Dims, T = NoneTape> = Tensor<Dims, f32, AutoDevice, T>;
+    let device = device();
     let x: F32<(Batch, SrcLen, EmbedDim)> = device.sample_normal();
     let weight: F32<(HiddenDim, EmbedDim)> = device.sample_normal();
     let gradients = |y: F32<(Batch, SrcLen, HiddenDim), OwnTape<f32>>| {

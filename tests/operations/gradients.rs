@@ -3,6 +3,7 @@
 use crate::finite_differences::{check, check_parameter, random, weighted_sum};
 use crate::numbers::{F64, Taped};
 use crate::recorded::{OwnTape, Recorded};
+use dfdx::tensor::AutoDevice;
 use dfdx::tensor::*;
 use typed_transformer::models::transformer_from_scratch::unweighted_attention_as_published;
 use typed_transformer::ops::{self, Activation, Gelu, GeluTanh, Relu};
@@ -214,7 +215,7 @@ fn dropout_of_a_known_seed() {
     // Every call draws new numbers; a device with the same seed draws the same ones.
     let input = random::<(Batch, QLen, EmbedDim)>(1);
     let value = |x: Vec<f64>| {
-        let device = Cpu::seed_from_u64(7);
+        let device = AutoDevice::seed_from_u64(7);
         let x: F64<(Batch, QLen, EmbedDim)> = device.tensor_from_vec(x, Default::default());
         let loss = weighted_sum(ops::dropout(x.recorded(), 0.4).unwrap());
         (loss.array(), loss.backward().unwrap().of(&x).unwrap().as_vec())

@@ -1,6 +1,7 @@
 //! Operations on the places of an axis, against definitions by plain loops.
 
-use dfdx::tensor::TensorFromVec;
+use crate::numbers::device;
+use dfdx::tensor::{AutoDevice, TensorFromVec};
 use proptest::prelude::*;
 use typed_transformer::dims::Windows;
 use typed_transformer::ops::{
@@ -12,13 +13,13 @@ use typed_transformer::tokens::Indices;
 
 dims! { Rows; Len; Columns; Count; Width = 3; Half = 2; Five = 5; }
 
-type X<Dims> = Tensor<Dims, f64, Cpu>;
+type X<Dims> = Tensor<Dims, f64, AutoDevice>;
 type Shape3 = (Rows, Len, Columns);
 
 /// Numbers of which some are equal.
 fn numbers<Dims: Shape>(seed: usize, shape: Dims) -> X<Dims> {
     let number = |i: usize| ((i * 7 + seed * 5 + i * i) % 11) as f64 - 5.0;
-    Cpu::default().tensor_from_vec((0..shape.num_elements()).map(number).collect(), shape)
+    device().tensor_from_vec((0..shape.num_elements()).map(number).collect(), shape)
 }
 
 fn at<A: Dim, B: Dim, C: Dim>(x: &X<(A, B, C)>, [a, b, c]: [usize; 3]) -> f64 {
@@ -122,7 +123,7 @@ proptest! {
     #[test]
     fn one_hot_is_one_at_the_index((seed, [rows, len, columns], x) in call()) {
         let highest: Indices<(Rows, Columns), Len> = argmax(&x, axis::<Len>()).unwrap();
-        let device = Cpu::default();
+        let device = device();
         let middle: X<Shape3> = one_hot(&device, &highest).unwrap();
         let last: X<(Rows, Columns, Len)> = one_hot(&device, &highest).unwrap();
         for [a, b, c] in places([rows, len, columns]) {
@@ -147,11 +148,11 @@ proptest! {
     #[test]
     fn windows_hold_neighbours((seed, [rows, len, columns], _) in call()) {
         let x = numbers(seed, (Rows::new(rows), Len::new(len + 2), Columns::new(columns)));
-        let last: Tensor<(Rows, Windows<Len, Width>, Columns, Width), f64, Cpu> =
+        let last: Tensor<(Rows, Windows<Len, Width>, Columns, Width), f64, AutoDevice> =
             windows(x.clone(), axis::<Len>(), Width).unwrap();
-        let next: Tensor<(Rows, Windows<Len, Width>, Width, Columns), f64, Cpu> =
+        let next: Tensor<(Rows, Windows<Len, Width>, Width, Columns), f64, AutoDevice> =
             windows(x.clone(), axis::<Len>(), Width).unwrap();
-        let first: Tensor<(Width, Rows, Windows<Len, Width>, Columns), f64, Cpu> =
+        let first: Tensor<(Width, Rows, Windows<Len, Width>, Columns), f64, AutoDevice> =
             windows(x.clone(), axis::<Len>(), Width).unwrap();
         for [a, b, c] in places([rows, len, columns]) {
             for w in 0..3 {
@@ -187,7 +188,7 @@ proptest! {
         let visible = |b: usize, q: usize, k: usize| (b * 3 + q * 5 + k * 7 + seed).is_multiple_of(3);
         let mask = AttentionMask::from_fn(*x.shape(), visible);
         let kept = where_(&mask, x.clone(), f64::NEG_INFINITY).unwrap();
-        let of_heads = full::<_, f64, _>(&Cpu::default(), (x.shape().0, Half, x.shape().1, x.shape().2), 4.0).unwrap();
+        let of_heads = full::<_, f64, _>(&device(), (x.shape().0, Half, x.shape().1, x.shape().2), 4.0).unwrap();
         let of_heads = where_(&mask, of_heads, 9.0).unwrap();
         for [a, b, c] in places([rows, len, columns]) {
             let is_visible = visible(a, b, c);
@@ -209,9 +210,9 @@ fn padding_is_replaced() {
     let expected: Vec<f64> =
         x.as_vec().iter().zip([true, false, false, true]).map(|(x, t)| if t { *x } else { 0.5 }).collect();
     assert_eq!(where_(&padding, x, 0.5).unwrap().as_vec(), expected);
-    let x = full::<_, f64, _>(&Cpu::default(), (Rows::new(2), Half, Half), 1.0).unwrap();
+    let x = full::<_, f64, _>(&device(), (Rows::new(2), Half, Half), 1.0).unwrap();
     assert_eq!(where_(&padding, x, 0.0).unwrap().as_vec(), [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
-    let x = zeros::<_, f64, _>(&Cpu::default(), (Rows::new(3), Half, Half)).unwrap();
+    let x = zeros::<_, f64, _>(&device(), (Rows::new(3), Half, Half)).unwrap();
     let error = where_(&padding, x, 0.0).unwrap_err();
     assert_eq!(error.to_string(), "where: shape (Rows=3, Half=2) is not compatible with (Rows=2, Half=2)");
 }
@@ -244,11 +245,11 @@ fn run_time_sizes_are_compared() {
 
 #[test]
 fn nothing_is_the_highest_of_nothing() {
-    let nothing = zeros::<_, f64, _>(&Cpu::default(), (Rows::new(2), Len::new(0))).unwrap();
+    let nothing = zeros::<_, f64, _>(&device(), (Rows::new(2), Len::new(0))).unwrap();
     assert_eq!(argmax(&nothing, axis::<Len>()).unwrap_err().to_string(), "argmax: (Rows=2, Len=0) has no elements");
     assert!(mean(nothing).is_err());
     // A NaN is lower than every number.
-    let x: X<(Width,)> = Cpu::default().tensor(vec![f64::NAN, f64::NEG_INFINITY, -1.0]);
+    let x: X<(Width,)> = device().tensor(vec![f64::NAN, f64::NEG_INFINITY, -1.0]);
     assert_eq!(argmax(&x, axis::<Width>()).unwrap().as_slice(), [2]);
     let (values, indices) = top_k(x, axis::<Width>(), Width).unwrap();
     assert_eq!(indices.as_slice(), [2, 1, 0]);
@@ -257,7 +258,7 @@ fn nothing_is_the_highest_of_nothing() {
 
 #[test]
 fn iota_counts() {
-    let positions: X<(Len,)> = iota(&Cpu::default(), Len::new(4)).unwrap();
+    let positions: X<(Len,)> = iota(&device(), Len::new(4)).unwrap();
     assert_eq!(positions.as_vec(), [0.0, 1.0, 2.0, 3.0]);
     // The indices of a slice of a run-time axis are its positions.
     let middle: X<(Half,)> = slice(positions, axis::<Len>(), 1, Half).unwrap();

@@ -1,6 +1,7 @@
 //! An operation that has a kernel compares the run-time sizes before the kernel reads its operands.
 
-use dfdx::tensor::{Cpu, Tensor, ZerosTensor};
+use crate::numbers::device;
+use dfdx::tensor::{AutoDevice, Tensor, ZerosTensor};
 use typed_transformer::ops::{
     OpError, add_positions, cross_entropy_with_label_smoothing, multi_head_attention, residual,
 };
@@ -9,8 +10,8 @@ use typed_transformer::tokens::Indices;
 
 dims! { InDim = 3; OutDim = 4; NumHeads = 2; HeadDim = 2; Batch; Len; KLen; Wide; }
 
-fn zeros<Dims: Shape>(shape: Dims) -> Tensor<Dims, f32, Cpu> {
-    Cpu::default().zeros_like(&shape)
+fn zeros<Dims: Shape>(shape: Dims) -> Tensor<Dims, f32, AutoDevice> {
+    device().zeros_like(&shape)
 }
 
 /// The text of the error.

@@ -1,7 +1,8 @@
 //! The layers of Llama: attention in groups of heads, with a cache, and a gated feed-forward layer.
 
 use crate::finite_differences::{check, random, weighted_sum};
-use crate::numbers::{F64, assert_close};
+use crate::numbers::{F64, assert_close, device};
+use dfdx::tensor::AutoDevice;
 use typed_transformer::nn::{Conventions, GroupedKeyValueCache, NormKind, NormPlacement, RotaryPositions};
 use typed_transformer::ops::{self, Rotary, Silu};
 use typed_transformer::prelude::*;
@@ -51,11 +52,11 @@ fn only_rotated_conventions_are_stored_as_such() {
 }
 
 fn decoding_gives_the_same<A: GroupedQuery>() {
-    let device = Cpu::seed_from_u64(3);
-    let layer = GroupedQueryAttention::<EmbedDim, CausalMask, A, f64, Cpu>::build(&device);
+    let device = AutoDevice::seed_from_u64(3);
+    let layer = GroupedQueryAttention::<EmbedDim, CausalMask, A, f64, AutoDevice>::build(&device);
     let x = random::<(Batch, KLen, EmbedDim)>(1);
     let whole = layer.forward(x.clone(), &PaddingMask::without_padding((Batch, KLen))).unwrap();
-    let mut cache = GroupedKeyValueCache::<Batch, MaxLen, A, f64, Cpu>::new(&device, Batch).unwrap();
+    let mut cache = GroupedKeyValueCache::<Batch, MaxLen, A, f64, AutoDevice>::new(&device, Batch).unwrap();
     let prompt: F64<(Batch, QLen, EmbedDim)> = narrow(x.clone(), axis::<KLen>(), 0, QLen).unwrap();
     let rest: F64<(Batch, Width, EmbedDim)> = narrow(x, axis::<KLen>(), 4, Width).unwrap();
     let prompt = layer.forward_cached(prompt, &mut cache).unwrap();
@@ -83,20 +84,20 @@ fn only_rotary_positions_tell_the_order_of_keys() {
     fn last(x: F64<(Batch, QLen, EmbedDim)>) -> Vec<f64> {
         ops::select(x, axis::<QLen>(), 3).unwrap().as_vec()
     }
-    let plain = GroupedQueryAttention::<EmbedDim, NoMask, Plain, f64, Cpu>::build(&Cpu::default());
+    let plain = GroupedQueryAttention::<EmbedDim, NoMask, Plain, f64, AutoDevice>::build(&device());
     assert_close(
         &last(plain.forward(x.clone(), &padding).unwrap()),
         &last(plain.forward(swapped.clone(), &padding).unwrap()),
         1e-10,
     );
-    let rotated = GroupedQueryAttention::<EmbedDim, NoMask, Rotated, f64, Cpu>::build(&Cpu::default());
+    let rotated = GroupedQueryAttention::<EmbedDim, NoMask, Rotated, f64, AutoDevice>::build(&device());
     let (one, other) = (last(rotated.forward(x, &padding).unwrap()), last(rotated.forward(swapped, &padding).unwrap()));
     assert!(one.iter().zip(other).any(|(one, other)| (one - other).abs() > 1e-6));
 }
 
 #[test]
 fn a_gate_multiplies_the_hidden_vector() {
-    let layer = GatedFeedForward::<EmbedDim, Rotated, f64, Cpu>::build(&Cpu::seed_from_u64(1));
+    let layer = GatedFeedForward::<EmbedDim, Rotated, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(1));
     let x = random::<(Batch, QLen, EmbedDim)>(1);
     let norm = layer.norm.as_ref().unwrap();
     let matrix = |weight: Vec<f64>, x: &[f64]| -> Vec<f64> {
@@ -115,24 +116,26 @@ fn a_gate_multiplies_the_hidden_vector() {
         .collect();
     assert_close(&layer.forward(x.clone()).unwrap().as_vec(), &expected, 1e-10);
     check(x.clone(), |x| weighted_sum(layer.forward(x).unwrap()));
-    let attention = GroupedQueryAttention::<EmbedDim, CausalMask, Rotated, f64, Cpu>::build(&Cpu::seed_from_u64(1));
+    let attention =
+        GroupedQueryAttention::<EmbedDim, CausalMask, Rotated, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(1));
     check(x, |x| weighted_sum(attention.forward(x, &PaddingMask::without_padding((Batch, QLen))).unwrap()));
 }
 
 /// The block of `docs/llama.md`.
 mod page {
     include!("../../examples/llama_block/program.rs");
+    use dfdx::tensor::AutoDevice;
 
     #[test]
     fn block_of_the_page_is_that_of_the_modules() {
-        let device = Cpu::seed_from_u64(0);
-        let block = Block::<f64, Cpu>::build(&device);
-        let mut attention = GroupedQueryAttention::<EmbedDim, CausalMask, Llama, f64, Cpu>::build(&device);
+        let device = AutoDevice::seed_from_u64(0);
+        let block = Block::<f64, AutoDevice>::build(&device);
+        let mut attention = GroupedQueryAttention::<EmbedDim, CausalMask, Llama, f64, AutoDevice>::build(&device);
         attention.query_proj.weight = block.attention.query.clone();
         attention.key_proj.weight = block.attention.key.clone();
         attention.value_proj.weight = block.attention.value.clone();
         attention.output_proj.weight = block.attention.output.clone();
-        let mut feed_forward = GatedFeedForward::<EmbedDim, Llama, f64, Cpu>::build(&device);
+        let mut feed_forward = GatedFeedForward::<EmbedDim, Llama, f64, AutoDevice>::build(&device);
         feed_forward.gate.weight = rename(block.feed_forward.gate.clone(), axis::<GateDim>(), HiddenDim).unwrap();
         feed_forward.hidden.weight = block.feed_forward.hidden.clone();
         feed_forward.output.weight = block.feed_forward.output.clone();

@@ -1,7 +1,7 @@
 //! Losses beside cross-entropy: values against plain loops, and gradients against finite differences.
 
 use crate::finite_differences::{check, random};
-use crate::numbers::F64;
+use crate::numbers::{F64, device};
 use crate::recorded::Recorded;
 use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ dims! { Batch; Len; Two = 2; Three = 3; VocabSize = 5; }
 
 fn numbers<Dims: Shape>(seed: usize, shape: Dims) -> F64<Dims> {
     let number = |i: usize| ((i * 31 + seed * 17) % 23) as f64 / 4.0 - 2.5;
-    Cpu::default().tensor_from_vec((0..shape.num_elements()).map(number).collect(), shape)
+    device().tensor_from_vec((0..shape.num_elements()).map(number).collect(), shape)
 }
 
 fn log_softmax(logits: &[f64]) -> Vec<f64> {
@@ -36,7 +36,7 @@ proptest! {
         prop_assert!((mean_squared_error(x.clone(), &y).unwrap().array() - squares / count).abs() < 1e-12);
 
         let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
-        let target = Cpu::default().tensor_from_vec(y.as_vec().into_iter().map(sigmoid).collect(), shape);
+        let target = device().tensor_from_vec(y.as_vec().into_iter().map(sigmoid).collect(), shape);
         let log_likelihood = |(x, y): (f64, f64)| sigmoid(y) * sigmoid(x).ln() + (1.0 - sigmoid(y)) * (1.0 - sigmoid(x)).ln();
         let expected = -pairs().map(log_likelihood).sum::<f64>() / count;
         prop_assert!((binary_cross_entropy(x, &target).unwrap().array() - expected).abs() < 1e-12);
@@ -121,9 +121,8 @@ fn gradients() {
 fn logits_at_padding_may_be_nan() {
     let labels = LabelIds::from_ids(&[0, 2], Some(Fin::<VocabSize>::literal::<2>()), (Batch::new(1), Two)).unwrap();
     let logits = [0.0, 0.0, 0.0, 0.0, 0.0, f64::NAN, 0.0, 0.0, 0.0, 0.0];
-    let logits: F64<(Batch, Two, VocabSize)> =
-        Cpu::default().tensor_from_vec(logits.into(), (Batch::new(1), Two, VocabSize));
-    let single = Cpu::default().tensor_from_vec(logits.as_vec().iter().map(|x| *x as f32).collect(), *logits.shape());
+    let logits: F64<(Batch, Two, VocabSize)> = device().tensor_from_vec(logits.into(), (Batch::new(1), Two, VocabSize));
+    let single = device().tensor_from_vec(logits.as_vec().iter().map(|x| *x as f32).collect(), *logits.shape());
     for reduction in [Reduction::MeanPerSequence, Reduction::MeanTokens, Reduction::Sum] {
         assert!((cross_entropy(logits.clone(), &labels, reduction).unwrap().array() - 5f64.ln()).abs() < 1e-12);
         assert!((cross_entropy(single.clone(), &labels, reduction).unwrap().array() - 5f32.ln()).abs() < 1e-6);
@@ -150,8 +149,8 @@ fn a_tensor_is_its_own_target() {
 
 #[test]
 fn extreme_logits_have_finite_losses_and_gradients() {
-    let x: F64<(Three,)> = Cpu::default().tensor(vec![-1000.0, 0.0, 1000.0]);
-    let target: F64<(Three,)> = Cpu::default().tensor(vec![1.0, 1.0, 0.0]);
+    let x: F64<(Three,)> = device().tensor(vec![-1000.0, 0.0, 1000.0]);
+    let target: F64<(Three,)> = device().tensor(vec![1.0, 1.0, 0.0]);
     let loss = binary_cross_entropy(x.recorded(), &target).unwrap();
     assert!((loss.array() - (2000.0 + 2f64.ln()) / 3.0).abs() < 1e-9);
     assert_eq!(loss.backward().unwrap().of(&x).unwrap().as_vec(), [-1.0 / 3.0, -0.5 / 3.0, 1.0 / 3.0]);
@@ -173,7 +172,7 @@ fn the_number_of_classes_may_be_known_at_run_time() {
                 cross_entropy_with_label_smoothing(renamed, &at_run_time, Reduction::MeanAll, smoothing).unwrap();
             assert_eq!(found.array(), loss.array());
             let singles: Vec<f32> = logits.as_vec().into_iter().map(|x| x as f32).collect();
-            let singles = Cpu::default().tensor_from_vec(singles, (Len::new(4), Batch::new(5)));
+            let singles = device().tensor_from_vec(singles, (Len::new(4), Batch::new(5)));
             let single =
                 cross_entropy_with_label_smoothing(singles, &at_run_time, Reduction::MeanAll, smoothing).unwrap();
             assert!((f64::from(single.array()) - loss.array()).abs() < 1e-6);

@@ -2,9 +2,9 @@
 //! differences.
 
 use crate::finite_differences::{check, random, weighted_sum};
-use crate::numbers::{F64, assert_close, random_like, softmax};
+use crate::numbers::{F64, assert_close, device, random_like, softmax};
 use dfdx::shapes::Shape;
-use dfdx::tensor::{AsArray, Cpu, TensorFromVec};
+use dfdx::tensor::{AsArray, AutoDevice, TensorFromVec};
 use typed_transformer::nn::Linear;
 use typed_transformer::ops::{Padding, gt, kl_divergence, masked_mean, partial_cross_entropy};
 use typed_transformer::prelude::*;
@@ -17,11 +17,11 @@ ranks! { World; }
 dims! { Rows = 2; Columns = 3; Height = 4; Width = 5; NumClasses = 7; Batch; Len; }
 
 /// `true` at about two of three positions, and nowhere in the first sequence of more than one.
-fn padding<Positions: Shape + Default>(len: usize) -> Tensor<Positions, bool, Cpu> {
+fn padding<Positions: Shape + Default>(len: usize) -> Tensor<Positions, bool, AutoDevice> {
     let shape = Positions::default();
     let count = shape.num_elements();
     let number = |i: usize| if i % 3 == 1 || (i < len && len < count) { 0.0 } else { 1.0 };
-    let numbers: F64<Positions> = Cpu::default().tensor_from_vec((0..count).map(number).collect(), shape);
+    let numbers: F64<Positions> = device().tensor_from_vec((0..count).map(number).collect(), shape);
     gt(&numbers, 0.5).unwrap()
 }
 
@@ -142,7 +142,9 @@ macro_rules! check_sharded_loss {
         for (count, batch) in [(1, 3), (2, 3), (3, 4), (2, 4)] {
             let whole = Batch::new(batch);
             let ids: Vec<usize> = (0..batch * of_row).map(|i| (i * 5 + 3) % 7).collect();
-            let x = random_like(8, (whole, $(<$axis>::default(),)* Width));
+            let shape = (whole, $(<$axis>::default(),)* Width);
+            // Ranks are on the CPU.
+            let x: Tensor<_, f64, Cpu> = Cpu::default().tensor_from_vec(random_like(8, shape).as_vec(), shape);
             let labels = Indices::new(&ids, (whole, $(<$axis>::default(),)*), NumClasses).unwrap();
             for reduction in [Reduction::MeanAll, Reduction::MeanPerSequence] {
                 let loss = cross_entropy(head.forward(x.clone().put_tape(head.recording())).unwrap(), &labels, reduction).unwrap();
@@ -156,7 +158,7 @@ macro_rules! check_sharded_loss {
                     let shape = (rows, $(<$axis>::default(),)* Width);
                     let labels = Indices::new(&ids[start..end], (rows, $(<$axis>::default(),)*), NumClasses).unwrap();
                     let part32: Tensor<_, f32, Cpu> = Cpu::default().tensor_from_vec(to_single(part.to_vec()), shape);
-                    let part: F64<_> = Cpu::default().tensor_from_vec(part.to_vec(), shape);
+                    let part: Tensor<_, f64, Cpu> = Cpu::default().tensor_from_vec(part.to_vec(), shape);
                     let fused = partial_cross_entropy(single.forward(part32).unwrap(), &labels, reduction).unwrap();
                     let term = partial_cross_entropy(head.forward(part.put_tape(head.recording())).unwrap(), &labels, reduction).unwrap();
                     let loss = term.value().all_reduce(ranks).unwrap().into_inner();

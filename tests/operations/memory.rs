@@ -137,7 +137,7 @@ fn attention_keeps_nothing_for_each_query_and_key() {
     let padding = PaddingMask::without_padding((Batch, SeqLen));
     let memory = allocation_counter::measure(|| {
         let mask = mk_mask::<CausalMask, PadQueriesAndKeys, _, _>(&padding);
-        let query = x.clone().put_tape(OwnTape::<f32>::default());
+        let query = x.clone().put_tape(OwnTape::<f32, Cpu>::default());
         let (key, value) = (x.retaped(), x.retaped());
         let attended: Tensor<(Batch, SeqLen, Product<Heads, HeadDim>), f32, Cpu, _> =
             multi_head_attention(query, key, value, &mask, AttentionOptions::default()).unwrap();

@@ -2,9 +2,9 @@
 //! low-rank adaptation, and names of files whose axes merge.
 
 use crate::finite_differences::{check, check_parameter, random, weighted_sum};
-use crate::numbers::{F64, assert_close};
+use crate::numbers::{F64, assert_close, device};
 use crate::recorded::OwnTape;
-use dfdx::tensor::SplitTape;
+use dfdx::tensor::{AutoDevice, SplitTape};
 use typed_transformer::models::llama::{Llama, LlamaConfig};
 use typed_transformer::nn::{Linear, Lora};
 use typed_transformer::ops::{self, Activation, RelativeBuckets, Rotary, RotaryScaling, Tanh};
@@ -82,7 +82,7 @@ fn slow_pairs_of_rotary_positions_rotate_more_slowly() {
     let (factor, low, high, original_len) = (8.0, 1.0, 4.0, 64);
     let scaling = RotaryScaling { factor, low_frequency_factor: low, high_frequency_factor: high, original_len };
     let rotary = Rotary { scaling: Some(scaling), ..Rotary::halves(1000.0) };
-    let ones: F64<(Batch, Const<1>, EmbedDim)> = dfdx::tensor::OnesTensor::ones(&Cpu::default());
+    let ones: F64<(Batch, Const<1>, EmbedDim)> = dfdx::tensor::OnesTensor::ones(&device());
     let rotated = ops::rotary_positions(ones, axis::<Const<1>>(), 3, rotary).unwrap().as_vec();
     for pair in 0..6 {
         // `_compute_llama3_parameters` of transformers.
@@ -109,9 +109,9 @@ fn slow_pairs_of_rotary_positions_rotate_more_slowly() {
 #[test]
 fn gradients() {
     check(random::<(Batch, QLen, EmbedDim)>(1), |x| weighted_sum(Tanh::apply(x).unwrap()));
-    let device = Cpu::seed_from_u64(1);
-    let map = Linear::<EmbedDim, HiddenDim, f64, Cpu>::build(&device);
-    let mut lora = Lora::<EmbedDim, HiddenDim, Rank, f64, Cpu>::build(&device);
+    let device = AutoDevice::seed_from_u64(1);
+    let map = Linear::<EmbedDim, HiddenDim, f64, AutoDevice>::build(&device);
+    let mut lora = Lora::<EmbedDim, HiddenDim, Rank, f64, AutoDevice>::build(&device);
     lora.b = random(2);
     let x = random::<(Batch, QLen, EmbedDim)>(3);
     check(x.clone(), |x| weighted_sum(lora.forward(x, &map.weight, Some(&map.bias), 3.0).unwrap()));
@@ -142,11 +142,11 @@ struct Adapters<E, D> {
 }
 
 /// The model with the adapters merged into its gates, and the tape.
-fn adapted<T: Tape<f32, Cpu>>(
-    base: &Llama<Small, f32, Cpu>,
-    adapters: &Adapters<f32, Cpu>,
+fn adapted<T: Tape<f32, AutoDevice>>(
+    base: &Llama<Small, f32, AutoDevice>,
+    adapters: &Adapters<f32, AutoDevice>,
     mut tape: T,
-) -> (Llama<Small, f32, Cpu>, T) {
+) -> (Llama<Small, f32, AutoDevice>, T) {
     let mut model = base.clone();
     for (layer, gate) in model.layers.iter_mut().zip(&adapters.gates) {
         (layer.feed_forward.gate, tape) = gate.merged(&layer.feed_forward.gate, 8.0, tape).unwrap().split_tape();
@@ -156,9 +156,9 @@ fn adapted<T: Tape<f32, Cpu>>(
 
 #[test]
 fn adapters_train_alone() {
-    let device = Cpu::seed_from_u64(5);
-    let base = Llama::<Small, f32, Cpu>::build(&device);
-    let mut adapters = Adapters::<f32, Cpu>::build(&device);
+    let device = AutoDevice::seed_from_u64(5);
+    let base = Llama::<Small, f32, AutoDevice>::build(&device);
+    let mut adapters = Adapters::<f32, AutoDevice>::build(&device);
     let before = base.layers[0].feed_forward.gate.as_vec();
     let ids: Vec<usize> = (0..14).map(|i| i * 5 % 11).collect();
     let ids = TokenIds::from_ids(&ids, None, (Batch, KLen)).unwrap();

@@ -1,7 +1,7 @@
 //! Operations that find axes by name, at every rank: their results against the definition, their gradients against
 //! finite differences in `f64`, and their run-time errors.
 
-use crate::numbers::{F64, Taped, assert_close, positive_like as random};
+use crate::numbers::{F64, Taped, assert_close, device, positive_like as random};
 use crate::recorded::Recorded;
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use typed_transformer::dims::{DataShape, EndsIn};
@@ -26,7 +26,7 @@ fn check<Dims: Shape>(input: &F64<Dims>, run: impl Fn(Taped<Dims>) -> Taped<()>)
         let at = |step: f64| {
             let mut elements = input.as_vec();
             elements[i] += step;
-            let shifted: F64<Dims> = Cpu::default().tensor_from_vec(elements, *input.shape());
+            let shifted: F64<Dims> = device().tensor_from_vec(elements, *input.shape());
             run(shifted.recorded()).array()
         };
         let slope = (at(STEP) - at(-STEP)) / (2.0 * STEP);
@@ -150,7 +150,7 @@ fn axes_of_rank_six_are_found_by_name() {
 }
 
 fn ones() -> F64<(EmbedDim, Groups)> {
-    Cpu::default().ones()
+    device().ones()
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! known at run time. Their numbers are compared with those of loops over vectors.
 
 use crate::numbers::{assert_close, positive_like as random, softmax};
+use dfdx::tensor::AutoDevice;
 use typed_transformer::dims::{WindowOf, Windows};
 use typed_transformer::nn::{Linear, init};
 use typed_transformer::ops::{
@@ -45,8 +46,8 @@ impl<L: ConstDim, M: ConstDim, I: ConstDim, K: ConstDim, E: Real, D: Backend<E>>
 #[test]
 fn a_perceiver() {
     let (batch, len, real) = (Batch::new(2), SeqLen::new(7), 5);
-    let device = Cpu::seed_from_u64(0);
-    let model = Perceiver::<Latents, LatentDim, InputDim, QKDim, f64, Cpu>::build(&device);
+    let device = AutoDevice::seed_from_u64(0);
+    let model = Perceiver::<Latents, LatentDim, InputDim, QKDim, f64, AutoDevice>::build(&device);
     let x = random(1, (batch, len, InputDim));
     let is_real = device.tensor((Vec::from_iter((0..14).map(|i| i % 7 < real)), (batch, len)));
     let found = model.forward(x.clone(), &is_real).unwrap();
@@ -224,8 +225,8 @@ fn unit<A: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
 
 #[test]
 fn a_contrastive_loss() {
-    let device = Cpu::seed_from_u64(5);
-    let mut model = Clip::<InputDim, LatentDim, SharedDim, f64, Cpu>::build(&device);
+    let device = AutoDevice::seed_from_u64(5);
+    let mut model = Clip::<InputDim, LatentDim, SharedDim, f64, AutoDevice>::build(&device);
     let (images, texts) = (random(6, (Images::new(4), InputDim)), random(7, (Texts::new(4), LatentDim)));
     let order = [2, 0, 3, 1];
     let pairs = Indices::new(&order, (Images::new(4),), Texts::new(4)).unwrap();

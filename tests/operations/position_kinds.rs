@@ -2,7 +2,8 @@
 //! groups of heads.
 
 use crate::finite_differences::{check, random, weighted_sum};
-use crate::numbers::{F64, Taped, assert_close};
+use crate::numbers::{F64, Taped, assert_close, device};
+use dfdx::tensor::AutoDevice;
 use typed_transformer::mask::{CausalKind, SlidingWindow};
 use typed_transformer::nn::{
     Block, Conventions, HasPositionsFor, KeyValueCache, NoPositions, NormPlacement, PositionKind, RotaryPositions,
@@ -51,8 +52,8 @@ arch!(Rotated, RotaryPositions);
 arch!(Unordered, NoPositions);
 arch!(Waves, Sinusoidal);
 
-type Standard<A, Mask> = SelfAttention<EmbedDim, Mask, A, f64, Cpu>;
-type Grouped<A> = GroupedQueryAttention<EmbedDim, CausalMask, A, f64, Cpu>;
+type Standard<A, Mask> = SelfAttention<EmbedDim, Mask, A, f64, AutoDevice>;
+type Grouped<A> = GroupedQueryAttention<EmbedDim, CausalMask, A, f64, AutoDevice>;
 
 /// Gives the grouped attention, which has one group for each head, the weights of the standard one.
 fn grouped<A>(standard: &Standard<A, CausalMask>) -> Grouped<A>
@@ -60,7 +61,7 @@ where
     A: GroupedQuery<NumKeyValueHeads = NumHeads, GroupSize = One, QKDim = HeadDim, VODim = VODim>
         + Arch<NumHeads = Product<NumHeads, One>>,
 {
-    let mut grouped = Grouped::<A>::build(&Cpu::default());
+    let mut grouped = Grouped::<A>::build(&device());
     let attention = &standard.attention;
     grouped.query_proj.weight.copy_from(&attention.query_proj.weight.as_vec());
     grouped.key_proj.weight.copy_from(&attention.key_proj.weight.as_vec());
@@ -73,14 +74,14 @@ where
 fn rotary_positions_are_those_of_groups_of_one_head() {
     let x = random::<(Batch, KLen, EmbedDim)>(1);
     let padding = PaddingMask::without_padding((Batch, KLen));
-    let rotated = Standard::<Rotated, CausalMask>::build(&Cpu::seed_from_u64(1));
+    let rotated = Standard::<Rotated, CausalMask>::build(&AutoDevice::seed_from_u64(1));
     assert_close(
         &rotated.forward(x.clone(), &padding).unwrap().as_vec(),
         &grouped(&rotated).forward(x.clone(), &padding).unwrap().as_vec(),
         1e-10,
     );
     // Without rotary positions the same weights give something else.
-    let mut unordered = Standard::<Unordered, CausalMask>::build(&Cpu::default());
+    let mut unordered = Standard::<Unordered, CausalMask>::build(&device());
     unordered.attention.query_proj.weight.copy_from(&rotated.attention.query_proj.weight.as_vec());
     unordered.attention.key_proj.weight.copy_from(&rotated.attention.key_proj.weight.as_vec());
     let weights = |layer: Vec<f64>| layer.iter().sum::<f64>();
@@ -95,11 +96,11 @@ fn rotary_positions_are_those_of_groups_of_one_head() {
 #[test]
 fn the_kernel_of_the_processor_leaves_rotary_positions_to_the_definition() {
     let x = random::<(Batch, KLen, EmbedDim)>(2);
-    let single: Tensor<(Batch, KLen, EmbedDim), f32, Cpu> =
-        Cpu::default().tensor(x.as_vec().iter().map(|x| *x as f32).collect::<Vec<_>>());
+    let single: Tensor<(Batch, KLen, EmbedDim), f32, AutoDevice> =
+        device().tensor(x.as_vec().iter().map(|x| *x as f32).collect::<Vec<_>>());
     let padding = PaddingMask::without_padding((Batch, KLen));
-    let double = Standard::<Rotated, CausalMask>::build(&Cpu::seed_from_u64(4));
-    let layer = SelfAttention::<EmbedDim, CausalMask, Rotated, f32, Cpu>::build(&Cpu::seed_from_u64(4));
+    let double = Standard::<Rotated, CausalMask>::build(&AutoDevice::seed_from_u64(4));
+    let layer = SelfAttention::<EmbedDim, CausalMask, Rotated, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(4));
     let (found, expected) =
         (layer.forward(single, &padding).unwrap().as_vec(), double.forward(x, &padding).unwrap().as_vec());
     for (found, expected) in found.iter().zip(expected) {
@@ -111,7 +112,8 @@ fn the_kernel_of_the_processor_leaves_rotary_positions_to_the_definition() {
 fn without_positions_a_token_is_its_embedding() {
     let ids = TokenIds::from_ids(&[1, 5, 5, 0, 8, 5, 5, 1], None, (Batch, QLen)).unwrap();
     fn embeds<A: HasPositionsFor<EmbedDim>>(ids: &TokenIds<Batch, QLen, VocabSize>) -> [Vec<f64>; 2] {
-        let embedder = Embedder::<VocabSize, MaxLen, EmbedDim, A, f64, Cpu>::build(&Cpu::seed_from_u64(5));
+        let embedder =
+            Embedder::<VocabSize, MaxLen, EmbedDim, A, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(5));
         let tokens = embedder.token_embedder.forward(ids, NoneTape).unwrap().as_vec();
         [embedder.forward(ids, NoneTape).unwrap().as_vec(), tokens]
     }
@@ -125,11 +127,11 @@ fn without_positions_a_token_is_its_embedding() {
 
 /// The output of a layer for a whole sequence, and for its parts one after the other.
 fn in_parts<A: Arch, Mask: CausalKind>() {
-    let device = Cpu::seed_from_u64(3);
-    let layer = Block::<EmbedDim, Mask, A, f64, Cpu>::build(&device);
+    let device = AutoDevice::seed_from_u64(3);
+    let layer = Block::<EmbedDim, Mask, A, f64, AutoDevice>::build(&device);
     let x = random::<(Batch, KLen, EmbedDim)>(1);
     let whole = layer.forward(x.clone(), &PaddingMask::without_padding((Batch, KLen))).unwrap();
-    let mut cache = KeyValueCache::<Batch, MaxLen, A, f64, Cpu>::new(&device, Batch).unwrap();
+    let mut cache = KeyValueCache::<Batch, MaxLen, A, f64, AutoDevice>::new(&device, Batch).unwrap();
     let prompt: F64<(Batch, QLen, EmbedDim)> = narrow(x.clone(), axis::<KLen>(), 0, QLen).unwrap();
     let mut parts = vec![layer.forward_cached(prompt, &mut cache).unwrap().as_vec()];
     for start in 4..7 {

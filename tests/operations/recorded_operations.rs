@@ -49,7 +49,7 @@ fn tokens<S: AtMost<MaxSeqLen>>(len: S) -> TokenIds<Batch, S, VocabSize> {
 #[test]
 fn an_operation_of_dfdx_is_counted() {
     let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().sample_normal();
-    let (_, mut tape) = x.put_tape(OwnTape::<f32>::default()).square().sum::<Rank0, _>().split_tape();
+    let (_, mut tape) = x.put_tape(OwnTape::<f32, Cpu>::default()).square().sum::<Rank0, _>().split_tape();
     assert_eq!(tape.shared().unwrap().num_dfdx_operations(), 2);
 }
 

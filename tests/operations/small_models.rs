@@ -45,7 +45,8 @@ impl<S: ConstDim, M: ConstDim, Hidden: ConstDim, C: ConstDim, E: Real, D: Backen
 
 #[test]
 fn a_mixer_learns_to_classify() {
-    let mut model = Mixer::<Places, EmbedDim, TokensDim, NumClasses, f64, Cpu>::build(&Cpu::seed_from_u64(0));
+    let mut model =
+        Mixer::<Places, EmbedDim, TokensDim, NumClasses, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(0));
     let batch = Batch::new(9);
     let x = random_like(1, (batch, Places, EmbedDim));
     let labels = Indices::new(&[0, 1, 2, 2, 1, 0, 0, 2, 1], (batch,), NumClasses).unwrap();
@@ -125,7 +126,7 @@ impl<H: ConstDim, W: ConstDim, M: ConstDim, E: Real, D: Backend<E>> Pointer<H, W
 
 #[test]
 fn a_pointer_reads_a_grid() {
-    let model = Pointer::<Height, Width, EmbedDim, f64, Cpu>::build(&Cpu::seed_from_u64(4));
+    let model = Pointer::<Height, Width, EmbedDim, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(4));
     let grid = random_like(5, (Batch::new(3), Height, Width, EmbedDim));
     let reading = model.forward(&grid).unwrap();
     let (query, vectors) = (model.query.as_vec(), grid.as_vec());
@@ -157,8 +158,8 @@ fn an_operand_says_where_its_windows_are() {
 /// The student's distribution over classes is drawn to the teacher's, row by row, without a mask.
 #[test]
 fn a_student_follows_its_teacher() {
-    let mut student = Linear::<EmbedDim, NumClasses, f64, Cpu>::build(&Cpu::seed_from_u64(8));
-    let teacher = Linear::<EmbedDim, NumClasses, f64, Cpu>::build(&Cpu::seed_from_u64(9));
+    let mut student = Linear::<EmbedDim, NumClasses, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(8));
+    let teacher = Linear::<EmbedDim, NumClasses, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(9));
     let x = random_like(10, (Batch::new(8), EmbedDim));
     let target = log_softmax_over(teacher.forward(x.clone()).unwrap(), axis::<NumClasses>()).unwrap();
     let loss = |student: &Linear<_, _, _, _>| {

@@ -2,11 +2,11 @@
 //! and the kernels against the definitions.
 
 use crate::finite_differences::{check, check_parameter, random, weighted_sum};
-use crate::numbers::{F64, assert_close, random_like};
+use crate::numbers::{F64, assert_close, device, random_like};
 use crate::recorded::Recorded;
 use dfdx::shapes::Shape;
-use dfdx::tensor::{AsArray, Cpu, TensorFromVec};
-use dfdx::tensor_ops::SumTo;
+use dfdx::tensor::{AsArray, AutoDevice, TensorFromVec};
+use dfdx::tensor_ops::{ReshapeTo, SumTo};
 use typed_transformer::dims::{DataShape, EndsIn, NamedShape};
 use typed_transformer::nn::{Conventions, GatedFeedForward, NormPlacement};
 use typed_transformer::ops::{Relu, residual};
@@ -38,11 +38,11 @@ impl<const EXTRA: usize> Arch for Model<EXTRA> {
 }
 
 /// The same numbers in `f32`, whose operations have kernels.
-fn single<Dims: Shape>(x: &F64<Dims>) -> Tensor<Dims, f32, Cpu> {
-    Cpu::default().tensor_from_vec(x.as_vec().into_iter().map(|x| x as f32).collect(), *x.shape())
+fn single<Dims: Shape>(x: &F64<Dims>) -> Tensor<Dims, f32, AutoDevice> {
+    device().tensor_from_vec(x.as_vec().into_iter().map(|x| x as f32).collect(), *x.shape())
 }
 
-fn double<Dims: Shape>(x: &Tensor<Dims, f32, Cpu>) -> Vec<f64> {
+fn double<Dims: Shape>(x: &Tensor<Dims, f32, AutoDevice>) -> Vec<f64> {
     x.as_vec().into_iter().map(f64::from).collect()
 }
 
@@ -54,7 +54,10 @@ fn residuals<Dims: Shape + Default + NamedShape>() {
     check(x.clone(), |x| weighted_sum(residual(x, y.retaped()).unwrap()));
     check(y, |y| weighted_sum(residual(x.retaped(), y).unwrap()));
     // A tensor is added to itself.
-    let gradient = residual(x.recorded(), x.retaped()).unwrap().sum().backward().unwrap().of(&x).unwrap().as_vec();
+    let count = x.shape().num_elements();
+    // On a GPU, dfdx cannot sum a tensor without axes.
+    let sum = residual(x.recorded(), x.retaped()).unwrap().reshape_like(&(count,)).sum();
+    let gradient = sum.backward().unwrap().of(&x).unwrap().as_vec();
     assert!(gradient.iter().all(|gradient| *gradient == 2.0));
 }
 
@@ -96,7 +99,11 @@ fn norm(weight: &[f64], bias: &[f64], x: &[f64]) -> Vec<f64> {
 }
 
 /// `x + f(norm(x))` of each row.
-fn sublayer(x: &[f64], norm_params: &Norm<EmbedDim, impl Arch, f64, Cpu>, f: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+fn sublayer(
+    x: &[f64],
+    norm_params: &Norm<EmbedDim, impl Arch, f64, AutoDevice>,
+    f: impl Fn(&[f64]) -> Vec<f64>,
+) -> Vec<f64> {
     let (weight, bias) = (norm_params.weight.as_vec(), norm_params.bias.as_ref().unwrap().as_vec());
     let of_row = |row: &[f64]| -> Vec<f64> {
         let output = f(&norm(&weight, &bias, row));
@@ -106,13 +113,13 @@ fn sublayer(x: &[f64], norm_params: &Norm<EmbedDim, impl Arch, f64, Cpu>, f: imp
 }
 
 /// A norm whose parameters are not those that it starts with.
-fn set_norm<A: Arch>(norm: &mut Option<Norm<EmbedDim, A, f64, Cpu>>) {
+fn set_norm<A: Arch>(norm: &mut Option<Norm<EmbedDim, A, f64, AutoDevice>>) {
     let norm = norm.as_mut().unwrap();
     (norm.weight, norm.bias) = (random(11), Some(random(12)));
 }
 
 fn feed_forward<Dims: Shape + Default + EndsIn<EmbedDim, Before: DataShape>, const EXTRA: usize>() {
-    let mut layer = FeedForward::<EmbedDim, Model<EXTRA>, f64, Cpu>::build(&Cpu::seed_from_u64(3));
+    let mut layer = FeedForward::<EmbedDim, Model<EXTRA>, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(3));
     set_norm(&mut layer.norm);
     let x = random::<Dims>(4);
     let layers: Vec<_> = layer.inner.iter().map(|l| (l.weight.as_vec(), l.bias.as_ref().unwrap().as_vec())).collect();
@@ -133,7 +140,7 @@ fn feed_forward<Dims: Shape + Default + EndsIn<EmbedDim, Before: DataShape>, con
     });
 
     // The kernel of the whole sublayer.
-    let mut fused = FeedForward::<EmbedDim, Model<EXTRA>, f32, Cpu>::build(&Cpu::default());
+    let mut fused = FeedForward::<EmbedDim, Model<EXTRA>, f32, AutoDevice>::build(&device());
     (fused.hidden.weight, fused.hidden.bias) = (single(&hidden.weight), hidden.bias.as_ref().map(single));
     (fused.output.weight, fused.output.bias) = (single(&output.weight), output.bias.as_ref().map(single));
     for (to, from) in fused.inner.iter_mut().zip(&layer.inner) {
@@ -149,7 +156,7 @@ fn feed_forward<Dims: Shape + Default + EndsIn<EmbedDim, Before: DataShape>, con
 }
 
 fn gated_feed_forward<Dims: Shape + Default + EndsIn<EmbedDim, Before: DataShape>>() {
-    let mut layer = GatedFeedForward::<EmbedDim, Model<0>, f64, Cpu>::build(&Cpu::seed_from_u64(5));
+    let mut layer = GatedFeedForward::<EmbedDim, Model<0>, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(5));
     set_norm(&mut layer.norm);
     let x = random::<Dims>(6);
     let of = |l: &[f64], b: Option<Vec<f64>>, x: &[f64]| linear(l, &b.unwrap(), x);

@@ -1,9 +1,10 @@
 //! The tape: clones record to one pass, passes that meet become one, and a pass runs backward once. Kernels and dfdx's
 //! methods take turns in `f32`, and the gradients are those of the same function in `f64`, which has no kernels.
 
-use crate::numbers::random_like;
+use crate::numbers::{device, random_like};
 use crate::recorded::{OwnTape, Recorded};
 use dfdx::shapes::{Axes2, Axis, Shape};
+use dfdx::tensor::AutoDevice;
 use dfdx::tensor::*;
 use dfdx::tensor_ops::*;
 use typed_transformer::nn::Linear;
@@ -19,23 +20,23 @@ mod turns;
 
 /// A square, so that permuted and broadcast tensors have its shape.
 type Square = (EmbedDim, EmbedDim);
-type Leaf<E> = Tensor<Square, E, Cpu>;
-type Taped<E, Dims = Square> = Tensor<Dims, E, Cpu, OwnTape<E>>;
+type Leaf<E> = Tensor<Square, E, AutoDevice>;
+type Taped<E, Dims = Square> = Tensor<Dims, E, AutoDevice, OwnTape<E>>;
 type Loss<E> = Taped<E, ()>;
 
 fn leaf<E: Real>(seed: u64) -> Leaf<E>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     // Numbers that both types represent exactly.
     let elements = random_like(seed, Square::default()).as_vec();
     let elements = elements.into_iter().map(|x| E::from_f64(f64::from(x as f32)).unwrap());
-    Cpu::default().tensor_from_vec(elements.collect(), Square::default())
+    device().tensor_from_vec(elements.collect(), Square::default())
 }
 
-fn as_f64<Dims: Shape, E: Real>(tensor: &Tensor<Dims, E, Cpu>) -> Vec<f64>
+fn as_f64<Dims: Shape, E: Real>(tensor: &Tensor<Dims, E, AutoDevice>) -> Vec<f64>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     tensor.as_vec().into_iter().map(|x| x.to_f64().unwrap()).collect()
 }
@@ -43,7 +44,7 @@ where
 /// A loss of dfdx's methods.
 fn sum_of_squares<E: Real>(x: Taped<E>) -> Loss<E>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     x.square().sum()
 }
@@ -51,7 +52,7 @@ where
 /// A loss that is a kernel.
 fn cross_entropy_of_rows<E: Real>(logits: Taped<E>) -> Loss<E>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let labels = Indices::new(&[3, 1, 4, 1, 5, 2, 6], (EmbedDim,), EmbedDim).unwrap();
     cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
@@ -60,7 +61,7 @@ where
 /// The gradients of `x` and of `weight`.
 fn gradients<E: Real>(x: &Leaf<E>, weight: &Leaf<E>, loss: Loss<E>) -> [Vec<f64>; 2]
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let mut gradients = loss.backward().unwrap();
     [as_f64(&gradients.of(x).unwrap()), as_f64(&gradients.of(weight).unwrap())]
@@ -82,7 +83,7 @@ macro_rules! assert_agrees {
     ($what:expr, |$x:ident, $weight:ident, $loss:ident| $result:expr) => {{
         fn of<E: Real>($loss: fn(Taped<E>) -> Loss<E>) -> [Vec<f64>; 2]
         where
-            Cpu: Backend<E>,
+            AutoDevice: Backend<E>,
         {
             let ($x, $weight): (Leaf<E>, Leaf<E>) = (leaf(1), leaf(2));
             let result: Loss<E> = $result;
@@ -204,7 +205,7 @@ fn a_loss_is_used_twice() {
 fn a_tensor_used_after_the_backward_pass_is_an_error() {
     fn check<E: Real>()
     where
-        Cpu: Backend<E>,
+        AutoDevice: Backend<E>,
     {
         let (x, weight): (Leaf<E>, Leaf<E>) = (leaf(1), leaf(2));
         let hidden = linear(x.recorded(), &weight, None).unwrap();
@@ -229,17 +230,18 @@ fn a_tensor_used_after_the_backward_pass_is_an_error() {
 
 #[test]
 fn a_pass_that_meets_an_accumulating_one_adds_to_its_gradients() {
-    type Layer<E> = Linear<EmbedDim, EmbedDim, E, Cpu>;
+    type Layer<E> = Linear<EmbedDim, EmbedDim, E, AutoDevice>;
     fn check<E: Real>()
     where
-        Cpu: Backend<E>,
+        AutoDevice: Backend<E>,
     {
-        let model = Layer::<E>::build(&Cpu::seed_from_u64(0));
+        let model = Layer::<E>::build(&AutoDevice::seed_from_u64(0));
         let (x, y): (Leaf<E>, Leaf<E>) = (leaf(5), leaf(6));
         let first = || {
             model.forward(x.clone().put_tape(model.recording())).unwrap().square().sum::<(), _>().backward().unwrap()
         };
-        let weight_gradient = |mut gradients: GradientsOf<Layer<E>, E>| as_f64(&gradients.of(&model.weight).unwrap());
+        let weight_gradient =
+            |mut gradients: GradientsOf<Layer<E>, E, AutoDevice>| as_f64(&gradients.of(&model.weight).unwrap());
         let alone = |x: &Leaf<E>| {
             let output = model.forward(x.clone().put_tape(model.recording())).unwrap();
             weight_gradient(output.square().sum::<(), _>().backward().unwrap())
@@ -255,7 +257,7 @@ fn a_pass_that_meets_an_accumulating_one_adds_to_its_gradients() {
         }
         // Neither sum can be the other's start.
         let [one, other] = [&x, &y].map(|x| model.forward(x.clone().put_tape(first().into_recording())).unwrap());
-        let loss: Tensor<(), E, Cpu, _> = residual(one, other).unwrap().square().sum();
+        let loss: Tensor<(), E, AutoDevice, _> = residual(one, other).unwrap().square().sum();
         assert_eq!(loss.backward().err(), Some(OpError::TwoAccumulators));
     }
     check::<f32>();
@@ -265,10 +267,10 @@ fn a_pass_that_meets_an_accumulating_one_adds_to_its_gradients() {
 /// The same methods of dfdx on its own tape and on the crate's.
 #[test]
 fn gradients_equal_to_the_bit_those_of_dfdx() {
-    fn loss<T: dfdx::tensor::Tape<f32, Cpu>>(
-        x: Tensor<Square, f32, Cpu, T>,
+    fn loss<T: dfdx::tensor::Tape<f32, AutoDevice>>(
+        x: Tensor<Square, f32, AutoDevice, T>,
         weight: &Leaf<f32>,
-    ) -> Tensor<(), f32, Cpu, T> {
+    ) -> Tensor<(), f32, AutoDevice, T> {
         let hidden = x.matmul(weight.clone().permute::<Square, Axes2<1, 0>>()).fast_gelu();
         let product = hidden.matmul(weight.clone()).softmax::<Axis<1>>();
         (product.retaped::<T>().sin() + product).square().mean()

@@ -2,9 +2,10 @@
 
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
-use crate::numbers::{F64, Taped, random_like, weights};
+use crate::numbers::{F64, Taped, device, random_like, weights};
 use crate::recorded::Recorded;
 use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::AutoDevice;
 use dfdx::tensor::*;
 use dfdx::tensor_ops::*;
 use typed_transformer::train::{Backpropagate, GradientsOf};
@@ -15,9 +16,10 @@ pub fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
 
 /// A scalar in which every element has another weight.
 pub fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
-    let weights = weights(output.shape().num_elements());
-    let weights: F64<Dims> = output.device().clone().tensor_from_vec(weights, *output.shape());
-    (output * weights).sum()
+    let count = output.shape().num_elements();
+    let weights: F64<Dims> = output.device().clone().tensor_from_vec(weights(count), *output.shape());
+    // On a GPU, dfdx cannot sum a tensor without axes.
+    (output * weights).reshape_like(&(count,)).sum()
 }
 
 /// Compares the recorded gradient of the input with finite differences.
@@ -26,7 +28,7 @@ pub fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Di
     const STEP: f64 = 1e-5;
     let gradient = function(input.recorded()).backward().unwrap().of(&input).unwrap().as_vec();
     let at = |elements: Vec<f64>| {
-        let shifted: F64<Dims> = Cpu::default().tensor_from_vec(elements, Dims::default());
+        let shifted: F64<Dims> = device().tensor_from_vec(elements, Dims::default());
         function(shifted.recorded()).array()
     };
     for i in 0..gradient.len() {
@@ -44,7 +46,7 @@ pub fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Di
 #[track_caller]
 pub fn check_parameter<Dims: Shape + Default>(
     parameter: &F64<Dims>,
-    gradients: &mut GradientsOf<(), f64>,
+    gradients: &mut GradientsOf<(), f64, AutoDevice>,
     value: impl Fn(&F64<Dims>) -> f64,
 ) {
     const STEP: f64 = 1e-5;
@@ -53,7 +55,7 @@ pub fn check_parameter<Dims: Shape + Default>(
         let shifted = |step: f64| {
             let mut elements = parameter.as_vec();
             elements[i] += step;
-            value(&Cpu::default().tensor_from_vec(elements, Dims::default()))
+            value(&device().tensor_from_vec(elements, Dims::default()))
         };
         let slope = (shifted(STEP) - shifted(-STEP)) / (2.0 * STEP);
         let difference = (slope - gradient[i]).abs();

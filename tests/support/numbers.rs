@@ -7,8 +7,24 @@ use dfdx::{shapes::Shape, tensor::*};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::ops::{Div, Range};
 
-pub type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
+pub type F64<Dims, T = NoneTape> = Tensor<Dims, f64, AutoDevice, T>;
 pub type Taped<Dims> = F64<Dims, OwnTape<f64>>;
+
+/// The device of a test.
+#[cfg(not(feature = "cuda"))]
+pub fn device() -> Cpu {
+    Cpu::default()
+}
+
+/// The device of a test. Each one that is made on a GPU loads its kernels anew, and the last one that is dropped ends the
+/// GPU's context, so a test has one, and one stays.
+#[cfg(feature = "cuda")]
+pub fn device() -> Cuda {
+    static FIRST: std::sync::Once = std::sync::Once::new();
+    FIRST.call_once(|| std::mem::forget(Cuda::default()));
+    thread_local!(static DEVICE: Cuda = Cuda::default());
+    DEVICE.with(Clone::clone)
+}
 
 /// Numbers from -1 to 1.
 pub fn random_like<Dims: Shape>(seed: u64, shape: Dims) -> F64<Dims> {
@@ -21,7 +37,7 @@ pub fn positive_like<Dims: Shape>(seed: u64, shape: Dims) -> F64<Dims> {
 }
 
 pub fn random_in<Dims: Shape>(range: Range<f64>, rng: &mut StdRng, shape: Dims) -> F64<Dims> {
-    Cpu::default().tensor_from_vec(draw(range, rng, shape.num_elements()), shape)
+    device().tensor_from_vec(draw(range, rng, shape.num_elements()), shape)
 }
 
 // Code that does not depend on the dimensions is a function of its own, here and below, so it is compiled once.

@@ -3,11 +3,11 @@
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
 use dfdx::shapes::Shape;
-use dfdx::tensor::{Cpu, PutTape, Storage, Tensor};
+use dfdx::tensor::{AutoDevice, PutTape, Storage, Tensor};
 use typed_transformer::{ops::Real, prelude::Device, train::Recording};
 
 /// A tape of its own.
-pub type OwnTape<E, D = Cpu> = Recording<(), E, D>;
+pub type OwnTape<E, D = AutoDevice> = Recording<(), E, D>;
 
 /// A leaf, whose gradient the backward pass keeps.
 pub trait Recorded {

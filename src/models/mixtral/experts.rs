@@ -7,7 +7,6 @@ use crate::tokens::{Fin, Indices};
 use crate::{dims, einsum, module};
 use dfdx::shapes::{ConstDim as _, HasShape};
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::ReshapeTo;
 use std::fmt::Display;
 
 /// The best experts for each token, weighted by the softmax of the router's logits for them.
@@ -50,7 +49,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExper
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let shape @ (batch, len, width) = *x.shape();
         let tokens = Tokens::new(batch.size() * len.size());
-        let x = x.try_reshape_like(&(One, tokens, width)).map_err(reshape_error)?;
+        let x = D::reshape(x, (One, tokens, width)).map_err(reshape_error)?;
         let logits = linear(x.clone(), &self.router, None)?; // (One, Tokens, NumExperts)
         let (logits, chosen) = top_k(logits, axis::<Config::NumExperts>(), ExpertsPerToken::<Config>::default())?;
         let chosen: Indices<(One, Tokens, ExpertsPerToken<Config>), Config::NumExperts> = chosen;
@@ -75,7 +74,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExper
                 output = residual(output, routed::<Config, _, _, _, _>(expert, x.clone(), weight, tokens_of_expert)?)?;
             }
         }
-        output.try_reshape_like(&shape).map_err(reshape_error)
+        D::reshape(output, shape).map_err(reshape_error)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::mask::AttentionMask;
 use crate::nn::{CacheUpdate, Keys, LayerNorm, Linear, Precision, Values, Weight, init};
 use crate::ops::{Activation, AttentionOptions, Gelu, OpError, Real, conv1d, multi_head_attention, rename, residual};
 use crate::{dims, module};
-use dfdx::{shapes::HasShape, tensor::Tensor, tensor_ops::ReshapeTo};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// The keys and the values of `Len` positions.
 type KeysAndValues<B, Len, Config, E, D, T> =
@@ -38,7 +38,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Convolution<InDi
         let (batch, len, _) = *x.shape();
         let x: Tensor<(B, Places, InDim), E, D, T> = rename(x, axis::<Len>(), Places::new(len.size()))?;
         let x = conv1d(x, &self.weight, Some(&self.bias), stride, Const::<1>)?;
-        x.try_reshape_like(&(batch, to, OutDim::default()))
+        D::reshape(x, (batch, to, OutDim::default()))
             .map_err(|error| OpError::Device { op: "convolution", message: error.to_string() })
     }
 }

@@ -13,9 +13,9 @@ use crate::backend::{Arithmetic, Backend, Linear, Tape, linear_kernel, run_kerne
 use crate::dims;
 use dfdx::shapes::{Axes2, HasShape, Shape};
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{PermuteTo, RealizeTo, ReshapeTo, TryMatMul};
+use dfdx::tensor_ops::{PermuteTo, RealizeTo, TryMatMul};
 use kernel::contract_by_kernel;
-use plan::{Axes, Blocks, Plan, axes_of, first_labels, inverse, is_left, is_multiplication, repeated_first, sizes_of};
+use plan::{Axes, Blocks, Plan, axes_of, inverse, is_left, is_multiplication, repeated_first, sizes_of};
 
 /// A tensor whose axes have labels.
 pub struct Labelled<const N: usize, E: Real, D: Backend<E>, T>
@@ -113,16 +113,17 @@ where
     if let Some((rows, columns, inner)) = plan.linear_map(left.axes(), right.axes()) {
         let output =
             linear_map(op, left.tensor, right.tensor, (Rows::new(rows), Columns::new(columns), Inner::new(inner)))?;
-        let output = output.try_reshape_like(&plan.shape).and_then(|output| permuted(output, plan.order));
+        let output = D::reshape(output, plan.shape).and_then(|output| permuted(output, plan.order));
         return output.map_err(device_error(op));
     }
-    if D::HAS_KERNELS {
+    // The kernels take no operand without elements.
+    if D::HAS_KERNELS && left.axes().len() > 0 && right.axes().len() > 0 {
         return contract_by_kernel(op, left, right, to, &plan.inner);
     }
     let compute = || {
-        let left = into_blocks(left, [&plan.batch, &plan.last_batch, &plan.rows, &plan.inner])?;
-        let right = into_blocks(right, [&plan.batch, &plan.last_batch, &plan.inner, &plan.columns])?;
-        permuted(left.try_matmul(right)?.try_reshape_like(&plan.shape)?, plan.order)
+        let left = into_matrices(left, [&plan.batch, &plan.rows, &plan.inner])?;
+        let right = into_matrices(right, [&plan.batch, &plan.inner, &plan.columns])?;
+        permuted(D::reshape(left.try_matmul(right)?, plan.shape)?, plan.order)
     };
     compute().map_err(device_error::<D::Err>(op))
 }
@@ -151,38 +152,30 @@ fn linear_map<L: Shape, R: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         });
     }
     let product = || {
-        let weight = right.try_reshape_like(&(columns, inner))?.try_permute::<_, Axes2<1, 0>>()?;
-        left.try_reshape_like(&(rows, inner))?.try_matmul(weight)
+        let weight = D::reshape(right, (columns, inner))?.try_permute::<_, Axes2<1, 0>>()?;
+        D::reshape(left, (rows, inner))?.try_matmul(weight)
     };
     product().map_err(device_error::<D::Err>(op))
 }
 
-/// Batched matrices: two axes count them, then there are rows and columns.
-type Matrices<E, D, T> = Tensor<(usize, usize, usize, usize), E, D, T>;
+/// Batched matrices: one axis counts them, then there are rows and columns.
+type Matrices<E, D, T> = Tensor<(usize, usize, usize), E, D, T>;
 
-/// Merges the axes of `x` into four: two of the batch, then two of the matrices.
+/// Merges the axes of `x` into three: the batch, then two of the matrices.
 ///
-/// Nothing is copied if the axes of each block are neighbours in `x`.
-fn into_blocks<const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+/// Nothing is copied if `x` is contiguous, the axes of each block are neighbours, and those of the batch are not last.
+fn into_matrices<const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Labelled<N, E, D, T>,
-    blocks: [&[Label]; 4],
+    blocks: [&[Label]; 3],
 ) -> Result<Matrices<E, D, T>, D::Err>
 where
     [usize; N]: Sizes,
 {
-    let Blocks { sizes, order, is_matrix } = Blocks::new(x.axes(), blocks);
-
-    let tensor: Tensor<[usize; 4], E, D, T> = if !is_matrix {
-        permuted(x.tensor, axes_of(&x.labels, &blocks.concat()))?.try_reshape_like::<[usize; 4]>(&sizes)?
-    } else if blocks.iter().all(|block| block.len() <= 1) {
-        // Here `x` may be a permuted view, which a reshape would copy.
-        broadcast::<N, 4, E, D, T>(x, first_labels(blocks), sizes)?
-    } else {
-        let tensor = x.tensor.try_reshape_like::<[usize; 4]>(&order.map(|i| sizes[i]))?;
-        permuted::<4, E, D, T>(tensor, inverse(order))?
-    };
-    match tensor.try_realize() {
-        Ok(matrices) => Ok(matrices),
-        Err(tensor) => tensor.try_reshape_like(&sizes.into()),
+    let Blocks { sizes: [batch, rows, columns], order, is_matrix } = Blocks::new(x.axes(), blocks);
+    if !is_matrix {
+        return D::reshape(permuted(x.tensor, axes_of(&x.labels, &blocks.concat()))?, (batch, rows, columns));
     }
+    let tensor = D::reshape(x.tensor, order.map(|block| [batch, rows, columns][block]))?;
+    let matrices = permuted::<3, E, D, T>(tensor, inverse(order))?;
+    matrices.try_realize().or_else(|matrices| D::reshape(matrices, (batch, rows, columns)))
 }

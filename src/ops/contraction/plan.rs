@@ -77,11 +77,9 @@ pub fn inverse<const N: usize>(order: [usize; N]) -> [usize; N] {
     array::from_fn(|axis| position(&order, axis).unwrap_or(axis))
 }
 
-/// The parts that the axes of two operands have in a product of matrices. dfdx's batched product has two batch axes:
-/// all but the last of the batch, and the last.
+/// The parts that the axes of two operands have in a product of matrices.
 pub struct Plan<const N: usize> {
     pub batch: Vec<Label>,
-    pub last_batch: Vec<Label>,
     pub rows: Vec<Label>,
     pub columns: Vec<Label>,
     pub inner: Vec<Label>,
@@ -98,22 +96,21 @@ impl<const N: usize> Plan<N> {
             true => left.pick(|label| right.has(label)),
             false => right.pick(|label| left.has(label)),
         };
-        let (mut batch, inner): (Vec<Label>, Vec<Label>) = shared.iter().partition(|label| to.contains(label));
+        let (batch, inner): (Vec<Label>, Vec<Label>) = shared.iter().partition(|label| to.contains(label));
         let rows = left.pick(|label| !right.has(label));
         let columns = right.pick(|label| !left.has(label));
-        let last_batch: Vec<Label> = batch.pop().into_iter().collect();
 
-        let product = [&*batch, &last_batch, &rows, &columns].concat();
+        let product = [&*batch, &rows, &columns].concat();
         let absent = to.iter().filter(|label| !product.contains(label));
         let product: Vec<Label> = absent.chain(product.iter().filter(|label| to.contains(label))).copied().collect();
         let shape = sizes_of(left, right, array::from_fn(|axis| product[axis]));
         let order = to.map(|label| position(&product, label).unwrap_or(0));
-        Self { batch, last_batch, rows, columns, inner, shape, order }
+        Self { batch, rows, columns, inner, shape, order }
     }
 
     /// The rows, columns and inner elements, if the product is that of a linear map.
     pub fn linear_map(&self, left: Axes, right: Axes) -> Option<(usize, usize, usize)> {
-        let is_linear = self.last_batch.is_empty()
+        let is_linear = self.batch.is_empty()
             && left.labels == [&*self.rows, &self.inner].concat()
             && right.labels == [&*self.columns, &self.inner].concat();
         let count = |labels: &[Label]| labels.iter().map(|label| left.size(*label).max(right.size(*label))).product();
@@ -121,30 +118,25 @@ impl<const N: usize> Plan<N> {
     }
 }
 
-/// Four blocks of neighbouring axes.
+/// Three blocks of neighbouring axes: of the batch, and of the matrices' rows and columns.
 pub struct Blocks {
     /// The elements of each.
-    pub sizes: [usize; 4],
+    pub sizes: [usize; 3],
     /// The blocks in the order of the tensor; those without axes first.
-    pub order: [usize; 4],
+    pub order: [usize; 3],
     /// Whether a matrix product can read the tensor in place: its axes have the order of the blocks, and there is a unit
     /// stride in a row or in a column.
     pub is_matrix: bool,
 }
 
 impl Blocks {
-    pub fn new(x: Axes, blocks: [&[Label]; 4]) -> Self {
+    pub fn new(x: Axes, blocks: [&[Label]; 3]) -> Self {
         let sizes = blocks.map(|block| block.iter().map(|label| x.size(*label)).product());
-        let mut order = [0, 1, 2, 3];
+        let mut order = [0, 1, 2];
         order.sort_by_key(|i| blocks[*i].first().map(|label| position(x.labels, *label)));
         let is_in_order = order.iter().flat_map(|i| blocks[*i]).eq(x.labels);
-        Self { sizes, order, is_matrix: is_in_order && (order[3] >= 2 || sizes[order[3]] == 1) }
+        Self { sizes, order, is_matrix: is_in_order && (order[2] >= 1 || sizes[order[2]] == 1) }
     }
-}
-
-/// The first label of each block; one of its own for a block without axes.
-pub fn first_labels(blocks: [&[Label]; 4]) -> [Label; 4] {
-    array::from_fn(|i| blocks[i].first().copied().unwrap_or(NO_AXIS - 4 + i as Label))
 }
 
 /// The axes that have these labels.

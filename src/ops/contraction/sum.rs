@@ -5,7 +5,7 @@ use crate::ops::views::{Sizes, permuted};
 use crate::ops::{OpError, Real, device_error};
 use dfdx::shapes::Axis;
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{ReshapeTo, SumTo};
+use dfdx::tensor_ops::SumTo;
 
 /// The sum of `x` over the axes that are not in `to`; the result has the axes `to`.
 pub fn sum_to<const X: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
@@ -32,9 +32,8 @@ where
     let count: usize = sizes.iter().product();
     let len = x.axes().len() / count.max(1);
     let compute = || {
-        let x = permuted(x.tensor, order)?;
-        let rows: Tensor<(usize, usize), E, D, T> = x.try_reshape_like(&(count, len))?;
-        rows.try_sum::<(usize,), Axis<1>>()?.try_reshape_like(&sizes)
+        let rows = D::reshape(permuted(x.tensor, order)?, (count, len))?;
+        D::reshape(rows.try_sum::<(usize,), Axis<1>>()?, sizes)
     };
     compute().map_err(error)
 }

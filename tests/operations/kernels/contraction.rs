@@ -87,19 +87,19 @@ fn views_are_read_by_their_strides() {
         let (x, weight) = (both(rng, (q, EmbedDim, b), 1.0), both(rng, (EmbedDim, k), 1.0));
         // Permuted, repeated along an axis of the sum, and along one of the result.
         macro_rules! product {
-            ($dtype:ty, $x:expr, $weight:expr) => {{
-                let x: Taped<(Batch, QLen, EmbedDim), $dtype> = permute($x.recorded()).unwrap();
+            ([$($dtype_and_device:ty),+], $x:expr, $weight:expr) => {{
+                let x: Taped<(Batch, QLen, EmbedDim), $($dtype_and_device),+> = permute($x.recorded()).unwrap();
                 let shape = (b, q, EmbedDim, Repeats, NumHeads);
-                let x: Taped<(Batch, QLen, EmbedDim, Repeats), $dtype> =
+                let x: Taped<(Batch, QLen, EmbedDim, Repeats), $($dtype_and_device),+> =
                     broadcast(x, (b, q, EmbedDim, Repeats), axis::<Repeats>()).unwrap();
-                let x: Taped<(Batch, QLen, EmbedDim, Repeats, NumHeads), $dtype> =
+                let x: Taped<(Batch, QLen, EmbedDim, Repeats, NumHeads), $($dtype_and_device),+> =
                     broadcast(x, shape, axis::<NumHeads>()).unwrap();
-                let weight: Untaped<(EmbedDim, Repeats, KLen), $dtype> =
+                let weight: Untaped<(EmbedDim, Repeats, KLen), $($dtype_and_device),+> =
                     broadcast($weight.clone(), (EmbedDim, Repeats, k), axis::<Repeats>()).unwrap();
                 einsum!(x: (Batch, QLen, EmbedDim, Repeats, NumHeads), weight: (EmbedDim, Repeats, KLen)
                     -> (Batch, KLen, NumHeads, QLen))
             }};
         }
-        compare!(product!(f32, x.single, weight.single), product!(f64, x.double, weight.double), [x, weight]);
+        compare!(product!([f32], x.single, weight.single), product!([f64, Cpu], x.double, weight.double), [x, weight]);
     });
 }

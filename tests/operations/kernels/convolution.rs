@@ -68,7 +68,7 @@ where
         conv1d(x.double.recorded(), &weight.double, Some(&bias.double), stride, padding),
         [x, weight, bias]
     );
-    let y: Untaped<(Batch, ConvLen<Len, Const<KERNEL>, Const<STRIDE>, Const<PADDING>>, Out), f64> =
+    let y: Untaped<(Batch, ConvLen<Len, Const<KERNEL>, Const<STRIDE>, Const<PADDING>>, Out), f64, Cpu> =
         conv1d(x.double.clone(), &weight.double, Some(&bias.double), stride, padding).unwrap();
     // As an image whose rows the stride passes over.
     let sizes =
@@ -133,7 +133,7 @@ fn convolutions_along_two_axes_agree() {
 #[test]
 fn a_run_time_axis_that_is_shorter_than_the_kernel_is_an_error() {
     dims! { Kernel = 4; Stride = 1; Padding = 0; }
-    let device = Cpu::default();
+    let device = device();
     let x: Untaped<(Batch, Len, In), f32> = device.zeros_like(&(Batch::new(1), Len::new(2), In));
     let weight: Untaped<(Out, In, Kernel), f32> = device.zeros();
     let error = conv1d(x, &weight, None, Stride, Padding).unwrap_err();

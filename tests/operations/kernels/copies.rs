@@ -212,8 +212,8 @@ fn where_agrees_for_tensors_numbers_and_masks() {
 
 #[test]
 fn an_element_that_is_not_chosen_has_no_effect() {
-    let x: Tensor<(NumHeads,), f32, Cpu> = Cpu::default().tensor(vec![f32::NAN, 2.0, f32::INFINITY]);
-    let y: Tensor<(NumHeads,), f32, Cpu> = Cpu::default().tensor(vec![5.0, f32::NAN, 6.0]);
+    let x: Tensor<(NumHeads,), f32, AutoDevice> = device().tensor(vec![f32::NAN, 2.0, f32::INFINITY]);
+    let y: Tensor<(NumHeads,), f32, AutoDevice> = device().tensor(vec![5.0, f32::NAN, 6.0]);
     let chosen = where_(&ops::eq(&x, 2.0).unwrap(), x.recorded(), y.recorded()).unwrap();
     assert_eq!(chosen.as_vec(), [5.0, 2.0, 6.0]);
     let mut gradients = scale(chosen, 3.0).unwrap().sum().backward().unwrap();

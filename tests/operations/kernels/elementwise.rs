@@ -40,10 +40,7 @@ fn away_from_zero<Dims: Shape>(rng: &mut StdRng, shape: Dims) -> Both<Dims> {
     let elements: Vec<f32> =
         (0..shape.num_elements()).map(|_| rng.gen_range(0.5..2.0) * if rng.r#gen() { 1.0 } else { -1.0 }).collect();
     let exact = elements.iter().map(|&x| f64::from(x)).collect();
-    Both {
-        single: Cpu::default().tensor_from_vec(elements, shape),
-        double: Cpu::default().tensor_from_vec(exact, shape),
-    }
+    Both { single: device().tensor_from_vec(elements, shape), double: Cpu::default().tensor_from_vec(exact, shape) }
 }
 
 #[test]
@@ -80,7 +77,7 @@ fn arithmetic_of_a_tensor_with_itself_agrees() {
 
 #[test]
 fn equal_operands_share_the_gradient_of_the_larger() {
-    let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    let x: Tensor<(EmbedDim,), f32, AutoDevice> = device().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     let y = x.clone() * 1.0;
     let mut gradients = maximum(x.recorded(), &y).unwrap().sum().backward().unwrap();
     assert_eq!(gradients.of(&x).unwrap().as_vec(), [0.5; 7]);
@@ -173,10 +170,7 @@ fn an_operand_with_a_new_axis_of_size_1_agrees() {
     });
 
     /// A weight of one row, which is a view of a vector.
-    fn row<E: ops::Real>(vector: &Tensor<(EmbedDim,), E, Cpu>) -> Tensor<(Const<1>, EmbedDim), E, Cpu>
-    where
-        Cpu: Backend<E>,
-    {
+    fn row<E: ops::Real, D: Backend<E>>(vector: &Tensor<(EmbedDim,), E, D>) -> Tensor<(Const<1>, EmbedDim), E, D> {
         vector.clone().broadcast_like::<_, Axis<0>>(&(Const::<1>, EmbedDim))
     }
 }

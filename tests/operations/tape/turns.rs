@@ -1,6 +1,7 @@
 //! Kernels and methods of dfdx in every order.
 
 use super::*;
+use crate::numbers::device;
 
 /// An operation from squares to squares.
 #[derive(Clone, Copy, Debug)]
@@ -31,18 +32,18 @@ const STEPS: [Step; 9] = [
 impl Step {
     fn apply<E: Real>(self, x: Taped<E>, weight: &Leaf<E>) -> Taped<E>
     where
-        Cpu: Backend<E>,
+        AutoDevice: Backend<E>,
     {
         match self {
             Self::Linear => linear(x, weight, None).unwrap(),
             Self::Gelu => GeluTanh::apply(x).unwrap(),
             Self::Norm => {
-                let row: Tensor<(EmbedDim,), E, Cpu> = Cpu::default().ones();
+                let row: Tensor<(EmbedDim,), E, AutoDevice> = device().ones();
                 ops::layer_norm(x, &row, None, 0.1).unwrap()
             }
             Self::ResidualWithItself => residual(x.clone(), x).unwrap(),
             Self::Einsum => {
-                let (x, weight): (Taped<E, (Rows, EmbedDim)>, Tensor<_, E, Cpu>) =
+                let (x, weight): (Taped<E, (Rows, EmbedDim)>, Tensor<_, E, AutoDevice>) =
                     (x.reshape(), weight.clone().reshape());
                 let product: Taped<E, (Columns, Rows)> =
                     einsum!(x: (Rows, EmbedDim), &weight: (EmbedDim, Columns) -> (Columns, Rows)).unwrap();
@@ -60,7 +61,7 @@ impl Step {
 /// The gradients of three steps in a row, each of whose inputs is also used by the last one.
 fn gradients_of_steps<E: Real>(steps: [Step; 3], loss: fn(Taped<E>) -> Loss<E>) -> [Vec<f64>; 2]
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     let (x, weight): (Leaf<E>, Leaf<E>) = (leaf(3), leaf(4));
     let first = steps[0].apply(x.recorded(), &weight);
