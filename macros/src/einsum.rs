@@ -85,8 +85,7 @@ pub fn expand(contraction: TokenStream) -> Result<TokenStream> {
     Ok(quote!({ #(#checks)* #(#bindings)* #contraction }))
 }
 
-/// What the contraction asks of its axes: all of one that it sums over, and no part of a model along one that an operand
-/// lacks.
+/// A summed axis must be whole. An axis that an operand lacks may not be divided between ranks of a model.
 fn checks(operands: &[Operand], result: &Axes) -> Vec<TokenStream> {
     let mut checked: Vec<&str> = Vec::new();
     let mut checks = Vec::new();

@@ -119,7 +119,7 @@ macro_rules! dims {
         }
         $crate::__count_by_size!([] $name);
         #[diagnostic::do_not_recommend]
-        impl $crate::dims::FullyStatic for $name {}
+        impl $crate::dims::StaticKind for $name {}
         const _: () = ::core::assert!(
             ($name::SIZE as u64) < 1 << 32,
             ::core::concat!("`", ::core::stringify!($name), "` must be smaller than 2^32"),

@@ -64,7 +64,7 @@ pub use rank_axis::RankAxis;
 pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LengthOf, LessThan, SumOf};
 pub use same_factors::SameFactors;
 pub use shape::{AxesAmong, CanBecome, DataShape, EndsIn, NamedShape, WholeShape};
-pub use size::{CountFactor, FullyStatic, PushDigit, StaticSize};
+pub use size::{CountFactor, PushDigit, StaticKind, StaticSize};
 pub use strided::{ConvLen, KernelOf, Strided};
 pub use sum::{Sum, SumDim};
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};

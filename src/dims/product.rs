@@ -1,4 +1,4 @@
-use super::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded, StaticSize, size::FullyStatic};
+use super::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded, StaticSize, size::StaticKind};
 use dfdx::shapes;
 use std::fmt;
 use std::marker::PhantomData;
@@ -98,9 +98,9 @@ crate::__count_by_size!([Left, Right] Product<Left, Right> where Self: StaticSiz
 crate::__count_by_size!([Whole, Parts] Quotient<Whole, Parts> where Self: StaticSize);
 
 #[diagnostic::do_not_recommend]
-impl<Left, Right> FullyStatic for Product<Left, Right> where Self: StaticSize {}
+impl<Left, Right> StaticKind for Product<Left, Right> where Self: StaticSize {}
 #[diagnostic::do_not_recommend]
-impl<Whole, Parts> FullyStatic for Quotient<Whole, Parts> where Self: StaticSize {}
+impl<Whole, Parts> StaticKind for Quotient<Whole, Parts> where Self: StaticSize {}
 
 /// Implements what dfdx requires of every dimension. Derived impls would require it of the operands too.
 macro_rules! symbolic_dim {

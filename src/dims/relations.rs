@@ -2,7 +2,7 @@
 //!
 //! Each relation has an error message that names the dimensions of the user's own model.
 
-use super::{BoundedSize, Const, ConstDim, Dim, DimError, StaticSize, Sum, size::FullyStatic};
+use super::{BoundedSize, Const, ConstDim, Dim, DimError, StaticSize, Sum, size::StaticKind};
 use std::ops::{Add, Rem};
 use typenum::{B1, IsLess, IsLessOrEqual, Mod, U2, UTerm};
 
@@ -38,7 +38,7 @@ pub trait Bounded: Dim {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Any: FullyStatic> Bounded for Any {
+impl<Any: StaticKind> Bounded for Any {
     type Max = Any;
 }
 #[diagnostic::do_not_recommend]
@@ -83,9 +83,9 @@ impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 
 /// The dimension may index a table of positions over `MaxLen`.
 ///
-/// A run-time dimension may if [`dims!`](crate::dims!) declares it as `<= MaxLen`. If it declares `<= OtherMax`, it is
-/// refused even at equal size, because `OtherMax` bounds a different sequence. A compile-time dimension and a [`Sum`]
-/// are compared by size.
+/// A run-time dimension satisfies it only if it is declared `<= MaxLen`. One declared `<= OtherMax` is refused even at
+/// equal size, because `OtherMax` bounds a different sequence. A compile-time dimension and a [`Sum`] are compared by
+/// size.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::LengthOf};
@@ -102,7 +102,7 @@ impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 pub trait LengthOf<MaxLen: Dim>: Bounded {}
 
 #[diagnostic::do_not_recommend]
-impl<Len: FullyStatic + AtMost<MaxLen>, MaxLen: Dim> LengthOf<MaxLen> for Len {}
+impl<Len: StaticKind + AtMost<MaxLen>, MaxLen: Dim> LengthOf<MaxLen> for Len {}
 #[diagnostic::do_not_recommend]
 impl<Left: Bounded, Right: Bounded, MaxLen: Dim> LengthOf<MaxLen> for Sum<Left, Right> where Self: AtMost<MaxLen> {}
 

@@ -1,11 +1,12 @@
 use super::{AnyDim, Const, ConstDim};
 use typenum::{B0, B1, ToUInt, U0, U1, U2, U3, U4, U5, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, UInt, UTerm};
 
-/// A dimension whose size is a type-level number, so that the compiler can decide relations.
+/// A [`ConstDim`] whose size is a type-level number too, so that the compiler can decide relations.
 ///
-/// Implemented by every compile-time dimension of [`dims!`](crate::dims!), by the
-/// [`Sum`](super::Sum), [`Product`](super::Product) and [`Quotient`](super::Quotient) of such
-/// dimensions, and by [`Const<N>`] for `N` up to 1024 and the larger sizes that typenum lists.
+/// Implemented by every compile-time dimension of [`dims!`](crate::dims!), by [`Sum`](super::Sum),
+/// [`Product`](super::Product), [`Quotient`](super::Quotient), [`Windows`](super::Windows) and
+/// [`Strided`](super::Strided) of such dimensions, and by [`Const<N>`] for `N` up to 1024 and the larger sizes that
+/// typenum lists.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, StaticSize}};
@@ -28,18 +29,18 @@ where
     type Factors<Rest> = (Self, Rest);
 }
 
-/// A compile-time dimension other than a [`Sum`](super::Sum), which may have run-time parts.
+/// A compile-time dimension of a kind that never has run-time parts: not a [`Sum`](super::Sum), which may have some.
 ///
-/// It keeps the two implementations of [`SumOf`](super::SumOf) from overlapping.
+/// Its implementations of [`Bounded`](super::Bounded) and [`LengthOf`](super::LengthOf) do not overlap with a sum's.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",
     label = "the size of `{Self}` is not known at compile time",
     note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension"
 )]
-pub trait FullyStatic: StaticSize {}
+pub trait StaticKind: StaticSize {}
 #[diagnostic::do_not_recommend]
-impl<const N: usize> FullyStatic for Const<N> where Const<N>: StaticSize {}
+impl<const N: usize> StaticKind for Const<N> where Const<N>: StaticSize {}
 
 /// A factor in the number of elements of a shape: compile-time dimensions count by size, run-time
 /// dimensions of [`dims!`](crate::dims!) by name.

@@ -122,7 +122,7 @@ where
             unread = TokenIds::from_fn((beams, Unread::new(1)), |row, _| last(row));
         }
     }
-    // More beams than there are tokens begin with no text of their own.
+    // With more beams than tokens, some keep the score −∞ that they began with: they are no texts.
     search.finished.retain(|beam| beam.score.is_finite());
     Ok(search.finished)
 }

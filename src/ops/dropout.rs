@@ -18,14 +18,14 @@ thread_local! {
     static ROWS: RefCell<Option<Rows>> = const { RefCell::new(None) };
 }
 
-/// A part of an axis, found by the type of the axis, whose name is known.
+/// This rank's range of the batch, and the type name by which a shape's first axis is recognised as the batch.
 struct Rows {
     axis: &'static str,
     range: Range<usize>,
 }
 
 impl Rows {
-    /// Whether they are the first axis of a shape with this type name.
+    /// Whether the shape of this type name begins with the axis of these rows.
     fn are_first_of(&self, shape: &str) -> bool {
         let rest = shape.strip_prefix('(').and_then(|shape| shape.strip_prefix(self.axis));
         rest.is_some_and(|rest| rest.starts_with(','))

@@ -13,8 +13,8 @@ use dfdx::tensor::Tensor;
 /// (B, K, Product<Shard<H, Axis>, VODim>), mask (B, Q, K), bias (Shard<H, Axis>, Q, K)
 /// -> (B, Q, Product<Shard<H, Axis>, VODim>)`
 ///
-/// Under one [`DropoutSeed`](crate::ops::DropoutSeed) dropout drops the attention weights that it would drop on one
-/// rank.
+/// If all ranks set the same [`DropoutSeed`](crate::ops::DropoutSeed), they together drop the attention weights that
+/// one process would drop.
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::DropoutRate`] unless `0 <= dropout < 1`.

@@ -144,8 +144,8 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
         self.gradient_factor = Some(factor);
     }
 
-    /// Takes these elements, counted over all trained parameters in the order of the fields, and the gradients.
-    pub(super) fn take_part(&mut self, elements: Range<usize>) -> Parameters<'_, Model, E, D> {
+    /// These elements alone, counted over all trained parameters in field order. The gradients move into the result.
+    pub(super) fn restricted_to(&mut self, elements: Range<usize>) -> Parameters<'_, Model, E, D> {
         Parameters {
             model: self.model,
             gradients: mem::replace(&mut self.gradients, Gradients::leaky()),

@@ -12,7 +12,8 @@ const OP: &str = "update";
 ///
 /// A rank holds the moments of its part of the model's elements only, so their memory is divided by the number of
 /// ranks. It updates this part, and the ranks gather the updated elements. All ranks must step with the same gradients,
-/// after [their sum](crate::ranks::Partial::all_reduce). The numbers are those of `Inner`, to the bit.
+/// after [their sum](crate::ranks::Partial::all_reduce). The numbers are those of `Inner`, to the bit, if it updates
+/// each element by itself, as the optimizers of this crate do.
 ///
 /// A checkpoint holds the state of the whole model, so it does not depend on the number of ranks.
 ///
@@ -60,10 +61,10 @@ where
         let total = lens.iter().sum();
         let own = self.ranks.part_of(total, self.ranks.rank());
         keep_part(self.inner.state_mut(), &lens, &own).map_err(device_error(OP))?;
-        self.inner.step(learning_rate, parameters.take_part(own.clone()))?;
+        self.inner.step(learning_rate, parameters.restricted_to(own.clone()))?;
 
         let mut updated = Vec::with_capacity(own.len());
-        parameters.take_part(own).for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+        parameters.restricted_to(own).for_each(&mut |parameter: ParameterMut<'_, E, D>| {
             updated.extend(elements_of(&parameter.values()?));
             Ok(())
         })?;

@@ -3,9 +3,10 @@ use crate::nn::Layers;
 use crate::ops::OpError;
 use crate::tokens::Indices;
 
-/// A cache of the batch `B` that can go on from other texts: a [`KeyValueCache`](super::KeyValueCache), a
-/// [`Cache`](super::Cache), a [`DecoderCache`](super::DecoderCache), or one of these for each layer. [Beam
-/// search](crate::generate::beam_search) and [speculative decoding](crate::generate::Speculation) need it.
+/// A cache of the batch `B` whose rows can be reordered and last positions dropped: a
+/// [`KeyValueCache`](super::KeyValueCache), a [`Cache`](super::Cache), a [`DecoderCache`](super::DecoderCache), or one
+/// of these for each layer. [Beam search](crate::generate::beam_search) and [speculative
+/// decoding](crate::generate::Speculation) need it.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Autoregressive, Cache, EditableCache}, prelude::*};
@@ -33,8 +34,8 @@ pub trait EditableCache<B: MaybeSharded> {
     /// [`OpError::Range`] if a [sliding window](super::KeyValueCache::slide) has dropped positions that position `len` sees.
     fn truncate(&mut self, len: usize) -> Result<(), OpError>;
 
-    /// Row `i` of the batch becomes a copy of row `rows[i]`, its source included: beam search continues with the beams that
-    /// it keeps.
+    /// Row `i` of the batch becomes a copy of row `rows[i]`; with an encoder-decoder, its source too. So beam search
+    /// continues with the beams that it keeps.
     ///
     /// # Errors
     /// [`OpError::Dim`] if the rows are those of another batch. The cache is then unchanged.

@@ -166,8 +166,8 @@ pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: E
     Ok(Resumed { model, progress: header.progress, threads: header.threads, ranks: header.ranks })
 }
 
-/// Checks the numbers of steps and the losses of a checkpoint. `optimizer_steps` are those of the optimizer that
-/// will continue, which may have been used before this training.
+/// Checks the numbers of steps and the losses of a checkpoint. `optimizer_steps` are the steps that the optimizer to be
+/// filled has made, perhaps some of them before this training run.
 fn ensure_consistent(path: &Path, header: &Header, run: &RunRecord, optimizer_steps: u64) -> Result<(), ResumeError> {
     let (steps_made, steps) = (header.progress.steps_made, run.steps);
     if steps_made > steps {

@@ -23,8 +23,8 @@ impl<O, S> Trainer<O, S> {
     ///
     /// The previous checkpoint is kept as `PATH.previous-1`; [`max_to_keep`](Self::max_to_keep) keeps more. The best
     /// one is kept as `PATH.best`: the one whose last [recorded](Self::record_best) loss is the lowest. Without
-    /// recorded losses, it is the one with the lowest mean loss of the last steps. While the mean loss is far above the
-    /// first loss, no checkpoint is saved. Each file is complete at every moment.
+    /// recorded losses, the larger of the last step's loss and the mean of about 20 steps counts. While the mean is far
+    /// above the first loss, no checkpoint is saved. Each file is complete at every moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training run can save there. A resumed training run
     /// calls it after [`resume`](Self::resume).
@@ -131,7 +131,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// Saves the training: model, optimizer state, step, losses and settings.
     ///
     /// As with [`weights::save`](crate::weights::save), an existing checkpoint stays intact until the new one
-    /// is complete.
+    /// is complete. Unlike [`checkpoint_every`](Self::checkpoint_every), it keeps no older one and no best one.
     ///
     /// # Errors
     /// [`SaveError`] if the file cannot be written, or if an element is not finite: the training could not continue

@@ -82,8 +82,8 @@ impl Rule {
         Ok(elements)
     }
 
-    /// Whether the file's axes fit the model's dimensions. A dimension is one axis, or several merged axes: the factors
-    /// of a `Product`, or one axis of its size and axes of size 1. The first dimension may be `1 / parts` of its axis.
+    /// Whether the file's axes fit the model's dimensions. A dimension is one axis, or several in parentheses: the
+    /// factors of a `Product`, or axes all but one of size 1. The first dimension may be `1 / parts` of its axis.
     fn fits(&self, axes: &Axes, sizes: &[usize], expected: &ExpectedTensor) -> bool {
         let parts = self.part.1;
         if axes.count != sizes.len() || axes.groups.len() != expected.sizes.len() || sizes.is_empty() && parts > 1 {

@@ -8,26 +8,26 @@ pub const MACS_PER_READ: usize = 8;
 /// The number of multiply-adds below which a second thread costs more than it saves.
 const MIN_MACS_TO_SPLIT: usize = 1 << 20;
 
-/// The division of a kernel's rows or sequences among threads.
+/// The division of a kernel's units, which are rows or sequences, among threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Split {
-    /// Each thread computes whole rows with all weights.
-    AcrossRows,
-    /// Each thread computes a part of every row: some output features, or some heads. This is better for few rows: no
+    /// Each thread computes whole units with all weights.
+    AcrossUnits,
+    /// Each thread computes a part of every unit: some output features, or some heads. This is better for few units: no
     /// thread needs a copy of all weight gradients.
-    WithinRows,
+    WithinUnits,
 }
 
 impl Split {
-    /// The better split. `units` is the number of sequences or single rows: [`AcrossRows`](Self::AcrossRows) computes
-    /// each on one thread. `rows` is the number of rows that share the weights; without weights it is `usize::MAX`.
+    /// The better split of this number of units: [`AcrossUnits`](Self::AcrossUnits) computes each on one thread. `rows`
+    /// is the number of rows that share the weights; without weights it is `usize::MAX`.
     pub fn choose(units: usize, rows: usize) -> Self {
         /// With fewer rows, a copy of the weight gradients for each thread costs more than the products.
         const MIN_ROWS_PER_THREAD: usize = 256;
         let threads = rayon::current_num_threads();
         match units < threads || rows < threads * MIN_ROWS_PER_THREAD {
-            true => Self::WithinRows,
-            false => Self::AcrossRows,
+            true => Self::WithinUnits,
+            false => Self::AcrossUnits,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A linear layer. The first kernel of a backward pass that adds to a parameter's gradient allocates it, as zeros
 //! (`Gradients::of_parameter`). When it is written depends on the number of rows (`Split::choose`). With fewer
-//! than 256 rows for each thread ([`Split::WithinRows`]) the threads share each row, and add their products to the
-//! gradient itself. With more ([`Split::AcrossRows`]) each thread has rows of its own: it sums its products in a
+//! than 256 rows for each thread ([`Split::WithinUnits`]) the threads share each row, and add their products to the
+//! gradient itself. With more ([`Split::AcrossUnits`]) each thread has rows of its own: it sums its products in a
 //! buffer, and at the end of this kernel's backward pass all buffers are added to the gradient.
 
 use crate::autograd::{
@@ -11,7 +11,7 @@ use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows,
 use dfdx::tensor::CpuError;
 use std::mem;
 
-/// The most rows for which products of contiguous rows are faster than gemm, which packs the weight first.
+/// The most rows for which products of contiguous rows are faster than gemm, which first copies the weight into panels.
 pub(super) const MAX_FEW_ROWS: usize = 16;
 /// The elements of a block of a product. The block stays in the cache until it is added to columns of the output.
 const ELEMENTS_PER_BLOCK: usize = 1 << 16;
@@ -37,16 +37,16 @@ struct LinearGradient {
 
 impl Linear {
     pub fn new(weight: Operand, bias: Option<Operand>, in_features: usize, out_features: usize) -> Self {
-        Self { weight, bias, in_features, out_features, split: Split::AcrossRows, weight_t: None }
+        Self { weight, bias, in_features, out_features, split: Split::AcrossUnits, weight_t: None }
     }
 
     /// Sets the split, and copies the weight transposed if there are enough rows to repay the copy.
     fn with_transposed(self, split: Split, rows: usize) -> Self {
         // gemm reads the weight column by column. With long rows these accesses miss the cache.
         let min_rows_to_transpose = match split {
-            Split::WithinRows => self.in_features + 1,
-            Split::AcrossRows if self.in_features >= 256 => 128,
-            Split::AcrossRows => 1024,
+            Split::WithinUnits => self.in_features + 1,
+            Split::AcrossUnits if self.in_features >= 256 => 128,
+            Split::AcrossUnits => 1024,
         };
         let weight_t = (rows >= min_rows_to_transpose.max(MAX_FEW_ROWS + 1))
             .then(|| transpose_copy(self.weight.elements(), self.out_features, self.in_features));
@@ -76,7 +76,7 @@ impl Linear {
                 fill_rows(y, bias, self.out_features);
                 self.add_few_rows(y, x, rows);
             }
-            None if self.split == Split::WithinRows => {
+            None if self.split == Split::WithinUnits => {
                 fill_rows(y, bias, self.out_features);
                 self.add_output_columns(y, x, rows);
             }
@@ -117,7 +117,7 @@ impl Linear {
             }
             matmul(y, Matrix::new(x, rows, inner), b, bias.is_some());
         };
-        if self.split == Split::AcrossRows {
+        if self.split == Split::AcrossUnits {
             return multiply(y, x);
         }
         let partition = Partition::new(y.len() / columns.max(1), self.macs_per_row(), usize::MAX);
@@ -142,19 +142,19 @@ impl Linear {
         });
     }
 
-    /// Divides columns among threads under [`Split::WithinRows`]. Under [`Split::AcrossRows`] all columns are one
+    /// Divides columns among threads under [`Split::WithinUnits`]. Under [`Split::AcrossUnits`] all columns are one
     /// chunk, because a thread that has rows of its own computes all of their columns.
     fn partition_columns(&self, columns: usize, macs_per_column: usize, max_chunk_len: usize) -> Partition {
         match self.split {
-            Split::AcrossRows => Partition::whole(columns),
-            Split::WithinRows => Partition::new(columns, macs_per_column, max_chunk_len),
+            Split::AcrossUnits => Partition::whole(columns),
+            Split::WithinUnits => Partition::new(columns, macs_per_column, max_chunk_len),
         }
     }
 
     /// `(N, Out) -> (N, In)`: `dx = dy W`.
     fn backward_input(&self, dx: &mut [f32], dy: &[f32]) {
         let rows = dx.len() / self.in_features.max(1);
-        if self.split == Split::AcrossRows || rows > self.in_features {
+        if self.split == Split::AcrossUnits || rows > self.in_features {
             return self.multiply_rows(dx, dy, self.weight(), None);
         }
         dx.fill(0.0);
@@ -206,8 +206,8 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
     let split = Split::choose(rows, rows);
     let linear = linear.with_transposed(split, rows);
     let partition = match split {
-        Split::AcrossRows => Partition::new(rows, linear.macs_per_row(), usize::MAX),
-        Split::WithinRows => Partition::whole(rows),
+        Split::AcrossUnits => Partition::new(rows, linear.macs_per_row(), usize::MAX),
+        Split::WithinUnits => Partition::whole(rows),
     };
     let mut y = input.alloc_output(rows * out_features)?;
     let chunks = partition.chunks().zip(partition.split_mut(&mut y, out_features));
@@ -217,7 +217,7 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
 
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(input.len());
-        if split == Split::WithinRows {
+        if split == Split::WithinUnits {
             linear.backward_input(&mut dx, &dy);
             linear.weight.gradient.add_with(gradients, linear.weight.len(), |d_weight| {
                 linear.backward_weight(d_weight, &dy, input.elements(), true);

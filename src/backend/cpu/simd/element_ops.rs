@@ -2,9 +2,9 @@ use pulp::Simd;
 
 /// Arithmetic on the elements of a row.
 ///
-/// A loop body generic over `ElementOps` works for both layouts. In [`ScalarElements`] an element is an `f32`. In
-/// [`VectorElements`] an element is a vector whose lanes belong to different rows, or to neighbouring elements of one.
-/// (faer's `SimdCtx` does the same.)
+/// A loop body generic over `ElementOps` works for two layouts of rows: numbers ([`ScalarElements`]), and vectors
+/// ([`VectorElements`]) whose lanes belong to different rows, or to neighbouring elements of one row. (faer's `SimdCtx`
+/// does the same.)
 pub trait ElementOps: Copy {
     /// The instruction set.
     type Simd: Simd;
@@ -77,7 +77,7 @@ impl<S: Simd> ElementOps for ScalarElements<S> {
     }
 }
 
-/// A vector holds one element of each of several rows, or several elements of one.
+/// A vector holds one element of each of several rows, or several elements of one row.
 #[derive(Clone, Copy)]
 pub struct VectorElements<S>(pub S);
 

@@ -134,8 +134,8 @@ impl Attention {
     fn partition_heads(&self) -> Partition {
         let dims = self.config.dims;
         match self.split {
-            Split::AcrossRows => Partition::whole(dims.key_value_heads),
-            Split::WithinRows => {
+            Split::AcrossUnits => Partition::whole(dims.key_value_heads),
+            Split::WithinUnits => {
                 Partition::new(dims.key_value_heads, dims.group_size() * dims.macs_per_head(), usize::MAX)
             }
         }
@@ -154,8 +154,8 @@ pub fn blocked_attention(
     let split = Split::choose(batch, usize::MAX);
     let sequences_per_chunk = (POSITIONS_PER_CHUNK / dims.queries.max(dims.keys).max(1)).max(1);
     let partition = match split {
-        Split::AcrossRows => Partition::new(batch, dims.macs(), sequences_per_chunk),
-        Split::WithinRows => Partition::whole(batch),
+        Split::AcrossUnits => Partition::new(batch, dims.macs(), sequences_per_chunk),
+        Split::WithinUnits => Partition::whole(batch),
     };
     let attention = Attention { config, bias, mask, dropout, split };
     let mut out = query.alloc_output(batch * dims.out_len())?;

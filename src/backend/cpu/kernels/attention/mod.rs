@@ -41,8 +41,8 @@ pub struct WeightDropout {
     pub factor: f32,
 }
 
-/// `(B, Q, H·QK), (B, K, NumKeyValueHeads·QK), (B, K, NumKeyValueHeads·VO), bias (H, Q, K), (B, Q, K)
-/// -> (B, Q, H·VO)`: `dropout(softmax(mask(scale · q kᵀ + bias))) v`. `attend` refuses sizes of 0 but that of `B`.
+/// `(B, Q, H·QK), (B, K, NumKeyValueHeads·QK), (B, K, NumKeyValueHeads·VO), bias (H, Q, K), mask (B, Q, K)
+/// -> (B, Q, H·VO)`: `dropout(softmax(mask(scale · q kᵀ + bias))) v`. `attend` has refused 0 for `Q`, `K`, `QK`, `VO`.
 pub fn attention_kernel(
     operands: [Operand; 3],
     bias: Option<Operand>,
