@@ -1,4 +1,10 @@
-//! Contractions of two tensors over plain sizes, lowered to one batched matrix product.
+//! Contractions of two tensors over plain sizes. The first row that fits says how:
+//!
+//! | contraction | on the CPU in `f32` | elsewhere |
+//! | --- | --- | --- |
+//! | multiplication: the operands share axes; the result has them all | `arithmetic_kernel` | product of broadcast views |
+//! | linear map: each has its own axes, then the shared ones, all summed | `linear_kernel` | product of two matrices |
+//! | other | `contraction_kernel` | batched product of matrices |
 
 mod kernel;
 mod plan;
