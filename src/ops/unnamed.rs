@@ -104,7 +104,7 @@ pub fn matmul_2d_transposed<P: Dim, M: Dim, N: Dim, E: Real, D: Backend<E>, T: T
     x: Tensor<(P, M), E, D, T>,
     y: Tensor<(N, M), E, D, T>,
 ) -> Result<Tensor<(P, N), E, D, T>, OpError> {
-    // On a GPU, dfdx's product reads a matrix that repeats itself beyond its end.
+    // On a GPU, dfdx's product reads beyond the end of a matrix that repeats itself.
     let ((p, m), (n, _)) = (x.shape().concrete().into(), y.shape().concrete().into());
     let (x, y) = (reshape_to(op, x, (p, m))?, reshape_to(op, y, (n, m))?);
     let product = || x.try_matmul(y.try_permute::<(usize, usize), Axes2<1, 0>>()?);

@@ -55,8 +55,6 @@ mod params;
 mod parity;
 #[cfg(feature = "plot")]
 mod plot;
-// Packed weights are on the CPU.
-#[cfg(not(feature = "cuda"))]
 mod precisions;
 mod pretrained;
 mod prompts;

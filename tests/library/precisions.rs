@@ -7,7 +7,7 @@ use crate::small_models::{
     VocabSize, small_bert, small_clip, small_gemma3, small_gpt2, small_llama, small_mixtral, small_modern_bert,
     small_qwen3, small_t5, small_vit, small_whisper,
 };
-use dfdx::tensor::PutTape;
+use dfdx::tensor::{AutoDevice, PutTape};
 use typed_transformer::models::bert::Bert;
 use typed_transformer::models::clip::Clip;
 use typed_transformer::models::gemma3::Gemma3;
@@ -37,10 +37,10 @@ macro_rules! decoders {
         $(
             fn $family<P: Precision, E: Element>() -> Vec<f64>
             where
-                Cpu: Backend<E>,
+                AutoDevice: Backend<E>,
             {
                 let (name, shape) = (stringify!($family), (Batch::new($batch), $config::SeqLen::new($len).unwrap()));
-                let model: $Model<$config::Config, E, Cpu, P> = load(name);
+                let model: $Model<$config::Config, E, AutoDevice, P> = load(name);
                 let read = ids(&reference(name).ids("input.ids"), shape);
                 as_f64(&model.forward(&read, NoneTape).unwrap())
             }
@@ -57,9 +57,9 @@ decoders! {
 
 fn t5<P: Precision, E: Element>() -> Vec<f64>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
-    let (model, reference): (T5<small_t5::Config, E, Cpu, P>, _) = (load("t5"), reference("t5"));
+    let (model, reference): (T5<small_t5::Config, E, AutoDevice, P>, _) = (load("t5"), reference("t5"));
     let source = ids(&reference.ids("input.ids"), (Batch::new(3), Read::new(15)));
     let target = ids(&reference.ids("input.decoder_ids"), (Batch::new(3), Read::new(7)));
     as_f64(&model.forward(&source, &target, NoneTape).unwrap())
@@ -67,9 +67,9 @@ where
 
 fn bert<P: Precision, E: Element>() -> Vec<f64>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
-    let (model, reference): (Bert<small_bert::Config, E, Cpu, P>, _) = (load("bert"), reference("bert"));
+    let (model, reference): (Bert<small_bert::Config, E, AutoDevice, P>, _) = (load("bert"), reference("bert"));
     let shape = (Batch::new(3), small_bert::SeqLen::new(14).unwrap());
     let types = TokenIds::from_ids(&reference.ids("input.types"), None, shape).unwrap();
     let states = model.forward(&ids(&reference.ids("input.ids"), shape), &types, NoneTape).unwrap();
@@ -79,33 +79,34 @@ where
 
 fn vit<P: Precision, E: Element>() -> Vec<f64>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
-    let (model, reference): (Vit<small_vit::Config, E, Cpu, P>, _) = (load("vit"), reference("vit"));
+    let (model, reference): (Vit<small_vit::Config, E, AutoDevice, P>, _) = (load("vit"), reference("vit"));
     let shape = (Batch::new(2), small_vit::Channels, small_vit::Height, small_vit::Width);
-    let images: Images<Batch, small_vit::Config, E, Cpu> =
-        Cpu::default().tensor((reference.elements("input.pixels"), shape));
+    let images: Images<Batch, small_vit::Config, E, AutoDevice> =
+        AutoDevice::default().tensor((reference.elements("input.pixels"), shape));
     as_f64(&model.forward(images.put_tape(NoneTape)).unwrap())
 }
 
 fn clip<P: Precision, E: Element>() -> Vec<f64>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
     use small_clip::{Channels, Config, Height, SeqLen, Width};
-    let (model, reference): (Clip<Config, E, Cpu, P>, _) = (load("clip"), reference("clip"));
+    let (model, reference): (Clip<Config, E, AutoDevice, P>, _) = (load("clip"), reference("clip"));
     let read = ids(&reference.ids("input.ids"), (Batch::new(4), SeqLen::new(9).unwrap()));
     let shape = (Batch::new(4), Channels, Height, Width);
-    let images: Images<Batch, Config, E, Cpu> = Cpu::default().tensor((reference.elements("input.pixels"), shape));
+    let images: Images<Batch, Config, E, AutoDevice> =
+        AutoDevice::default().tensor((reference.elements("input.pixels"), shape));
     let (texts, images) = (model.texts(&read, NoneTape).unwrap(), model.images(images).unwrap());
     [as_f64(&texts), as_f64(&images)].concat()
 }
 
 fn modern_bert<P: Precision, E: Element>() -> Vec<f64>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
-    let model: ModernBert<small_modern_bert::Config, E, Cpu, P> = load("modern_bert");
+    let model: ModernBert<small_modern_bert::Config, E, AutoDevice, P> = load("modern_bert");
     let shape = (Batch::new(3), small_modern_bert::SeqLen::new(11).unwrap());
     let states = model.forward(&ids(&reference("modern_bert").ids("input.ids"), shape), NoneTape).unwrap();
     as_f64(&model.logits(states).unwrap())
@@ -113,12 +114,13 @@ where
 
 fn whisper<P: Precision, E: Element>() -> Vec<f64>
 where
-    Cpu: Backend<E>,
+    AutoDevice: Backend<E>,
 {
-    let (model, reference): (Whisper<small_whisper::Config, E, Cpu, P>, _) = (load("whisper"), reference("whisper"));
+    let (model, reference): (Whisper<small_whisper::Config, E, AutoDevice, P>, _) =
+        (load("whisper"), reference("whisper"));
     let shape = (Batch::new(3), small_whisper::NumMelBins, Product::default());
-    let features: Features<Batch, small_whisper::Config, E, Cpu> =
-        Cpu::default().tensor((reference.elements("input.features"), shape));
+    let features: Features<Batch, small_whisper::Config, E, AutoDevice> =
+        AutoDevice::default().tensor((reference.elements("input.features"), shape));
     let target = ids(&reference.ids("input.decoder_ids"), (Batch::new(3), Const::<7>));
     as_f64(&model.forward(features, &target, NoneTape).unwrap())
 }
@@ -161,7 +163,7 @@ fn every_family_computes_in_every_precision() {
 }
 
 /// The logits of the last of `read` tokens, which are read one at a time.
-fn by_steps<Model: Autoregressive<Const<1>, f32, Cpu, VocabSize = VocabSize>>(
+fn by_steps<Model: Autoregressive<Const<1>, f32, AutoDevice, VocabSize = VocabSize>>(
     model: &Model,
     read: &[usize],
 ) -> Vec<f64> {
@@ -176,7 +178,7 @@ fn steps_agree_with_the_forward_pass() {
         ($($family:ident: $Model:ident, $config:ident, $P:ident $tolerance:literal;)*) => {
             $(
                 let read = [7, 4, 11, 0, 96, 5, 3];
-                let model: $Model<$config::Config, f32, Cpu, $P> = load(stringify!($family));
+                let model: $Model<$config::Config, f32, AutoDevice, $P> = load(stringify!($family));
                 let whole = ids(&read, (Const::<1>, $config::SeqLen::new(7).unwrap()));
                 let last = as_f64(&model.forward(&whole, NoneTape).unwrap()).split_off(6 * VocabSize::SIZE);
                 assert_close(stringify!($family $P), &by_steps(&model, &read), &last, $tolerance);
@@ -207,8 +209,9 @@ fn steps_agree_with_the_forward_pass() {
 #[test]
 fn weights_of_bfloat16_are_stored_exactly() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/hugging_face/llama_bf16_sharded");
-    let model: Llama<small_llama::Config, f32, Cpu> = load_pretrained(folder, &Cpu::default()).unwrap();
-    let stored: Llama<small_llama::Config, f32, Cpu, Bf16> = load_pretrained(folder, &Cpu::default()).unwrap();
+    let model: Llama<small_llama::Config, f32, AutoDevice> = load_pretrained(folder, &AutoDevice::default()).unwrap();
+    let stored: Llama<small_llama::Config, f32, AutoDevice, Bf16> =
+        load_pretrained(folder, &AutoDevice::default()).unwrap();
     let read = [7, 4, 11, 0, 96, 5, 3];
     assert_close("logits", &by_steps(&stored, &read), &by_steps(&model, &read), 1e-6);
     let converted = model.with_precision::<Bf16>().unwrap();
@@ -218,8 +221,8 @@ fn weights_of_bfloat16_are_stored_exactly() {
 #[test]
 fn a_weight_that_is_too_large_is_named() {
     dims! { InDim = 2; OutDim = 3; }
-    let device = Cpu::default();
-    let mut map = Linear::<InDim, OutDim, f32, Cpu>::build(&device);
+    let device = AutoDevice::default();
+    let mut map = Linear::<InDim, OutDim, f32, AutoDevice>::build(&device);
     map.weight = device.tensor(vec![1.0, 2.0, 65_505.0, -1e6, 0.0, 1.0]);
     let error = map.with_precision::<F16>().unwrap_err();
     assert!(matches!(error, LoadError::Precision { .. }));
@@ -231,15 +234,15 @@ fn a_weight_that_is_too_large_is_named() {
 #[test]
 fn an_adapter_learns_through_a_stored_map() {
     dims! { InDim = 40; OutDim = 33; Rank = 2; }
-    let device = Cpu::seed_from_u64(0);
-    let map = Linear::<InDim, OutDim, f32, Cpu>::build(&device);
+    let device = AutoDevice::seed_from_u64(0);
+    let map = Linear::<InDim, OutDim, f32, AutoDevice>::build(&device);
     let stored = map.with_precision::<Bf16>().unwrap();
-    let adapter = Lora::<InDim, InDim, Rank, f32, Cpu>::build(&device);
+    let adapter = Lora::<InDim, InDim, Rank, f32, AutoDevice>::build(&device);
     let mut adapter = adapter;
     adapter.b = device.tensor((0..80).map(|i| i as f32 / 80.0 - 0.5).collect::<Vec<_>>());
-    let identity: Tensor<(InDim, InDim), f32, Cpu> =
+    let identity: Tensor<(InDim, InDim), f32, AutoDevice> =
         device.tensor((0..1600).map(|i| f32::from(i % 41 == 0)).collect::<Vec<_>>());
-    let x: Tensor<(Const<2>, Const<3>, InDim), f32, Cpu> = device.sample_normal();
+    let x: Tensor<(Const<2>, Const<3>, InDim), f32, AutoDevice> = device.sample_normal();
     let gradient = |stored_map: bool| {
         let adapted = adapter.forward(x.clone().put_tape(adapter.recording()), &identity, None, 2.0).unwrap();
         let y = if stored_map { stored.forward(adapted) } else { map.forward(adapted) }.unwrap();
@@ -277,7 +280,7 @@ fn perplexity_grows_by_less_than_a_thousandth() {
         let windows = starts.iter().flat_map(|start| &text[start + next..][..Window::SIZE]).copied();
         TokenIds::from_ids(&windows.collect::<Vec<_>>(), None, (Windows, Window)).unwrap()
     };
-    let mut model = Gpt2::<Config, f32, Cpu>::build(&Cpu::seed_from_u64(0));
+    let mut model = Gpt2::<Config, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(0));
     let (mut adam, mut rng) = (AdamW::default(), StdRng::seed_from_u64(0));
     for step in 0..1_500 {
         let starts: Vec<usize> = (0..Windows::SIZE).map(|_| rng.gen_range(0..read.len() - Window::SIZE)).collect();
@@ -286,7 +289,7 @@ fn perplexity_grows_by_less_than_a_thousandth() {
         let rate = 2e-3 * (1.0 - f64::from(step) / 1_500.0);
         update(&mut model, loss.backward().unwrap(), &mut adam, rate, 1.0).unwrap();
     }
-    fn loss<P: Precision>(model: &Gpt2<Config, f32, Cpu, P>, batches: &[(Ids, Labels)]) -> f64 {
+    fn loss<P: Precision>(model: &Gpt2<Config, f32, AutoDevice, P>, batches: &[(Ids, Labels)]) -> f64 {
         let loss = |(inputs, labels): &(Ids, Labels)| {
             let logits = model.forward(inputs, NoneTape).unwrap();
             f64::from(cross_entropy(logits, labels, Reduction::MeanAll).unwrap().array())

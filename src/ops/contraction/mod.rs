@@ -122,7 +122,7 @@ where
         let output = D::reshape(output, plan.shape).and_then(|output| permuted(output, plan.order));
         return output.map_err(device_error(op));
     }
-    // The kernels take no operand without elements.
+    // The contraction kernel takes no operand without elements.
     if D::HAS_KERNELS && left.axes().len() > 0 && right.axes().len() > 0 {
         return contract_by_kernel(op, left, right, to, &plan.inner);
     }
@@ -169,7 +169,7 @@ type Matrices<E, D, T> = Tensor<(usize, usize, usize), E, D, T>;
 
 /// Merges the axes of `x` into three: the batch, then two of the matrices.
 ///
-/// Nothing is copied if `x` is contiguous, the axes of each block are neighbours, and those of the batch are not last.
+/// Nothing is copied if `x` is contiguous, each block is a part of its axes in their order, and the batch is not last.
 fn into_matrices<const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Labelled<N, E, D, T>,
     blocks: [&[Label]; 3],

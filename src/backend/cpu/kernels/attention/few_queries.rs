@@ -8,8 +8,8 @@ use pulp::Simd;
 pub const MIN_QUERIES_TO_PACK: usize = 4;
 
 impl BlockedForward<'_> {
-    /// The attention of few queries, such as a decoded token. All heads read a key or a value at once, because its heads are
-    /// neighbours in memory.
+    /// The attention of few queries, such as that of a decoded token. Each key and each value is read once, for all
+    /// heads of the chunk: they are neighbours in memory.
     #[inline(always)]
     pub fn attend_few_queries<S: Simd>(mut self, simd: S) {
         let dims = self.config.dims;
