@@ -92,8 +92,8 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
         if !T::OWNS_TAPE || tensor_id(&reshaped) == tensor_id(&tensor) {
             return Ok(reshaped.put_tape(tape));
         }
-        // On a GPU, dfdx's backward pass of this copy leaves out gradients where the tensor repeats itself. A difference is
-        // in row-major order too, and its backward pass is right.
+        // On a GPU, dfdx's backward pass of this copy leaves out gradients where the tensor repeats itself. Subtracting
+        // zeros makes a row-major copy too, and the backward pass of a subtraction is right.
         let zeros = tensor.device().try_zeros_like(tensor.shape())?;
         tensor.put_tape(tape).try_sub(zeros)?.try_reshape_like(&shape)
     }

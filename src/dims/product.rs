@@ -141,7 +141,7 @@ symbolic_dim!(Product, Left: Factor, Right: Factor);
 symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);
 
 impl<Left: Factor, Right: Factor> fmt::Debug for Product<Left, Right> {
-    /// Its name and size, or with the flag `+` the names and sizes of its factors, and of theirs.
+    /// Its name and size; with the flag `+` those of its factors, of their factors, and so on.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.sign_plus() {
             return write!(f, "{} * {}", factor::<Left>(), factor::<Right>());
@@ -150,7 +150,7 @@ impl<Left: Factor, Right: Factor> fmt::Debug for Product<Left, Right> {
     }
 }
 
-/// A factor with its size. `Const` does not write its own.
+/// A factor with its size, which the `Debug` of `Const` leaves out.
 fn factor<Any: Factor>() -> String {
     let factor = format!("{:+?}", Any::default());
     match factor.contains('=') {

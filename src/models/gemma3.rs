@@ -189,7 +189,7 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
 {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
-    // Local layers drop the positions before their window once these are as many as the window holds.
+    // Local layers drop the positions before their window, `WindowLen` of them at a time or more.
     type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {

@@ -179,7 +179,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
 
     /// Drops the positions that lie before the window of `Mask`, but only when a full window of them has gathered.
     /// After it, the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows. Call it
-    /// before a step, not after it, so that the positions of the last step can be taken back. A later call with a wider
+    /// before a step, not after it, so that `truncate` can still remove the last step. A later call with a wider
     /// window, or with [`CausalMask`], does not see what was dropped.
     ///
     /// ```

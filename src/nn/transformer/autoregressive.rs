@@ -73,7 +73,7 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// [`OpError::Dim`] if the model is bound to a batch of another size.
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError>;
 
-    /// Reads tokens that follow those in `cache`, and returns, for each of the last `last` tokens, the logits of the token after it:
+    /// Reads tokens that follow those in `cache`, and returns the logits at the last `last` positions:
     /// `(B, S) ids of VocabSize, Last -> (B, Last, VocabSize)`. The tokens join the cache. After an error of the
     /// device, or if there are fewer tokens than `last`, the cache is not usable.
     ///

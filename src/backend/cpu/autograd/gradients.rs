@@ -1,7 +1,7 @@
 //! The gradients of a backward pass.
 //!
 //! While the pass runs, [`Gradients`] has them; kernels call it `KernelGradients`. It keeps those between kernels: the
-//! first term becomes the gradient, where dfdx would first write zeros. Those of parameters are in dfdx's `Gradients`,
+//! first term becomes the gradient; dfdx would add it to zeros. Those of parameters are in dfdx's `Gradients`,
 //! here `OfDfdx`. The others move there before an operation of dfdx runs, and at the end of the pass. All are then
 //! [`Leaves`], of which the main crate makes the user's `GradientsOf`.
 

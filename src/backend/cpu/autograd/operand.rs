@@ -125,7 +125,7 @@ impl Operand {
         self.tensor.shape().0
     }
 
-    /// Memory for an output of `len` elements of any value, on the operand's device.
+    /// Memory for an output of `len` elements, whose contents are arbitrary, on the operand's device.
     pub fn alloc_output(&self, len: usize) -> Result<Vec<f32>, CpuError> {
         alloc_output(self.tensor.device(), len)
     }

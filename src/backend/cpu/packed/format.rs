@@ -28,8 +28,8 @@ pub trait Format: Copy + Send + Sync + 'static {
 
     fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock;
 
-    /// `y += W x`, without the scales of the rows and of `x`, for rows of blocks, which are read from the first to the
-    /// last, in one sequence of addresses.
+    /// `y += W x` for rows that follow each other in memory, and are read in this order. The caller applies the scales of
+    /// the rows and of `x`.
     fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]);
 }
 
