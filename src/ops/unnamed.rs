@@ -10,9 +10,9 @@ use super::{OpError, Real, device_error};
 use crate::backend::{Backend, MiddleAxis, Tape, run_kernel, softmax_kernel, where_kernel};
 use crate::dims;
 use crate::dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed};
-use dfdx::shapes::{Axes2, Axes4, Axis, Dim, HasShape, Shape};
+use dfdx::shapes::{Axes4, Axis, Dim, HasShape, Shape};
 use dfdx::tensor::{Merge, Tensor};
-use dfdx::tensor_ops::{ChooseFrom, Device, PermuteTo, TryMatMul};
+use dfdx::tensor_ops::{ChooseFrom, Device, PermuteTo};
 
 /// `compute` of each element by itself.
 pub fn map<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
@@ -104,11 +104,9 @@ pub fn matmul_2d_transposed<P: Dim, M: Dim, N: Dim, E: Real, D: Backend<E>, T: T
     x: Tensor<(P, M), E, D, T>,
     y: Tensor<(N, M), E, D, T>,
 ) -> Result<Tensor<(P, N), E, D, T>, OpError> {
-    // On a GPU, dfdx's product reads beyond the end of a matrix that repeats itself.
-    let ((p, m), (n, _)) = (x.shape().concrete().into(), y.shape().concrete().into());
-    let (x, y) = (reshape_to(op, x, (p, m))?, reshape_to(op, y, (n, m))?);
-    let product = || x.try_matmul(y.try_permute::<(usize, usize), Axes2<1, 0>>()?);
-    with_shape_type(op, product().map_err(device_error(op))?)
+    let x = Labelled { tensor: with_shape_type(op, x)?, labels: [0, 1] };
+    let y = Labelled { tensor: with_shape_type(op, y)?, labels: [2, 1] };
+    with_shape_type::<[usize; 2], _, _, _, _>(op, contract(op, x, y, [0, 2])?)
 }
 
 /// Four sizes, as a shape of dfdx.

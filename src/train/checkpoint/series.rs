@@ -57,7 +57,7 @@ enum Occupant {
     OwnOrNothing,
     /// A damaged checkpoint of this training run, or a file of another kind. The next checkpoint sets it aside.
     Damaged,
-    /// What `overwrite` allows to replace: files of another training run or of another kind, if there are any.
+    /// Files of another training run or of another kind, if any, that `overwrite` allows to replace.
     Foreign,
 }
 
