@@ -158,13 +158,14 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E,
         mask: &AttentionMask<B, Q, K>,
         update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let norm = |x, weight, stands_here| if stands_here { rms_norm(x, weight, Config::NORM_EPSILON) } else { Ok(x) };
-        let is_after = Config::NORMS == Norms::After;
-        let read = norm(x.clone(), &self.attention_norm, !is_after)?;
-        let attended = self.attention.forward(read, start, mask, update_cache)?;
-        let x = residual(x, norm(attended, &self.attention_norm, is_after)?)?;
-        let read = norm(x.clone(), &self.feed_forward_norm, !is_after)?;
-        residual(x, norm(self.feed_forward.forward(read)?, &self.feed_forward_norm, is_after)?)
+        let norm_if = |is_here, x, weight| if is_here { rms_norm(x, weight, Config::NORM_EPSILON) } else { Ok(x) };
+        let [before, after] = [Config::NORMS != Norms::After, Config::NORMS == Norms::After];
+        let input = norm_if(before, x.clone(), &self.attention_norm)?;
+        let attended = self.attention.forward(input, start, mask, update_cache)?;
+        let x = residual(x, norm_if(after, attended, &self.attention_norm)?)?;
+        let input = norm_if(before, x.clone(), &self.feed_forward_norm)?;
+        let fed_forward = self.feed_forward.forward(input)?;
+        residual(x, norm_if(after, fed_forward, &self.feed_forward_norm)?)
     }
 }
 

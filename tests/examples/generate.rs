@@ -1,5 +1,5 @@
 //! The examples that run published models, with folders that are not those of a published model. The weights of
-//! one have hundreds of megabytes; `tests/library/similar_sentences.rs` says how to run with real ones.
+//! one have hundreds of megabytes; `tests/models/similar_sentences.rs` says how to run with real ones.
 
 use crate::program::{Run, built, end, start};
 use crate::support::temp_dir;

@@ -1,6 +1,6 @@
 //! The kernels at the levels of vector instructions below this processor's own.
 
-use std::{env, process::Command};
+use std::{env, fs, process::Command};
 
 /// The levels below this processor's own, as `TYPED_TRANSFORMER_SIMD` names them.
 fn lower_levels() -> &'static [&'static str] {
@@ -20,4 +20,21 @@ fn kernels_agree_at_lower_levels() {
         let stdout = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && !stdout.contains(" 0 passed"), "{level}: {stdout}");
     }
+}
+
+/// A closure that is not inlined into a loop with vector instructions calls a function for each of them, which takes
+/// several times as long.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn no_vector_instruction_is_a_call() {
+    let program = env::current_exe().unwrap();
+    let files = fs::read_dir(program.parent().unwrap()).unwrap().map(|file| file.unwrap().path());
+    let is_kernels = |name: &str| name.starts_with("libtyped_transformer_cpu-") && name.ends_with(".rlib");
+    let kernels = files.filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_kernels));
+    let newest = kernels.max_by_key(|path| path.metadata().unwrap().modified().unwrap()).unwrap();
+    // The functions that the crate of kernels calls, or has of its own, are symbols there.
+    let library = fs::read(&newest).unwrap();
+    let instruction = library.windows(14).position(|bytes| bytes == b"9core_arch3x86");
+    let symbol = instruction.map(|start| String::from_utf8_lossy(&library[start..][..48]));
+    assert!(symbol.is_none(), "{newest:?} calls {symbol:?}");
 }

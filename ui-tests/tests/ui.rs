@@ -9,11 +9,16 @@
 use std::{
     env,
     io::{Write, stderr},
-    process::Command,
+    process::{Command, Stdio},
 };
 
 /// The compiler whose words are expected.
 const COMPILER: &str = concat!("rustc ", env!("CARGO_PKG_RUST_VERSION"), ".");
+
+/// The flags of rustc for the programs and for what they depend on, and the variable from which Cargo takes them.
+/// trybuild gives the width to the programs alone; Cargo would then check the library and its dependencies twice.
+const FLAGS: &str = "--cfg\x1ftrybuild\x1f--verbose\x1f-Adead_code\x1f--diagnostic-width=140";
+const VARIABLE: &str = "CARGO_ENCODED_RUSTFLAGS";
 
 #[test]
 fn ui() {
@@ -24,6 +29,13 @@ fn ui() {
         let notice =
             "the texts are not compared; `cargo test --test compiler programs` checks that it refuses the programs";
         writeln!(stderr(), "\n{} is not {COMPILER}*: {notice}", version.trim()).unwrap();
+        return;
+    }
+    if env::var(VARIABLE).as_deref() != Ok(FLAGS) {
+        // In a process of its own, because no safe function changes the environment of this one.
+        let mut ui = Command::new(env::current_exe().unwrap());
+        ui.args(env::args_os().skip(1)).env(VARIABLE, FLAGS).stdout(Stdio::null());
+        assert!(ui.status().unwrap().success(), "see above");
         return;
     }
     let programs = trybuild::TestCases::new();

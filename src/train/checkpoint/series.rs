@@ -56,9 +56,9 @@ enum Occupant {
     /// Nothing, or a checkpoint of this training run.
     OwnOrNothing,
     /// A damaged checkpoint of this training run, or a file of another kind. The next checkpoint sets it aside.
-    Damaged,
+    ToSetAside,
     /// Files of another training run or of another kind, if any, that `overwrite` allows to replace.
-    Foreign,
+    ToReplace,
 }
 
 impl Series {
@@ -95,10 +95,10 @@ impl Series {
             (Some(last), _) if !overwrite && progress_of(&last.path) != Some(last.progress) => {
                 return exists(&last.path, "no longer the checkpoint that this training run was resumed from");
             }
-            (Some(last), _) if last.is_substitute && newest.exists() => Occupant::Damaged,
+            (Some(last), _) if last.is_substitute && newest.exists() => Occupant::ToSetAside,
             (Some(_), FileKind::Nothing | FileKind::Checkpoint) => Occupant::OwnOrNothing,
-            (Some(_), _) => Occupant::Damaged,
-            (None, _) if overwrite => Occupant::Foreign,
+            (Some(_), _) => Occupant::ToSetAside,
+            (None, _) if overwrite => Occupant::ToReplace,
             (None, FileKind::Weights | FileKind::Other | FileKind::Checkpoint) => {
                 return exists(path, description_of(path));
             }
@@ -108,7 +108,7 @@ impl Series {
             },
         };
         let mut notes = Vec::new();
-        if at_path != Occupant::Foreign {
+        if at_path != Occupant::ToReplace {
             // The next save replaces the files under these names, so others than checkpoints are set aside now.
             for path in others_beside(&newest).into_iter().filter(|path| is_other_kind(path)) {
                 let note = set_aside_note(&path);
@@ -116,11 +116,11 @@ impl Series {
                 notes.push(note);
             }
         }
-        if at_path == Occupant::Damaged {
+        if at_path == Occupant::ToSetAside {
             notes.push(set_aside_note(&newest));
         }
-        let is_foreign = at_path == Occupant::Foreign;
-        let best = if is_foreign { None } else { read_progress(&best) };
+        let is_to_replace = at_path == Occupant::ToReplace;
+        let best = if is_to_replace { None } else { read_progress(&best) };
         let newest_progress = newest_progress.filter(|_| at_path == Occupant::OwnOrNothing);
         // The other checkpoints are beside the file that a link leads to.
         let path = if path.is_symlink() { newest.clone() } else { path.into() };
@@ -167,14 +167,16 @@ impl Series {
         match self.at_path {
             Occupant::OwnOrNothing if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),
             // Somebody has put another file there, or it was damaged.
-            Occupant::OwnOrNothing | Occupant::Damaged => set_aside(&self.newest),
-            Occupant::Foreign => others_beside(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path)),
+            Occupant::OwnOrNothing | Occupant::ToSetAside => set_aside(&self.newest),
+            Occupant::ToReplace => {
+                others_beside(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path))
+            }
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
         // The third and the fourth step. If the newest file is that of another training run, they change places: a kill
         // between them would leave a file `.best` that seems to be of that run.
-        let names_best_first = self.at_path != Occupant::Foreign;
+        let names_best_first = self.at_path != Occupant::ToReplace;
         let mut best = if is_best && names_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
         partial.commit().map_err(cannot_write(&self.path))?;
         (self.at_path, self.newest_progress) = (Occupant::OwnOrNothing, Some(progress));

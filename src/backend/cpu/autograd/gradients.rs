@@ -1,9 +1,14 @@
 //! The gradients of a backward pass.
 //!
-//! While the pass runs, [`Gradients`] has them; kernels call it `KernelGradients`. It keeps those between kernels: the
-//! first term becomes the gradient; dfdx would add it to zeros. Those of parameters are in dfdx's `Gradients`,
-//! here `OfDfdx`. The others move there before an operation of dfdx runs, and at the end of the pass. All are then
-//! [`Leaves`], of which the main crate makes the user's `GradientsOf`.
+//! While the pass runs, [`Gradients`] has them; kernels call it `KernelGradients`. At its end they become [`Leaves`], of
+//! which the main crate makes the user's `GradientsOf`.
+//!
+//! | the gradient of | is kept in | begins as |
+//! |---|---|---|
+//! | an output of a kernel | `between_kernels` | the first term, which a kernel that read the output adds; dfdx would add it to zeros |
+//! | a parameter | `of_dfdx` | zeros, to which kernels add their terms in place |
+//! | an output that a kernel reads as a parameter, such as a scale `1 + w` | both; [`take`](Gradients::take) adds them | as the two above |
+//! | a tensor that an operation of dfdx reads | `of_dfdx`, to which all of `between_kernels` move before the operation runs | zeros |
 
 use super::{Buffer, elementwise::add_in_parallel, operand::FlatTensor};
 use dfdx::optim::UnusedTensors;

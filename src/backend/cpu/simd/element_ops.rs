@@ -1,3 +1,4 @@
+use super::exp_element;
 use pulp::Simd;
 
 /// Arithmetic on the elements of a row.
@@ -105,20 +106,25 @@ impl<S: Simd> ElementOps for VectorElements<S> {
         };
         less(self, a: S::f32s, b: S::f32s) -> S::m32s = self.0.less_than_f32s(a, b);
         equal(self, a: S::f32s, b: S::f32s) -> S::m32s = self.0.equal_f32s(a, b);
-        select(self, mask: S::m32s, then: S::f32s, otherwise: S::f32s) -> S::f32s =
-            self.0.select_f32s(mask, then, otherwise);
+        select(self, mask: S::m32s, then: S::f32s, otherwise: S::f32s) -> S::f32s = {
+            // `select_f32s` of pulp is this, and need not be inlined.
+            let simd = self.0;
+            let [then, otherwise] = [simd.transmute_u32s_f32s(then), simd.transmute_u32s_f32s(otherwise)];
+            simd.transmute_f32s_u32s(simd.select_u32s(mask, then, otherwise))
+        };
     }
 }
 
+// Loops without closures: a closure may stay a function without vector instructions, which calls one for each of them.
 impl<S: Simd> VectorElements<S> {
-    /// Replaces each element `a` by `f(a)`, and returns `Σ f(a)`.
+    /// Replaces each `x` by `exp(x - max)`, and returns their sum.
     #[inline(always)]
-    pub fn map_in_place_and_sum(self, a: &mut [S::f32s], f: impl Fn(S::f32s) -> S::f32s) -> S::f32s {
-        // One loop, so that computing `f` hides the latency of the additions.
+    pub fn exp_in_place_and_sum(self, row: &mut [S::f32s], max: S::f32s) -> S::f32s {
+        // One loop, so that the exponentials hide the latency of the additions.
         let mut sum = self.splat(0.0);
-        for a in a {
-            *a = f(*a);
-            sum = self.add(sum, *a);
+        for x in row {
+            *x = exp_element(self, self.sub(*x, max));
+            sum = self.add(sum, *x);
         }
         sum
     }
@@ -126,12 +132,20 @@ impl<S: Simd> VectorElements<S> {
     /// `Σ a b`.
     #[inline(always)]
     pub fn dot(self, a: &[S::f32s], b: &[S::f32s]) -> S::f32s {
-        a.iter().zip(b).fold(self.splat(0.0), |sum, (a, b)| self.mul_add(*a, *b, sum))
+        let mut sum = self.splat(0.0);
+        for (a, b) in a.iter().zip(b) {
+            sum = self.mul_add(*a, *b, sum);
+        }
+        sum
     }
 
     /// The largest element; -∞ for an empty row.
     #[inline(always)]
-    pub fn row_max(self, a: &[S::f32s]) -> S::f32s {
-        a.iter().fold(self.splat(f32::NEG_INFINITY), |largest, a| self.max(largest, *a))
+    pub fn row_max(self, row: &[S::f32s]) -> S::f32s {
+        let mut largest = self.splat(f32::NEG_INFINITY);
+        for x in row {
+            largest = self.max(largest, *x);
+        }
+        largest
     }
 }

@@ -104,8 +104,8 @@ impl WithSimd for BlockedBackward<'_> {
                         if let Some(dropout) = self.dropout {
                             dropout.apply(&mut d_logits[..len], place);
                         }
-                        let [max_logit, inv_sum, weighted_mean] =
-                            [max_logits, inv_sums, &*weighted_means].map(|of_query| c.splat(of_query[query]));
+                        let [max_logit, inv_sum] = [c.splat(max_logits[query]), c.splat(inv_sums[query])];
+                        let weighted_mean = c.splat(weighted_means[query]);
                         let weight_vectors = S::as_mut_simd_f32s(&mut weights[..width]).0;
                         let d_logit_vectors = S::as_mut_simd_f32s(&mut d_logits[..width]).0;
                         for (weight, d_logit) in weight_vectors.iter_mut().zip(d_logit_vectors) {

@@ -6,7 +6,7 @@ use super::score_block::{
 };
 use crate::autograd::{Buffer, Chunk};
 use crate::matmul::Matrix;
-use crate::simd::{ElementOps, VectorElements, add_row, exp, exp_element, max, padded_len};
+use crate::simd::{ElementOps, VectorElements, add_row, exp, max, padded_len};
 use pulp::{Simd, WithSimd};
 
 /// Attention of some key and value heads of one sequence, a block of scores at a time, with an online softmax
@@ -143,8 +143,6 @@ pub fn online_softmax<S: Simd>(
         }
     }
     let c = VectorElements(simd);
-    let max_logits = c.splat(*max_logit);
-    let sum_exps =
-        c.map_in_place_and_sum(S::as_mut_simd_f32s(row).0, |logits| exp_element(c, c.sub(logits, max_logits)));
+    let sum_exps = c.exp_in_place_and_sum(S::as_mut_simd_f32s(row).0, c.splat(*max_logit));
     *sum_exp += simd.reduce_sum_f32s(sum_exps);
 }

@@ -3,7 +3,7 @@ use super::interleave::{head_view, multiply_lanes};
 use super::interleaved_mask::{VisibleBounds, mask_values};
 use crate::conventions::MaskFill;
 use crate::matmul::{Extent, Matrix};
-use crate::simd::{ElementOps, VectorElements, exp_element, row_chunks, row_chunks_mut};
+use crate::simd::{ElementOps, VectorElements, row_chunks, row_chunks_mut};
 use itertools::izip;
 use pulp::{Simd, WithSimd};
 
@@ -99,7 +99,7 @@ fn scale_and_mask<S: Simd>(
 #[inline(always)]
 fn softmax<S: Simd>(c: VectorElements<S>, logits: &mut [S::f32s]) {
     let max_logit = c.row_max(logits);
-    let sum_exp = c.map_in_place_and_sum(logits, |logit| exp_element(c, c.sub(logit, max_logit)));
+    let sum_exp = c.exp_in_place_and_sum(logits, max_logit);
     let inv_sum = c.0.div_f32s(c.splat(1.0), sum_exp);
     for weight in logits {
         *weight = c.mul(*weight, inv_sum);

@@ -1,6 +1,8 @@
 //! The dimensions and models that several modules share. The compiler generates code for every model
 //! and dimension anew, so each further set of them costs seconds.
 
+#![allow(dead_code, unused_imports, reason = "each binary uses a part of it")]
+
 use typed_transformer::models::annotated_flax::AnnotatedFlax;
 use typed_transformer::models::another_annotated::Annotated;
 use typed_transformer::models::learning_the_transformer::Learning;

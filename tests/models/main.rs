@@ -1,0 +1,32 @@
+//! The models of the posts and of the published families agree with their references, in every precision and in every
+//! way of decoding.
+
+#[path = "../support/fixture.rs"]
+mod fixture;
+#[path = "../support/numbers.rs"]
+mod numbers;
+#[path = "../support/recorded.rs"]
+mod recorded;
+#[path = "../support/small_models.rs"]
+mod small_models;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod beams;
+mod encoders;
+mod experts;
+#[cfg(feature = "tokenizers")]
+mod fill_mask;
+mod hugging_face;
+mod latent_attention;
+mod parity;
+mod precisions;
+mod prompts;
+mod published_folders;
+mod recent_decoders;
+#[cfg(feature = "tokenizers")]
+mod similar_sentences;
+#[cfg(feature = "tokenizers")]
+mod sounds_and_images;
+mod speculation;
+mod whisper;
