@@ -179,7 +179,7 @@ fn measure(arguments: &Arguments) {
         waited_ms: (waited - before.1.waited).as_secs_f64() * 1e3 / steps,
     };
     ranks.ensure_replicated(&model).unwrap();
-    ranks.allow_leaving();
+    ranks.end_together();
     if ranks.is_first() {
         println!("{}", serde_json::to_string(&measurement).unwrap());
     }

@@ -113,7 +113,7 @@ pub fn finish<M: Trainable<D>, O, S, D: Backend<f32>>(
     model: &M,
     metadata: &HashMap<String, String>,
 ) -> Result<Outcome, BoxError> {
-    ranks.allow_leaving();
+    ranks.end_together();
     let stop = trainer.stop.clone();
     let outcome = match ranks.is_first() {
         true => files.close(trainer, steps, checkpoints, model, metadata)?,

@@ -7,8 +7,8 @@
 //! mpirun -n 4 target/release/examples/train_on_ranks         # four ranks
 //! ```
 //!
-//! The numbered lines are those that a training run of one process writes otherwise. `docs/ranks.md` explains them under
-//! the same numbers, and shows what the compiler says to a wrong one. In the loop they are 3, 5 and 6.
+//! The lines with a number, `// 1` to `// 6`, differ from those of a training run of one process. `docs/ranks.md`
+//! explains them under the same numbers, and shows what the compiler says to a wrong one.
 
 mod cli;
 #[cfg(feature = "plot")]

@@ -121,7 +121,7 @@ impl<Width: ConstDim> CausalKind for SlidingWindow<Width> {}
 #[diagnostic::on_unimplemented(
     message = "expected a padding rule: `PadQueriesAndKeys` or `PadSourceKeys`",
     label = "`{Self}` is not a padding rule",
-    note = "`PadQueriesAndKeys` masks the padded queries and keys of every attention; `PadSourceKeys` masks only the padded keys of the source"
+    note = "`PadQueriesAndKeys` masks padded queries and padded keys; `PadSourceKeys` masks padded keys, in a decoder of `nn` only those of the source"
 )]
 pub trait PaddingRule: 'static {
     /// Whether a padded query sees no key.

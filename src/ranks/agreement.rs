@@ -32,7 +32,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         if ranks.is_empty() {
             return result;
         }
-        self.allow_leaving();
+        self.end_together();
         result.and(Err(RanksError::OtherRanks { axis: Axis::NAME, ranks }.into()))
     }
 
@@ -66,7 +66,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         for (rank, other) in all.iter().enumerate().skip(1) {
             let names = first.keys().chain(other.keys());
             if let Some(setting) = names.into_iter().find(|&name| first.get(name) != other.get(name)) {
-                self.allow_leaving();
+                self.end_together();
                 let value = |settings: &Settings| settings.get(setting).map_or("absent", String::as_str).to_string();
                 let (expected, found) = (value(first), value(other));
                 return Err(RanksError::Setting { axis: Axis::NAME, rank, setting: setting.clone(), expected, found });
@@ -80,9 +80,9 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// The next collective operation cancels it. On an axis of a [`split`](Self::split) it has no effect, because a
     /// split does not hold all ranks.
-    pub fn allow_leaving(&self) {
+    pub fn end_together(&self) {
         if self.is_world {
-            self.worker.set_may_leave(true);
+            self.worker.set_ends_together(true);
         }
     }
 }

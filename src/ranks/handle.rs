@@ -53,8 +53,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// A launcher is recognized by a variable of the environment: `OMPI_COMM_WORLD_SIZE` (Open MPI), `PMI_SIZE`
     /// (MPICH, Intel MPI, `srun --mpi=pmi2`), `MPI_LOCALNRANKS` (MPICH) or `PMIX_RANK` (`srun --mpi=pmix`).
     ///
-    /// Call [`allow_leaving`](Self::allow_leaving) before the last clone is dropped. A process that drops it without
-    /// `allow_leaving` ends all others after 5 seconds.
+    /// Call [`end_together`](Self::end_together) before the last clone is dropped. A process that drops it without
+    /// `end_together` ends all others after 5 seconds.
     ///
     /// # Errors
     /// [`RanksError::NoEngine`] under a launcher without the feature `mpi`; [`RanksError::Size`] if the type of the
@@ -195,8 +195,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
         name: &'static str,
         operation: impl FnOnce(&dyn Communicator) -> super::communicator::EngineResult<Value> + Send + 'static,
     ) -> Pending<Value> {
-        // This operation cancels an earlier `allow_leaving`: leaving now would block the others.
-        self.worker.set_may_leave(false);
+        // This operation cancels an earlier `end_together`: leaving now would block the others.
+        self.worker.set_ends_together(false);
         let rank = self.rank();
         let describe = move |message| RanksError::Engine { rank, axis: Axis::NAME, operation: name, message };
         self.worker.start(&self.communicator, describe, operation)

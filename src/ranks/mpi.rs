@@ -28,21 +28,21 @@ pub fn start() -> Result<(Arc<dyn Communicator>, Worker), RanksError> {
     let failed = |message: String| RanksError::Start { message };
     let (jobs, queue) = mpsc::channel();
     let (sender, world) = mpsc::channel();
-    let may_leave = Arc::new(AtomicBool::new(false));
+    let ends_together = Arc::new(AtomicBool::new(false));
     let run = {
-        let may_leave = may_leave.clone();
-        move || run(&queue, &sender, &may_leave)
+        let ends_together = ends_together.clone();
+        move || run(&queue, &sender, &ends_together)
     };
     let thread = thread::Builder::new().name("ranks".into()).spawn(run).map_err(|error| failed(error.to_string()))?;
     match world.recv() {
-        Ok(Ok(world)) => Ok((Arc::new(world), Worker::on_thread(jobs, thread, may_leave))),
+        Ok(Ok(world)) => Ok((Arc::new(world), Worker::on_thread(jobs, thread, ends_together))),
         Ok(Err(error)) => Err(error),
         Err(_) => Err(failed("the thread of MPI has ended".into())),
     }
 }
 
 /// The thread: starts MPI, runs the operations in their order, and ends MPI together with the other ranks.
-fn run(jobs: &Receiver<Job>, world: &Sender<Result<Group, RanksError>>, may_leave: &AtomicBool) {
+fn run(jobs: &Receiver<Job>, world: &Sender<Result<Group, RanksError>>, ends_together: &AtomicBool) {
     let failed = |message: String| RanksError::Start { message };
     let start = || -> Result<(Mpi, Group), RanksError> {
         let mpi = Mpi::init_thread(ThreadLevel::Funneled).map_err(|error| match error {
@@ -52,10 +52,10 @@ fn run(jobs: &Receiver<Job>, world: &Sender<Result<Group, RanksError>>, may_leav
         if mpi.thread_level() < ThreadLevel::Funneled {
             return Err(failed("this MPI does not support threads (MPI_THREAD_FUNNELED)".into()));
         }
-        let last = mpi.world().duplicate().map_err(|error| failed(error.to_string()))?;
-        Ok((mpi, Group(ManuallyDrop::new(last))))
+        let exit_group = mpi.world().duplicate().map_err(|error| failed(error.to_string()))?;
+        Ok((mpi, Group(ManuallyDrop::new(exit_group))))
     };
-    let (mpi, last) = match start() {
+    let (mpi, exit_group) = match start() {
         Ok(started) => started,
         Err(error) => return drop(world.send(Err(error))),
     };
@@ -64,13 +64,15 @@ fn run(jobs: &Receiver<Job>, world: &Sender<Result<Group, RanksError>>, may_leav
     for job in jobs {
         // Unwinding would end MPI, which waits for the other ranks.
         if catch_unwind(AssertUnwindSafe(job)).is_err() {
-            last.give_up("panicked in a collective operation");
+            exit_group.give_up("panicked in a collective operation");
         }
     }
-    let limit = if may_leave.load(Ordering::Relaxed) { Duration::MAX } else { LEAVE_TIMEOUT };
-    let left = ferrompi::scope(|scope| wait(last.0.ibarrier(scope)?, limit, || last.give_up("left before the others")));
+    let limit = if ends_together.load(Ordering::Relaxed) { Duration::MAX } else { LEAVE_TIMEOUT };
+    let left = ferrompi::scope(|scope| {
+        wait(exit_group.0.ibarrier(scope)?, limit, || exit_group.give_up("left before the others"))
+    });
     if let Err(error) = left {
-        last.give_up(&error.to_string());
+        exit_group.give_up(&error.to_string());
     }
     drop(mpi);
 }

@@ -19,7 +19,7 @@ pub struct Worker {
     queue: Option<Mutex<Queue>>,
     traffic: Arc<Traffic>,
     /// Whether all ranks have agreed to end, so that this one may wait for the others without a limit.
-    may_leave: Arc<AtomicBool>,
+    ends_together: Arc<AtomicBool>,
 }
 
 struct Queue {
@@ -44,9 +44,9 @@ pub static WAITING: AtomicUsize = AtomicUsize::new(0);
 impl Worker {
     /// Runs operations on `thread`, which takes them from the other end of `jobs`.
     #[cfg(feature = "mpi")]
-    pub fn on_thread(jobs: Sender<Job>, thread: JoinHandle<()>, may_leave: Arc<AtomicBool>) -> Self {
+    pub fn on_thread(jobs: Sender<Job>, thread: JoinHandle<()>, ends_together: Arc<AtomicBool>) -> Self {
         let queue = Queue { jobs: Some(jobs), thread: Some(thread) };
-        Self { queue: Some(Mutex::new(queue)), traffic: Arc::default(), may_leave }
+        Self { queue: Some(Mutex::new(queue)), traffic: Arc::default(), ends_together }
     }
 
     /// Starts an operation. `describe` adds rank, axis and operation to the engine's message.
@@ -82,8 +82,8 @@ impl Worker {
     }
 
     /// Says whether all ranks have agreed to end.
-    pub fn set_may_leave(&self, may_leave: bool) {
-        self.may_leave.store(may_leave, Ordering::Relaxed);
+    pub fn set_ends_together(&self, ends_together: bool) {
+        self.ends_together.store(ends_together, Ordering::Relaxed);
     }
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// A complete, synced new version of a file, not yet renamed to its path. Dropping it removes it.
+/// A new version of a file under a name of its own, until [`commit`](Self::commit) renames it. Dropping it removes it.
 pub(crate) struct StagedFile {
     target: PathBuf,
     path: PathBuf,
@@ -17,7 +17,7 @@ pub(crate) struct StagedFile {
 }
 
 impl StagedFile {
-    /// Writes the new content of the file at `path`. It has the permissions of the old one.
+    /// Writes and syncs the new content of the file at `path`. It has the permissions of the old one.
     pub fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let mut partial = Self::create(path)?;
         remove_all_abandoned(&partial.target);
@@ -75,11 +75,20 @@ pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     disk::remove(&link.path)?;
     if disk::hard_link(from, &link.path).is_err() {
         drop(link);
-        let copy = StagedFile::write(to, |file| io::copy(&mut ReadFile::open(from)?, file).map(drop))?;
-        return copy.commit();
+        return copy(from, to);
     }
     // If both are names of one file already, the rename leaves both, and dropping `link` removes the second.
     disk::rename(&link.path, &link.target)
+}
+
+/// Like [`link`], where nothing is at `to`. It needs no partial file where a file can have two names, so a kill leaves
+/// none.
+pub(crate) fn link_new(from: &Path, to: &Path) -> io::Result<()> {
+    disk::hard_link(from, to).or_else(|_| copy(from, to))
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    StagedFile::write(to, |file| io::copy(&mut ReadFile::open(from)?, file).map(drop))?.commit()
 }
 
 /// Moves a file to another name, replacing what was there.

@@ -172,30 +172,40 @@ fn a_kill_at_any_call_of_a_save_loses_nothing() {
         process::exit(9);
     }
     let before = temp_dir();
-    saved(&before, 3, 2);
-    let kill_at = |call: usize| {
-        let folder = copy_of(&before);
-        let mut command = Command::new(env::current_exe().unwrap());
-        command.args(["--exact", TEST]).env(CALL, call.to_string()).current_dir(folder.path());
-        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
-        (folder, status.code())
-    };
-    let mut call = 0;
-    loop {
-        let (folder, status) = kill_at(call);
-        let what = format!("killed at call {call}");
-        assert_whole(folder.path(), 3, &what);
-        // The lock died with its process, and what it left is removed.
-        let trainer = step_with_fault(&folder.path().join("ck"), None);
-        assert_eq!(trainer.failures().len(), 0, "{what}");
-        drop(trainer);
-        assert_eq!(file_names(&folder), ["ck", "ck.best", "ck.previous-1"], "{what}");
-        if status == Some(9) {
-            break;
+    let newest = saved(&before, 3, 2);
+    let whole = fs::read(&newest).unwrap();
+    // A newest checkpoint that is damaged is set aside by the save.
+    for content in [&whole[..], &whole[..1_000], b"of great value"] {
+        fs::remove_file(&newest).unwrap(); // Another name of the best.
+        fs::write(&newest, content).unwrap();
+        let is_damaged = content.len() < whole.len();
+        let mut call = 0;
+        loop {
+            let folder = copy_of(&before);
+            let mut command = Command::new(env::current_exe().unwrap());
+            command.args(["--exact", TEST]).env(CALL, call.to_string()).current_dir(folder.path());
+            let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+            let what = format!("killed at call {call}, damaged: {is_damaged}");
+            if !is_damaged {
+                assert_whole(folder.path(), 3, &what);
+            }
+            // The lock died with its process, and what it left is removed.
+            let trainer = step_with_fault(&folder.path().join("ck"), None);
+            assert_eq!(trainer.failures().len(), 0, "{what}");
+            drop(trainer);
+            let mut names = file_names(&folder);
+            if is_damaged {
+                assert_eq!(fs::read(folder.path().join("ck.damaged")).unwrap(), content, "{what}");
+                names.retain(|name| name != "ck.damaged");
+            }
+            assert_eq!(names, ["ck", "ck.best", "ck.previous-1"], "{what}");
+            if status.code() == Some(9) {
+                break;
+            }
+            call += 1;
         }
-        call += 1;
+        assert!(call >= 10, "{call}");
     }
-    assert!(call >= 10, "{call}");
 }
 
 // ---- One run at a time ----

@@ -196,7 +196,7 @@ fn check<Part: Compared<Tp>, Tp: ConstRankAxis>(folder: &Path) {
     // Each rank along `Data` has a part of the moments of its part of the model.
     let len = elements_of::<Part>(&model).len();
     assert_eq!(Optimizer::<Part, f32>::state(&adam).num_elements(), 2 * data.part_of(len, data.rank()).len());
-    world.allow_leaving();
+    world.end_together();
 }
 
 /// Saves the model that one rank builds.

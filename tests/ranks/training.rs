@@ -93,7 +93,7 @@ fn sharded_state_is_that_of_one_rank_and_needs_a_part_of_the_memory() {
             for (loss, expected) in losses.iter().zip(&expected[4 * (turn - 1)..]) {
                 assert!((loss - expected).abs() < 1e-5, "{loss} and not {expected}");
             }
-            ranks.allow_leaving();
+            ranks.end_together();
         },
     );
 }

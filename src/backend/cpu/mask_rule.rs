@@ -16,7 +16,7 @@ enum Visible {
     Matrix(Arc<[bool]>),
     /// A key is visible if all of these allow it.
     Rule {
-        near: Option<Near>,
+        band: Option<Band>,
         /// `(B, Q)`: a query that is padding sees no key.
         query_is_token: Option<Arc<[bool]>>,
         /// `(B, K)`: no query sees a key that is padding.
@@ -24,16 +24,16 @@ enum Visible {
     },
 }
 
-/// Query `q` is at position `start + q`. It sees the key there and the ones before it, and those after it if it is not
-/// causal: all of them, or as many on a side as the window has, the key there included.
+/// The keys around its own position that a query sees. Query `q` is at position `start + q`. It sees the key there, the
+/// ones before it, and, if the band is not causal, the ones after it; with a window `w`, at most `w - 1` on each side.
 #[derive(Clone, Copy)]
-struct Near {
+struct Band {
     start: usize,
     window: Option<usize>,
     is_causal: bool,
 }
 
-impl Near {
+impl Band {
     /// The keys that a query sees, of `keys` in all.
     fn keys(self, query: usize, keys: usize) -> Range<usize> {
         let position = self.start + query;
@@ -52,22 +52,22 @@ impl MaskRule {
 
     /// Every query sees every key.
     pub fn all_visible((batch, queries, keys): (usize, usize, usize)) -> Self {
-        let visible = Visible::Rule { near: None, query_is_token: None, key_is_token: None };
+        let visible = Visible::Rule { band: None, query_is_token: None, key_is_token: None };
         Self { visible, batch, queries, keys }
     }
 
     /// Query `q` is at position `start + q`. Hides the keys after it, and those before its window.
     pub fn causal_from(mut self, start: usize, window: Option<usize>) -> Self {
-        if let Visible::Rule { near, .. } = &mut self.visible {
-            *near = Some(Near { start, window, is_causal: true });
+        if let Visible::Rule { band, .. } = &mut self.visible {
+            *band = Some(Band { start, window, is_causal: true });
         }
         self
     }
 
     /// Query `q` is at position `q`. Hides the keys that are `window` or more positions before or after it.
     pub fn within(mut self, window: usize) -> Self {
-        if let Visible::Rule { near, .. } = &mut self.visible {
-            *near = Some(Near { start: 0, window: Some(window), is_causal: false });
+        if let Visible::Rule { band, .. } = &mut self.visible {
+            *band = Some(Band { start: 0, window: Some(window), is_causal: false });
         }
         self
     }
@@ -96,11 +96,11 @@ impl MaskRule {
     pub fn fill(&self, sequence: usize, query: usize, keys: Range<usize>, visible: &mut [bool]) {
         match &self.visible {
             Visible::Matrix(_) => visible.copy_from_slice(&self.matrix_row(sequence, query)[keys]),
-            Visible::Rule { near, query_is_token, key_is_token } => {
+            Visible::Rule { band, query_is_token, key_is_token } => {
                 if query_is_token.as_ref().is_some_and(|is_token| !is_token[sequence * self.queries + query]) {
                     return visible.fill(false);
                 }
-                let seen = near.map_or(0..self.keys, |near| near.keys(query, self.keys));
+                let seen = band.map_or(0..self.keys, |band| band.keys(query, self.keys));
                 let index = |key: usize| key.clamp(keys.start, keys.end) - keys.start;
                 let seen = index(seen.start)..index(seen.end);
                 visible.fill(false);
@@ -124,7 +124,7 @@ impl MaskRule {
         };
         match &self.visible {
             Visible::Matrix(_) => (0..self.queries).map(|query| bounds(self.matrix_row(sequence, query))).collect(),
-            Visible::Rule { near, query_is_token, key_is_token } => {
+            Visible::Rule { band, query_is_token, key_is_token } => {
                 let tokens = match key_is_token {
                     Some(is_token) => bounds(&is_token[sequence * self.keys..][..self.keys]),
                     None => 0..self.keys,
@@ -132,7 +132,7 @@ impl MaskRule {
                 let seen = |query: usize| {
                     let is_token =
                         query_is_token.as_ref().is_none_or(|is_token| is_token[sequence * self.queries + query]);
-                    let seen = near.map_or(0..self.keys, |near| near.keys(query, self.keys));
+                    let seen = band.map_or(0..self.keys, |band| band.keys(query, self.keys));
                     let seen = seen.start.max(tokens.start)..seen.end.min(tokens.end);
                     if is_token && !seen.is_empty() { seen } else { 0..0 }
                 };

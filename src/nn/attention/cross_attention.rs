@@ -65,7 +65,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
         &self,
         key_value: Tensor<(B, K, KVDim), E, D, T>,
     ) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError> {
-        let key_value = self.attention.group.enter(key_value)?;
+        let key_value = self.attention.rank_group.enter(key_value)?;
         let key = self.attention.key_proj.column_parallel(key_value.clone())?; // (B, K, H*QKDim)
         Ok((key, self.attention.value_proj.column_parallel(key_value)?)) // (B, K, H*VODim)
     }
@@ -78,7 +78,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
         residual_norm(&self.norm, query, |x| {
-            let query = self.attention.query_proj.column_parallel(self.attention.group.enter(x)?)?; // (B, Q, H*QKDim)
+            let query = self.attention.query_proj.column_parallel(self.attention.rank_group.enter(x)?)?; // (B, Q, H*QKDim)
             self.attention.attend(query, source, mask)
         })
     }

@@ -118,7 +118,7 @@ pub struct GroupedQueryAttention<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQ
     /// Mixes the outputs of the heads.
     pub output_proj: Projection<Product<QueryHeads<A>, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
     /// The group that divides the heads.
-    pub(crate) group: GroupOf<A>,
+    pub(crate) rank_group: GroupOf<A>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
@@ -163,13 +163,13 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         residual_norm(&self.norm, input, |x| {
             let rotary = const { rotary::<A::Conventions>() };
-            let x = self.group.enter(x)?;
+            let x = self.rank_group.enter(x)?;
             let query = rotate(self.query_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
             let key = rotate(self.key_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, NumKeyValueHeads*QKDim)
             let value = self.value_proj.column_parallel(x)?; // (B, S, NumKeyValueHeads*VODim)
             let (key, value) = update_cache((key, value))?; // (B, K, …)
-            let attended = self.group.attend_own_heads(query, key, value, mask, A::attention_options())?; // (B, S, H*VODim)
-            self.group.dropout(self.output_proj.row_parallel(attended, &self.group)?, A::DROPOUT)
+            let attended = self.rank_group.attend_own_heads(query, key, value, mask, A::attention_options())?; // (B, S, H*VODim)
+            self.rank_group.dropout(self.output_proj.row_parallel(attended, &self.rank_group)?, A::DROPOUT)
         })
     }
 }

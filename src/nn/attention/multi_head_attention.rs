@@ -76,7 +76,7 @@ pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim
     /// Mixes the outputs of the heads.
     pub output_proj: Projection<Product<A::NumHeads, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
     /// The group that divides the heads.
-    pub(crate) group: GroupOf<A>,
+    pub(crate) rank_group: GroupOf<A>,
 }
 
 impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
@@ -90,9 +90,9 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
         value: Tensor<(B, K, VDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
-        let query = self.query_proj.column_parallel(self.group.enter(query)?)?; // (B, Q, H*QKDim)
-        let key = self.key_proj.column_parallel(self.group.enter(key)?)?; // (B, K, H*QKDim)
-        let value = self.value_proj.column_parallel(self.group.enter(value)?)?; // (B, K, H*VODim)
+        let query = self.query_proj.column_parallel(self.rank_group.enter(query)?)?; // (B, Q, H*QKDim)
+        let key = self.key_proj.column_parallel(self.rank_group.enter(key)?)?; // (B, K, H*QKDim)
+        let value = self.value_proj.column_parallel(self.rank_group.enter(value)?)?; // (B, K, H*VODim)
         self.attend(query, (key, value), mask)
     }
 
@@ -103,8 +103,8 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
         (key, value): KeysAndValues<B, K, A, E, D, T>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
-        let attended = self.group.attend_own_heads(query, key, value, mask, A::attention_options())?; // (B, Q, H*VODim)
-        self.group.dropout(self.output_proj.row_parallel(attended, &self.group)?, A::DROPOUT)
+        let attended = self.rank_group.attend_own_heads(query, key, value, mask, A::attention_options())?; // (B, Q, H*VODim)
+        self.rank_group.dropout(self.output_proj.row_parallel(attended, &self.rank_group)?, A::DROPOUT)
     }
 
     /// The attention weights of each head before dropout: `(B, Q, QDim), (B, K, KDim), mask (B, Q, K) ->
@@ -118,8 +118,8 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
         key: Tensor<(B, K, KDim), E, D>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, A::NumHeads, Q, K), E, D>, OpError> {
-        let query = self.query_proj.column_parallel(self.group.enter(query)?)?;
-        let key = self.key_proj.column_parallel(self.group.enter(key)?)?;
+        let query = self.query_proj.column_parallel(self.rank_group.enter(query)?)?;
+        let key = self.key_proj.column_parallel(self.rank_group.enter(key)?)?;
         let (query, key) = (split_heads(query)?, split_heads(key)?);
         attention_weights::<_, _, _, _, A::QKDim, _, _, _>(query, key, mask, A::attention_options())
     }

@@ -51,7 +51,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         let mask = self_mask::<Mask, A, B, S>(padding_mask);
         let x = sublayer_input(&self.norm, input)?;
         let rotary = const { rotary::<A::Conventions>() };
-        let x = self.attention.group.enter(x)?;
+        let x = self.attention.rank_group.enter(x)?;
         let query = rotate(self.attention.query_proj.column_parallel(x.clone())?, 0, rotary)?;
         let key = rotate(self.attention.key_proj.column_parallel(x)?, 0, rotary)?;
         let (query, key) = (split_heads(query)?, split_heads(key)?);
@@ -89,7 +89,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         residual_norm(&self.norm, input, |x| {
             let rotary = const { rotary::<A::Conventions>() };
-            let x = self.attention.group.enter(x)?;
+            let x = self.attention.rank_group.enter(x)?;
             let query = rotate(self.attention.query_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
             let key = rotate(self.attention.key_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
             let value = self.attention.value_proj.column_parallel(x)?; // (B, S, H*VODim)

@@ -49,7 +49,7 @@ pub struct Cache<
 > {
     /// The keys and values of each layer.
     pub layers: Layers<NumLayers, KeyValueCache<B, MaxLen, A, E, D>>,
-    pub(crate) len: usize,
+    len: usize,
     pub(crate) batch: B,
     /// A parameter of the model that the cache is for.
     parameter: UniqueId,
@@ -103,26 +103,16 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
         parameter: &Tensor<Dims, E, D>,
         (batch, next): (B, S),
     ) -> Result<(usize, AttentionMask<B, S, CacheCapacity<MaxLen>>), OpError> {
-        self.check_fits(parameter, batch, next)?;
-        let start = self.len;
-        self.len += next.size();
-        let capacity = self.layers.first().map_or(CacheCapacity::for_len(self.len), |layer| layer.capacity_with(next));
-        Ok((start, AttentionMask::causal_from((batch, next, capacity), start, None)))
-    }
-
-    /// Checks the model, the batch and the capacity before any layer is changed. A model is known by the id of its
-    /// parameter, which stays the same where the model is moved, trained or cloned.
-    pub(crate) fn check_fits<Dims: Shape, S: Dim>(
-        &self,
-        parameter: &Tensor<Dims, E, D>,
-        batch: B,
-        next: S,
-    ) -> Result<(), OpError> {
+        // The id stays the same where the model is moved, trained or cloned.
         if self.parameter != tensor_id(parameter) {
             return Err(OpError::OtherCache);
         }
         check_same_size("the cache", self.batch, "the tokens", batch).map_err(dim_error("cache"))?;
-        check_fits(self.len, next, MaxLen::default())
+        check_fits(self.len, next, MaxLen::default())?;
+        let start = self.len;
+        self.len += next.size();
+        let capacity = self.layers.first().map_or(CacheCapacity::for_len(self.len), |layer| layer.capacity_with(next));
+        Ok((start, AttentionMask::causal_from((batch, next, capacity), start, None)))
     }
 }
 

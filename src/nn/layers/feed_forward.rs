@@ -29,7 +29,7 @@ pub struct FeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
     /// From `HiddenDim` back to `EmbedDim`.
     pub output: Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
     /// The group that divides the hidden columns.
-    pub(crate) group: HiddenGroupOf<A>,
+    pub(crate) rank_group: HiddenGroupOf<A>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
@@ -44,11 +44,11 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         const { ensure_one_group::<A>() };
         residual_norm(&self.norm, input, |x| {
             let activation = |x| <A::Conventions as Conventions>::Activation::apply(x);
-            let mut hidden = activation(self.hidden.column_parallel(self.group.enter(x)?)?)?; // (.., HiddenDim)
+            let mut hidden = activation(self.hidden.column_parallel(self.rank_group.enter(x)?)?)?; // (.., HiddenDim)
             for layer in &self.inner {
-                hidden = activation(layer.column_parallel(self.group.gather(hidden)?)?)?;
+                hidden = activation(layer.column_parallel(self.rank_group.gather(hidden)?)?)?;
             }
-            self.group.dropout(self.output.row_parallel(hidden, &self.group)?, A::FEED_FORWARD_DROPOUT)
+            self.rank_group.dropout(self.output.row_parallel(hidden, &self.rank_group)?, A::FEED_FORWARD_DROPOUT)
         })
     }
 }
@@ -76,7 +76,7 @@ pub struct GatedFeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
     /// From `HiddenDim` back to `EmbedDim`.
     pub output: Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
     /// The group that divides the hidden columns.
-    pub(crate) group: HiddenGroupOf<A>,
+    pub(crate) rank_group: HiddenGroupOf<A>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
@@ -90,12 +90,12 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> GatedFeedForward<Embed
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
         const { ensure_one_group::<A>() };
         residual_norm(&self.norm, input, |x| {
-            let x = self.group.enter(x)?;
+            let x = self.rank_group.enter(x)?;
             let gate = self.gate.column_parallel(x.clone())?; // (.., HiddenDim)
             let gate = <A::Conventions as Conventions>::Activation::apply(gate)?;
             let hidden = self.hidden.column_parallel(x)?; // (.., HiddenDim)
             let gated = elementwise("gated feed-forward", Arithmetic::Mul, gate, hidden)?;
-            self.group.dropout(self.output.row_parallel(gated, &self.group)?, A::FEED_FORWARD_DROPOUT)
+            self.rank_group.dropout(self.output.row_parallel(gated, &self.rank_group)?, A::FEED_FORWARD_DROPOUT)
         })
     }
 }

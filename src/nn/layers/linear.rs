@@ -142,11 +142,11 @@ impl<InDim: Factor, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backend<
     pub(crate) fn row_parallel<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
-        group: &Group<InDim::Axis>,
+        rank_group: &Group<InDim::Axis>,
     ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
         if Group::<InDim::Axis>::ARE_RANKS {
             let term = linear_of_parts(input, &self.weight, None)?;
-            return self.bias.iter().try_fold(sum_of_terms(term, group.ranks("all-reduce")?)?, add_bias);
+            return self.bias.iter().try_fold(sum_of_terms(term, rank_group.ranks("all-reduce")?)?, add_bias);
         }
         linear_of_parts(input, &self.weight, self.bias.as_ref())
     }

@@ -135,9 +135,8 @@ impl<B: MaybeSharded, Config: SingleStack, E: Real, D: Backend<E>> Autoregressiv
         cache: &mut Self::Cache,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        let (batch, next) = tokens.shape();
-        cache.check_fits(&self.embedder.token_embedder.weight, batch, next)?;
-        let x = self.embedder.forward_from(cache.len(), tokens, NoneTape)?;
+        let (start, _) = cache.advance(&self.embedder.token_embedder.weight, tokens.shape())?;
+        let x = self.embedder.forward_from(start, tokens, NoneTape)?;
         let x = self.decoder.forward_cached(x, cache)?;
         self.logits(slice_last(x, axis::<S>(), last)?)
     }

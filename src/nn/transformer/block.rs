@@ -4,7 +4,6 @@ use crate::mask::{CausalKind, MaskKind, NoMask, PaddingMask};
 use crate::module;
 use crate::nn::{Arch, Cache, Conventions, FeedForward, KeyValueCache, Layers, Norm, SelfAttention, optional_norm};
 use crate::ops::{OpError, Real};
-use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, Tensor};
 
 /// A layer that reads one sequence: self-attention, then feed forward.
@@ -170,10 +169,8 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: CausalKind, A: Arch, E: Real
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut Cache<B, MaxLen, NumLayers, A, E, D>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
-        let (_, next, _) = *input.shape();
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let output = layers.try_fold(input, |input, (layer, cache)| layer.forward_cached(input, cache))?;
-        cache.len += next.size();
         optional_norm(&self.norm, output)
     }
 }

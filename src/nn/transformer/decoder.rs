@@ -237,7 +237,6 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         let output = layers.try_fold(query, |query, (layer, (cache, source))| {
             layer.forward_cached(query, cache, source.clone(), &mask)
         })?;
-        cache.self_attention.len += next.size();
         optional_norm(&self.norm, output)
     }
 }

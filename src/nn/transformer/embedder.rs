@@ -31,7 +31,7 @@ pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim
     #[some_if(<A::Conventions as Conventions>::EMBEDDING_NORM)]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
     /// Those who divide the layers.
-    pub(crate) group: GroupOf<A>,
+    pub(crate) rank_group: GroupOf<A>,
 }
 
 impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositionsFor<EmbedDim>, E: Real, D: Backend<E>>
@@ -67,6 +67,6 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
             }
             None => tokens,
         };
-        optional_norm(&self.norm, self.group.dropout(embeds, A::DROPOUT)?)
+        optional_norm(&self.norm, self.rank_group.dropout(embeds, A::DROPOUT)?)
     }
 }

@@ -84,9 +84,8 @@ impl<
         decoder_ids: &TokenIds<B, Q, VocabSize>,
         cache: &mut DecoderCache<B, K, MaxSeqLen, NumLayers, A, E, D>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
-        let (batch, next) = decoder_ids.shape();
-        cache.self_attention.check_fits(&self.embedder.token_embedder.weight, batch, next)?;
-        let embeds = self.embedder.forward_from(cache.len(), decoder_ids, NoneTape)?;
+        let (start, _) = cache.self_attention.advance(&self.embedder.token_embedder.weight, decoder_ids.shape())?;
+        let embeds = self.embedder.forward_from(start, decoder_ids, NoneTape)?;
         self.decoder.forward_cached(embeds, cache)
     }
 }

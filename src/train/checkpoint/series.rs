@@ -271,8 +271,8 @@ fn set_aside(path: &Path) -> io::Result<()> {
     if kept.exists() || !path.exists() {
         return Ok(());
     }
-    // On a disk without hard links `link` copies, and a file that cannot be read cannot be copied.
-    atomic::link(path, &kept).or_else(|_| atomic::rename(path, &kept))
+    // On a disk without hard links `link_new` copies, and a file that cannot be read cannot be copied.
+    atomic::link_new(path, &kept).or_else(|_| atomic::rename(path, &kept))
 }
 
 /// Whether there is a file that is neither a checkpoint nor empty.

@@ -47,14 +47,14 @@ impl<O, S: Schedule> Trainer<O, S> {
         let stop_requested = Partial::term(if self.stop.load(Ordering::Relaxed) { 1.0 } else { 0.0 });
         let [loss, num_stop_requests] = sum(ranks, [loss, stop_requested])?;
         if !loss.is_finite() {
-            ranks.allow_leaving();
+            ranks.end_together();
             return Err(TrainError::Loss { step: self.progress.steps_made, loss });
         }
         let report =
             self.make_step(model.as_mut(), gradients.into_sum(Internal(())), loss, tokens).inspect_err(|error| {
                 // All ranks return this error, because it comes from the same sums.
                 if matches!(error, TrainError::Gradient { .. } | TrainError::Op(OpError::Hyperparameter { .. })) {
-                    ranks.allow_leaving();
+                    ranks.end_together();
                 }
             })?;
         self.stopped = num_stop_requests > 0.0;
@@ -67,7 +67,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             }
         }
         if self.stopped || report.steps_made == report.steps {
-            ranks.allow_leaving();
+            ranks.end_together();
         }
         self.save_if_due::<Model, E, D>(model);
         Ok(report)

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | an output of a kernel | `between_kernels` | the first term, which a kernel that read the output adds; dfdx would add it to zeros |
 //! | a parameter | `of_dfdx` | zeros, to which kernels add their terms in place |
-//! | an output that a kernel reads as a parameter, such as a scale `1 + w` | both; [`take`](Gradients::take) adds them | as the two above |
+//! | an output that a kernel reads without its tape, as a parameter | both; [`take`](Gradients::take) adds them | as the two above |
 //! | a tensor that an operation of dfdx reads | `of_dfdx`, to which all of `between_kernels` move before the operation runs | zeros |
 
 use super::{Buffer, elementwise::add_in_parallel, operand::FlatTensor};
@@ -72,8 +72,7 @@ pub struct Gradients<E, D: Storage<E>> {
     of_dfdx: OfDfdx<E, D>,
     /// Whether an operation of dfdx has run, so that `of_dfdx` may have terms of any gradient.
     has_run_dfdx: bool,
-    /// The tensors whose gradients kernels put into `of_dfdx`: the loss, and what a kernel reads as a parameter. A
-    /// kernel may read the output of another kernel as a parameter, such as a scale `1 + w`.
+    /// The tensors whose gradients are in `of_dfdx` from the start: the loss, and what a kernel reads as a parameter.
     in_dfdx: HashSet<UniqueId>,
     /// The tensors whose gradient was taken.
     taken: HashSet<UniqueId>,
@@ -85,7 +84,7 @@ pub struct Leaves<E, D: Storage<E>> {
     pub gradients: OfDfdx<E, D>,
     /// The outputs of kernels, whose gradients are not kept.
     pub taken: HashSet<UniqueId>,
-    /// The parameters and inputs that a kernel added to, be it zeros.
+    /// The parameters and inputs that a kernel added to, even if it added only zeros.
     pub reached: HashSet<UniqueId>,
 }
 

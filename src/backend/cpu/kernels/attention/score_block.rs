@@ -54,7 +54,7 @@ impl<'a> SequenceMask<'a> {
         keys.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default()
     }
 
-    /// The extent of a block of scores.
+    /// Where in a block of keys the visible ones of each query end.
     pub fn key_ends(&self, block: &Range<usize>, queries: Range<usize>) -> KeyEnds {
         let mut ends = [0; QUERIES_PER_BLOCK];
         for (end, (keys, _)) in ends.iter_mut().zip(&self.queries[queries]) {
@@ -69,8 +69,8 @@ impl<'a> SequenceMask<'a> {
         self.queries[queries].iter().position(|(keys, _)| key < keys.end).unwrap_or(len)
     }
 
-    /// `(Keys,)`, in place: masks the logits of a query for the first keys of a block. Hidden keys are marked in
-    /// `visible`, which stays empty if there are none.
+    /// `(Keys,)`, in place: masks the logits of a query for the first keys of a block. Returns whether each key is
+    /// visible, in the memory of `visible`; nothing if all are.
     #[inline(always)]
     pub fn mask_logits<'b>(
         &self,
