@@ -159,7 +159,8 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E,
         update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let norm_if = |is_here, x, weight| if is_here { rms_norm(x, weight, Config::NORM_EPSILON) } else { Ok(x) };
-        let [before, after] = [Config::NORMS != Norms::After, Config::NORMS == Norms::After];
+        let after = Config::NORMS == Norms::After;
+        let before = !after;
         let input = norm_if(before, x.clone(), &self.attention_norm)?;
         let attended = self.attention.forward(input, start, mask, update_cache)?;
         let x = residual(x, norm_if(after, attended, &self.attention_norm)?)?;

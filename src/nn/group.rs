@@ -35,7 +35,7 @@ pub type HiddenGroupOf<A> = Group<<<A as Arch>::HiddenDim as Factor>::Axis>;
 /// Fails to compile if ranks divide the heads and not the hidden columns, or the other way round: then each rank would
 /// compute the undivided layer as a whole, with dropout of its own.
 pub const fn ensure_one_group<A: Arch>() {
-    // The number of ranks is whole / own size. Both are multiplied out, so that a size of 0 needs no care.
+    // The number of ranks is whole size / own size. The equation is multiplied out, so that a size of 0 needs no care.
     let is_equal = A::NumHeads::WHOLE_SIZE * A::HiddenDim::SIZE == A::HiddenDim::WHOLE_SIZE * A::NumHeads::SIZE;
     assert!(is_equal, "ranks divide both `NumHeads` and `HiddenDim` of an `Arch`, or none");
 }

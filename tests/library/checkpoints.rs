@@ -185,10 +185,13 @@ fn a_kill_at_any_call_of_a_save_loses_nothing() {
             let mut command = Command::new(env::current_exe().unwrap());
             command.args(["--exact", TEST]).env(CALL, call.to_string()).current_dir(folder.path());
             let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
-            let what = format!("killed at call {call}, damaged: {is_damaged}");
+            let what = format!("killed at call {call}, {} of {} bytes were there", content.len(), whole.len());
+            assert_ne!(status.code(), Some(101), "{what}");
             if !is_damaged {
                 assert_whole(folder.path(), 3, &what);
             }
+            let others = ["ck.previous-1", "ck.best"].map(|name| steps_in(&folder.path().join(name)));
+            assert!(others.iter().all(|steps| *steps >= 2), "{what}: {others:?}");
             // The lock died with its process, and what it left is removed.
             let trainer = step_with_fault(&folder.path().join("ck"), None);
             assert_eq!(trainer.failures().len(), 0, "{what}");

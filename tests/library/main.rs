@@ -1,4 +1,4 @@
-//! The models of the posts, files, training, and what the documentation says, module by module.
+//! Caches, sampling, files, training and documentation, module by module.
 
 #[path = "../support/fixture.rs"]
 mod fixture;

@@ -1,5 +1,4 @@
-//! The models of the posts and of the published families agree with their references, in every precision and in every
-//! way of decoding.
+//! Whole models beside reference systems: outputs, gradients, precisions, beams, speculation.
 
 #[path = "../support/fixture.rs"]
 mod fixture;

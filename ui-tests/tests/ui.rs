@@ -15,10 +15,11 @@ use std::{
 /// The compiler whose words are expected.
 const COMPILER: &str = concat!("rustc ", env!("CARGO_PKG_RUST_VERSION"), ".");
 
-/// The flags of rustc for the programs and for what they depend on, and the variable from which Cargo takes them.
-/// trybuild gives the width to the programs alone; Cargo would then check the library and its dependencies twice.
+/// The flags of rustc that trybuild 1.0.122 has for the programs. It checks what they depend on without the last one
+/// first; then Cargo would check that again with it.
 const FLAGS: &str = "--cfg\x1ftrybuild\x1f--verbose\x1f-Adead_code\x1f--diagnostic-width=140";
-const VARIABLE: &str = "CARGO_ENCODED_RUSTFLAGS";
+/// Where Cargo reads flags that replace those of trybuild.
+const FLAGS_VARIABLE: &str = "CARGO_ENCODED_RUSTFLAGS";
 
 #[test]
 fn ui() {
@@ -31,11 +32,12 @@ fn ui() {
         writeln!(stderr(), "\n{} is not {COMPILER}*: {notice}", version.trim()).unwrap();
         return;
     }
-    if env::var(VARIABLE).as_deref() != Ok(FLAGS) {
+    if env::var(FLAGS_VARIABLE).as_deref() != Ok(FLAGS) {
         // In a process of its own, because no safe function changes the environment of this one.
         let mut ui = Command::new(env::current_exe().unwrap());
-        ui.args(env::args_os().skip(1)).env(VARIABLE, FLAGS).stdout(Stdio::null());
-        assert!(ui.status().unwrap().success(), "see above");
+        let output =
+            ui.args(env::args_os().skip(1)).env(FLAGS_VARIABLE, FLAGS).stderr(Stdio::inherit()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         return;
     }
     let programs = trybuild::TestCases::new();

@@ -163,7 +163,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
 impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: CausalKind, A: Arch, E: Real, D: Backend<E>>
     BlockStack<EmbedDim, NumLayers, Mask, A, E, D>
 {
-    /// [`Block::forward_cached`] of each layer.
+    /// [`Block::forward_cached`] of each layer. [`Cache::advance`] has counted the positions.
     pub(crate) fn forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,

@@ -223,7 +223,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         })
     }
 
-    /// [`DecoderLayer::forward_cached`] of each layer.
+    /// [`DecoderLayer::forward_cached`] of each layer. [`Cache::advance`] has counted the positions.
     pub(crate) fn forward_cached<B: MaybeSharded, Q: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,

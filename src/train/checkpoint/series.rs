@@ -78,7 +78,7 @@ impl Series {
         }
         let lock = FileLock::acquire(path, &newest)?;
         let best = with_suffix(&newest, BEST);
-        for file in [&newest, &best, &previous(&newest, 1)] {
+        for file in [&newest, &best, &previous(&newest, 1), &damaged_name(&newest)] {
             if let Ok(found) = fs::metadata(file) {
                 ensure_regular_file(&found).map_err(cannot_write(file))?;
             }

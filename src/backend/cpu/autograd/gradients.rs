@@ -1,11 +1,11 @@
 //! The gradients of a backward pass.
 //!
-//! While the pass runs, [`Gradients`] has them; kernels call it `KernelGradients`. At its end they become [`Leaves`], of
-//! which the main crate makes the user's `GradientsOf`.
+//! While the pass runs, [`Gradients`] has them; kernels call it `KernelGradients`. At its end they become [`Leaves`],
+//! of which the main crate makes the user's `GradientsOf`.
 //!
 //! | the gradient of | is kept in | begins as |
 //! |---|---|---|
-//! | an output of a kernel | `between_kernels` | the first term, which a kernel that read the output adds; dfdx would add it to zeros |
+//! | a tensor that a kernel reads with its tape, such as an output of another kernel | `between_kernels` | the first term; dfdx would add it to zeros |
 //! | a parameter | `of_dfdx` | zeros, to which kernels add their terms in place |
 //! | an output that a kernel reads without its tape, as a parameter | both; [`take`](Gradients::take) adds them | as the two above |
 //! | a tensor that an operation of dfdx reads | `of_dfdx`, to which all of `between_kernels` move before the operation runs | zeros |
@@ -72,7 +72,8 @@ pub struct Gradients<E, D: Storage<E>> {
     of_dfdx: OfDfdx<E, D>,
     /// Whether an operation of dfdx has run, so that `of_dfdx` may have terms of any gradient.
     has_run_dfdx: bool,
-    /// The tensors whose gradients are in `of_dfdx` from the start: the loss, and what a kernel reads as a parameter.
+    /// The tensors that have terms in `of_dfdx` also if no operation of dfdx has run: the loss, and what a kernel reads as
+    /// a parameter.
     in_dfdx: HashSet<UniqueId>,
     /// The tensors whose gradient was taken.
     taken: HashSet<UniqueId>,

@@ -107,7 +107,7 @@ impl<S: Simd> ElementOps for VectorElements<S> {
         less(self, a: S::f32s, b: S::f32s) -> S::m32s = self.0.less_than_f32s(a, b);
         equal(self, a: S::f32s, b: S::f32s) -> S::m32s = self.0.equal_f32s(a, b);
         select(self, mask: S::m32s, then: S::f32s, otherwise: S::f32s) -> S::f32s = {
-            // `select_f32s` of pulp is this, and need not be inlined.
+            // pulp's `select_f32s` does the same, but the compiler may leave it a call.
             let simd = self.0;
             let [then, otherwise] = [simd.transmute_u32s_f32s(then), simd.transmute_u32s_f32s(otherwise)];
             simd.transmute_f32s_u32s(simd.select_u32s(mask, then, otherwise))
@@ -115,9 +115,10 @@ impl<S: Simd> ElementOps for VectorElements<S> {
     }
 }
 
-// Loops without closures: a closure may stay a function without vector instructions, which calls one for each of them.
+// Loops without closures: the compiler may make a closure a function of its own, without the processor's vector
+// instructions. Each of them is then a call.
 impl<S: Simd> VectorElements<S> {
-    /// Replaces each `x` by `exp(x - max)`, and returns their sum.
+    /// Replaces each `x` by `exp(x - max)`, and returns their sum in each lane.
     #[inline(always)]
     pub fn exp_in_place_and_sum(self, row: &mut [S::f32s], max: S::f32s) -> S::f32s {
         // One loop, so that the exponentials hide the latency of the additions.

@@ -70,7 +70,7 @@ impl<'a> SequenceMask<'a> {
     }
 
     /// `(Keys,)`, in place: masks the logits of a query for the first keys of a block. Returns whether each key is
-    /// visible, in the memory of `visible`; nothing if all are.
+    /// visible, in the memory of `visible`; an empty slice if it is known that all are.
     #[inline(always)]
     pub fn mask_logits<'b>(
         &self,
