@@ -15,8 +15,8 @@ use std::{
 /// The compiler whose words are expected.
 const COMPILER: &str = concat!("rustc ", env!("CARGO_PKG_RUST_VERSION"), ".");
 
-/// The flags of rustc that trybuild 1.0.122 has for the programs. It checks what they depend on without the last one
-/// first; then Cargo would check that again with it.
+/// The flags of rustc that trybuild 1.0.122 has for the programs. It first checks what they depend on without the last
+/// flag. Cargo would check that a second time with it.
 const FLAGS: &str = "--cfg\x1ftrybuild\x1f--verbose\x1f-Adead_code\x1f--diagnostic-width=140";
 /// Where Cargo reads flags that replace those of trybuild.
 const FLAGS_VARIABLE: &str = "CARGO_ENCODED_RUSTFLAGS";
@@ -33,7 +33,7 @@ fn ui() {
         return;
     }
     if env::var(FLAGS_VARIABLE).as_deref() != Ok(FLAGS) {
-        // In a process of its own, because no safe function changes the environment of this one.
+        // No safe function changes the environment of this process, so a new one has it.
         let mut ui = Command::new(env::current_exe().unwrap());
         let output =
             ui.args(env::args_os().skip(1)).env(FLAGS_VARIABLE, FLAGS).stderr(Stdio::inherit()).output().unwrap();

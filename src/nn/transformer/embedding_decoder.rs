@@ -71,7 +71,8 @@ impl<
     }
 
     /// Decodes the next tokens of targets whose earlier tokens are in `cache`:
-    /// `(B, Q) ids of VocabSize -> (B, Q, QDim)`. The new tokens join the cache.
+    /// `(B, Q) ids of VocabSize -> (B, Q, QDim)`. The new tokens join the cache. After an error of the device, the cache
+    /// is not usable.
     ///
     /// The output equals that of [`forward`](Self::forward) for these positions of the whole target. No
     /// token counts as padding.

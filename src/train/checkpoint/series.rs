@@ -78,7 +78,7 @@ impl Series {
         }
         let lock = FileLock::acquire(path, &newest)?;
         let best = with_suffix(&newest, BEST);
-        for file in [&newest, &best, &previous(&newest, 1), &damaged_name(&newest)] {
+        for file in [&newest, &best, &previous(&newest, 1)] {
             if let Ok(found) = fs::metadata(file) {
                 ensure_regular_file(&found).map_err(cannot_write(file))?;
             }
@@ -119,8 +119,7 @@ impl Series {
         if at_path == Occupant::ToSetAside {
             notes.push(set_aside_note(&newest));
         }
-        let is_to_replace = at_path == Occupant::ToReplace;
-        let best = if is_to_replace { None } else { read_progress(&best) };
+        let best = if at_path == Occupant::ToReplace { None } else { read_progress(&best) };
         let newest_progress = newest_progress.filter(|_| at_path == Occupant::OwnOrNothing);
         // The other checkpoints are beside the file that a link leads to.
         let path = if path.is_symlink() { newest.clone() } else { path.into() };
