@@ -5,6 +5,8 @@ use crate::simd::{level, vectorized};
 use pulp::Arch;
 #[cfg(target_arch = "x86_64")]
 use pulp::{Simd, cast, f32x8, i32x8, x86::V3};
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::_MM_HINT_T0;
 use std::slice::ChunksExact;
 
 /// The largest multiple of a scale in 8 bits.
@@ -15,6 +17,13 @@ pub const MAX_INPUT_MULTIPLE: f32 = 32_767.0;
 pub const PRODUCTS_PER_BLOCK: usize = BLOCK_LEN / 8;
 /// The sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS_PER_ROW`.
 pub const SUMS_PER_ROW: usize = 4;
+/// How far before its product a weight is asked for. A block takes so many instructions that the processor itself looks
+/// only a few blocks ahead, and memory is not busy: with this the product takes five sixths of the time.
+#[cfg(target_arch = "x86_64")]
+const PREFETCH_DISTANCE_BYTES: usize = 4096;
+/// The bytes that come from memory at a time.
+#[cfg(target_arch = "x86_64")]
+const CACHE_LINE_BYTES: usize = 64;
 
 /// The largest absolute value; if an element is NaN or infinite, so is it. The bits of positive numbers, read as
 /// integers, are in the order of the numbers; those of infinity and NaN come last.
@@ -73,6 +82,7 @@ fn add_row_products<F: IntegerFormat, L: Lanes>(
         let (blocks, rest) = blocks.as_chunks::<SUMS_PER_ROW>();
         let mut sums = [F::zero(lanes); SUMS_PER_ROW];
         for (blocks, x) in blocks.iter().zip(x) {
+            lanes.prefetch_after(blocks);
             for i in 0..SUMS_PER_ROW {
                 sums[i] = F::add_block(lanes, &blocks[i], &x[i], sums[i]);
             }
@@ -90,6 +100,10 @@ fn add_row_products<F: IntegerFormat, L: Lanes>(
 pub trait Lanes: Copy {
     type Integers: Copy;
     type Numbers: Copy;
+
+    /// Asks for the bytes that lie a fixed distance after `blocks`, as many as these have.
+    #[inline(always)]
+    fn prefetch_after<Block>(self, _blocks: &[Block; SUMS_PER_ROW]) {}
 
     fn zero_integers(self) -> Self::Integers;
 
@@ -148,6 +162,15 @@ impl Lanes for Plain {
 impl Lanes for V3 {
     type Integers = i32x8;
     type Numbers = f32x8;
+
+    #[inline(always)]
+    fn prefetch_after<Block>(self, blocks: &[Block; SUMS_PER_ROW]) {
+        let address = blocks.as_ptr().cast::<i8>().wrapping_add(PREFETCH_DISTANCE_BYTES);
+        for line in 0..size_of_val(blocks) / CACHE_LINE_BYTES {
+            // A prefetch has no effect but on the cache, so the address may be past the end of the weight.
+            self.sse._mm_prefetch::<_MM_HINT_T0>(address.wrapping_add(line * CACHE_LINE_BYTES));
+        }
+    }
 
     #[inline(always)]
     fn zero_integers(self) -> i32x8 {
