@@ -16,10 +16,10 @@ mod weight;
 pub(crate) use put_gradient::{add_gradient_by_backward_pass, put_gradient_by_backward_pass};
 pub use typed_transformer_cpu::Tape;
 pub(crate) use typed_transformer_cpu::{
-    ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, BackwardError, Bf16Format, ContractionAxis,
-    F16Format, Format, GradientHook, KernelError, KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand,
-    PackedWeight, Q8Format, Q8RowsFormat, Reduction as ReductionKind, Rotation, SgdStep, SharedTape, StridedOperand,
-    WeightDropout, activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel,
+    ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, AttentionDropout, BackwardError, Bf16Format,
+    ContractionAxis, F16Format, Format, GradientHook, KernelError, KernelOutput, Leaves, Linear, MiddleAxis, Norm,
+    Operand, PackedWeight, Q8Format, Q8RowsFormat, Reduction as ReductionKind, Rotation, SgdStep, SharedTape,
+    StridedOperand, activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel,
     contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, linear_kernel, norm_kernel,
     packed_linear_kernel, parallel_map, reduce_kernel, rotary_kernel, softmax_kernel, tensor_id, where_kernel,
 };
@@ -80,7 +80,7 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
         Err(KernelError::NoKernels)
     }
 
-    /// The same elements over another shape of as many elements.
+    /// The elements in row-major order, over another shape.
     #[doc(hidden)]
     fn reshape<Dims: Shape, To: Shape, T: Tape<E, Self>>(
         tensor: Tensor<Dims, E, Self, T>,

@@ -20,8 +20,8 @@ use typenum::U1;
 /// | [`Factor`] | yes | no | yes | a factor of a [`Product`](super::Product), such as the heads |
 /// | [`ConstDim`] | yes | no | no | a size of a model that no ranks divide, such as `EmbedDim` |
 ///
-/// `size()` is that of dfdx's trait of this name, which every dimension implements. Its `from_size` makes another size,
-/// but of a dimension of [`local_dims!`](crate::local_dims!) only a size that the declaration has made.
+/// `size()` is that of dfdx's trait of this name, which every dimension implements. `from_size` of that trait makes the
+/// dimension of another size; for one of [`local_dims!`](crate::local_dims!) only that of a size which is declared.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::Dim};
@@ -43,8 +43,8 @@ pub trait Dim: MaybeSharded {}
 /// A module whose batch is a `B: MaybeSharded` trains in one process and on many ranks
 /// ([`guide::ranks`](crate::guide::ranks)).
 ///
-/// A shard of a model does not implement it ([table](Dim)): of a weight that all ranks have and that is applied along
-/// the shard, each rank would get only its own term of the gradient.
+/// A shard of a model does not implement it ([table](Dim)). If a weight that all ranks have is applied along such a shard,
+/// each rank computes only its own term of that weight's gradient.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};

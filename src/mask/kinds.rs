@@ -127,8 +127,7 @@ pub trait PaddingRule: 'static {
     /// Whether a padded query sees no key.
     const MASKS_PADDED_QUERIES: bool;
     /// Whether the self-attention of a decoder of [`nn`](crate::nn) masks the padding of its own tokens.
-    /// [`mk_mask`](crate::mask::mk_mask) hides
-    /// padded keys under both rules, and so do the published models.
+    /// The published models and [`mk_mask`](crate::mask::mk_mask) hide padded keys under both rules.
     const MASKS_TARGET_PADDING: bool;
 }
 
@@ -137,8 +136,9 @@ pub trait PaddingRule: 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadQueriesAndKeys;
 
-/// Padded keys are hidden, and padded queries see the others. The self-attention of a decoder of
-/// [`nn`](crate::nn) hides no padding: it stands at the end, and no earlier query sees it (*Another annotated transformer*).
+/// Padded keys are hidden, and padded queries see the others. A decoder of [`nn`](crate::nn) leaves
+/// its own padding: that stands at the end, where the causal mask hides it from all earlier queries (*Another annotated
+/// transformer*).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadSourceKeys;
 

@@ -16,31 +16,31 @@ use dfdx::tensor_ops::Device;
 use std::collections::BTreeSet;
 
 /// The processes that compute a layer together: the ranks of `Axis`, or one process. A layer holds its group in a
-/// field, as layers of *Megatron-LM* do. Its methods are the operations that ranks and one process do in different
-/// ways. In one process [`attend_own_heads`](Self::attend_own_heads) is attention in all heads,
+/// field, as layers of *Megatron-LM* do. Each of its methods has two forms, one for ranks and one for
+/// a single process. In one process [`attend_own_heads`](Self::attend_own_heads) is attention in all heads,
 /// [`dropout`](Self::dropout) is the operation of this name, and the others return what they get.
 ///
 /// It is a module without parameters. [`Distributed`](crate::tensor_parallel::Distributed) gives it the ranks.
 #[derive(Clone)]
-pub struct Group<Axis> {
+pub struct ProcessGroup<Axis> {
     ranks: Option<Ranks<Axis>>,
 }
 
 /// The group that divides the heads of `A`: each rank computes some of them.
-pub type GroupOf<A> = Group<<<A as Arch>::NumHeads as Factor>::Axis>;
+pub type HeadGroupOf<A> = ProcessGroup<<<A as Arch>::NumHeads as Factor>::Axis>;
 
-/// The group that divides the hidden columns of `A`. It has as many ranks as that of the [heads](GroupOf).
-pub type HiddenGroupOf<A> = Group<<<A as Arch>::HiddenDim as Factor>::Axis>;
+/// The group that divides the hidden columns of `A`. It has as many ranks as that of the [heads](HeadGroupOf).
+pub type HiddenGroupOf<A> = ProcessGroup<<<A as Arch>::HiddenDim as Factor>::Axis>;
 
-/// Fails to compile if ranks divide the heads and not the hidden columns, or the other way round: then each rank would
-/// compute the undivided layer as a whole, with dropout of its own.
+/// Ranks divide both the heads and the hidden columns, or neither; else this fails to compile. A layer that they do not
+/// divide would have other dropout on each rank.
 pub const fn ensure_one_group<A: Arch>() {
     // The number of ranks is whole size / own size. The equation is multiplied out, so that a size of 0 needs no care.
     let is_equal = A::NumHeads::WHOLE_SIZE * A::HiddenDim::SIZE == A::HiddenDim::WHOLE_SIZE * A::NumHeads::SIZE;
     assert!(is_equal, "ranks divide both `NumHeads` and `HiddenDim` of an `Arch`, or none");
 }
 
-impl<Axis: RankAxis> Group<Axis> {
+impl<Axis: RankAxis> ProcessGroup<Axis> {
     /// Whether the group has several ranks. It is a constant, so that what ranks do is not compiled for one process.
     pub const ARE_RANKS: bool = !matches!(Axis::EXPECTED_SIZE, Some(1));
 
@@ -128,7 +128,7 @@ impl<Axis: RankAxis> Group<Axis> {
     }
 }
 
-impl<Axis: RankAxis, E: Dtype, D: Device<E>> TensorCollection<E, D> for Group<Axis> {
+impl<Axis: RankAxis, E: Dtype, D: Device<E>> TensorCollection<E, D> for ProcessGroup<Axis> {
     type To<To: Dtype, ToDevice: Device<To>> = Self;
 
     fn iter_tensors<V: ModuleVisitor<Self, E, D>>(_: &mut V) -> Result<Option<Self>, V::Err> {
@@ -137,13 +137,13 @@ impl<Axis: RankAxis, E: Dtype, D: Device<E>> TensorCollection<E, D> for Group<Ax
 }
 
 #[diagnostic::do_not_recommend]
-impl<Axis: RankAxis, E: Dtype, D: Device<E>> Loadable<E, D> for Group<Axis> {
+impl<Axis: RankAxis, E: Dtype, D: Device<E>> Loadable<E, D> for ProcessGroup<Axis> {
     fn load_from(source: &mut TensorSource<'_, E, D>, _: &str) -> Result<Self, LoadError> {
         Ok(Self { ranks: source.ranks() })
     }
 }
 
-impl<Axis> Module for Group<Axis> {
+impl<Axis> Module for ProcessGroup<Axis> {
     const NUM_PARAMS: usize = 0;
 
     fn describe(_: &str, _: &mut Vec<SummaryRow>) {}

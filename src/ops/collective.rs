@@ -24,7 +24,7 @@ pub fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis
 ) -> Result<Tensor<To, E, D, T>, OpError> {
     let ranks_error = |source| OpError::Ranks { op, source };
     let device_error = |error: D::Err| OpError::Device { op, message: error.to_string() };
-    failure::report().map_err(ranks_error)?;
+    failure::take_error().map_err(ranks_error)?;
     let len = input.shape().num_elements();
     // This shares the storage of a contiguous tensor, and copies any other, so that a gradient is in the same order.
     let (input, mut tape) = input.try_reshape_like(&(len,)).map_err(device_error)?.split_tape();

@@ -5,7 +5,7 @@ use super::{
     AttentionOptions, OpError, Real, drop_others, ensure_not_empty, kept_elements, kept_factor, merge_heads,
     split_heads,
 };
-use crate::backend::{AttentionConfig, AttentionDims, Backend, Tape, WeightDropout, attention_kernel, run_kernel};
+use crate::backend::{AttentionConfig, AttentionDims, AttentionDropout, Backend, Tape, attention_kernel, run_kernel};
 use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product, name};
 use crate::mask::AttentionMask;
 use dfdx::shapes::HasShape;
@@ -108,7 +108,7 @@ pub(crate) fn attend<
             vo_dim: VODim::SIZE,
         };
         let config = AttentionConfig { dims, scale: factor as f32, mask_fill };
-        let dropout = kept.map(|is_kept| WeightDropout { is_kept, factor: kept_factor(dropout) as f32 });
+        let dropout = kept.map(|is_kept| AttentionDropout { is_kept, factor: kept_factor(dropout) as f32 });
         return run_kernel(OP, (batch, queries, Product::default()), T::default(), |tape| {
             let operands = [D::read(query, tape)?, D::read(key, tape)?, D::read(value, tape)?];
             let bias = bias.map(|bias| D::read(bias, tape)).transpose()?;

@@ -18,7 +18,7 @@ pub fn has_failed() -> bool {
     FAILURE.with_borrow(Option::is_some)
 }
 
-/// Reports the error that [`put_aside`] kept, once.
-pub fn report() -> Result<(), RanksError> {
+/// Returns the error that [`put_aside`] kept, and keeps it no longer.
+pub fn take_error() -> Result<(), RanksError> {
     FAILURE.take().map_or(Ok(()), Err)
 }

@@ -1,7 +1,7 @@
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, Divides, MaybeSharded, Product};
 use crate::mask::AttentionMask;
-use crate::nn::group::Group;
+use crate::nn::group::ProcessGroup;
 use crate::ops::{AttentionOptions, OpError, Real};
 use crate::ranks::{ConstRankAxis, Ranks, Shard};
 use dfdx::tensor::Tensor;
@@ -50,5 +50,5 @@ pub fn multi_head_attention<
     options: AttentionOptions<Shard<H, Axis>, Q, K, E, D, T>,
     ranks: &Ranks<Axis>,
 ) -> Result<Tensor<(B, Q, Product<Shard<H, Axis>, VODim>), E, D, T>, OpError> {
-    Group::of(ranks).attend_own_heads(query, key, value, mask, options)
+    ProcessGroup::of(ranks).attend_own_heads(query, key, value, mask, options)
 }

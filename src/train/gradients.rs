@@ -32,7 +32,7 @@ use std::{collections::HashSet, convert::Infallible, fmt};
 pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) gradients: Gradients<E, D>,
     /// The tensors between operations, whose gradients are not kept.
-    taken: HashSet<UniqueId>,
+    non_leaves: HashSet<UniqueId>,
     /// The parameters that the loss depends on, and those that may be unused; `None` if they are not known.
     pub(super) used: Option<HashSet<UniqueId>>,
     model: RecordedModel<Model>,
@@ -56,13 +56,18 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     {
         let mut gradients = Gradients::leaky();
         gradients.retain_leafs(&ids_of(model));
-        Self { gradients, taken: HashSet::new(), used: Some(HashSet::new()), model: RecordedModel::of::<E, D>(model) }
+        Self {
+            gradients,
+            non_leaves: HashSet::new(),
+            used: Some(HashSet::new()),
+            model: RecordedModel::of::<E, D>(model),
+        }
     }
 
     /// Gradients that dfdx computed on a tape of its own. Nothing checks that they are those of a `Model`.
     #[must_use]
     pub fn unchecked(gradients: Gradients<E, D>) -> Self {
-        Self { gradients, taken: HashSet::new(), used: None, model: RecordedModel::UNKNOWN }
+        Self { gradients, non_leaves: HashSet::new(), used: None, model: RecordedModel::UNKNOWN }
     }
 
     /// The gradient of a parameter or of an input of the pass; zero if it does not affect the loss.
@@ -80,7 +85,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// # Ok::<(), OpError>(())
     /// ```
     pub fn of<Dims: Shape>(&mut self, parameter: &Tensor<Dims, E, D>) -> Result<Tensor<Dims, E, D>, OpError> {
-        if self.taken.contains(&tensor_id(parameter)) {
+        if self.non_leaves.contains(&tensor_id(parameter)) {
             return Err(OpError::NoGradient { dims: format!("{:?}", parameter.shape()) });
         }
         self.gradients.try_alloc_for(parameter).map_err(device_error("gradient"))?;
@@ -109,8 +114,8 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
 
 impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
     pub(super) fn new(leaves: Leaves<E, D>, model: RecordedModel<Model>) -> Self {
-        let Leaves { gradients, taken, reached } = leaves;
-        Self { gradients, taken, used: Some(reached), model }
+        let Leaves { gradients, non_leaves, reached } = leaves;
+        Self { gradients, non_leaves, used: Some(reached), model }
     }
 
     /// A tape whose backward pass adds to these gradients. So a batch that does not fit into memory can be processed in

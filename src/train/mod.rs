@@ -36,12 +36,12 @@ mod parts;
 mod recording;
 mod schedule;
 mod sgd;
+mod sharded_state;
 mod state;
 mod step;
 mod tensor_board;
 mod trainer;
 mod update;
-mod zero;
 
 pub use adam::{Adam, AdamW};
 pub use batches::Batches;
@@ -64,9 +64,9 @@ pub use schedule::{
     Chained, FnSchedule, InverseSqrt, LinearSchedule, OneCycle, Schedule, WarmupCosine, WarmupExponential,
 };
 pub use sgd::Sgd;
+pub use sharded_state::ShardedState;
 pub use state::{OptimizerState, Slot};
 pub use step::{Step, StepReport};
 pub use trainer::Trainer;
 pub use update::update;
 pub(crate) use update::update_by_norm;
-pub use zero::ShardedState;

@@ -151,7 +151,7 @@ impl<Model, E: Real, D: Device<E>> Recording<Model, E, D> {
         hook: Option<Rc<dyn GradientHook>>,
     ) -> Result<GradientsOf<Model, E, D>, OpError> {
         let leaves = self.tape.run(loss, hook);
-        failure::report().map_err(|source| OpError::Ranks { op: OP, source })?;
+        failure::take_error().map_err(|source| OpError::Ranks { op: OP, source })?;
         let leaves = leaves.map_err(|error| match error {
             BackwardError::HasRun => OpError::Backward,
             BackwardError::TwoAccumulators => OpError::TwoAccumulators,

@@ -78,7 +78,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     clip_norm: f64,
     squared_norm: impl FnOnce(&[SumOfSquares]) -> Result<f64, OpError>,
 ) -> Result<f64, OpError> {
-    failure::report().map_err(|source| OpError::Ranks { op: "update", source })?;
+    failure::take_error().map_err(|source| OpError::Ranks { op: "update", source })?;
     ensure("clip_norm", clip_norm, clip_norm > 0.0, "above 0")?;
     ensure_non_negative("the learning rate", learning_rate)?;
     let is_other_model = gradients.belong_to_other(model);

@@ -77,7 +77,7 @@ pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
         drop(link);
         return copy(from, to);
     }
-    // If both are names of one file already, the rename leaves both, and dropping `link` removes the second.
+    // If both are names of one file already, a rename does nothing, and dropping `link` removes the partial name.
     disk::rename(&link.path, &link.target)
 }
 

@@ -170,7 +170,7 @@ after {MAX_LINES} lines.
     ] {
         row(what, &|program| program.outcome.when == when);
     }
-    row("compiled and ran once the two sizes were made equal", &|program| {
+    row("compiles and runs if the two sizes are equal", &|program| {
         let equal_sizes = program.equal_sizes.as_ref();
         equal_sizes.unwrap_or(&program.outcome).when == "never"
     });

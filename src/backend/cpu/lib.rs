@@ -32,7 +32,7 @@ pub use autograd::{
     Tape, Unnamed, UnnamedTensor, elements, elements_mut, parallel_map, record_kernel, reshape, tensor_id, unnamed,
 };
 pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
-pub use kernels::attention::{AttentionConfig, AttentionDims, WeightDropout, attention_kernel};
+pub use kernels::attention::{AttentionConfig, AttentionDims, AttentionDropout, attention_kernel};
 pub use kernels::{
     AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, affine_kernel, arithmetic_kernel,
     concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel,

@@ -79,7 +79,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
         residual_norm(&self.norm, query, |x| {
             let query = self.attention.query_proj.column_parallel(self.attention.rank_group.enter(x)?)?; // (B, Q, H*QKDim)
-            self.attention.attend(query, source, mask)
+            self.attention.attend_and_project(query, source, mask)
         })
     }
 }

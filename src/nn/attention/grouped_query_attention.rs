@@ -3,7 +3,7 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, Divides, Even, Factor, MaybeSharded, Product};
 use crate::mask::{AttentionMask, CausalKind, MaskKind, PaddingMask};
 use crate::module;
-use crate::nn::group::GroupOf;
+use crate::nn::group::HeadGroupOf;
 use crate::nn::{
     Arch, AttentionProjection, CacheUpdate, Conventions, Heads, KeyValueCache, Norm, Projection, residual_norm, rotary,
 };
@@ -118,7 +118,7 @@ pub struct GroupedQueryAttention<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQ
     /// Mixes the outputs of the heads.
     pub output_proj: Projection<Product<QueryHeads<A>, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
     /// The group that divides the heads.
-    pub(crate) rank_group: GroupOf<A>,
+    pub(crate) rank_group: HeadGroupOf<A>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,

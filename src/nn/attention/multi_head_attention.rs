@@ -2,7 +2,7 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
 use crate::mask::AttentionMask;
 use crate::module;
-use crate::nn::group::GroupOf;
+use crate::nn::group::HeadGroupOf;
 use crate::nn::{Arch, AttentionProjection, KeysAndValues, Projection};
 use crate::ops::{OpError, Real, attention_weights, split_heads};
 use dfdx::tensor::Tensor;
@@ -76,7 +76,7 @@ pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim
     /// Mixes the outputs of the heads.
     pub output_proj: Projection<Product<A::NumHeads, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
     /// The group that divides the heads.
-    pub(crate) rank_group: GroupOf<A>,
+    pub(crate) rank_group: HeadGroupOf<A>,
 }
 
 impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
@@ -93,11 +93,11 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
         let query = self.query_proj.column_parallel(self.rank_group.enter(query)?)?; // (B, Q, H*QKDim)
         let key = self.key_proj.column_parallel(self.rank_group.enter(key)?)?; // (B, K, H*QKDim)
         let value = self.value_proj.column_parallel(self.rank_group.enter(value)?)?; // (B, K, H*VODim)
-        self.attend(query, (key, value), mask)
+        self.attend_and_project(query, (key, value), mask)
     }
 
     /// Attention and output projection of a projected query, key and value.
-    pub(crate) fn attend<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub(crate) fn attend_and_project<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, Product<A::NumHeads, A::QKDim>), E, D, T>,
         (key, value): KeysAndValues<B, K, A, E, D, T>,

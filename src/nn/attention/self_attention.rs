@@ -93,7 +93,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
             let query = rotate(self.attention.query_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
             let key = rotate(self.attention.key_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
             let value = self.attention.value_proj.column_parallel(x)?; // (B, S, H*VODim)
-            self.attention.attend(query, update_cache((key, value))?, mask)
+            self.attention.attend_and_project(query, update_cache((key, value))?, mask)
         })
     }
 }

@@ -1,4 +1,4 @@
-//! A cache is copied, truncated, reordered, and slid along with its window.
+//! A cache is copied, truncated and reordered; `keep` is also what `slide` calls.
 
 use super::{CacheCapacity, CachedHeads, EditableCache, KeyValueCache, key_value_cache::grow};
 use crate::backend::Backend;

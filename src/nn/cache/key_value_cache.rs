@@ -177,7 +177,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         AttentionMask::causal_from((batch, next, self.capacity_with(next)), self.num_held(), Mask::WINDOW)
     }
 
-    /// Drops the positions that lie before the window of `Mask`, but only when a full window of them has gathered.
+    /// Drops the positions before the window of `Mask`, once there are as many of them as the window is wide.
     /// After it, the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows. Call it
     /// before a step, not after it, so that `truncate` can still remove the last step. A later call with a wider
     /// window, or with [`CausalMask`], does not see what was dropped.

@@ -78,8 +78,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
 
     /// Advances by the `next` positions `(B, S)`, which each layer's [`update`](KeyValueCache::update) fills
     /// afterwards. `parameter` is the one that the cache was made with. Returns the number of positions before them and
-    /// their mask `(B, S, CacheCapacity<MaxLen>)`, for layers without a window. The cache of a layer with one [gives
-    /// its own](KeyValueCache::mask_of_kind).
+    /// their causal mask `(B, S, CacheCapacity<MaxLen>)`. A layer with a window takes the [mask of its own
+    /// cache](KeyValueCache::mask_of_kind) instead.
     ///
     /// # Errors
     /// [`OpError::OtherCache`] if the cache is for another model; [`OpError::Range`] if it has no room for the positions;

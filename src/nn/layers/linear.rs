@@ -1,6 +1,6 @@
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, DataShape, EndsIn, Factor, LessThan, MaybeSharded};
-use crate::nn::group::Group;
+use crate::nn::group::ProcessGroup;
 use crate::nn::{Arch, Conventions, Precision, Weight, init};
 use crate::ops::collective::sum_of_terms;
 use crate::ops::{OpError, Real, add, add_bias, linear, linear_of_parts, residual, scale};
@@ -142,9 +142,9 @@ impl<InDim: Factor, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backend<
     pub(crate) fn row_parallel<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
-        rank_group: &Group<InDim::Axis>,
+        rank_group: &ProcessGroup<InDim::Axis>,
     ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
-        if Group::<InDim::Axis>::ARE_RANKS {
+        if ProcessGroup::<InDim::Axis>::ARE_RANKS {
             let term = linear_of_parts(input, &self.weight, None)?;
             return self.bias.iter().try_fold(sum_of_terms(term, rank_group.ranks("all-reduce")?)?, add_bias);
         }

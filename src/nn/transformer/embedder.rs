@@ -1,7 +1,7 @@
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
 use crate::module;
-use crate::nn::group::GroupOf;
+use crate::nn::group::HeadGroupOf;
 use crate::nn::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, optional_norm};
 use crate::ops::{OpError, Real, add, add_positions, learned_positions_from, scale, sinusoidal_positions_from};
 use crate::tokens::TokenIds;
@@ -30,8 +30,8 @@ pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim
     /// The norm of the sum, if the conventions have one.
     #[some_if(<A::Conventions as Conventions>::EMBEDDING_NORM)]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
-    /// Those who divide the layers.
-    pub(crate) rank_group: GroupOf<A>,
+    /// The processes that divide the layers.
+    pub(crate) rank_group: HeadGroupOf<A>,
 }
 
 impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositionsFor<EmbedDim>, E: Real, D: Backend<E>>

@@ -126,7 +126,7 @@ impl Series {
         let mut series = Self { path, newest, newest_progress, interval, best, at_path, notes, _lock: lock };
         // The best may be missing: its name could not be given, the run before ended just after it replaced another
         // run's checkpoints, or somebody has removed it.
-        series.keep_newest_if_best()?;
+        series.link_newest_if_best()?;
         Ok(series)
     }
 
@@ -161,7 +161,7 @@ impl Series {
         max_to_keep: usize,
     ) -> Result<(), SaveError> {
         // The newest is replaced below. If it is the best and does not have that name yet, it gets the name first.
-        self.keep_newest_if_best()?;
+        self.link_newest_if_best()?;
         // The second step.
         match self.at_path {
             Occupant::OwnOrNothing if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),
@@ -176,20 +176,20 @@ impl Series {
         // The third and the fourth step. If the newest file is that of another training run, they change places: a kill
         // between them would leave a file `.best` that seems to be of that run.
         let names_best_first = self.at_path != Occupant::ToReplace;
-        let mut best = if is_best && names_best_first { self.keep_best(partial.path(), progress) } else { Ok(()) };
+        let mut best = if is_best && names_best_first { self.link_best(partial.path(), progress) } else { Ok(()) };
         partial.commit().map_err(cannot_write(&self.path))?;
         (self.at_path, self.newest_progress) = (Occupant::OwnOrNothing, Some(progress));
         if best.is_err() || !names_best_first {
-            best = self.keep_newest_if_best();
+            best = self.link_newest_if_best();
         }
         best
     }
 
     /// Gives the newest the name of the best if it is the best and does not have that name.
-    fn keep_newest_if_best(&mut self) -> Result<(), SaveError> {
+    fn link_newest_if_best(&mut self) -> Result<(), SaveError> {
         match self.newest_progress {
             Some(progress) if progress.is_better_than(self.best.as_ref()) => {
-                self.keep_best(&self.newest.clone(), progress)
+                self.link_best(&self.newest.clone(), progress)
             }
             _ => Ok(()),
         }
@@ -201,7 +201,7 @@ impl Series {
     }
 
     /// Gives a checkpoint the name of the best one.
-    fn keep_best(&mut self, checkpoint: &Path, progress: Progress) -> Result<(), SaveError> {
+    fn link_best(&mut self, checkpoint: &Path, progress: Progress) -> Result<(), SaveError> {
         atomic::link(checkpoint, &with_suffix(&self.newest, BEST))
             .map_err(cannot_write(&with_suffix(&self.path, BEST)))?;
         self.best = Some(progress);

@@ -34,7 +34,7 @@ struct Parameter {
     /// The place of its first element in the bucket.
     start: usize,
     /// The hash of the gradient in the bucket, once it is there.
-    collected: Option<u32>,
+    collected_hash: Option<u32>,
 }
 
 struct Bucket<E> {
@@ -56,7 +56,7 @@ impl<E: Element, W: RankAxis> Buckets<E, W> {
             }
             let last = buckets.len() - 1;
             let Bucket { elements, missing } = &mut buckets[last];
-            placed.push(Parameter { id, len, bucket: last, start: elements.len(), collected: None });
+            placed.push(Parameter { id, len, bucket: last, start: elements.len(), collected_hash: None });
             elements.resize(elements.len() + len, E::zero());
             *missing += 1;
         }
@@ -78,7 +78,7 @@ impl<E: Element, W: RankAxis> Buckets<E, W> {
         let mut state = self.state.borrow_mut();
         let mut has_changed = false;
         for (index, gradient) in gradients.iter().enumerate() {
-            match state.parameters[index].collected {
+            match state.parameters[index].collected_hash {
                 Some(hash) => has_changed |= hash != hash_of(gradient),
                 None => state.collect(index, gradient),
             }
@@ -98,7 +98,7 @@ impl<E: Element, W: RankAxis> Buckets<E, W> {
 impl<E: Element, W: RankAxis> GradientHook for Buckets<E, W> {
     fn receive(&self, parameter: UniqueId, gradient: &[f32]) {
         let mut state = self.state.borrow_mut();
-        let is_missing = |p: &Parameter| p.id == parameter && p.collected.is_none();
+        let is_missing = |p: &Parameter| p.id == parameter && p.collected_hash.is_none();
         if let Some(index) = state.parameters.iter().position(is_missing)
             && let Ok(gradient) = try_cast_slice::<f32, E>(gradient)
             && state.parameters[index].len == gradient.len()
@@ -111,8 +111,8 @@ impl<E: Element, W: RankAxis> GradientHook for Buckets<E, W> {
 
 impl<E: Element> State<E> {
     fn collect(&mut self, index: usize, gradient: &[E]) {
-        let Parameter { len, bucket, start, collected, .. } = &mut self.parameters[index];
-        *collected = Some(hash_of(gradient));
+        let Parameter { len, bucket, start, collected_hash, .. } = &mut self.parameters[index];
+        *collected_hash = Some(hash_of(gradient));
         let bucket = &mut self.buckets[*bucket];
         bucket.elements[*start..][..*len].copy_from_slice(gradient);
         bucket.missing -= 1;

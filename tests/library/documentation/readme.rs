@@ -39,10 +39,7 @@ fn counts_in_readme_are_those_of_the_messages() {
     };
     for (in_readme, in_messages) in [
         ("| refused by `cargo check` |", "| refused by `cargo check` "),
-        (
-            "| compiled and ran once the two sizes were made equal |",
-            "| compiled and ran once the two sizes were made equal |",
-        ),
+        ("| compiles and runs if the two sizes are equal |", "| compiles and runs if the two sizes are equal |"),
     ] {
         assert_eq!(count("README.md", in_readme), count("docs/messages.md", in_messages), "{in_readme}");
     }

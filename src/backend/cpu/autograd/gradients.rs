@@ -5,7 +5,7 @@
 //!
 //! | the gradient of | is kept in | begins as |
 //! |---|---|---|
-//! | a tensor that a kernel reads with its tape, such as an output of another kernel | `between_kernels` | the first term; dfdx would add it to zeros |
+//! | a tensor that a kernel reads with its tape, such as an output of another kernel | `between_kernels` | its first term, without zeros before it |
 //! | a parameter | `of_dfdx` | zeros, to which kernels add their terms in place |
 //! | an output that a kernel reads without its tape, as a parameter | both; [`take`](Gradients::take) adds them | as the two above |
 //! | a tensor that an operation of dfdx reads | `of_dfdx`, to which all of `between_kernels` move before the operation runs | zeros |
@@ -72,11 +72,10 @@ pub struct Gradients<E, D: Storage<E>> {
     of_dfdx: OfDfdx<E, D>,
     /// Whether an operation of dfdx has run, so that `of_dfdx` may have terms of any gradient.
     has_run_dfdx: bool,
-    /// The tensors that have terms in `of_dfdx` also if no operation of dfdx has run: the loss, and what a kernel reads as
-    /// a parameter.
+    /// The tensors whose terms kernels write to `of_dfdx`: the loss, and what a kernel reads as a parameter.
     in_dfdx: HashSet<UniqueId>,
-    /// The tensors whose gradient was taken.
-    taken: HashSet<UniqueId>,
+    /// The tensors whose gradient a backward pass has taken: they are no leaves.
+    non_leaves: HashSet<UniqueId>,
     hook: Option<Rc<dyn GradientHook>>,
 }
 
@@ -84,7 +83,7 @@ pub struct Gradients<E, D: Storage<E>> {
 pub struct Leaves<E, D: Storage<E>> {
     pub gradients: OfDfdx<E, D>,
     /// The outputs of kernels, whose gradients are not kept.
-    pub taken: HashSet<UniqueId>,
+    pub non_leaves: HashSet<UniqueId>,
     /// The parameters and inputs that a kernel added to, even if it added only zeros.
     pub reached: HashSet<UniqueId>,
 }
@@ -103,7 +102,7 @@ impl<E, D: Storage<E>> Gradients<E, D> {
             of_dfdx,
             has_run_dfdx: false,
             in_dfdx: HashSet::from([loss]),
-            taken: HashSet::new(),
+            non_leaves: HashSet::new(),
             hook,
         }
     }
@@ -121,7 +120,7 @@ impl<E, D: Storage<E>> Gradients<E, D> {
     pub fn into_leaves(mut self) -> Result<Leaves<E, D>, D::Err> {
         let reached = self.between_kernels.keys().chain(&self.in_dfdx).copied().collect();
         self.for_dfdx()?;
-        Ok(Leaves { gradients: self.of_dfdx, taken: self.taken, reached })
+        Ok(Leaves { gradients: self.of_dfdx, non_leaves: self.non_leaves, reached })
     }
 }
 
@@ -141,7 +140,7 @@ impl Gradients<f32, Cpu> {
     /// does not depend on the output.
     pub fn take(&mut self, key: &KernelKey) -> Result<Option<Buffer>, CpuError> {
         let gradient = self.between_kernels.remove(&key.id).map(|entry| entry.gradient);
-        self.taken.insert(key.id);
+        self.non_leaves.insert(key.id);
         if !self.has_run_dfdx && !self.in_dfdx.contains(&key.id) {
             return Ok(gradient);
         }

@@ -49,8 +49,8 @@ enum State<E, D: Storage<E>> {
 
 struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
-    /// The parameters that count as reached even if no kernel of this pass reads them: an operation of dfdx reads them,
-    /// or this pass adds to the gradients of an earlier pass, which reached them.
+    /// Parameters that are reached without a kernel of this pass: by an operation of dfdx, or by an earlier pass to
+    /// whose gradients this one adds.
     reached_without_kernel: HashSet<UniqueId>,
     /// The time at which the first kernel read each parameter.
     first_reads: HashMap<UniqueId, u64>,

@@ -115,8 +115,8 @@ impl<S: Simd> ElementOps for VectorElements<S> {
     }
 }
 
-// Loops without closures: the compiler may make a closure a function of its own, without the processor's vector
-// instructions. Each of them is then a call.
+// These loops have no closures. The compiler may make a closure a function of its own, which is compiled without the
+// processor's vector instructions. Each of those instructions is then a call.
 impl<S: Simd> VectorElements<S> {
     /// Replaces each `x` by `exp(x - max)`, and returns their sum in each lane.
     #[inline(always)]

@@ -1,7 +1,7 @@
 use super::blocked_backward::BlockedBackward;
 use super::blocked_forward::BlockedForward;
 use super::score_block::{SequenceDropout, SequenceMask};
-use super::{AttentionConfig, WeightDropout};
+use super::{AttentionConfig, AttentionDropout};
 use crate::autograd::{Buffer, KernelOutput, Operand, Partition, Split, with_backward};
 use crate::mask_rule::MaskRule;
 use crate::simd::{level, row_chunks, row_chunks_mut};
@@ -17,7 +17,7 @@ struct Attention {
     /// `(H, Q, K)`: a term of the logits.
     bias: Option<Operand>,
     mask: MaskRule,
-    dropout: Option<WeightDropout>,
+    dropout: Option<AttentionDropout>,
     split: Split,
 }
 
@@ -130,7 +130,7 @@ impl Attention {
         }
     }
 
-    /// The key and value heads of a sequence, on one thread if the sequences are split already.
+    /// Splits the key and value heads of a sequence over threads, unless these have sequences of their own already.
     fn partition_heads(&self) -> Partition {
         let dims = self.config.dims;
         match self.split {
@@ -147,7 +147,7 @@ pub fn blocked_attention(
     [query, key, value]: [Operand; 3],
     bias: Option<Operand>,
     mask: MaskRule,
-    dropout: Option<WeightDropout>,
+    dropout: Option<AttentionDropout>,
     config: AttentionConfig,
 ) -> Result<KernelOutput, CpuError> {
     let (dims, batch) = (config.dims, mask.batch());

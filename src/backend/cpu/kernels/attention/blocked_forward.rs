@@ -41,7 +41,7 @@ impl WithSimd for BlockedForward<'_> {
         let (qk_len, vo_len) = (padded_len(dims.qk_dim), padded_len(dims.vo_dim));
         let stride = block_stride(dims.keys);
         let mut scores = Buffer::recycled(QUERIES_PER_BLOCK * stride);
-        let mut sums = Buffer::recycled(QUERIES_PER_BLOCK * vo_len);
+        let mut weighted_sums = Buffer::recycled(QUERIES_PER_BLOCK * vo_len);
         let mut visible = [false; KEYS_PER_BLOCK];
         let softmax_stats = self.softmax_stats.chunks_exact_mut((2 * dims.queries).max(1));
         let (mut packed_k, mut packed_v) = (Buffer::recycled(0), Buffer::recycled(0));
@@ -59,7 +59,7 @@ impl WithSimd for BlockedForward<'_> {
             max_logits.fill(f32::MIN);
             sum_exps.fill(0.0);
             for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
-                sums[..queries.len() * vo_len].fill(0.0);
+                weighted_sums[..queries.len() * vo_len].fill(0.0);
                 let visible_keys = self.mask.visible_keys(queries.clone());
                 for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
                     if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
@@ -78,14 +78,14 @@ impl WithSimd for BlockedForward<'_> {
                         |rows| key_ends.max(rows),
                     );
                     let width = padded_len(key_ends.max(0..queries.len()));
-                    let rows = scores.chunks_exact_mut(stride).zip(sums.chunks_exact_mut(vo_len.max(1)));
-                    for ((query, len), (row, sums)) in queries.clone().zip(key_ends.iter()).zip(rows) {
+                    let rows = scores.chunks_exact_mut(stride).zip(weighted_sums.chunks_exact_mut(vo_len.max(1)));
+                    for ((query, len), (row, weighted_sums)) in queries.clone().zip(key_ends.iter()).zip(rows) {
                         let row = &mut row[..width];
                         if let Some(bias) = self.bias {
                             add_row(&mut row[..len], &bias[dims.weight_index(head, query, keys.start)..]);
                         }
                         self.mask.mask_logits(&mut row[..len], query, keys.start, &mut visible);
-                        online_softmax(simd, row, len, sums, &mut max_logits[query], &mut sum_exps[query]);
+                        online_softmax(simd, row, len, weighted_sums, &mut max_logits[query], &mut sum_exps[query]);
                         if let Some(dropout) = self.dropout {
                             dropout.apply(&mut row[..len], dims.weight_index(head, query, keys.start));
                         }
@@ -93,7 +93,7 @@ impl WithSimd for BlockedForward<'_> {
                     let weights = Matrix::strided(&scores, queries.len(), width.min(keys.len()), stride);
                     multiply_block(
                         simd,
-                        &mut sums,
+                        &mut weighted_sums,
                         vo_len,
                         true,
                         weights,
@@ -103,11 +103,11 @@ impl WithSimd for BlockedForward<'_> {
                         |_| dims.vo_dim,
                     );
                 }
-                for (query, sums) in queries.zip(sums.chunks_exact(vo_len.max(1))) {
+                for (query, weighted_sums) in queries.zip(weighted_sums.chunks_exact(vo_len.max(1))) {
                     let sum_exp = &mut sum_exps[query];
                     *sum_exp = 1.0 / *sum_exp;
                     let out = &mut self.out[query][i * dims.vo_dim..][..dims.vo_dim];
-                    for (out, sum) in out.iter_mut().zip(sums) {
+                    for (out, sum) in out.iter_mut().zip(weighted_sums) {
                         *out = sum * *sum_exp;
                     }
                 }
@@ -118,13 +118,13 @@ impl WithSimd for BlockedForward<'_> {
 
 /// One step of the online softmax. The first `len` elements of `row` are logits, which become `exp(logit - max_logit)`.
 /// The rest, up to a whole number of vectors, becomes 0. If the logits raise `max_logit`, the weighted values so far,
-/// `sums`, and `sum_exp` are rescaled.
+/// `weighted_sums`, and `sum_exp` are rescaled.
 #[inline(always)]
 pub fn online_softmax<S: Simd>(
     simd: S,
     row: &mut [f32],
     len: usize,
-    sums: &mut [f32],
+    weighted_sums: &mut [f32],
     max_logit: &mut f32,
     sum_exp: &mut f32,
 ) {
@@ -138,11 +138,11 @@ pub fn online_softmax<S: Simd>(
         let factor = exp(*max_logit - largest);
         *max_logit = largest;
         *sum_exp *= factor;
-        for sum in sums {
+        for sum in weighted_sums {
             *sum *= factor;
         }
     }
-    let c = VectorElements(simd);
-    let sum_exps = c.exp_in_place_and_sum(S::as_mut_simd_f32s(row).0, c.splat(*max_logit));
+    let ops = VectorElements(simd);
+    let sum_exps = ops.exp_in_place_and_sum(S::as_mut_simd_f32s(row).0, ops.splat(*max_logit));
     *sum_exp += simd.reduce_sum_f32s(sum_exps);
 }

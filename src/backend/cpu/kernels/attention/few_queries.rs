@@ -19,7 +19,7 @@ impl BlockedForward<'_> {
         // Each has a row for each head and query.
         let mut q = Vec::with_capacity(heads.len());
         let mut scores = Buffer::recycled(heads.len() * dims.queries * stride);
-        let mut sums = Buffer::zeros(heads.len() * dims.queries * vo_len);
+        let mut weighted_sums = Buffer::zeros(heads.len() * dims.queries * vo_len);
         for (i, head) in heads.clone().enumerate() {
             // With scaled queries, the product with the keys is the logits.
             q.push(pack_rows(dims.query_head(self.q, head, dims.qk_dim), self.config.scale));
@@ -50,13 +50,20 @@ impl BlockedForward<'_> {
                 let (max_logits, sum_exps) = self.softmax_stats[2 * i * dims.queries..].split_at_mut(dims.queries);
                 for (query, len_of_query) in (0..dims.queries).zip(key_ends.iter()) {
                     let row = i * dims.queries + query;
-                    let (sums, row) =
-                        (&mut sums[row * vo_len..][..vo_len], &mut scores[row * stride..][..padded_len(len)]);
+                    let (weighted_sums, row) =
+                        (&mut weighted_sums[row * vo_len..][..vo_len], &mut scores[row * stride..][..padded_len(len)]);
                     if let Some(bias) = self.bias {
                         add_row(&mut row[..len_of_query], &bias[dims.weight_index(head, query, keys.start)..]);
                     }
                     self.mask.mask_logits(&mut row[..len_of_query], query, keys.start, &mut visible);
-                    online_softmax(simd, row, len_of_query, sums, &mut max_logits[query], &mut sum_exps[query]);
+                    online_softmax(
+                        simd,
+                        row,
+                        len_of_query,
+                        weighted_sums,
+                        &mut max_logits[query],
+                        &mut sum_exps[query],
+                    );
                     if let Some(dropout) = self.dropout {
                         dropout.apply(&mut row[..len_of_query], dims.weight_index(head, query, keys.start));
                     }
@@ -67,7 +74,7 @@ impl BlockedForward<'_> {
                     let v = &v[head / dims.group_size() * dims.vo_dim..][..dims.vo_dim];
                     for row in i * dims.queries..(i + 1) * dims.queries {
                         let weight = scores[row * stride + place];
-                        for (sum, v) in sums[row * vo_len..][..dims.vo_dim].iter_mut().zip(v) {
+                        for (sum, v) in weighted_sums[row * vo_len..][..dims.vo_dim].iter_mut().zip(v) {
                             *sum += weight * v;
                         }
                     }
@@ -78,8 +85,8 @@ impl BlockedForward<'_> {
             for query in 0..dims.queries {
                 let sum_exp = &mut self.softmax_stats[(2 * i + 1) * dims.queries + query];
                 *sum_exp = 1.0 / *sum_exp;
-                let sums = &sums[(i * dims.queries + query) * vo_len..];
-                for (out, sum) in self.out[query][i * dims.vo_dim..][..dims.vo_dim].iter_mut().zip(sums) {
+                let weighted_sums = &weighted_sums[(i * dims.queries + query) * vo_len..];
+                for (out, sum) in self.out[query][i * dims.vo_dim..][..dims.vo_dim].iter_mut().zip(weighted_sums) {
                     *out = sum * *sum_exp;
                 }
             }

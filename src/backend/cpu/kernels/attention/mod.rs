@@ -34,7 +34,7 @@ use interleaved::interleaved_attention;
 const MAX_KEY_VALUE_ELEMENTS: usize = 512;
 
 /// Dropout of the weights.
-pub struct WeightDropout {
+pub struct AttentionDropout {
     /// `(B, H, Q, K)`: the weights that are kept.
     pub is_kept: Vec<bool>,
     /// The factor of a kept weight.
@@ -47,7 +47,7 @@ pub fn attention_kernel(
     operands: [Operand; 3],
     bias: Option<Operand>,
     mask: MaskRule,
-    dropout: Option<WeightDropout>,
+    dropout: Option<AttentionDropout>,
     config: AttentionConfig,
 ) -> Result<KernelOutput, CpuError> {
     let (dims, lanes) = (config.dims, simd_width());
