@@ -50,7 +50,7 @@
 //! - [`guide`] leads from an empty file to a trained model of your own.
 //! - [`guide::training`] is a training run with all that it needs: epochs, validation, checkpoints, curves.
 //! - [`guide::llama`] leads from a paper to a module, with a block of Llama.
-//! - [`guide::pretrained`] loads models that exist, and says how to bring one that is not there.
+//! - [`guide::pretrained`] loads models that exist. [`guide::porting`] brings one that is not there.
 //! - [`guide::annotated`] reads the crate beside the post *The Typed Transformer*, section by section.
 //! - [`guide::messages`] shows the error messages for 12 mistakes here, in plain dfdx and in candle.
 //! - [`guide::comparison`] says what other systems check and when, and what they have that this crate does
@@ -82,7 +82,8 @@
 //!
 //! # Modules
 //!
-//! A module uses only the modules above it.
+//! A module uses only the modules above it, and the kernels of [`backend`], which are a crate of their own. `#[module]`
+//! in [`nn`] also writes how [`weights`] load.
 //!
 //! | module | contents |
 //! | --- | --- |
