@@ -18,8 +18,8 @@ const OP: &str = "beam search";
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BeamOptions {
-    /// The score of a text of `n` new tokens is the sum of their log-probabilities divided by `n` to this power: above 0
-    /// it favours long texts, below 0 short ones.
+    /// The score of a text of `n` new tokens is the sum of their log-probabilities divided by `n` to this power: above
+    /// 0 it favours long texts, below 0 short ones.
     pub length_penalty: f64,
     /// When the search ends.
     pub early_stopping: EarlyStopping,
@@ -68,11 +68,12 @@ pub struct Beam<V> {
 ///
 /// `(1, Prompt) ids of VocabSize -> Beams texts`
 ///
-/// Each step extends the `Beams` best texts so far by every token, and keeps the best. A text ends with one of `ends` or
-/// after `max_new_tokens` tokens. The result is that of `generate(num_beams=.., do_sample=False)` of `transformers` 5.
+/// Each step extends the `Beams` best texts so far by every token, and keeps the best. A text ends with one of `ends`,
+/// after `max_new_tokens` tokens, or when the model can read no more. The result is that of
+/// `generate(num_beams=.., do_sample=False)` of `transformers` 5.
 ///
-/// The batch of the model is `Beams`. An encoder-decoder reads its source once for each beam. The search knows no tokenizer:
-/// if the table has more rows than there are tokens, it may choose one without a text.
+/// The batch of the model is `Beams`. An encoder-decoder reads its source once for each beam. The search knows no
+/// tokenizer: if the table has more rows than there are tokens, it may choose one without a text.
 ///
 /// # Errors
 /// [`OpError::Range`] if the prompt is longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Padding`] if it

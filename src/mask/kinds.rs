@@ -35,8 +35,8 @@ use std::marker::PhantomData;
 pub trait MaskKind: 'static {
     /// Whether a query is kept from seeing keys after its own position.
     const CAUSAL: bool;
-    /// The number of positions that a query sees: its own and the `WINDOW - 1` before it. If the kind is not causal, it also
-    /// sees the `WINDOW - 1` after it. `None` if there is no limit.
+    /// A query sees its own position and the `WINDOW - 1` before it. If the kind is not causal, it also sees the
+    /// `WINDOW - 1` after it. `None` if there is no limit.
     const WINDOW: Option<usize> = None;
 }
 
@@ -54,8 +54,8 @@ pub struct CausalMask;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlidingWindow<Width>(PhantomData<fn() -> Width>);
 
-/// A position sees itself, the `Width / 2` positions before it and the `Width / 2` positions after it, as in an encoder of
-/// long texts ([Beltagy et al., 2020](https://arxiv.org/abs/2004.05150), 3.1).
+/// A position sees itself, the `Width / 2` positions before it and the `Width / 2` positions after it, as in an encoder
+/// of long texts ([Beltagy et al., 2020](https://arxiv.org/abs/2004.05150), 3.1).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CenteredWindow<Width>(PhantomData<fn() -> Width>);
 
@@ -136,8 +136,8 @@ pub trait PaddingRule: 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadQueriesAndKeys;
 
-/// Padded keys are hidden, and padded queries see the others. A decoder of [`nn`](crate::nn) leaves
-/// its own padding: that stands at the end, where the causal mask hides it from all earlier queries (*Another annotated
+/// Padded keys are hidden, and padded queries see the others. A decoder of [`nn`](crate::nn) does not mask its own
+/// padding: that stands at the end, where the causal mask hides it from all earlier queries (*Another annotated
 /// transformer*).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadSourceKeys;

@@ -33,7 +33,7 @@ pub type HeadGroupOf<A> = ProcessGroup<<<A as Arch>::NumHeads as Factor>::Axis>;
 pub type HiddenGroupOf<A> = ProcessGroup<<<A as Arch>::HiddenDim as Factor>::Axis>;
 
 /// Ranks divide both the heads and the hidden columns, or neither; else this fails to compile. A layer that they do not
-/// divide would have other dropout on each rank.
+/// divide would draw its dropout anew on each rank.
 pub const fn ensure_one_group<A: Arch>() {
     // The number of ranks is whole size / own size. The equation is multiplied out, so that a size of 0 needs no care.
     let is_equal = A::NumHeads::WHOLE_SIZE * A::HiddenDim::SIZE == A::HiddenDim::WHOLE_SIZE * A::NumHeads::SIZE;
@@ -109,7 +109,7 @@ impl<Axis: RankAxis> ProcessGroup<Axis> {
         attend(query, key, value, mask, options, kept)
     }
 
-    /// [`dropout`] of a tensor that all ranks have: all drop the same elements. If the caller has set no
+    /// [`dropout`] of a tensor that all ranks have. Each of them drops the same elements. If the caller has set no
     /// [`DropoutSeed`], rank 0 draws one.
     pub fn dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         &self,

@@ -8,14 +8,21 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Bernoulli, Distribution};
 use std::{any::type_name, cell::RefCell, marker::PhantomData, ops::Range};
 
-/// The number of words of the generator that one decision takes.
+/// The words of random numbers that one element takes.
 const WORDS_PER_DRAW: u128 = 2;
 
 thread_local! {
-    /// The random numbers of dropout on this thread, if they are not the device's.
-    static DROPOUT_RNG: RefCell<Option<ChaCha8Rng>> = const { RefCell::new(None) };
+    /// What the guards that live on this thread say, the newest last. Dropout asks the newest.
+    static GUARDED: RefCell<Vec<Guarded>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What a [`DropoutSeed`] says.
+struct Guarded {
+    /// That of the guard.
+    id: u64,
+    numbers: ChaCha8Rng,
     /// The rows of the batch that this thread has, if another rank has the others.
-    static ROWS: RefCell<Option<Rows>> = const { RefCell::new(None) };
+    rows: Option<Rows>,
 }
 
 /// This rank's range of the batch, and the type name by which a shape's first axis is recognised as the batch.
@@ -33,7 +40,7 @@ impl Rows {
 }
 
 /// A guard: while it lives, [`dropout`] on this thread draws from a seed, so that a run can be repeated. The state of
-/// the device's own random numbers cannot be saved.
+/// the device's own random numbers cannot be saved. Of several guards the newest counts.
 ///
 /// ```
 /// use typed_transformer::{ops::{DropoutSeed, dropout}, prelude::*, train::Recording};
@@ -48,46 +55,51 @@ impl Rows {
 /// ```
 #[must_use]
 pub struct DropoutSeed {
-    previous: Option<ChaCha8Rng>,
-    previous_rows: Option<Rows>,
-    // Not `Send`: the guard restores the state of its own thread.
+    id: u64,
+    // Not `Send`: the guard belongs to its own thread.
     thread: PhantomData<*const ()>,
 }
 
 impl DropoutSeed {
     /// Makes dropout draw from `seed` until the guard is dropped.
     pub fn new(seed: u64) -> Self {
-        Self {
-            previous: DROPOUT_RNG.replace(Some(ChaCha8Rng::seed_from_u64(seed))),
-            previous_rows: ROWS.take(),
-            thread: PhantomData,
-        }
+        GUARDED.with_borrow_mut(|guarded| {
+            let id = guarded.last().map_or(0, |newest| newest.id + 1);
+            guarded.push(Guarded { id, numbers: ChaCha8Rng::seed_from_u64(seed), rows: None });
+            Self { id, thread: PhantomData }
+        })
     }
 
     /// Whether a guard lives on this thread.
     pub(crate) fn is_set() -> bool {
-        DROPOUT_RNG.with_borrow(Option::is_some)
+        GUARDED.with_borrow(|guarded| !guarded.is_empty())
     }
 
     /// Restricts dropout on this thread to these rows of the batch: they get the random numbers that they have in the
     /// whole batch. It applies to tensors whose first axis is `Axis`.
     pub(crate) fn set_rows<Axis>(&self, range: Range<usize>) {
-        ROWS.set(Some(Rows { axis: type_name::<Axis>(), range }));
+        GUARDED.with_borrow_mut(|guarded| {
+            if let Some(own) = guarded.iter_mut().find(|other| other.id == self.id) {
+                own.rows = Some(Rows { axis: type_name::<Axis>(), range });
+            }
+        });
     }
 }
 
 impl Drop for DropoutSeed {
     fn drop(&mut self) {
-        DROPOUT_RNG.set(self.previous.take());
-        ROWS.set(self.previous_rows.take());
+        // An older guard may end first, such as that of a step that is replaced by the next one.
+        GUARDED.with_borrow_mut(|guarded| guarded.retain(|other| other.id != self.id));
     }
 }
 
 /// Sets each element to zero with probability `rate` and scales the others by `1 / (1 - rate)` ([Srivastava et al.,
 /// 2014](https://jmlr.org/papers/v15/srivastava14a.html)).
 ///
-/// The type says whether it is active: without a tape (`T` is `NoneTape`) it returns its input. The random numbers
-/// come from the device or from a [`DropoutSeed`].
+/// The type says whether it is active: without a tape (`T` is `NoneTape`) it returns its input. The random numbers come
+/// from the device or from a [`DropoutSeed`]. Where ranks divide a model, all need the same seed, or each drops other
+/// elements of a tensor that all have. Do not drop elements of a shard of the model, such as hidden columns: with one
+/// seed all ranks drop the same places of their own columns.
 ///
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= rate < 1`.
@@ -125,7 +137,7 @@ pub(crate) fn kept_elements<Dims>(
     sizes: &[usize],
     random: impl FnOnce() -> u64,
 ) -> Result<Vec<bool>, OpError> {
-    let seed = DROPOUT_RNG.with_borrow_mut(|numbers| numbers.as_mut().map(ChaCha8Rng::next_u64));
+    let seed = GUARDED.with_borrow_mut(|guarded| guarded.last_mut().map(|newest| newest.numbers.next_u64()));
     draw(rate, sizes, seed.unwrap_or_else(random), type_name::<Dims>())
 }
 
@@ -136,8 +148,8 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, shape: &str) -> Result<Vec<bool>,
     let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
     let numbers = ChaCha8Rng::seed_from_u64(seed);
     let len: usize = sizes.iter().product();
-    let first = ROWS.with_borrow(|rows| {
-        let rows = rows.as_ref().filter(|rows| rows.are_first_of(shape));
+    let first = GUARDED.with_borrow(|guarded| {
+        let rows = guarded.last().and_then(|newest| newest.rows.as_ref()).filter(|rows| rows.are_first_of(shape));
         rows.map_or(0, |rows| rows.range.start * (len / sizes[0].max(1)))
     });
     let chunk_len = len.div_ceil(rayon::current_num_threads()).max(MIN_DRAWS_PER_CHUNK);

@@ -34,7 +34,7 @@ where
     linear_of_parts(input, weight, bias)
 }
 
-/// [`linear`] by the rows, or by the columns, that this rank has of `W`.
+/// [`linear`] with the rows, or with the columns, of the weight that this rank has.
 pub(crate) fn linear_of_parts<
     Dims: EndsIn<InDim, Before: DataShape>,
     InDim: Factor,

@@ -8,9 +8,9 @@
 //! its definition. Layers are composed of operations and have no kernels of their own, so a layer of yours runs like
 //! one of [`nn`](crate::nn).
 //!
-//! [`attention`](attention()) takes heads that are split, and makes the scores a tensor. The kernel of
-//! [`multi_head_attention`](multi_head_attention()) and of [`grouped_query_attention`](grouped_query_attention()),
-//! which take heads side by side, needs memory that is linear in the length.
+//! [`attention`](attention()) takes heads that are split, and makes the scores a tensor.
+//! [`multi_head_attention`](multi_head_attention()) and [`grouped_query_attention`](grouped_query_attention()) take the
+//! heads side by side in one axis. Without bias and dropout their kernel needs memory that is linear in the length.
 //!
 //! An operation consumes its tensors and their tape. A value that is used twice is cloned; the clone records to the
 //! same pass. A parameter is passed by reference.

@@ -61,8 +61,9 @@ pub fn multi_head_attention<
     attend(query, key, value, mask, options, None)
 }
 
-/// Attention in each of `H` heads. `H / KeyValueHeads` neighbouring ones share a head of the key and of the value. `kept`
-/// says which weights, `(B, H, Q, K)`, dropout keeps. If it is `None`, training draws them.
+/// Attention in each of `H` heads. Each group of `H / KeyValueHeads` neighbouring heads of the query shares one head of
+/// the key and of the value. `kept` says which weights, `(B, H, Q, K)`, dropout keeps. If it is `None`, training draws
+/// them.
 pub(crate) fn attend<
     B: MaybeSharded,
     Q: Dim,

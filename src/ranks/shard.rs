@@ -12,7 +12,7 @@ use typenum::U1;
 ///
 /// [`Ranks::shard`](super::Ranks::shard) makes one, with parts that need not be equally long. If `Whole` and `Axis` are
 /// known at compile time, `Axis` must divide `Whole`, and the part is a compile-time dimension of dfdx's. Such ranks
-/// divide a model, and weights that all of them have are not applied along their shards.
+/// divide a model. A weight that all of them have cannot be applied along their shards.
 ///
 /// It may stand in every axis that an operation does not sum, normalize, index or order: it is
 /// [`MaybeSharded`](crate::dims::MaybeSharded), but no [`Dim`]. A sum, mean, norm, softmax or contraction along it

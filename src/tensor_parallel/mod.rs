@@ -35,7 +35,8 @@
 //! contraction along a shard does not compile: it would take a part for the whole. Only what is linear takes a
 //! `Partial`: [`add`] and [`scale`].
 //!
-//! So a layer of your own is that of one process, with an [`enter`] before and an [`all_reduce`] after it.
+//! So a layer of your own is that of one process, with these forms of `linear`, an [`enter`] before and an
+//! [`all_reduce`] after it.
 //! [`guide::ranks`](crate::guide::ranks) has those of Llama, and the mistakes that do not compile.
 
 mod attention;

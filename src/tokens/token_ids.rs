@@ -74,7 +74,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     pub fn from_rows<Row: AsRef<[Fin<VocabSize>]>>(rows: &[Row], shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
         let len = shape.1.size();
         let short = rows.iter().map(|row| row.as_ref().len()).enumerate().find(|(_, found)| *found < len);
-        // Without short rows, no element is this one.
+        // If no row is short, this token is never written.
         let padded = Self::padded(rows, Fin::unchecked(0), shape)?;
         match short {
             Some((row, found)) => {

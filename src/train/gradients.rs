@@ -40,8 +40,8 @@ pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
 
 impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// Zeros for all parameters of a model, to which [`into_recording`](Self::into_recording) and
-    /// [`master_gradients`](super::master_gradients) add. They hold the model's parameters only, so a backward pass
-    /// keeps no other gradients.
+    /// [`master_gradients`](super::master_gradients) add. Only these parameters count as leaves, so a
+    /// backward pass drops all other gradients.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::GradientsOf};

@@ -77,7 +77,7 @@ pub struct Parameters<'a, Model, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a mut Model,
     gradients: Gradients<E, D>,
     gradient_factor: Option<E>,
-    /// The factor of the learning rate for each trained parameter, in the order of the fields; none for 1.
+    /// The factor of the learning rate for each trained parameter, in the order of the fields; empty if all are 1.
     rate_factors: Vec<f64>,
     /// The elements that the optimizer updates: a range of the elements of all trained parameters, one parameter after
     /// the other. `None` for all elements.
@@ -89,8 +89,8 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
         Self { model, gradients, gradient_factor: None, rate_factors: Vec::new(), part: None }
     }
 
-    /// Sets the factor of the learning rate for each trained parameter. Returns `Σ g²` of each one that is not frozen, in
-    /// the order of the fields.
+    /// Sets the factor of the learning rate for each trained parameter. Returns `Σ g²` of each one that is not frozen,
+    /// in the order of the fields.
     pub(super) fn sums_of_squares(
         &mut self,
         rate_factor: impl Fn(&Parameter) -> f64,

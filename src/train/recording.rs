@@ -89,7 +89,7 @@ impl<Model, E, D: Storage<E>> fmt::Debug for Recording<Model, E, D> {
     }
 }
 
-/// A model whose passes can be recorded for a backward pass: every model is.
+/// Makes the tape that records a pass of a model. Every model implements it.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Recording}};

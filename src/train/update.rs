@@ -13,8 +13,8 @@ use std::collections::HashSet;
 ///
 /// The global norm is `√(Σ g²)` over all parameters of the model. Parameters, gradients and the optimizer's
 /// state stay on the device; on the CPU they are changed in place. From the first update on, the device
-/// reuses the memory of dropped tensors, because each training step allocates the same ones; dfdx's
-/// `Cache` frees that memory.
+/// keeps the memory of dropped tensors for the next step, which allocates the same ones. `Cache::try_empty_cache` of
+/// dfdx frees it.
 ///
 /// # Errors
 /// After these errors the model is unchanged:

@@ -143,6 +143,26 @@ fn a_dropout_seed_applies_to_its_scope_and_thread() {
     assert_eq!([dropped(1), dropped(1), dropped(1)][2], third);
 }
 
+// As in `step = trainer.next_step()`: the next step is made before the one that it replaces is dropped.
+#[test]
+fn a_dropout_seed_goes_on_after_an_older_one_has_ended() {
+    let dropped = || {
+        let x: Tensor<(Const<64>,), f64, AutoDevice> = AutoDevice::seed_from_u64(1).ones();
+        dropout(x.recorded(), 0.5).unwrap().as_vec()
+    };
+    let by_device = dropped();
+    let expected = {
+        let _seed = DropoutSeed::new(8);
+        dropped()
+    };
+    let older = DropoutSeed::new(7);
+    let newer = DropoutSeed::new(8);
+    drop(older);
+    assert_eq!(dropped(), expected);
+    drop(newer);
+    assert_eq!(dropped(), by_device);
+}
+
 #[test]
 fn dropout_scales_the_kept_elements() {
     const COUNT: usize = 100_000;

@@ -1,4 +1,4 @@
-//! The conventions that a kernel is told as values.
+//! Options that a kernel takes as run-time values.
 
 /// The elementwise functions that the kernels support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

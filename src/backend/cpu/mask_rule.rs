@@ -72,7 +72,7 @@ impl MaskRule {
         self
     }
 
-    /// Hides all keys from queries `(B, Q)` that are padding.
+    /// Hides all keys from queries `(B, Q)` that are padding. A mask that is a matrix stays as it is.
     pub fn hide_padded_queries(mut self, is_token: &Arc<[bool]>) -> Self {
         if let Visible::Rule { query_is_token, .. } = &mut self.visible {
             *query_is_token = is_token.contains(&false).then(|| is_token.clone());
@@ -80,7 +80,7 @@ impl MaskRule {
         self
     }
 
-    /// Hides the keys `(B, K)` that are padding.
+    /// Hides the keys `(B, K)` that are padding. A mask that is a matrix stays as it is.
     pub fn hide_padded_keys(mut self, is_token: &Arc<[bool]>) -> Self {
         if let Visible::Rule { key_is_token, .. } = &mut self.visible {
             *key_is_token = is_token.contains(&false).then(|| is_token.clone());

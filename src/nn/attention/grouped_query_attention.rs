@@ -17,7 +17,7 @@ use dfdx::tensor::{Cpu, Tensor};
 ///
 /// The query heads form `NumKeyValueHeads` groups of `GroupSize` heads. Groups of 1 head are multi-head attention. A
 /// single group is multi-query attention ([Shazeer, 2019](https://arxiv.org/abs/1911.02150)). The size of a head is
-/// even, because [rotary positions](crate::ops::rotary_positions) use columns in pairs.
+/// even, so that [rotary positions](crate::ops::rotary_positions), if there are any, use columns in pairs.
 ///
 /// ```
 /// use typed_transformer::{doctest::{Batch, EmbedDim, HiddenDim, MaxSeqLen, SeqLen}, nn::*, prelude::*};

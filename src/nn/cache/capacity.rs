@@ -5,8 +5,8 @@ use typenum::U1;
 
 /// The capacity of a cache of at most `MaxLen` positions. It grows with the positions that the cache holds.
 ///
-/// The capacity is at most 1.25 times the positions that the cache holds. So a decoding step takes time and memory for
-/// these, not for `MaxLen`. [`truncate`](super::EditableCache::truncate) keeps it.
+/// The capacity grows to at most 1.25 times the positions that the cache holds. So a decoding step takes time and
+/// memory for these, not for `MaxLen`. [`truncate`](super::EditableCache::truncate) keeps it.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{CacheCapacity, KeyValueCache, Keys}, prelude::*};

@@ -1,4 +1,4 @@
-//! A cache is copied, truncated and reordered; `keep` is also what `slide` calls.
+//! Copying, truncating and reordering a cache, and what `slide` calls to drop positions.
 
 use super::{CacheCapacity, CachedHeads, EditableCache, KeyValueCache, key_value_cache::grow};
 use crate::backend::Backend;

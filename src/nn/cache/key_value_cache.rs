@@ -51,7 +51,8 @@ pub(crate) type KeysAndValues<B, Len, A, E, D, T = NoneTape> = (Keys<B, Len, A, 
 /// What an attention does with the keys and values of `Q` new positions: they join a cache, and those of all `K`
 /// positions come back, the cached ones first.
 ///
-/// Training passes `Ok`, as it has no cache. Decoding passes [`KeyValueCache::update`]. So one `forward` serves both:
+/// Training has no cache and passes `Ok`, which returns the new keys and values as they are. Decoding passes
+/// [`KeyValueCache::update`]. So one `forward` serves both:
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{CacheUpdate, KeyValueCache, Linear}, prelude::*};

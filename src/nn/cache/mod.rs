@@ -76,9 +76,9 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
         self.len == 0
     }
 
-    /// Advances by the `next` positions `(B, S)`, which each layer's [`update`](KeyValueCache::update) fills
-    /// afterwards. `parameter` is the one that the cache was made with. Returns the number of positions before them and
-    /// their causal mask `(B, S, CacheCapacity<MaxLen>)`. A layer with a window takes the [mask of its own
+    /// Reserves the `next` positions `(B, S)`. Each layer's [`update`](KeyValueCache::update) then fills them.
+    /// `parameter` is the one that the cache was made with. Returns the number of positions before them and their
+    /// causal mask `(B, S, CacheCapacity<MaxLen>)`. A layer with a window takes the [mask of its own
     /// cache](KeyValueCache::mask_of_kind) instead.
     ///
     /// # Errors

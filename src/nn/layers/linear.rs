@@ -59,7 +59,8 @@ pub trait ProjectionRule: 'static {
     const BIAS: bool;
 }
 
-/// A projection of an attention layer, with a bias if [`Conventions::ATTENTION_BIAS`] of `A` is true.
+/// The rule of the projections of an attention layer: they have a bias if [`Conventions::ATTENTION_BIAS`] of `A` is
+/// true.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{AttentionProjection, ProjectionRule}};
@@ -67,7 +68,8 @@ pub trait ProjectionRule: 'static {
 /// ```
 pub struct AttentionProjection<A>(PhantomData<fn() -> A>);
 
-/// A projection of a feed-forward layer, with a bias if [`Conventions::FEED_FORWARD_BIAS`] of `A` is true.
+/// The rule of the projections of a feed-forward layer: they have a bias if [`Conventions::FEED_FORWARD_BIAS`] of `A`
+/// is true.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{FeedForwardProjection, ProjectionRule}};

@@ -11,8 +11,8 @@ use std::{fmt, iter, slice};
 
 /// A layer, or another item such as a cache, for each of `NumLayers`. Unlike a `Vec` its type has their number.
 ///
-/// It dereferences to a slice. The [`zip`](LayersIter::zip) of its iterators accepts the items of as many layers only: a stack
-/// of another number does not compile, where `Vec`'s would be cut to the shorter one.
+/// It dereferences to a slice. The [`zip`](LayersIter::zip) of its iterators takes only `Layers` of the same
+/// `NumLayers`. That of a `Vec` would end with the shorter one.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{EncoderLayer, Layers}, prelude::*};

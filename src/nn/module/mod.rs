@@ -16,12 +16,13 @@ use std::collections::BTreeSet;
 /// - `Clone` and `Debug`;
 /// - dfdx's [`TensorCollection`](dfdx::nn::TensorCollection), which gives building, resetting, moving between
 ///   devices and dtypes, and dfdx's optimizers;
-/// - [`Module`], with `NUM_PARAMS` and the summary.
+/// - [`Module`], with `NUM_PARAMS` and the summary;
+/// - [`Loadable`](crate::weights::Loadable), which reads the parameters from a file of weights.
 ///
 /// The name of a parameter in a weights file is its field path.
 ///
-/// The last two type parameters are the dtype `E` and the device `D`. Their bounds and defaults are added:
-/// `E: Dtype = f32, D: Device<E> = Cpu`.
+/// The last type parameters are the dtype `E`, the device `D` and, if the module has one, the
+/// [precision](super::Precision) `P: Precision`. Bounds and defaults are added: `E: Dtype = f32, D: Device<E> = Cpu`.
 ///
 /// | field | what it is |
 /// | --- | --- |

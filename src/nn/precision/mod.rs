@@ -27,9 +27,9 @@ pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 /// How the weights of a module are stored: [`FullPrecision`], [`Bf16`], [`F16`], [`Q8`] or [`Q8Rows`].
 ///
 /// The precision is a parameter of a module, `Gpt2<Config, f32, Cpu, Q8>`. Its linear maps and its tables of tokens are
-/// stored so. Norms, biases and positions stay in the dtype `E`, in which everything is computed: a kernel widens a
-/// weight in registers, or multiplies a single row with weights in 8 bits as integers. Modules of two precisions are
-/// two types, so they do not mix.
+/// stored so. Norms, biases and positions stay in the dtype `E`, in which everything is computed: a kernel widens
+/// weights in registers or, for several rows, in small buffers. It multiplies a single row with weights in 8 bits as
+/// integers. Modules of two precisions are two types, so they do not mix.
 ///
 /// ```
 /// use typed_transformer::{module, nn::{Precision, Q8, Weight, WithPrecision, init}, prelude::*};

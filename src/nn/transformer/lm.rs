@@ -43,7 +43,7 @@ pub trait Seq2Seq: HasPositionsFor<<Self as Seq2Seq>::EmbedDim> {
     type TgtVocab: ConstDim;
     /// The longest sequence that the encoder reads.
     type MaxSrcLen: ConstDim;
-    /// The longest sequence that the decoder writes.
+    /// The longest sequence that the decoder reads.
     type MaxTgtLen: ConstDim;
     /// The width of encoder and decoder.
     type EmbedDim: ConstDim;

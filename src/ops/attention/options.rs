@@ -27,7 +27,7 @@ pub struct AttentionOptions<H: AnyDim, Q: Dim, K: Dim, E: Real = f32, D: Storage
     pub dropout: f64,
     /// A number that is added to the logit of each head, query and key, such as [`alibi`](crate::ops::alibi) or the
     /// learned bias of relative positions ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1); none by
-    /// default. It has the tape of the query: a constant one is `alibi(..)?.retaped()`.
+    /// default. It has the tape of the query: a constant bias gets it by `alibi(..)?.retaped()`.
     pub bias: Option<Tensor<(H, Q, K), E, D, T>>,
 }
 

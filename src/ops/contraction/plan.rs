@@ -1,12 +1,12 @@
-//! The part of each axis in a contraction. It does not depend on dtype, device and tape, so the compiler makes this code
-//! once.
+//! The part of each axis in a contraction. It does not depend on dtype, device and tape, so the compiler makes this
+//! code once.
 
 use std::array;
 
 /// A number in place of an axis's name. Two axes have the same label if and only if they have the same name.
 pub type Label = u8;
 
-/// The label of the only axis of a tensor without axes.
+/// A tensor without axes counts as one axis of size 1. This is the label of that axis.
 pub const NO_AXIS: Label = Label::MAX;
 
 /// The labels; those of a tensor without axes are [`NO_AXIS`].
@@ -83,7 +83,7 @@ pub struct Plan<const N: usize> {
     pub rows: Vec<Label>,
     pub columns: Vec<Label>,
     pub inner: Vec<Label>,
-    /// The shape of the product. It has its axes in the order of these parts, after those that no operand has.
+    /// The shape of the product: first the axes that no operand has, then `batch`, `rows` and `columns`.
     pub shape: [usize; N],
     /// The order of these axes in the result.
     pub order: [usize; N],
@@ -124,8 +124,8 @@ pub struct Blocks {
     pub sizes: [usize; 3],
     /// The blocks in the order of the tensor; those without axes first.
     pub order: [usize; 3],
-    /// Whether a matrix product can read the tensor in place: its axes have the order of the blocks, and there is a unit
-    /// stride in a row or in a column.
+    /// Whether a matrix product can read the tensor in place: its axes have the order of the blocks, and there is a
+    /// unit stride in a row or in a column.
     pub is_matrix: bool,
 }
 

@@ -17,7 +17,7 @@ pub use contract::{NumAxes, Over, repeated, summed};
 /// the axis:
 ///
 /// - an axis of the result that is in no operand;
-/// - an axis of one of several operands that is neither in another operand nor in the result;
+/// - an axis that only one of several operands has, if the result does not have it;
 /// - an axis that a tensor has twice.
 ///
 /// Axes are compared by their spelling in this call, so an axis has the same spelling in all places. An operand is a

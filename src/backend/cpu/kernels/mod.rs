@@ -1,5 +1,5 @@
 //! The kernels of operations. A file has the arithmetic on slices, and a function `…_kernel` that runs it forward and
-//! pairs the output with its backward pass. Only `record_kernel` touches the tape.
+//! pairs the output with its backward pass. Operands bring their tape, and `record_kernel` records on it.
 
 mod activation;
 mod affine;

@@ -1,8 +1,8 @@
 use crate::{autograd::Partition, simd::level};
 use pulp::{Simd, WithSimd};
 
-/// `(m, k), (n, k) -> (m, n)`: `output += a bᵀ` for few rows `a`, each element a product of two contiguous rows. Reads
-/// `b` once and in place. `partition` splits the rows of `b` over threads.
+/// `(m, k), (n, k) -> (m, n)`: adds `a bᵀ` to `output`. `a` has few rows; each element is a product of two contiguous
+/// rows. Reads `b` once and in place. `partition` splits the rows of `b` over threads.
 pub fn matmul_few_rows(output: &mut [f32], a: &[f32], b: &[f32], k: usize, partition: Partition) {
     let parts = partition.chunks().zip(partition.split_columns_mut(output, 1));
     partition.map_chunks(parts, |(rows, output)| {

@@ -17,8 +17,9 @@ pub const MAX_INPUT_MULTIPLE: f32 = 32_767.0;
 pub const PRODUCTS_PER_BLOCK: usize = BLOCK_LEN / 8;
 /// The sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS_PER_ROW`.
 pub const SUMS_PER_ROW: usize = 4;
-/// How far before its product a weight is asked for. A block takes so many instructions that the processor itself looks
-/// only a few blocks ahead, and memory is not busy: with this the product takes five sixths of the time.
+/// The distance from a block to the bytes that are prefetched while it is multiplied. A block takes so many
+/// instructions that the processor by itself prefetches only a few blocks. With this, the product takes five sixths of
+/// the time.
 #[cfg(target_arch = "x86_64")]
 const PREFETCH_DISTANCE_BYTES: usize = 4096;
 /// The bytes that come from memory at a time.
@@ -101,7 +102,7 @@ pub trait Lanes: Copy {
     type Integers: Copy;
     type Numbers: Copy;
 
-    /// Asks for the bytes that lie a fixed distance after `blocks`, as many as these have.
+    /// Prefetches as many bytes as `blocks` have, a fixed distance after them.
     #[inline(always)]
     fn prefetch_after<Block>(self, _blocks: &[Block; SUMS_PER_ROW]) {}
 

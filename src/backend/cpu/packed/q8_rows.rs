@@ -21,8 +21,8 @@ impl Format for Q8RowsFormat {
         Some(largest(row) / MAX_WEIGHT_MULTIPLE)
     }
 
-    /// The scale with which no sum of integers reaches 2³¹. Of a vector of up to 16,512 elements the largest multiple
-    /// is 32,767, the most that 16 bits hold; of a longer one it is smaller.
+    /// The scale keeps each sum of integers below 2³¹. The largest multiple of a vector of up to 16,512 elements is
+    /// 32,767, the most that 16 bits hold. That of a longer vector is smaller.
     #[inline(always)]
     fn input_scale(x: &[f32]) -> Option<f32> {
         /// The largest `f32` below 2³¹.
