@@ -121,7 +121,7 @@ impl<Width: ConstDim> CausalKind for SlidingWindow<Width> {}
 #[diagnostic::on_unimplemented(
     message = "expected a padding rule: `PadQueriesAndKeys` or `PadSourceKeys`",
     label = "`{Self}` is not a padding rule",
-    note = "`PadQueriesAndKeys` masks padded queries and padded keys; `PadSourceKeys` masks padded keys, and a decoder of `nn` ignores the padding of its own tokens"
+    note = "`PadQueriesAndKeys` masks padded queries and padded keys; `PadSourceKeys` masks padded keys, but not those of a decoder's own tokens in `nn`"
 )]
 pub trait PaddingRule: 'static {
     /// Whether a padded query sees no key.

@@ -6,21 +6,19 @@ use dfdx::tensor_ops::TryMul;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Bernoulli, Distribution};
-use std::{any::type_name, cell::RefCell, marker::PhantomData, ops::Range};
+use std::{any::type_name, cell::RefCell, collections::BTreeMap, marker::PhantomData, ops::Range};
 
 /// The words of random numbers that one element takes.
 const WORDS_PER_DRAW: u128 = 2;
 
 thread_local! {
-    /// What the guards that live on this thread say, the newest last. Dropout asks the newest.
-    static GUARDED: RefCell<Vec<Guarded>> = const { RefCell::new(Vec::new()) };
+    /// The seeds whose guards live on this thread, by the ids of the guards. Dropout draws from the newest, the last.
+    static ACTIVE_SEEDS: RefCell<BTreeMap<u64, ActiveSeed>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// What a [`DropoutSeed`] says.
-struct Guarded {
-    /// That of the guard.
-    id: u64,
-    numbers: ChaCha8Rng,
+/// The random numbers of a [`DropoutSeed`] that lives.
+struct ActiveSeed {
+    rng: ChaCha8Rng,
     /// The rows of the batch that this thread has, if another rank has the others.
     rows: Option<Rows>,
 }
@@ -63,23 +61,23 @@ pub struct DropoutSeed {
 impl DropoutSeed {
     /// Makes dropout draw from `seed` until the guard is dropped.
     pub fn new(seed: u64) -> Self {
-        GUARDED.with_borrow_mut(|guarded| {
-            let id = guarded.last().map_or(0, |newest| newest.id + 1);
-            guarded.push(Guarded { id, numbers: ChaCha8Rng::seed_from_u64(seed), rows: None });
+        ACTIVE_SEEDS.with_borrow_mut(|seeds| {
+            let id = seeds.last_key_value().map_or(0, |(newest, _)| newest + 1);
+            seeds.insert(id, ActiveSeed { rng: ChaCha8Rng::seed_from_u64(seed), rows: None });
             Self { id, thread: PhantomData }
         })
     }
 
     /// Whether a guard lives on this thread.
     pub(crate) fn is_set() -> bool {
-        GUARDED.with_borrow(|guarded| !guarded.is_empty())
+        ACTIVE_SEEDS.with_borrow(|seeds| !seeds.is_empty())
     }
 
     /// Restricts dropout on this thread to these rows of the batch: they get the random numbers that they have in the
     /// whole batch. It applies to tensors whose first axis is `Axis`.
     pub(crate) fn set_rows<Axis>(&self, range: Range<usize>) {
-        GUARDED.with_borrow_mut(|guarded| {
-            if let Some(own) = guarded.iter_mut().find(|other| other.id == self.id) {
+        ACTIVE_SEEDS.with_borrow_mut(|seeds| {
+            if let Some(own) = seeds.get_mut(&self.id) {
                 own.rows = Some(Rows { axis: type_name::<Axis>(), range });
             }
         });
@@ -88,8 +86,8 @@ impl DropoutSeed {
 
 impl Drop for DropoutSeed {
     fn drop(&mut self) {
-        // An older guard may end first, such as that of a step that is replaced by the next one.
-        GUARDED.with_borrow_mut(|guarded| guarded.retain(|other| other.id != self.id));
+        // It need not be the newest: a step may be replaced by the next one.
+        ACTIVE_SEEDS.with_borrow_mut(|seeds| seeds.remove(&self.id));
     }
 }
 
@@ -137,7 +135,8 @@ pub(crate) fn kept_elements<Dims>(
     sizes: &[usize],
     random: impl FnOnce() -> u64,
 ) -> Result<Vec<bool>, OpError> {
-    let seed = GUARDED.with_borrow_mut(|guarded| guarded.last_mut().map(|newest| newest.numbers.next_u64()));
+    let seed =
+        ACTIVE_SEEDS.with_borrow_mut(|seeds| seeds.last_entry().map(|mut newest| newest.get_mut().rng.next_u64()));
     draw(rate, sizes, seed.unwrap_or_else(random), type_name::<Dims>())
 }
 
@@ -148,8 +147,9 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, shape: &str) -> Result<Vec<bool>,
     let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
     let numbers = ChaCha8Rng::seed_from_u64(seed);
     let len: usize = sizes.iter().product();
-    let first = GUARDED.with_borrow(|guarded| {
-        let rows = guarded.last().and_then(|newest| newest.rows.as_ref()).filter(|rows| rows.are_first_of(shape));
+    let first = ACTIVE_SEEDS.with_borrow(|seeds| {
+        let rows = seeds.last_key_value().and_then(|(_, newest)| newest.rows.as_ref());
+        let rows = rows.filter(|rows| rows.are_first_of(shape));
         rows.map_or(0, |rows| rows.range.start * (len / sizes[0].max(1)))
     });
     let chunk_len = len.div_ceil(rayon::current_num_threads()).max(MIN_DRAWS_PER_CHUNK);

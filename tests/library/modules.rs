@@ -119,12 +119,14 @@ fn dropout_is_active_only_in_training() {
     assert_ne!(training(), inference());
 }
 
+/// What dropout leaves of ones on a device with this seed.
+fn dropped(device_seed: u64) -> Vec<f64> {
+    let x: Tensor<(Const<64>,), f64, AutoDevice> = AutoDevice::seed_from_u64(device_seed).ones();
+    dropout(x.recorded(), 0.5).unwrap().as_vec()
+}
+
 #[test]
 fn a_dropout_seed_applies_to_its_scope_and_thread() {
-    let dropped = |seed| {
-        let x: Tensor<(Const<64>,), f64, AutoDevice> = AutoDevice::seed_from_u64(seed).ones();
-        dropout(x.recorded(), 0.5).unwrap().as_vec()
-    };
     let by_device = dropped(1);
     let outer = DropoutSeed::new(7);
     let (first, second) = (dropped(1), dropped(1));
@@ -133,7 +135,7 @@ fn a_dropout_seed_applies_to_its_scope_and_thread() {
         let _inner = DropoutSeed::new(7);
         // Another device and another position in the outer sequence make no difference.
         assert_eq!([dropped(2), dropped(3)], [first, second]);
-        let elsewhere = std::thread::spawn(move || dropped(1)).join().unwrap();
+        let elsewhere = std::thread::spawn(|| dropped(1)).join().unwrap();
         assert_eq!(elsewhere, by_device);
     }
     let third = dropped(1);
@@ -146,21 +148,17 @@ fn a_dropout_seed_applies_to_its_scope_and_thread() {
 // As in `step = trainer.next_step()`: the next step is made before the one that it replaces is dropped.
 #[test]
 fn a_dropout_seed_goes_on_after_an_older_one_has_ended() {
-    let dropped = || {
-        let x: Tensor<(Const<64>,), f64, AutoDevice> = AutoDevice::seed_from_u64(1).ones();
-        dropout(x.recorded(), 0.5).unwrap().as_vec()
-    };
-    let by_device = dropped();
+    let by_device = dropped(1);
     let expected = {
         let _seed = DropoutSeed::new(8);
-        dropped()
+        dropped(1)
     };
     let older = DropoutSeed::new(7);
     let newer = DropoutSeed::new(8);
     drop(older);
-    assert_eq!(dropped(), expected);
+    assert_eq!(dropped(1), expected);
     drop(newer);
-    assert_eq!(dropped(), by_device);
+    assert_eq!(dropped(1), by_device);
 }
 
 #[test]

@@ -17,14 +17,6 @@ pub const MAX_INPUT_MULTIPLE: f32 = 32_767.0;
 pub const PRODUCTS_PER_BLOCK: usize = BLOCK_LEN / 8;
 /// The sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS_PER_ROW`.
 pub const SUMS_PER_ROW: usize = 4;
-/// The distance from a block to the bytes that are prefetched while it is multiplied. A block takes so many
-/// instructions that the processor by itself prefetches only a few blocks. With this, the product takes five sixths of
-/// the time.
-#[cfg(target_arch = "x86_64")]
-const PREFETCH_DISTANCE_BYTES: usize = 4096;
-/// The bytes that come from memory at a time.
-#[cfg(target_arch = "x86_64")]
-const CACHE_LINE_BYTES: usize = 64;
 
 /// The largest absolute value; if an element is NaN or infinite, so is it. The bits of positive numbers, read as
 /// integers, are in the order of the numbers; those of infinity and NaN come last.
@@ -166,6 +158,10 @@ impl Lanes for V3 {
 
     #[inline(always)]
     fn prefetch_after<Block>(self, blocks: &[Block; SUMS_PER_ROW]) {
+        /// A block takes so many instructions that the processor by itself prefetches only a few blocks. At this
+        /// distance the product takes five sixths of the time.
+        const PREFETCH_DISTANCE_BYTES: usize = 4096;
+        const CACHE_LINE_BYTES: usize = 64;
         let address = blocks.as_ptr().cast::<i8>().wrapping_add(PREFETCH_DISTANCE_BYTES);
         for line in 0..size_of_val(blocks) / CACHE_LINE_BYTES {
             // A prefetch has no effect but on the cache, so the address may be past the end of the weight.

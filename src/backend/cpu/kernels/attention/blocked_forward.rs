@@ -117,8 +117,8 @@ impl WithSimd for BlockedForward<'_> {
 }
 
 /// One step of the online softmax. The first `len` elements of `row` are logits, which become `exp(logit - max_logit)`.
-/// The rest, up to a whole number of vectors, becomes 0. If the logits raise `max_logit`, the weighted values so far,
-/// `weighted_sums`, and `sum_exp` are rescaled.
+/// The rest, up to a whole number of vectors, becomes 0. If the logits raise `max_logit`, the weighted sums of the
+/// values so far and `sum_exp` are rescaled.
 #[inline(always)]
 pub fn online_softmax<S: Simd>(
     simd: S,

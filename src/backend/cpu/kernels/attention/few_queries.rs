@@ -48,24 +48,17 @@ impl BlockedForward<'_> {
             }
             for (i, head) in heads.clone().enumerate() {
                 let (max_logits, sum_exps) = self.softmax_stats[2 * i * dims.queries..].split_at_mut(dims.queries);
-                for (query, len_of_query) in (0..dims.queries).zip(key_ends.iter()) {
+                for (query, num_keys) in (0..dims.queries).zip(key_ends.iter()) {
                     let row = i * dims.queries + query;
                     let (weighted_sums, row) =
                         (&mut weighted_sums[row * vo_len..][..vo_len], &mut scores[row * stride..][..padded_len(len)]);
                     if let Some(bias) = self.bias {
-                        add_row(&mut row[..len_of_query], &bias[dims.weight_index(head, query, keys.start)..]);
+                        add_row(&mut row[..num_keys], &bias[dims.weight_index(head, query, keys.start)..]);
                     }
-                    self.mask.mask_logits(&mut row[..len_of_query], query, keys.start, &mut visible);
-                    online_softmax(
-                        simd,
-                        row,
-                        len_of_query,
-                        weighted_sums,
-                        &mut max_logits[query],
-                        &mut sum_exps[query],
-                    );
+                    self.mask.mask_logits(&mut row[..num_keys], query, keys.start, &mut visible);
+                    online_softmax(simd, row, num_keys, weighted_sums, &mut max_logits[query], &mut sum_exps[query]);
                     if let Some(dropout) = self.dropout {
-                        dropout.apply(&mut row[..len_of_query], dims.weight_index(head, query, keys.start));
+                        dropout.apply(&mut row[..num_keys], dims.weight_index(head, query, keys.start));
                     }
                 }
             }
