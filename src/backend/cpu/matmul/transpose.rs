@@ -74,22 +74,30 @@ impl<Write: Fn(&mut f32, f32)> WriteColumns<'_, '_, Write> {
         let Self { matrix, output, write } = self;
         for first_column in (0..matrix.columns).step_by(TILE) {
             let width = TILE.min(matrix.columns - first_column);
-            for (first_row, output) in (0..matrix.rows).step_by(TILE).zip(output.chunks_mut(TILE)) {
-                if [output.len(), width] == [TILE; 2] {
-                    let mut tile = [[0.0; TILE]; TILE];
-                    for (i, column) in tile.iter_mut().enumerate() {
-                        let start = (first_column + i) * matrix.column_stride + first_row;
-                        column.copy_from_slice(&matrix.elements[start..][..TILE]);
+            let mut columns: [&[f32]; TILE] = [&[]; TILE];
+            for (i, column) in columns.iter_mut().enumerate() {
+                // A tile of fewer columns has its last one several times.
+                let start = (first_column + i.min(width - 1)) * matrix.column_stride;
+                *column = &matrix.elements[start..][..matrix.rows];
+            }
+            let (tiles, rest) = output.as_chunks_mut::<TILE>();
+            for (index, rows) in tiles.iter_mut().enumerate() {
+                let mut tile = [[0.0; TILE]; TILE];
+                for (to, column) in tile.iter_mut().zip(columns) {
+                    to.copy_from_slice(&column[index * TILE..][..TILE]);
+                }
+                for (output, row) in rows.iter_mut().zip(transpose(tile)) {
+                    let output = &mut output[first_column..][..width];
+                    match output.as_mut_array::<TILE>() {
+                        Some(output) => output.iter_mut().zip(row).for_each(|(to, from)| write(to, from)),
+                        None => output.iter_mut().zip(row).for_each(|(to, from)| write(to, from)),
                     }
-                    for (output, row) in output.iter_mut().zip(transpose(tile)) {
-                        output[first_column..][..TILE].iter_mut().zip(row).for_each(|(to, from)| write(to, from));
-                    }
-                } else {
-                    for (i, output) in output.iter_mut().enumerate() {
-                        for (j, to) in output[first_column..][..width].iter_mut().enumerate() {
-                            write(to, matrix.get(first_row + i, first_column + j));
-                        }
-                    }
+                }
+            }
+            let first_row = tiles.len() * TILE;
+            for (row, output) in (first_row..).zip(rest) {
+                for (to, column) in output[first_column..][..width].iter_mut().zip(columns) {
+                    write(to, column[row]);
                 }
             }
         }

@@ -3,49 +3,28 @@
 use super::AttentionDims;
 use crate::autograd::Buffer;
 use crate::matmul::{Extent, Matrix, SimdMatrix, multiply};
-use crate::simd::{VectorElements, vectorized};
+use crate::simd::{VectorElements, row_chunks_mut};
 use pulp::Simd;
 use std::ops::Range;
 
-/// `(N, Len) -> (Len, Lanes)`. Lanes without a sequence get `padding`, `(Len,)`.
-pub fn interleave(rows: &[f32], len: usize, lanes: usize, padding: &[f32]) -> Buffer {
+/// `(N, Len) -> (Len, Lanes)`. A lane without a sequence repeats the first one, so it gives neither NaN nor infinity.
+pub fn interleave(rows: &[f32], len: usize, lanes: usize) -> Buffer {
     let mut interleaved = Buffer::recycled(len * lanes);
-    let row = |lane: usize| rows.get(lane * len..(lane + 1) * len).unwrap_or(padding);
-    match lanes {
-        16 => interleave_all::<16>(&mut interleaved, row),
-        8 => interleave_all::<8>(&mut interleaved, row),
-        _ => {
-            for lane in 0..lanes {
-                for (vector, element) in interleaved.chunks_exact_mut(lanes).zip(row(lane)) {
-                    vector[lane] = *element;
-                }
-            }
-        }
+    let mut vectors: Vec<_> = interleaved.chunks_exact_mut(lanes).collect();
+    let rows = Matrix::new(rows, rows.len() / len.max(1), len);
+    rows.transposed().copy_to_rows(&mut vectors);
+    for vector in vectors {
+        let (sequences, rest) = vector.split_at_mut(rows.rows());
+        rest.fill(sequences[0]);
     }
     interleaved
 }
 
-/// [`interleave`] for a known number of lanes: the elements of all lanes are read at once.
-fn interleave_all<'a, const LANES: usize>(interleaved: &mut [f32], row: impl Fn(usize) -> &'a [f32]) {
-    let rows: [&[f32]; LANES] = std::array::from_fn(row);
-    let (vectors, _) = interleaved.as_chunks_mut::<LANES>();
-    vectorized!({
-        let rows = rows.map(|row| &row[..vectors.len()]);
-        for (position, vector) in vectors.iter_mut().enumerate() {
-            for (element, row) in vector.iter_mut().zip(rows) {
-                *element = row[position];
-            }
-        }
-    });
-}
-
 /// `(Len, Lanes) -> (N, Len)`.
 pub fn deinterleave(rows: &mut [f32], len: usize, lanes: usize, interleaved: &[f32]) {
-    for (lane, row) in rows.chunks_exact_mut(len).enumerate() {
-        for (element, vector) in row.iter_mut().zip(interleaved.chunks_exact(lanes)) {
-            *element = vector[lane];
-        }
-    }
+    let mut rows: Vec<_> = row_chunks_mut(rows, len).collect();
+    let vectors = Matrix::strided(interleaved, len, rows.len(), lanes);
+    vectors.transposed().copy_to_rows(&mut rows);
 }
 
 /// `(P, H·Dim) -> (P, Dim)`: the columns of one head, in place.
@@ -85,7 +64,7 @@ mod tests {
     fn deinterleaving_inverts_interleaving() {
         for (lanes, len, count) in [(4, 3, 4), (8, 5, 8), (16, 37, 16), (16, 2, 9), (1, 5, 1)] {
             let rows: Vec<f32> = (0..len * count).map(|i| i as f32 + 1.0).collect();
-            let interleaved = interleave(&rows, len, lanes, &rows[..len]);
+            let interleaved = interleave(&rows, len, lanes);
             for (position, vector) in interleaved.chunks_exact(lanes).enumerate() {
                 for (lane, element) in vector.iter().enumerate() {
                     let row = if lane < count { lane } else { 0 };

@@ -28,11 +28,7 @@ pub fn interleaved_attention(
     let partition = Partition::of_groups(batch, lanes, dims.macs(), lanes);
     let mut out = query.alloc_output(batch * dims.out_len())?;
     let saved = partition.map_mut(&mut out, dims.out_len(), |sequences, out| {
-        let read = |operand: &Operand, len: usize| {
-            let rows = sequences.slice(operand.elements(), len);
-            // A lane without a sequence repeats the first one, so it gives neither NaN nor infinity.
-            interleave(rows, len, lanes, &rows[..len])
-        };
+        let read = |operand: &Operand, len: usize| interleave(sequences.slice(operand.elements(), len), len, lanes);
         let (q, k, v) = (read(&query, dims.q_len()), read(&key, dims.k_len()), read(&value, dims.v_len()));
         let mut weights = Buffer::recycled(lanes * dims.heads * dims.mask_len());
         let mut lanes_out = Buffer::recycled(lanes * dims.out_len());
@@ -61,8 +57,7 @@ pub fn interleaved_attention(
             &saved,
         );
         partition.map_chunks(chunks, |(sequences, dq, dk, dv, Saved { q, k, v, weights })| {
-            let d_out = sequences.slice(&d_out, dims.out_len());
-            let d_out = interleave(d_out, dims.out_len(), lanes, &d_out[..dims.out_len()]);
+            let d_out = interleave(sequences.slice(&d_out, dims.out_len()), dims.out_len(), lanes);
             let [mut lanes_dq, mut lanes_dk, mut lanes_dv] = [q, k, v].map(|lanes| Buffer::recycled(lanes.len()));
             let mask = sequences.slice(&mask, dims.mask_len());
             level().dispatch(InterleavedBackward {
