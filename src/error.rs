@@ -192,6 +192,15 @@ pub(crate) fn ensure_not_empty<Dims: Shape>(op: &'static str, dims: &Dims) -> Re
     Ok(())
 }
 
+/// Refuses `len` positions from `start` on, if the last one has no number.
+pub(crate) fn ensure_positions(op: &'static str, start: usize, len: usize) -> Result<(), OpError> {
+    if start.checked_add(len).is_none() {
+        let whole = format!("the {} positions that have a number", usize::MAX);
+        return Err(OpError::Range { op, part: format!("{len} positions"), start, whole });
+    }
+    Ok(())
+}
+
 /// The first of some paths, and how many more there are.
 fn listed(paths: &[String]) -> String {
     let shown: Vec<String> = paths.iter().take(3).map(|path| format!("`{path}`")).collect();

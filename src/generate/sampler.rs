@@ -156,7 +156,10 @@ impl<V: ConstDim> Sampler<V> {
     /// Keeps only these tokens, for example if a text does not use the whole vocabulary of a model.
     #[must_use]
     pub fn restrict_to(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
-        Self { tokens: Some(tokens.into_iter().collect()), ..self }
+        let mut tokens: Vec<_> = tokens.into_iter().collect();
+        tokens.sort_by_key(|token| token.value());
+        tokens.dedup();
+        Self { tokens: Some(tokens), ..self }
     }
 
     /// Chooses a token from its logits `(V,)`.

@@ -103,8 +103,13 @@ where
     (Batch, SeqLen): Shape,
 {
     fn from(is_token: &Tensor<(Batch, SeqLen), bool, D>) -> Self {
-        Self { is_token: is_token.as_vec().into(), shape: *is_token.shape() }
+        Self { is_token: bools_of(is_token).into(), shape: *is_token.shape() }
     }
+}
+
+/// The elements in row-major order. dfdx's `as_vec` panics on a tensor without elements.
+pub(crate) fn bools_of<Dims: Shape, D: Storage<bool>>(tensor: &Tensor<Dims, bool, D>) -> Vec<bool> {
+    if tensor.shape().num_elements() == 0 { Vec::new() } else { tensor.as_vec() }
 }
 
 /// A mask of `(Batch, QLen, KLen)`: `true` at `(b, q, k)` lets query `q` of row `b` see key `k`.

@@ -149,7 +149,7 @@ pub struct Bert<Config: BertConfig, E, D, P: Precision> {
 
 impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Bert<Config, E, D, P> {
     /// The output of the last layer: `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`; `tape`
-    /// records the operations for gradients. No position attends to padding.
+    /// records the operations for gradients. No token attends to padding.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,

@@ -147,7 +147,7 @@ pub struct Gemma3<Config: Gemma3Config, E, D, P: Precision> {
 }
 
 impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, E, D, P> {
-    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No token attends
     /// to padding.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,

@@ -96,7 +96,7 @@ pub struct Gpt2<Config: Gpt2Config, E, D, P: Precision> {
 }
 
 impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D, P> {
-    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No token attends
     /// to padding.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,

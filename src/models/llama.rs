@@ -196,7 +196,7 @@ pub struct Llama<Config: LlamaConfig, E, D, P: Precision> {
 }
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E, D, P> {
-    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No token attends
     /// to padding.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,

@@ -140,7 +140,7 @@ pub struct Mixtral<Config: MixtralConfig, E, D, P: Precision> {
 }
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config, E, D, P> {
-    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No token attends
     /// to padding.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,

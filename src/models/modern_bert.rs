@@ -145,7 +145,7 @@ pub struct ModernBert<Config: ModernBertConfig, E, D, P: Precision> {
 
 impl<Config: ModernBertConfig, E: Real, D: Backend<E>, P: Precision> ModernBert<Config, E, D, P> {
     /// The normalized output of the last layer: `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the
-    /// operations for gradients. No position attends to padding.
+    /// operations for gradients. No token attends to padding.
     pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,

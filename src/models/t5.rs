@@ -126,7 +126,7 @@ pub struct T5<Config: T5Config, E, D, P: Precision> {
 
 impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P> {
     /// `(B, Src) ids of VocabSize, (B, Tgt) ids of VocabSize -> (B, Tgt, VocabSize)`; `tape` records the operations for
-    /// gradients. No position attends to padding of the source. A target begins with the padding token, and none of its
+    /// gradients. No token attends to padding of the source. A target begins with the padding token, and none of its
     /// tokens counts as padding.
     pub fn forward<B: MaybeSharded, Src: Dim, Tgt: Dim, T: Tape<E, D>>(
         &self,
@@ -147,7 +147,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
         self.logits(x)
     }
 
-    /// The output of the encoder: `(B, Src) ids of VocabSize -> (B, Src, EmbedDim)`. No position attends to padding.
+    /// The output of the encoder: `(B, Src) ids of VocabSize -> (B, Src, EmbedDim)`. No token attends to padding.
     pub fn encoder<B: MaybeSharded, Src: Dim, T: Tape<E, D>>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,

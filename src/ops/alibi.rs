@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error};
+use super::{OpError, Real, cast, device_error, ensure_positions};
 use crate::backend::Backend;
 use crate::dims::{ConstDim, Dim};
 use dfdx::tensor::Tensor;
@@ -29,6 +29,8 @@ pub fn alibi<H: ConstDim, Q: Dim, K: Dim, E: Real, D: Backend<E>>(
     queries: Q,
     keys: K,
 ) -> Result<Tensor<(H, Q, K), E, D>, OpError> {
+    const OP: &str = "ALiBi";
+    ensure_positions(OP, start, queries.size())?;
     let mut bias = Vec::new();
     for head in 0..H::SIZE {
         let slope = 2f64.powf(-8.0 * (head + 1) as f64 / H::SIZE as f64);
@@ -36,5 +38,5 @@ pub fn alibi<H: ConstDim, Q: Dim, K: Dim, E: Real, D: Backend<E>>(
             bias.extend((0..keys.size()).map(|key| cast::<E>(-slope * query.abs_diff(key) as f64)));
         }
     }
-    device.try_tensor_from_vec(bias, (heads, queries, keys)).map_err(device_error("ALiBi"))
+    device.try_tensor_from_vec(bias, (heads, queries, keys)).map_err(device_error(OP))
 }

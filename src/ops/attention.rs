@@ -8,7 +8,7 @@ pub use scale::AttentionScale;
 
 use super::unnamed::{choose, matmul, matmul_transposed, softmax};
 use super::where_::bool_tensor;
-use super::{MaskFill, OpError, Real, cast, device_error, elementwise};
+use super::{MaskFill, OpError, Real, cast, device_error, elementwise, ensure_not_empty};
 use crate::backend::{Arithmetic, Backend, Tape};
 use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, name};
 use crate::mask::AttentionMask;
@@ -94,6 +94,7 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     const OP: &str = "attention weights";
     let shape = *logits.shape();
+    ensure_not_empty(OP, &shape)?;
     let visible = bool_tensor(OP, mask.as_slice(), mask.shape(), logits.device())?;
     let error = device_error::<D::Err>(OP);
     if let Some(bias) = bias {

@@ -1,6 +1,6 @@
 //! Comparisons, element by element.
 
-use super::{OpError, Real, TensorOrNumber, device_error};
+use super::{OpError, Real, TensorOrNumber, device_error, ensure_not_empty};
 use crate::backend::Backend;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{NoneTape, Tensor};
@@ -27,6 +27,7 @@ macro_rules! comparison {
         /// # Ok::<(), OpError>(())
         /// ```
         pub fn $name $($signature)* {
+            ensure_not_empty(stringify!($name), $left.shape())?;
             let right = $right.into_tensor(stringify!($name), $left.shape(), $left.device())?;
             $left.retaped::<NoneTape>().$method(&right).map_err(device_error(stringify!($name)))
         }

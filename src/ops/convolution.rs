@@ -1,6 +1,6 @@
 use super::gather::{gather_offsets, gather_runs};
 use super::unnamed::{Rows, reshape_to};
-use super::{OpError, Real, concat, device_error, linear};
+use super::{OpError, Real, concat, device_error, ensure_not_empty, linear};
 use crate::backend::{Backend, Tape, WeightTape, weight_on_tape};
 use crate::dims;
 use crate::dims::{ConstDim, ConvLen, Dim, KernelOf, MaybeSharded, Product, Sum, along};
@@ -139,6 +139,7 @@ impl Along {
         op: &'static str,
         len: Len,
     ) -> Result<(ConvLen<Len, Kernel, Stride, Padding>, Self), OpError> {
+        ensure_not_empty(op, &(Stride::default(),))?;
         let (kernel, stride, padding) = (Kernel::SIZE, Stride::SIZE, Padding::SIZE);
         let whole = Sum::of(Padding::default(), Sum::of(len, Padding::default()));
         let range_error =

@@ -159,7 +159,7 @@ where
     Ids::check_sizes(*logits.shape(), ids).map_err(dim_error(OP))?;
     ensure_not_empty(OP, logits.shape())?;
     let weights: Vec<E> = position_weights(&is_token(ids, padding), 1, Reduction::Sum, 1);
-    let logits = counted_rows(Ids::rows(OP, logits)?, &weights, Reduction::Sum)?;
+    let logits = counted_rows(Ids::rows(OP, logits)?, &weights)?;
     let (positions, _) = *logits.shape();
     let weights = logits.device().try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
     let weights = scale(weights, -1.0)?;
@@ -196,6 +196,7 @@ pub(super) fn weighted_cross_entropy<
         return Err(OpError::Smoothing { smoothing });
     }
     Ids::check_sizes(*logits.shape(), labels).map_err(dim_error(OP))?;
+    ensure_not_empty(OP, logits.shape())?;
     let position_weights: Vec<E> = position_weights(&is_token(labels, padding), len, reduction, whole_count);
     if D::HAS_KERNELS {
         let position_weights = position_weights.iter().map(|weight| weight.to_f32().unwrap_or(f32::NAN)).collect();
@@ -205,11 +206,9 @@ pub(super) fn weighted_cross_entropy<
         });
     }
 
-    ensure_not_empty(OP, logits.shape())?;
     let rows = Ids::rows(OP, logits)?;
     let (device, (positions, _)) = (rows.device().clone(), *rows.shape());
-    let logits: Tensor<(usize, usize), E, D, T> =
-        with_shape_type(OP, counted_rows(rows, &position_weights, reduction)?)?;
+    let logits: Tensor<(usize, usize), E, D, T> = with_shape_type(OP, counted_rows(rows, &position_weights)?)?;
     let compute = || {
         let shape = (positions.size(),);
         let ids: Tensor<_, usize, D> = device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
@@ -261,13 +260,12 @@ pub(super) fn position_weights<E: Real>(
     }
 }
 
-/// The logits, with zeros at the positions that the reduction does not count, because 0 × ∞ would be NaN.
+/// The vectors, with zeros at the positions whose weight is 0, because 0 × ∞ would be NaN.
 pub(super) fn counted_rows<V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<(Rows, V), E, D, T>,
     position_weights: &[E],
-    reduction: Reduction,
 ) -> Result<Tensor<(Rows, V), E, D, T>, OpError> {
-    if reduction == Reduction::MeanAll {
+    if !position_weights.contains(&E::zero()) {
         return Ok(logits);
     }
     let (shape, device) = (*logits.shape(), logits.device().clone());

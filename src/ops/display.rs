@@ -1,9 +1,12 @@
 //! How a tensor prints. `Tensor` is dfdx's type, whose `Debug` shows its storage, so printing is a method of its own.
 
 use super::Real;
-use crate::{backend::Backend, dims::name};
+use crate::{
+    backend::{Backend, elements_of},
+    dims::name,
+};
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::Tensor;
+use dfdx::tensor::{NoneTape, Tensor};
 use std::fmt::{self, Debug, Display, Formatter};
 
 /// A longer tensor is abridged, as NumPy does it.
@@ -46,7 +49,10 @@ pub trait DisplayTensor {
 
 impl<Dims: Shape, E: Real, D: Backend<E>, T> DisplayTensor for Tensor<Dims, E, D, T> {
     fn display(&self) -> impl Display + Debug {
-        let elements = self.as_vec().iter().map(|element| element.to_f64().unwrap_or(f64::NAN)).collect();
+        let elements = elements_of(&self.retaped::<NoneTape>())
+            .iter()
+            .map(|element| element.to_f64().unwrap_or(f64::NAN))
+            .collect();
         Elements {
             dims: format!("{:?}", self.shape()),
             dtype: name::<E>(),

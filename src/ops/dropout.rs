@@ -1,8 +1,9 @@
-use super::{OpError, Real, cast, unnamed::map};
+use super::unnamed::choose;
+use super::where_::bool_tensor;
+use super::{OpError, Real, scale, zeros};
 use crate::backend::{Backend, Tape, dropout_kernel, parallel_map, run_kernel};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::TryMul;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Bernoulli, Distribution};
@@ -168,7 +169,7 @@ pub(crate) fn kept_factor(rate: f64) -> f64 {
     1.0 / (1.0 - rate)
 }
 
-/// Multiplies the kept elements by [`kept_factor`], and the others by 0.
+/// The kept elements times [`kept_factor`]; the others become 0.
 pub(crate) fn drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     is_kept: Vec<bool>,
@@ -179,14 +180,7 @@ pub(crate) fn drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         let (shape, factor) = (*input.shape(), kept_factor(rate) as f32);
         return run_kernel(OP, shape, T::default(), |tape| Ok(dropout_kernel(D::read(input, tape)?, is_kept, factor)?));
     }
-    map(OP, input, |x| {
-        let factors: Tensor<_, E, D> = x.device().try_tensor_from_vec(factors(&is_kept, rate), *x.shape())?;
-        x.try_mul(factors)
-    })
-}
-
-/// [`kept_factor`] for a kept element, 0 for another one.
-fn factors<E: Real>(is_kept: &[bool], rate: f64) -> Vec<E> {
-    let factor: E = cast(kept_factor(rate));
-    is_kept.iter().map(|is_kept| if *is_kept { factor } else { E::zero() }).collect()
+    let (shape, device) = (*input.shape(), input.device().clone());
+    let is_kept = bool_tensor(OP, &is_kept, shape, &device)?;
+    choose(OP, is_kept, scale(input, kept_factor(rate))?, zeros(&device, shape)?)
 }

@@ -35,7 +35,7 @@ pub fn mean_squared_error<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D
 /// The mean of `-t · log σ(x) - (1 - t) · log(1 - σ(x))` over all elements, for logits `x` and targets `t` from 0 to 1:
 /// `(..), (..) -> ()`.
 ///
-/// It is PyTorch's `binary_cross_entropy_with_logits`, and finite for all finite logits. The target is a constant.
+/// It is PyTorch's `binary_cross_entropy_with_logits`. No large logit makes it NaN. The target is a constant.
 ///
 /// ```
 /// use typed_transformer::{ops::binary_cross_entropy, prelude::*};

@@ -1,14 +1,14 @@
 use super::contraction::{Labelled, contract};
-use super::cross_entropy::len_and_count;
-use super::unnamed::reshape_to;
-use super::{OpError, Padding, PadsStart, Real, WithoutLastOf, cast, device_error, dim_error, ensure_not_empty};
+use super::cross_entropy::{counted_rows, len_and_count, position_weights};
+use super::unnamed::{Rows, reshape_to};
+use super::{OpError, Padding, PadsStart, Real, Reduction, WithoutLastOf, device_error, dim_error, ensure_not_empty};
 use crate::backend::{Backend, Tape};
 use crate::dims::Dim;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
 
-/// The mean of each sequence's vectors over the positions that are not padding. A sequence of padding alone gives
-/// zeros.
+/// The mean of each sequence's vectors over the positions that are not padding, whose vectors may be NaN. A sequence of
+/// padding alone gives zeros.
 ///
 /// `(.., S, ..), padding (.., S) -> (.., ..)`, for tensors of 1 to 6 axes. The [`Padding`] has the first axes of the
 /// tensor, such as `(B, S)` of `(B, S, M)`, and its last axis is the one of the positions.
@@ -37,14 +37,11 @@ where
     ensure_not_empty(OP, &shape)?;
     let (len, sequences) = len_and_count(padding.shape());
     let is_token = padding.is_token();
-    let weights = is_token.chunks(len.max(1)).flat_map(|row| {
-        let count = row.iter().filter(|is_token| **is_token).count().max(1);
-        row.iter().map(move |&is_token| cast(f64::from(is_token) / count as f64))
-    });
-    let vector_len = shape.num_elements() / is_token.len().max(1);
-    let vectors = reshape_to(OP, input, [sequences, len, vector_len])?; // (sequence, position, element)
-    let weights =
-        vectors.device().try_tensor_from_vec(weights.collect(), [sequences, len]).map_err(device_error(OP))?;
+    let weights: Vec<E> = position_weights(&is_token, len, Reduction::MeanPerSequence, 1);
+    let width = Rows::new(shape.num_elements() / is_token.len().max(1));
+    let vectors = reshape_to(OP, input, (Rows::new(is_token.len()), width))?;
+    let vectors = reshape_to(OP, counted_rows(vectors, &weights)?, [sequences, len, width.size()])?;
+    let weights = vectors.device().try_tensor_from_vec(weights, [sequences, len]).map_err(device_error(OP))?;
     let weights = Labelled { tensor: weights.retaped::<T>(), labels: [0, 1] };
     let means = contract(OP, weights, Labelled { tensor: vectors, labels: [0, 1, 2] }, [0, 2])?;
     reshape_to(OP, means, shape.remaining())

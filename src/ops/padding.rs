@@ -1,7 +1,7 @@
 //! The positions that a mean or a loss leaves out.
 
 use crate::dims::{AnyDim, Dim, DimError, MaybeSharded, NamedShape, for_each_axis};
-use crate::mask::PaddingMask;
+use crate::mask::{PaddingMask, bools_of};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
 
@@ -47,7 +47,7 @@ impl<Positions: Shape, D: Storage<bool>> Padding<Positions> for Tensor<Positions
     }
 
     fn is_token(&self) -> Vec<bool> {
-        self.as_vec()
+        bools_of(self)
     }
 }
 

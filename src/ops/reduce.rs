@@ -82,7 +82,7 @@ where
 
 /// `x - log Σ exp(x)` along the axis `Name`, the logarithm of [`softmax_over`]; the shape stays the same.
 ///
-/// It is finite for all finite `x`, where the logarithm of a softmax is not.
+/// It is finite where the softmax is so small that it is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::log_softmax_over, prelude::*};

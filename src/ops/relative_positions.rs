@@ -1,4 +1,4 @@
-use super::{OpError, Real, embed, permute, unnamed::reshape_to};
+use super::{OpError, Real, embed, ensure_positions, permute, unnamed::reshape_to};
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim};
 use crate::tokens::{Indices, TokenIds};
@@ -78,6 +78,8 @@ pub fn relative_position_bias<
     lengths: (Q, K),
     tape: T,
 ) -> Result<Tensor<(H, Q, K), E, D, T>, OpError> {
+    const OP: &str = "relative position bias";
+    ensure_positions(OP, start, lengths.0.size())?;
     let keys = lengths.1.size().max(1);
     let bucket = |pair: usize| buckets.bucket(start + pair / keys, pair % keys, NumBuckets::SIZE);
     let indices: Vec<usize> = (0..lengths.0.size() * lengths.1.size()).map(bucket).collect();
@@ -86,5 +88,5 @@ pub fn relative_position_bias<
     let bias: Tensor<(H, Q, K), E, D, T> = permute(bias)?;
     // Here it gets row-major order once, and not in each layer that reads it.
     let shape = *bias.shape();
-    reshape_to("relative position bias", bias, shape)
+    reshape_to(OP, bias, shape)
 }

@@ -2,7 +2,7 @@ mod tables;
 
 use super::concat_split::outer_len_inner;
 use super::unnamed::{reshape_to, zip};
-use super::{OpError, Real, cast_all, device_error, take};
+use super::{OpError, Real, cast_all, device_error, ensure_positions, take};
 use crate::backend::{Backend, Tape, rotary_kernel, run_kernel};
 use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, Factor, HasAxis, MaybeSharded, Product, Unchecked, axis};
 use crate::tokens::{Fin, Indices};
@@ -200,6 +200,7 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    ensure_positions(OP, start, len)?;
     let (shape, vectors) = (*input.shape(), columns / HeadDim::SIZE);
     if D::HAS_KERNELS {
         let rotation = rotation((rotary, start, len, HeadDim::SIZE), vectors);

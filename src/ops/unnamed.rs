@@ -10,6 +10,7 @@ use super::{OpError, Real, device_error};
 use crate::backend::{Backend, MiddleAxis, Tape, run_kernel, softmax_kernel, where_kernel};
 use crate::dims;
 use crate::dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed};
+use crate::mask::bools_of;
 use dfdx::shapes::{Axes4, Axis, Dim, HasShape, Shape};
 use dfdx::tensor::{Merge, Tensor};
 use dfdx::tensor_ops::{ChooseFrom, Device, PermuteTo};
@@ -142,7 +143,7 @@ pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: 
     y: Tensor<Dims, E, D, R>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     if D::HAS_KERNELS {
-        let (shape, mask) = (*x.shape(), mask.as_vec());
+        let (shape, mask) = (*x.shape(), bools_of(&mask));
         return run_kernel(op, shape, T::default(), |tape| {
             let x = D::read(x, tape)?;
             Ok(where_kernel(mask, x, D::read(y, tape)?)?)

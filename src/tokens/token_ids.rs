@@ -132,7 +132,9 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     }
 
     /// The inputs of a decoder in training, and these ids as its labels. Each row of the inputs begins with `start` and
-    /// drops its last id, so at each position the decoder reads the ids before the one that it predicts.
+    /// drops its last id, so at each position the decoder reads the ids before the one that it predicts. If `start` is
+    /// the padding token, as in GPT-2 and T5, the inputs have no padding, because their first position is a token. A
+    /// causal mask hides the padding at the end of a row from the tokens before it.
     ///
     /// ```
     /// use typed_transformer::prelude::*;
@@ -142,6 +144,11 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// let (inputs, labels) = target.teacher_forcing(START);
     /// assert_eq!(inputs.as_slice(), [26, 7, 4, 26, 12, 0]);
     /// assert_eq!(labels.as_slice(), [7, 4, 24, 12, 0, 27]);
+    ///
+    /// const PAD: Fin<VocabSize> = Fin::literal::<27>();
+    /// let target = TokenIds::from_ids(&[7, 4, 24, 12, 0, 27], Some(PAD), (Batch, TgtLen))?;
+    /// assert_eq!(target.clone().teacher_forcing(START).0.pad_token_id(), Some(PAD));
+    /// assert_eq!(target.teacher_forcing(PAD).0.pad_token_id(), None);
     /// # Ok::<(), TokenError>(())
     /// ```
     #[must_use]
@@ -150,7 +157,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
         let shifted = |i| if i % len == 0 { start.value() } else { ids[i - 1] };
         let inputs = (0..ids.len()).map(shifted).collect();
         let inputs = Indices::unchecked(inputs, self.shape(), VocabSize::default());
-        (Self { ids: inputs, pad: self.pad }, self.into())
+        (Self { ids: inputs, pad: self.pad.filter(|pad| *pad != start) }, self.into())
     }
 
     /// The tokens of a row, padding included. Rows are counted from 0; past the last one, it is `None`.

@@ -12,6 +12,7 @@ mod any_rank;
 mod attention_variants;
 mod axes;
 mod contraction;
+mod edges;
 mod gradients;
 mod index_gradients;
 mod indexing;

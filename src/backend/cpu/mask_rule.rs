@@ -125,16 +125,19 @@ impl MaskRule {
         match &self.visible {
             Visible::Matrix(_) => (0..self.queries).map(|query| bounds(self.matrix_row(sequence, query))).collect(),
             Visible::Rule { band, query_is_token, key_is_token } => {
-                let tokens = match key_is_token {
-                    Some(is_token) => bounds(&is_token[sequence * self.keys..][..self.keys]),
-                    None => 0..self.keys,
-                };
+                let key_is_token = key_is_token.as_ref().map(|is_token| &is_token[sequence * self.keys..]);
                 let seen = |query: usize| {
-                    let is_token =
-                        query_is_token.as_ref().is_none_or(|is_token| is_token[sequence * self.queries + query]);
+                    if query_is_token.as_ref().is_some_and(|is_token| !is_token[sequence * self.queries + query]) {
+                        return 0..0;
+                    }
                     let seen = band.map_or(0..self.keys, |band| band.keys(query, self.keys));
-                    let seen = seen.start.max(tokens.start)..seen.end.min(tokens.end);
-                    if is_token && !seen.is_empty() { seen } else { 0..0 }
+                    match key_is_token {
+                        Some(is_token) => {
+                            let tokens = bounds(&is_token[seen.clone()]);
+                            seen.start + tokens.start..seen.start + tokens.end
+                        }
+                        None => seen,
+                    }
                 };
                 (0..self.queries).map(seen).collect()
             }

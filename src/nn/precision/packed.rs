@@ -48,7 +48,7 @@ pub trait Packing: 'static {
 }
 
 /// bfloat16: 8 bits of an `f32`'s precision and its range, in 2 bytes a weight. The relative error of a weight is at
-/// most 2⁻⁹.
+/// most 2⁻⁸.
 ///
 /// ```
 /// use typed_transformer::{models::published::gpt2, nn::Bf16, prelude::*};
@@ -57,7 +57,7 @@ pub trait Packing: 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct Bf16;
 
-/// float16 of IEEE 754: 11 bits of precision, in 2 bytes a weight. The relative error of a weight is at most 2⁻¹², if
+/// float16 of IEEE 754: 11 bits of precision, in 2 bytes a weight. The relative error of a weight is at most 2⁻¹¹, if
 /// it lies between 2⁻¹⁴ and 65,504; a larger weight is an error.
 ///
 /// ```

@@ -23,7 +23,7 @@ pub fn dropout_kernel(input: Operand, is_kept: Vec<bool>, factor: f32) -> Result
 fn drop_others(x: &mut [f32], is_kept: &[bool], factor: f32) {
     vectorized!({
         for (x, is_kept) in x.iter_mut().zip(is_kept) {
-            *x *= if *is_kept { factor } else { 0.0 };
+            *x = if *is_kept { *x * factor } else { 0.0 };
         }
     });
 }

@@ -72,23 +72,34 @@ fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: Reduction) {
     let partition = partition_rows(y.len(), axis.len, 0);
     let chunks = partition.chunks().zip(partition.split_mut(y, 1));
     partition.map_chunks(chunks, |(columns, mut y)| {
+        let first = if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 };
+        let mut partial = Buffer::recycled(axis.inner);
         vectorized!({
             for (block, columns) in parts_of_blocks(columns, axis.inner) {
                 let (part, rest) = mem::take(&mut y).split_at_mut(columns.len());
                 y = rest;
-                part.fill(if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 });
-                for row in row_chunks(&x[block * axis.block_len()..][..axis.block_len()], axis.inner) {
-                    let row = &row[columns.clone()];
-                    match kind {
-                        Reduction::Max => {
-                            part.iter_mut().zip(row).for_each(|(y, x)| *y = if *x > *y { *x } else { *y })
-                        }
-                        Reduction::Sum | Reduction::Mean => add_row(part, row),
+                part.fill(first);
+                let partial = &mut partial[..columns.len()];
+                let block = &x[block * axis.block_len()..][..axis.block_len()];
+                for rows in row_chunks(block, ELEMENTS_PER_PARTIAL_RESULT * axis.inner) {
+                    partial.fill(first);
+                    for row in row_chunks(rows, axis.inner) {
+                        join_row(partial, &row[columns.clone()], kind);
                     }
+                    join_row(part, partial, kind);
                 }
             }
         });
     });
+}
+
+/// Adds a row to the sums, or replaces smaller elements.
+#[inline(always)]
+fn join_row(results: &mut [f32], row: &[f32], kind: Reduction) {
+    match kind {
+        Reduction::Max => results.iter_mut().zip(row).for_each(|(y, x)| *y = if *x > *y { *x } else { *y }),
+        Reduction::Sum | Reduction::Mean => add_row(results, row),
+    }
 }
 
 /// `(N, Inner)`: the gradient of each element goes to all elements that a sum or a mean has, and to the largest ones.

@@ -54,8 +54,9 @@ fn forward_row(y: &mut [f32], x: &[f32], is_log: bool) {
     let sum_exp = sum(y);
     match is_log {
         true => {
-            let log_sum_exp = max_x + sum_exp.ln();
-            y.iter_mut().zip(x).for_each(|(y, x)| *y = x - log_sum_exp);
+            // `max x + log Σ` would lose the digits of the logarithm beside a large maximum.
+            let log_sum_exp = sum_exp.ln();
+            y.iter_mut().zip(x).for_each(|(y, x)| *y = (x - max_x) - log_sum_exp);
         }
         false => y.iter_mut().for_each(|y| *y *= 1.0 / sum_exp),
     }
@@ -82,9 +83,11 @@ fn forward_block(y: &mut [f32], x: &[f32], [max_x, sum_exp]: &mut [Buffer; 2], i
         }
         return;
     }
-    max_x.iter_mut().zip(sum_exp.iter()).for_each(|(max_x, sum_exp)| *max_x += sum_exp.ln());
+    let log_sum_exp = sum_exp;
+    log_sum_exp.iter_mut().for_each(|sum_exp| *sum_exp = sum_exp.ln());
     for (y, x) in y.chunks_exact_mut(inner).zip(x.chunks_exact(inner)) {
-        izip!(y, x, max_x.iter()).for_each(|(y, x, log_sum_exp)| *y = x - log_sum_exp);
+        izip!(y, x, max_x.iter(), log_sum_exp.iter())
+            .for_each(|(y, x, max_x, log_sum_exp)| *y = (x - max_x) - log_sum_exp);
     }
 }
 

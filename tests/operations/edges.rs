@@ -1,0 +1,158 @@
+//! Operations at the edges of what they take: nothing, many numbers, infinities, padding in odd places.
+
+use crate::numbers::device;
+use dfdx::tensor::TensorFromVec;
+use typed_transformer::mask::SlidingWindow;
+use typed_transformer::ops::{
+    Rotary, alibi, attention, conv1d, cross_entropy_with_label_smoothing, dropout, eq, kl_divergence, log_softmax_over,
+    masked_mean, mean_over, multi_head_attention, rotary_positions,
+};
+use typed_transformer::prelude::*;
+use typed_transformer::tokens::Indices;
+use typed_transformer::train::Recording;
+
+dims! { Rows; Classes; Two = 2; Three = 3; Six = 6; NumHeads = 2; HeadDim = 2; Width = 2; Stride = 0; }
+
+fn tensor<Dims: Shape, E: Real>(numbers: impl IntoIterator<Item = f64>, shape: Dims) -> Tensor<Dims, E, Cpu>
+where
+    Cpu: Backend<E>,
+{
+    device().tensor_from_vec(numbers.into_iter().map(|number| E::from_f64(number).unwrap()).collect(), shape)
+}
+
+fn assert_empty<Output>(result: Result<Output, OpError>) {
+    assert!(matches!(result.err(), Some(OpError::Empty { .. })));
+}
+
+#[test]
+fn operations_on_no_elements_are_refused_with_and_without_kernels() {
+    fn check<E: Real>()
+    where
+        Cpu: Backend<E>,
+    {
+        let none = Rows::new(0);
+        let x: Tensor<(Rows, Two), E, Cpu> = tensor([], (none, Two));
+        assert_empty(eq(&x, 0.0));
+        assert!(x.display().to_string().ends_with("[]"));
+        let labels = Indices::new(&[], (none,), Two).unwrap();
+        assert_empty(cross_entropy_with_label_smoothing(x.clone(), &labels, Reduction::Sum, 0.0));
+        let is_token: Tensor<(Rows,), bool, Cpu> = device().tensor_from_vec(vec![], (none,));
+        assert_empty(kl_divergence(x.clone(), &x, &is_token, Reduction::Sum));
+        let is_token: Tensor<(Rows, Two), bool, Cpu> = device().tensor_from_vec(vec![], (none, Two));
+        assert!(PaddingMask::from(&is_token).as_slice().is_empty());
+
+        let heads: Tensor<(Rows, NumHeads, Two, HeadDim), E, Cpu> = tensor([], (none, NumHeads, Two, HeadDim));
+        let mask = AttentionMask::all_visible((none, Two, Two));
+        assert_empty(attention(heads.clone(), heads.clone(), heads, &mask, AttentionOptions::default()));
+    }
+    check::<f32>();
+    check::<f64>();
+    // dfdx, which computes it without a kernel, has no products without elements.
+    let heads: Tensor<(Rows, Two, Product<NumHeads, HeadDim>), f64, Cpu> =
+        tensor([], (Rows::new(0), Two, Product::default()));
+    let mask = AttentionMask::all_visible((Rows::new(0), Two, Two));
+    assert_empty(multi_head_attention(heads.clone(), heads.clone(), heads, &mask, AttentionOptions::default()));
+}
+
+#[test]
+fn a_kernel_of_a_convolution_moves() {
+    let x = || -> Tensor<(Rows, Classes, Two), f32, Cpu> { tensor([1.0; 12], (Rows::new(1), Classes::new(6), Two)) };
+    let weight: Tensor<(Two, Two, Three), f32, Cpu> = tensor([1.0; 12], (Two, Two, Three));
+    assert_empty(conv1d(x(), &weight, None, Stride, Const::<0>));
+    assert!(conv1d(x(), &weight, None, Const::<1>, Const::<0>).is_ok());
+}
+
+#[test]
+fn the_mean_of_many_equal_numbers_is_that_number() {
+    let count = 1_000_000;
+    let x: Tensor<(Rows, Two), f32, Cpu> = tensor((0..2 * count).map(|_| 0.1), (Rows::new(count), Two));
+    for mean in mean_over(x, axis::<Rows>()).unwrap().as_vec() {
+        assert!((mean - 0.1).abs() < 1e-5, "{mean}");
+    }
+}
+
+#[test]
+fn log_softmax_keeps_its_digits_beside_a_large_offset() {
+    let expected = [-(1.0 + 1f64.exp()).ln(), 1.0 - (1.0 + 1f64.exp()).ln()];
+    let x: Tensor<(Two,), f32, Cpu> = tensor([1e6, 1e6 + 1.0], (Two,));
+    let column: Tensor<(Two, Three), f32, Cpu> = tensor([1e6, 1e6, 1e6, 1e6 + 1.0, 1e6 + 1.0, 1e6 + 1.0], (Two, Three));
+    let row = log_softmax_over(x, axis::<Two>()).unwrap().as_vec();
+    let columns = log_softmax_over(column, axis::<Two>()).unwrap().as_vec();
+    for (found, expected) in
+        [(row[0], expected[0]), (row[1], expected[1]), (columns[1], expected[0]), (columns[4], expected[1])]
+    {
+        assert!((f64::from(found) - expected).abs() < 1e-6, "{found} {expected}");
+    }
+}
+
+#[test]
+fn a_dropped_infinity_is_0() {
+    fn check<E: Real>()
+    where
+        Cpu: Backend<E>,
+    {
+        let x: Tensor<(Rows,), E, Cpu> = tensor((0..100).map(|_| f64::INFINITY), (Rows::new(100),));
+        let kept = dropout(x.put_tape(Recording::<(), E, Cpu>::default()), 0.5).unwrap().as_vec();
+        let number = |x: &E| x.to_f64().unwrap();
+        assert!(kept.iter().map(number).all(|x| x == 0.0 || x == f64::INFINITY));
+        assert!(kept.iter().map(number).any(|x| x == 0.0));
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
+#[test]
+fn a_mean_over_tokens_does_not_read_padding() {
+    let x: Tensor<(Two, Two), f32, Cpu> = tensor([f64::NAN, f64::INFINITY, 1.0, 2.0], (Two, Two));
+    let is_token: Tensor<(Two,), bool, Cpu> = device().tensor_from_vec(vec![false, true], (Two,));
+    assert_eq!(masked_mean(x, &is_token).unwrap().as_vec(), [1.0, 2.0]);
+}
+
+#[test]
+fn a_token_that_the_target_rules_out_adds_nothing_to_the_divergence() {
+    let padding = PaddingMask::without_padding((Rows::new(1), Rows::new(1)));
+    let shape = (Rows::new(1), Rows::new(1), Three);
+    for excluded in [0.5, f64::NEG_INFINITY] {
+        let logits: Tensor<_, f64, Cpu> = tensor([0.0, 0.0, excluded], shape);
+        let target = tensor([0.0, 0.0, f64::NEG_INFINITY], shape);
+        let divergence = kl_divergence(logits, &target, &padding, Reduction::Sum).unwrap().array();
+        let of_kept = 1.0 / (2.0 + excluded.exp());
+        assert!((divergence - (0.5 / of_kept).ln()).abs() < 1e-12, "{divergence}");
+    }
+}
+
+/// With padding between the tokens a window may have padding alone.
+#[test]
+fn a_query_whose_window_is_padding_attends_to_all_keys_alike() {
+    fn check<E: Real>(batch: usize) -> Vec<f64>
+    where
+        Cpu: Backend<E>,
+    {
+        let is_token = [true, false, false, true, true, true].repeat(batch);
+        let is_token: Tensor<(Rows, Six), bool, Cpu> = device().tensor_from_vec(is_token, (Rows::new(batch), Six));
+        let mask = mk_mask::<SlidingWindow<Width>, PadSourceKeys, _, _>(&PaddingMask::from(&is_token));
+        let shape = (Rows::new(batch), Six, Product::<Const<1>, Const<1>>::default());
+        let zeros: Tensor<_, E, Cpu> = tensor(vec![0.0; 6 * batch], shape);
+        let value = tensor((0..6 * batch).map(|i| (i % 6 + 1) as f64), shape);
+        let attended = multi_head_attention(zeros.clone(), zeros, value, &mask, AttentionOptions::default()).unwrap();
+        attended.as_vec()[..6].iter().map(|x| x.to_f64().unwrap()).collect()
+    }
+    let expected = [1.0, 1.0, 3.5, 4.0, 4.5, 5.5];
+    // One sequence is computed in blocks, many are interleaved.
+    for found in [check::<f32>(1), check::<f32>(64), check::<f64>(1)] {
+        assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{found:?}");
+    }
+}
+
+#[test]
+fn positions_beyond_all_numbers_are_refused() {
+    let x: Tensor<(Rows, HeadDim), f32, Cpu> = tensor([1.0; 6], (Rows::new(3), HeadDim));
+    let error = rotary_positions(x, axis::<Rows>(), usize::MAX - 1, Rotary::default()).unwrap_err();
+    let expected = format!(
+        "rotary positions: 3 positions from {} on is not inside the {} positions that have a number",
+        usize::MAX - 1,
+        usize::MAX,
+    );
+    assert_eq!(error.to_string(), expected);
+    assert!(alibi::<_, _, _, f32, _>(&device(), NumHeads, usize::MAX, Two, Two).is_err());
+}
