@@ -2,6 +2,9 @@
 
 mod field;
 mod loadable;
+mod syntax;
+#[cfg(test)]
+mod tests;
 
 use field::Field;
 use loadable::loadable;
@@ -84,6 +87,9 @@ impl Parameters {
             let message = "the last two parameters of a module are its dtype and its device: `struct Name<E, D>`";
             return Err(Error::new_spanned(&declaration.ident, message));
         };
+        if dtype.ident == "D" && device.ident == "E" {
+            return Err(Error::new_spanned(&dtype.ident, "the dtype `E` stands before the device `D`"));
+        }
         let (dtype, device) = (dtype.ident.clone(), device.ident.clone());
         for parameter in generics.type_params_mut() {
             if parameter.ident == dtype {

@@ -71,8 +71,8 @@ impl<Max> fmt::Debug for BoundedSize<Max> {
 /// assert!(matches!(SrcLen::new(17), Err(DimError::TooLong { size: 17, max_size: 16, .. })));
 /// ```
 ///
-/// An error names a dimension of a module without the path of the module, unless a glob import (`use sizes::*;`)
-/// brings it in: import dimensions by name.
+/// An error names a dimension of a module without the path of the module, if the dimension is imported by name and no
+/// other module of the program declares one of this name. After a glob import (`use sizes::*;`) it has the path.
 ///
 /// The bound must be a dimension, not a number:
 ///

@@ -113,9 +113,9 @@ impl<E, D: Storage<E>> OperandTape<E, D> for Untaped {
 
 /// The tapes of two operands of one result.
 #[diagnostic::on_unimplemented(
-    message = "an operand with a tape follows one without",
-    label = "the operand before this one has no tape",
-    note = "pass the operand that has no tape by reference, such as `&weight`"
+    message = "the tapes of the operands do not join",
+    label = "the operand before this one has no tape, or that of another model",
+    note = "pass an operand that has no tape by reference, such as `&weight`"
 )]
 pub trait JoinTapes<Other, E, D: Storage<E>> {
     /// Both tapes as one.

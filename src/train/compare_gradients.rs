@@ -13,13 +13,12 @@ use std::{convert::Infallible, fmt};
 /// [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::compare_gradients};
-/// # use dfdx::{tensor::OnesTensor, tensor_ops::SumTo};
+/// use typed_transformer::{doctest::*, nn::Linear, ops, prelude::*, train::compare_gradients};
 /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
-/// let mut gradients = model.bias.clone().put_tape(model.recording()).sum().backward()?;
+/// let mut gradients = sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>())?.backward()?;
 /// let mut expected = model.clone(); // or `load_mapped(file, &names, &device)?`
 /// expected.weight = Cpu::default().zeros();
-/// expected.bias = Cpu::default().ones();
+/// expected.bias = ops::full(&Cpu::default(), (VocabSize,), 1.0)?;
 /// let differences = compare_gradients(&model, &mut gradients, &expected)?;
 /// assert_eq!(differences.largest(), 0.0, "{differences}");
 /// # Ok::<(), OpError>(())

@@ -14,12 +14,11 @@ use std::{collections::HashSet, convert::Infallible, fmt};
 /// the place of these.
 ///
 /// ```
-/// # use dfdx::tensor_ops::SumTo;
-/// use typed_transformer::{doctest::*, nn::Linear, ops::OpError, prelude::*, train::{GradientsOf, Sgd, update}};
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Sgd, update}};
 /// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
 /// let mut model = Layer::build(&Cpu::default());
 /// // The loss does not depend on the weight.
-/// let gradients = |model: &Layer| model.bias.clone().put_tape(model.recording()).sum().backward();
+/// let gradients = |model: &Layer| sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>())?.backward();
 /// let refused = gradients(&model)?;
 /// let error = update(&mut model, refused, &mut Sgd::default(), 0.1, f64::INFINITY).unwrap_err();
 /// assert_eq!(error, OpError::Unused { parameters: vec!["weight".into()] });
@@ -29,6 +28,7 @@ use std::{collections::HashSet, convert::Infallible, fmt};
 /// assert!((norm - 28f64.sqrt()).abs() < 1e-6);
 /// # Ok::<(), OpError>(())
 /// ```
+#[must_use = "gradients change no model before an `update`"]
 pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) gradients: Gradients<E, D>,
     /// The tensors between operations, whose gradients are not kept.
@@ -78,8 +78,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
     /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
-    /// # use dfdx::tensor_ops::SumTo;
-    /// let mut gradients = model.bias.clone().put_tape(model.recording()).sum().backward()?;
+    /// let mut gradients = sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>())?.backward()?;
     /// assert_eq!(gradients.of(&model.bias)?.as_vec(), [1.0; 28]);
     /// assert_eq!(gradients.of(&model.weight)?.as_vec(), [0.0; 8 * 28]);
     /// # Ok::<(), OpError>(())

@@ -19,7 +19,6 @@ const OP: &str = "update";
 ///
 /// ```
 /// use typed_transformer::{backend::Backend, prelude::*, train::ParameterMut};
-/// # use dfdx::tensor_ops::TryMul;
 /// /// Weight decay, of matrices alone: `θ ← 0.99 θ`.
 /// fn decay<E: Real, D: Backend<E>>(parameter: &mut ParameterMut<'_, E, D>) -> Result<(), OpError> {
 ///     if !parameter.is_matrix() {

@@ -60,9 +60,8 @@ pub(crate) struct SumOfSquares {
 ///
 /// ```
 /// use typed_transformer::{backend::Backend, prelude::*, train::{OptimizerState, Parameters, Slot}};
-/// # use dfdx::{nn::TensorCollection, tensor_ops::{TryMul, TrySub}};
 /// /// Gradient descent: `θ ← θ - g / 10`.
-/// fn descend<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
+/// fn descend<Model: BuildModule<D, E>, E: Real, D: Backend<E>>(
 ///     state: &mut OptimizerState<Model, E, [Slot<E, D>; 0]>,
 ///     parameters: Parameters<'_, Model, E, D>,
 /// ) -> Result<(), OpError> {

@@ -19,11 +19,10 @@ use dfdx::tensor_ops::{TryAdd, TryMul, TrySub};
 /// sgd.momentum = 0.5;
 /// for _ in 0..2 {
 ///     // The loss is the bias itself, so its gradient is 1.
-///     let gradients = model.bias.clone().put_tape(model.recording()).sum().backward()?;
+///     let gradients = sum_over(model.bias.clone().put_tape(model.recording()), axis::<Const<1>>())?.backward()?;
 ///     let gradients = gradients.allow_unused(&model.weight);
 ///     update(&mut model, gradients, &mut sgd, 0.5, f64::INFINITY)?;
 /// }
-/// # use dfdx::tensor_ops::SumTo;
 /// assert!((model.bias.array()[0] - (before[0] - 0.5 * (1.0 + 1.5))).abs() < 1e-12);
 /// # Ok::<(), OpError>(())
 /// ```

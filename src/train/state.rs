@@ -13,7 +13,6 @@ use std::{fmt, marker::PhantomData};
 /// `Slots` is an array. As a slice, `[Slot<E, D>]`, it erases the number of slots.
 ///
 /// ```
-/// use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 /// use typed_transformer::{
 ///     backend::Backend,
 ///     doctest::*,
@@ -25,7 +24,7 @@ use std::{fmt, marker::PhantomData};
 /// /// RMSprop: `v ← v + (g² - v) / 10`, then `θ ← θ - rate · g / √(v + 1e-8)`.
 /// struct RmsProp<Model, E: Real, D: Backend<E>>(OptimizerState<Model, E, [Slot<E, D>; 1]>);
 ///
-/// impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for RmsProp<Model, E, D> {
+/// impl<Model: BuildModule<D, E>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for RmsProp<Model, E, D> {
 ///     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
 ///         let [rate, tenth, epsilon] = [learning_rate, 0.1, 1e-8].map(|x| E::from_f64(x).unwrap());
 ///         self.0.update(parameters, |_, mut parameter, [mean_square]| {
@@ -46,7 +45,6 @@ use std::{fmt, marker::PhantomData};
 ///         &mut self.0
 ///     }
 /// }
-/// # use dfdx::nn::TensorCollection;
 /// let rms_prop: RmsProp<Linear<EmbedDim, VocabSize, f32, Cpu>, f32, Cpu> =
 ///     RmsProp(OptimizerState::new(["mean_square"]));
 /// assert_eq!(rms_prop.state().steps(), 0);

@@ -22,9 +22,8 @@ use std::time::Duration;
 /// The caller writes the forward pass and the loss of a step:
 ///
 /// ```
-/// # use dfdx::tensor::OnesTensor;
-/// use rand::Rng;
-/// use typed_transformer::{nn::Linear, prelude::*, train::{AdamW, Trainer}};
+/// use rand::Rng; // of rand 0.8
+/// use typed_transformer::{nn::Linear, ops::full, prelude::*, train::{AdamW, Trainer}};
 /// dims! { pub InDim = 3; pub VocabSize = 5; pub SeqLen = 1; pub Batch = 2; }
 ///
 /// let device = Cpu::seed_from_u64(0);
@@ -34,7 +33,7 @@ use std::time::Duration;
 /// while let Some(mut step) = trainer.next_step() {
 ///     let ids = [0; 2].map(|_| step.rng.gen_range(0..5));
 ///     let labels = LabelIds::from_ids(&ids, None, (Batch, SeqLen))?;
-///     let input: Tensor<(Batch, SeqLen, InDim), f32, Cpu> = device.ones();
+///     let input: Tensor<(Batch, SeqLen, InDim), f32, Cpu> = full(&device, (Batch, SeqLen, InDim), 1.0)?;
 ///
 ///     let logits = model.forward(input.put_tape(model.recording()))?;
 ///     let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;

@@ -1,9 +1,14 @@
 //! What a field of a module contributes to each implementation.
 
+use super::syntax::{argument, is_plain_value, take};
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Expr, GenericArgument, PathArguments, Result, Type, parse_quote_spanned};
+use syn::{Error, Expr, Result, Type, parse_quote_spanned};
+
+/// What is wrong with a field of a plain type.
+const PLAIN_VALUE: &str =
+    "a field is a parameter or a module; a number that is not trained is a constant of the configuration";
 
 /// A field of a module.
 pub struct Field {
@@ -57,10 +62,14 @@ impl Field {
                     ("Tensor", "a parameter has an attribute that says what fills it, such as `#[param(init::zeros)]`"),
                     ("Vec", "modules of one type are `Layers<NumLayers, Module>`"),
                     ("Option", "an `Option` has an attribute that says whether it is `Some`: `#[some_if(FLAG)]`"),
+                    ("PhantomData", "a module keeps its type parameters itself: leave this field out"),
                 ] {
                     if argument(ty, name, needed).is_ok() {
                         return Err(Error::new_spanned(ty, needed));
                     }
+                }
+                if is_plain_value(ty) {
+                    return Err(Error::new_spanned(ty, PLAIN_VALUE));
                 }
                 Kind::Module(ty.clone())
             }
@@ -269,22 +278,4 @@ impl Field {
             None => statements,
         }
     }
-}
-
-/// Takes the attribute `#[name(expression)]` away.
-fn take(attributes: &mut Vec<Attribute>, name: &str) -> Result<Option<Expr>> {
-    let position = attributes.iter().position(|attribute| attribute.path().is_ident(name));
-    position.map(|position| attributes.remove(position).parse_args()).transpose()
-}
-
-/// The first argument of the type `name<…>`. `form` is the error for any other type.
-fn argument<'a>(ty: &'a Type, name: &str, form: &str) -> Result<&'a Type> {
-    if let Type::Path(path) = ty
-        && let Some(last) = path.path.segments.last().filter(|last| last.ident == name)
-        && let PathArguments::AngleBracketed(list) = &last.arguments
-        && let Some(GenericArgument::Type(argument)) = list.args.first()
-    {
-        return Ok(argument);
-    }
-    Err(Error::new_spanned(ty, form))
 }

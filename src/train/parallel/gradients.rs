@@ -20,12 +20,11 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Part
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::{Partial, Ranks, RanksError}};
-    /// # use dfdx::tensor_ops::SumTo;
     /// ranks! { pub World; }
     /// let sums = Ranks::<World>::in_threads(3, |ranks| -> Result<Vec<f32>, RanksError> {
     ///     let model = ranks.replicate(Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default()))?;
     ///     // The loss is the sum of the bias, on each rank.
-    ///     let loss: Partial<_, World> = Partial::term(model.bias.clone().put_tape(model.recording()).sum());
+    ///     let loss: Partial<_, World> = Partial::term(sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>()).unwrap());
     ///     let gradients = loss.backward().unwrap().all_reduce(ranks, &model)?;
     ///     Ok(gradients.into_inner().of(&model.bias).unwrap().as_vec())
     /// });

@@ -1,0 +1,44 @@
+use super::expand;
+use proc_macro2::TokenStream;
+use quote::quote;
+
+#[test]
+fn what_no_module_can_be_is_refused_in_its_own_words() {
+    let modules = [
+        (
+            quote!(
+                struct Scaled<E, D> {
+                    scale: f64,
+                }
+            ),
+            "a field is a parameter or a module; a number that is not trained is a constant of the configuration",
+        ),
+        (
+            quote!(
+                struct Scaled<E, D> {
+                    sizes: (usize, usize),
+                }
+            ),
+            "a field is a parameter or a module; a number that is not trained is a constant of the configuration",
+        ),
+        (
+            quote!(
+                struct Of<C, E, D> {
+                    config: std::marker::PhantomData<C>,
+                }
+            ),
+            "a module keeps its type parameters itself: leave this field out",
+        ),
+        (
+            quote!(
+                struct Twice<D, E> {
+                    first: Linear<Width, Width, E, D>,
+                }
+            ),
+            "the dtype `E` stands before the device `D`",
+        ),
+    ];
+    for (module, expected) in modules {
+        assert_eq!(expand(TokenStream::new(), module).unwrap_err().to_string(), expected);
+    }
+}
