@@ -63,7 +63,11 @@ fn check(from: &Axes, to: &Axes) -> Result<()> {
     from.check_distinct("operand")?;
     to.check_distinct("result")?;
     if let Some(new) = to.list.iter().find(|axis| !from.has(axis)) {
-        let note = "a rearrangement adds no axis; `broadcast` does";
+        // With more axes in the result, a product of the operand is likely hidden in an alias.
+        let note = match to.list.len() > from.list.len() {
+            true => "a product is written out, `Product<Left, Right>`, and not as an alias; `broadcast` adds an axis",
+            false => "a rearrangement adds no axis; `broadcast` does",
+        };
         return Err(new.error("of the result is not in the operand", note));
     }
     if let Some(lost) = from.list.iter().find(|axis| !to.has(axis)) {
@@ -71,4 +75,18 @@ fn check(from: &Axes, to: &Axes) -> Result<()> {
         return Err(lost.error("is not in the result", note));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alias_of_a_product_has_no_factors() {
+        let rearranged = expand(quote!(x: (Batch, AllHeads<Small>) -> (Batch, NumHeads, HeadDim)));
+        let error = rearranged.unwrap_err().to_string();
+        let (headline, note) = error.split_once('\n').unwrap();
+        assert_eq!(headline, "`NumHeads` of the result is not in the operand");
+        assert!(note.starts_with("a product is written out, `Product<Left, Right>`, and not as an alias"));
+    }
 }

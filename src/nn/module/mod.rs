@@ -81,6 +81,20 @@ pub use typed_transformer_macros::module;
 /// type Logits = Linear<EmbedDim, VocabSize, f32, Cpu>;
 /// const _: () = assert!(Logits::NUM_PARAMS == 8 * 28 + 28);
 /// ```
+///
+/// A function of any model has this bound and `BuildModule`:
+///
+/// ```
+/// use typed_transformer::{nn::Module, prelude::*, train::{GradientsOf, Sgd, update}, weights};
+/// fn finish<Model: Module + BuildModule<Cpu, f32>>(
+///     model: &mut Model,
+///     gradients: GradientsOf<Model, f32, Cpu>,
+/// ) -> Result<(), Box<dyn std::error::Error>> {
+///     update(model, gradients, &mut Sgd::default(), 0.1, 1.0)?;
+///     weights::save(model, "model.safetensors")?;
+///     Ok(())
+/// }
+/// ```
 pub trait Module {
     /// Number of trainable scalars.
     const NUM_PARAMS: usize;
