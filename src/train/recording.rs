@@ -4,7 +4,7 @@ use crate::model_tensors::visit_tensors;
 use crate::ops::{OpError, Real, device_error};
 use crate::ranks::failure;
 use dfdx::nn::TensorCollection;
-use dfdx::shapes::{Rank0, Shape};
+use dfdx::shapes::Rank0;
 use dfdx::tensor::{Cpu, Gradients, Merge, NoneTape, SplitTape, Storage, Tensor, UniqueId};
 use dfdx::tensor_ops::Device;
 use std::{fmt, marker::PhantomData, rc::Rc};
@@ -119,7 +119,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Device<E>> Record<E, D> for Mode
 /// use typed_transformer::{prelude::*, train::GradientTape};
 /// fn gradients<T: GradientTape<f32, Cpu>>(loss: Tensor<(), f32, Cpu, T>) -> Result<T::Gradients, OpError>
 /// where
-///     Tensor<(), f32, Cpu, T>: Backpropagate<f32, Cpu, Tape = T, Dims = ()>,
+///     Tensor<(), f32, Cpu, T>: Backpropagate<f32, Cpu, Tape = T>,
 /// {
 ///     loss.backward()
 /// }
@@ -165,8 +165,6 @@ impl<Model, E: Real, D: Device<E>> Recording<Model, E, D> {
 pub trait Backpropagate<E, D: Storage<E>> {
     /// The tape of the loss.
     type Tape;
-    /// The shape of the loss, `()`.
-    type Dims: Shape;
 
     /// The gradients of the recorded model's parameters.
     ///
@@ -175,45 +173,24 @@ pub trait Backpropagate<E, D: Storage<E>> {
     /// recordings were joined that each add to gradients of their own.
     fn backward(self) -> Result<<Self::Tape as GradientTape<E, D>>::Gradients, OpError>
     where
-        Self::Dims: NoAxes,
         Self::Tape: GradientTape<E, D>;
-}
-
-/// The shape of one number.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "expected a loss without axes, found one over `{Self}`",
-    label = "only one number has a backward pass",
-    note = "reduce it first, for example by `ops::mean`"
-)]
-pub trait NoAxes: Shape {
-    fn number<E, D: Storage<E>>(loss: Tensor<Self, E, D>) -> Tensor<Rank0, E, D>;
-}
-
-#[diagnostic::do_not_recommend]
-impl NoAxes for Rank0 {
-    fn number<E, D: Storage<E>>(loss: Tensor<Self, E, D>) -> Tensor<Rank0, E, D> {
-        loss
-    }
 }
 
 macro_rules! backpropagate {
     ($tape:ty, $($Model:ident)?) => {
-        impl<Dims: Shape, $($Model,)? E: Real, D: Device<E>> Backpropagate<E, D> for Tensor<Dims, E, D, $tape> {
+        impl<$($Model,)? E: Real, D: Device<E>> Backpropagate<E, D> for Tensor<Rank0, E, D, $tape> {
             type Tape = $tape;
-            type Dims = Dims;
 
             fn backward(self) -> Result<<$tape as GradientTape<E, D>>::Gradients, OpError>
             where
-                Dims: NoAxes,
                 $tape: GradientTape<E, D>,
             {
                 let (loss, tape) = self.split_tape();
-                tape.run(&Dims::number(loss))
+                tape.run(&loss)
             }
         }
     };
 }
-// A tensor with axes or without a tape has the method too, so that the error names what is missing.
 backpropagate!(Recording<Model, E, D>, Model);
+// A loss without a tape has the method too, so that the error names what is missing.
 backpropagate!(NoneTape,);

@@ -9,7 +9,7 @@ use dfdx::tensor_ops::Device;
 
 impl<E: Real, D: Device<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W>
 where
-    Tensor<Rank0, E, D, T>: Backpropagate<E, D, Tape = T, Dims = Rank0>,
+    Tensor<Rank0, E, D, T>: Backpropagate<E, D, Tape = T>,
 {
     /// The gradients of this rank's part of the loss. Their sum over the ranks is the gradients of the loss.
     pub fn backward(self) -> Result<Partial<T::Gradients, W>, OpError>
