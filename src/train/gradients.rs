@@ -49,7 +49,6 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// assert_eq!(GradientsOf::zeros(&model).of(&model.bias)?.as_vec(), [0.0; 28]);
     /// # Ok::<(), OpError>(())
     /// ```
-    #[must_use]
     pub fn zeros(model: &Model) -> Self
     where
         Model: TensorCollection<E, D>,
@@ -65,7 +64,6 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     }
 
     /// Gradients that dfdx computed on a tape of its own. Nothing checks that they are those of a `Model`.
-    #[must_use]
     pub fn unchecked(gradients: Gradients<E, D>) -> Self {
         Self { gradients, non_leaves: HashSet::new(), used: None, model: RecordedModel::UNKNOWN }
     }
@@ -94,7 +92,6 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// Lets the parameters of `part` be unused: their gradient is zero if the loss does not depend on them.
     ///
     /// Without it an [`update`](super::update) in which a parameter got no gradient is an [`OpError::Unused`].
-    #[must_use]
     pub fn allow_unused(mut self, part: &impl TensorCollection<E, D>) -> Self {
         if let Some(used) = &mut self.used {
             used.extend(ids_of(part));

@@ -145,6 +145,23 @@ fn a_query_whose_window_is_padding_attends_to_all_keys_alike() {
 }
 
 #[test]
+fn a_scaled_copy_without_a_tape_passes_no_gradient_on() {
+    fn check<E: Real>()
+    where
+        Cpu: Backend<E>,
+    {
+        let x: Tensor<(Two,), E, Cpu> = tensor([1.0, 2.0], (Two,));
+        let h = scale(x.clone().put_tape(Recording::<(), E, Cpu>::default()), 3.0).unwrap();
+        let constant = scale(h.retaped::<NoneTape>(), 1.0).unwrap();
+        let loss = sum_over(mul(h, &constant).unwrap(), axis::<Two>()).unwrap();
+        let gradient = loss.backward().unwrap().of(&x).unwrap().as_vec();
+        assert_eq!(gradient.iter().map(|x| x.to_f64().unwrap()).collect::<Vec<_>>(), [9.0, 18.0]);
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
+#[test]
 fn positions_beyond_all_numbers_are_refused() {
     let x: Tensor<(Rows, HeadDim), f32, Cpu> = tensor([1.0; 6], (Rows::new(3), HeadDim));
     let error = rotary_positions(x, axis::<Rows>(), usize::MAX - 1, Rotary::default()).unwrap_err();
