@@ -10,6 +10,11 @@ const TENSORS: &str = "tensor_checksums";
 /// The metadata key of the CRC-32 of everything else in the header, in decimal.
 const HEADER: &str = "header_checksum";
 
+/// Whether a metadata key is that of checksums.
+pub(super) fn is_key(key: &str) -> bool {
+    [TENSORS, HEADER].contains(&key)
+}
+
 /// Adds the checksums to the metadata of a file.
 pub(super) fn insert(
     metadata: &mut BTreeMap<String, String>,

@@ -10,7 +10,7 @@ use std::io::{self, Read};
 
 /// The length of the number at the beginning of a file, which is the length of its header.
 pub(super) const LEN_BYTES: u64 = 8;
-/// The longest header that is read. The largest models need less than 2 MB. The format allows 100 MB, which
+/// The longest header that is read and written. The largest models need less than 2 MB. The format allows 100 MB, which
 /// take a reader seconds and 1 GB of memory.
 pub(super) const MAX_LEN_BYTES: u64 = 10_000_000;
 /// The most dimensions of a tensor.

@@ -1,6 +1,6 @@
 use super::atomic::StagedFile;
 use super::outputs::{ensure_no_other_kind, in_private_folder};
-use super::{CONVENTIONS, SaveError, checksum, conventions, decode_elements, first_non_finite, header};
+use super::{CONVENTIONS, SaveError, TRAINING, checksum, conventions, decode_elements, first_non_finite, header};
 use crate::ranks::Element;
 use crate::{model_tensors::visit_tensors, nn::Module};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Exists`] if there is a file other than
-/// weights; [`SaveError::NotFinite`] if an element is NaN or infinite, as after a training that diverged: the file could
-/// not be loaded; [`SaveError::Format`] if the format cannot hold the tensors.
+/// weights; [`SaveError::NotFinite`] if an element is NaN or infinite, as after a training that diverged, and
+/// [`SaveError::Format`] if the names and sizes of the tensors take more than 10 MB: the file could not be loaded.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
@@ -46,7 +46,8 @@ where
 /// vocabulary. [`metadata`](super::metadata) reads them. With `overwrite`, a file of another kind is replaced too.
 ///
 /// # Errors
-/// Those of [`save`].
+/// Those of [`save`]; the metadata count as the names do. [`SaveError::Format`] also if a key is one of this crate:
+/// `conventions`, `training`, `tensor_checksums` or `header_checksum`.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -124,6 +125,11 @@ pub(crate) fn save_tensors<Model: Module>(
     if !overwrite {
         ensure_no_other_kind(path)?;
     }
+    let is_reserved = |key: &&String| [CONVENTIONS, TRAINING].contains(&key.as_str()) || checksum::is_key(key);
+    if let Some(key) = metadata.keys().find(is_reserved) {
+        let message = format!("the metadata key `{key}` is reserved for this crate");
+        return Err(SaveError::Format { path: path.into(), message });
+    }
     let conventions = conventions::<Model>().into_iter();
     let lines: Vec<_> = conventions.map(|(name, value)| format!("{name}: {value}")).collect();
     let mut metadata: BTreeMap<_, _> = metadata.into_iter().collect();
@@ -178,8 +184,13 @@ pub(crate) fn write(
     // The order of the format's own library: large elements first, so that all are aligned.
     let mut tensors: Vec<_> = tensors.iter().collect();
     tensors.sort_by_key(|tensor| (Reverse(tensor.dtype), &tensor.path));
-    let header = header(&tensors, metadata)
-        .map_err(|error| SaveError::Format { path: path.into(), message: error.to_string() })?;
+    let format_error = |message| SaveError::Format { path: path.into(), message };
+    let header = header(&tensors, metadata).map_err(|error| format_error(error.to_string()))?;
+    let (found, max) = (header.len() as u64, header::MAX_LEN_BYTES);
+    if found > max {
+        let what = "metadata, names and sizes of its tensors";
+        return Err(format_error(format!("{what} take {found} bytes, but {max} are the maximum")));
+    }
     let content = |file: &mut dyn Write| -> io::Result<()> {
         file.write_all(&(header.len() as u64).to_le_bytes())?;
         file.write_all(&header)?;

@@ -990,6 +990,44 @@ fn equal_models_give_equal_files() {
     assert_eq!(weights::metadata(folder.path().join("other")).unwrap(), metadata);
 }
 
+/// Saves with this metadata where there is a good file, and returns the error.
+fn refused_metadata(key: &str, value: &str) -> SaveError {
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
+    let model = build::<Tiny>();
+    weights::save(&model, &path).unwrap();
+    let before = fs::read(&path).unwrap();
+    let metadata = [(key.to_string(), value.to_string())].into();
+    let error = weights::save_with_metadata(&model, &path, metadata, true).unwrap_err();
+    assert!(fs::read(&path).unwrap() == before);
+    assert_eq!(file_names(&folder), ["weights"], "files are left over");
+    error
+}
+
+#[test]
+fn a_header_that_could_not_be_read_again_is_not_written() {
+    let error = refused_metadata("vocab", &"x".repeat(10_000_000));
+    let SaveError::Format { message, .. } = &error else { panic!("{error}") };
+    let found = message.strip_prefix("metadata, names and sizes of its tensors take ").unwrap();
+    let found = found.strip_suffix(" bytes, but 10000000 are the maximum").unwrap();
+    assert!((10_000_001..10_001_000).contains(&found.parse().unwrap()), "{error}");
+    // The longest that is written is read.
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
+    let metadata: std::collections::HashMap<_, _> = [("vocab".to_string(), "x".repeat(9_999_000))].into();
+    weights::save_with_metadata(&build::<Tiny>(), &path, metadata.clone(), false).unwrap();
+    assert_eq!(weights::metadata(&path).unwrap(), metadata);
+}
+
+#[test]
+fn the_metadata_of_this_crate_are_not_replaced() {
+    for key in ["training", "conventions", "tensor_checksums", "header_checksum"] {
+        let error = refused_metadata(key, "a: b");
+        let SaveError::Format { message, .. } = &error else { panic!("{error}") };
+        assert_eq!(*message, format!("the metadata key `{key}` is reserved for this crate"));
+    }
+}
+
 #[test]
 fn saving_replaces_the_older_file() {
     let folder = temp_dir();
