@@ -1,6 +1,6 @@
 //! Gradients that are summed over the ranks while the backward pass goes on, and models that differ.
 
-use dfdx::tensor::Tape as _;
+use dfdx::tensor::{Tape as _, ZerosTensor};
 use dfdx::tensor_ops::{PermuteTo, SumTo};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -168,4 +168,34 @@ fn a_parameter_in_another_order_is_replicated_in_its_own() {
     let [(first, _), _] = &parameters[..] else { panic!("there are two ranks") };
     assert_eq!(first, &[0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
     assert!(parameters.iter().all(|(_, replicated)| replicated == first));
+}
+
+/// A rank without rows uses no parameter. That is an error only if no rank uses it.
+#[test]
+fn all_ranks_decide_alike_which_parameters_are_unused() {
+    type Layer = Linear<SeqLen, OutputDim, f32, Cpu>;
+    for (has_rows, is_overlapped) in [(true, true), (true, false), (false, true), (false, false)] {
+        let updates = Ranks::<World>::in_threads(3, |ranks| {
+            let device = Cpu::default();
+            let mut model = ranks.replicate(Layer::build(&device)).unwrap();
+            let loss: Partial<_, World> = if has_rows && ranks.rank() == 1 {
+                // The gradient of the weight is 0, but it is one.
+                let input: Tensor<(Batch, SeqLen), f32, Cpu> = device.zeros();
+                Partial::term(model.forward(input.put_tape(model.recording())).unwrap().sum())
+            } else {
+                Partial::of_no_rows(&device, model.recording()).unwrap()
+            };
+            let gradients = match is_overlapped {
+                true => loss.backward_all_reduce(ranks, &model).unwrap(),
+                false => loss.backward().unwrap().all_reduce(ranks, &model).unwrap(),
+            };
+            update_replicated(&mut model, gradients, &mut Sgd::default(), 0.1, 1.0)
+        });
+        let expected = match has_rows {
+            // The gradient of each of the 300 biases is 2.
+            true => Ok(1_200f64.sqrt()),
+            false => Err(OpError::Unused { parameters: vec!["weight".into(), "bias".into()] }),
+        };
+        assert_eq!(updates, vec![expected; 3]);
+    }
 }

@@ -8,7 +8,7 @@ use crate::train::{GradientsOf, Recording};
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::Rank0;
 use dfdx::tensor::{Gradients, SplitTape, Tensor, UniqueId};
-use std::{convert::Infallible, mem, rc::Rc};
+use std::{collections::HashSet, convert::Infallible, mem, rc::Rc};
 
 const OP: &str = "all-reduce of gradients";
 
@@ -39,8 +39,8 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Part
         if ranks.size() == 1 {
             return Ok(Replicated::assume(gradients));
         }
-        let buckets = Buckets::new(ranks, &list_parameters(model));
-        sum(&buckets, gradients, model)
+        let parameters = list_parameters(model);
+        sum(ranks, &Buckets::new(ranks, &parameters), gradients, model, &parameters)
     }
 }
 
@@ -76,17 +76,20 @@ where
         if ranks.size() == 1 {
             return tape.run_with_hook(&loss, None).map(Replicated::assume).map_err(RanksError::device(OP));
         }
-        let buckets = Rc::new(Buckets::new(ranks, &list_parameters(model)));
+        let parameters = list_parameters(model);
+        let buckets = Rc::new(Buckets::new(ranks, &parameters));
         let gradients = tape.run_with_hook(&loss, Some(buckets.clone())).map_err(RanksError::device(OP))?;
-        sum(&buckets, gradients, model)
+        sum(ranks, &buckets, gradients, model, &parameters)
     }
 }
 
 /// Sums the gradients that the buckets do not have yet, and waits for all.
 fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
+    ranks: &Ranks<W>,
     buckets: &Buckets<E, W>,
     mut gradients: GradientsOf<Model, E, D>,
     model: &Replicated<Model, W>,
+    parameters: &[(UniqueId, usize)],
 ) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
     let local = mem::replace(&mut gradients.gradients, Gradients::leaky());
     let taken = take_gradients(&**model, local).map_err(RanksError::device::<D::Err>(OP))?;
@@ -95,6 +98,7 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
         // A gradient changed after it was in a bucket: all are summed again.
         None => buckets.fresh().finish(&taken)?.expect("nothing was collected before, so nothing changed"),
     };
+    gradients.used = Some(used_on_some_rank(ranks, &sums, parameters, gradients.used)?);
     let mut sums = sums.into_iter();
     visit_tensors::<_, E, D, D::Err>(&**model, "", |visited| {
         if visited.is_trained
@@ -107,6 +111,27 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
     })
     .map_err(RanksError::device::<D::Err>(OP))?;
     Ok(Replicated::assume(gradients))
+}
+
+/// The parameters that the loss of some rank depends on. A rank without rows uses none, but all decide alike which are
+/// unused. A sum that is not 0 tells it without a message.
+fn used_on_some_rank<E: Element, W: RankAxis>(
+    ranks: &Ranks<W>,
+    sums: &[Vec<E>],
+    parameters: &[(UniqueId, usize)],
+    used: Option<HashSet<UniqueId>>,
+) -> Result<HashSet<UniqueId>, RanksError> {
+    let parameters = || parameters.iter().map(|(id, _)| *id).zip(sums);
+    let is_zero = |sum: &[E]| sum.iter().all(E::is_zero);
+    let mut all: HashSet<_> = parameters().filter(|(_, sum)| !is_zero(sum)).map(|(id, _)| id).collect();
+    let zeros: Vec<_> = parameters().filter(|(_, sum)| is_zero(sum)).map(|(id, _)| id).collect();
+    if !zeros.is_empty() {
+        let is_used = |id| used.as_ref().is_none_or(|used| used.contains(id));
+        let mut counts: Vec<f64> = zeros.iter().map(|id| f64::from(u8::from(is_used(id)))).collect();
+        ranks.all_reduce(&mut counts)?;
+        all.extend(zeros.into_iter().zip(counts).filter(|(_, count)| *count > 0.0).map(|(id, _)| id));
+    }
+    Ok(all)
 }
 
 /// The id and the length of each trained parameter.
