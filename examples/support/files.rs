@@ -60,7 +60,8 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Removes what Ctrl-C saved of a training that is complete now: it would be in the way of the next one.
+    /// Removes what Ctrl-C saved of a training that was resumed and is complete now: it would be in the way of the next
+    /// one.
     fn remove(&self) {
         for suffix in ["", ".best", ".previous-1"] {
             let mut path = self.path.clone().into_os_string();
@@ -219,12 +220,14 @@ impl Files {
         }
         // Its files are complete, and the lock of its checkpoints ends.
         drop(trainer);
-        if checkpoints.is_for_stop_alone {
-            checkpoints.remove();
-        }
         // Weights of an earlier training may be there, which are of more use.
         let saved = if is_diverged { Ok(()) } else { self.save(model, metadata) };
-        Ok(all([finished.map_err(BoxError::from), saved]))
+        let outcome = all([finished.map_err(BoxError::from), saved]);
+        // Without `--resume`, the files there are not of this training.
+        if checkpoints.is_for_stop_alone && self.resume.is_some() && outcome.is_ok() {
+            checkpoints.remove();
+        }
+        Ok(outcome)
     }
 
     /// Saves a model to the file of `--save`, if any. If that fails, it is saved in the folder of temporary

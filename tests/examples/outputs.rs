@@ -205,6 +205,29 @@ fn a_diverged_training_names_its_best_checkpoint() {
     assert_eq!(file_names(&folder), ["ck", "ck.best", "ck.previous-1"]);
 }
 
+/// What Ctrl-C has saved in the default file.
+#[test]
+fn a_default_checkpoint_remains_until_its_training_is_complete() {
+    let folder = temp_dir();
+    let train = |args: &str| run(&folder, "train_rot13", args);
+    let are_there = || ["", ".best"].map(|end| folder.path().join(format!("rot13.checkpoint{end}")).exists());
+    train("--batch 2 --steps 3 --checkpoint rot13.checkpoint").assert_ended_with(0);
+    let resume = "--batch 2 --resume rot13.checkpoint --new-schedule";
+    let diverged = train(&format!("{resume} --steps 60 --learning-rate 30"));
+    assert!(error(&diverged).contains("; --resume rot13.checkpoint.best --new-schedule"), "{}", diverged.stderr);
+    assert_eq!(are_there(), [true; 2]);
+    if cfg!(target_os = "linux") {
+        let run = train(&format!("{resume} --steps 4 --metrics /dev/full"));
+        assert!(error(&run).starts_with("cannot write /dev/full"), "{}", run.stderr);
+        assert_eq!(are_there(), [true; 2]);
+    }
+    // Another training saves none there.
+    train("--batch 3 --steps 3 --save weights --overwrite").assert_ended_with(0);
+    assert_eq!(are_there(), [true; 2]);
+    train(&format!("{resume} --steps 4")).assert_ended_with(0);
+    assert_eq!(are_there(), [false; 2]);
+}
+
 /// Twenty steps are not needed to see it, and what was there before remains.
 #[test]
 fn a_short_training_that_diverges_fails_and_saves_nothing() {
