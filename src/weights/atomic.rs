@@ -39,10 +39,21 @@ impl StagedFile {
 
     /// Renames it, so that a reader finds the old file or the new one at any moment, also after a crash.
     pub fn commit(mut self) -> io::Result<()> {
+        self.rename()?;
+        self.sync_name()
+    }
+
+    /// The first part of [`commit`](Self::commit): from now on a reader finds the new file.
+    pub fn rename(&mut self) -> io::Result<()> {
         disk::rename(&self.path, &self.target)?;
         // From now on another writer may use the name of the partial file.
         self.is_renamed = true;
-        disk::sync_folder(folder(&self.target))
+        Ok(())
+    }
+
+    /// The second part of [`commit`](Self::commit): the name survives a power cut.
+    pub fn sync_name(&self) -> io::Result<()> {
+        disk::retried(disk::is_transient, || disk::sync_folder(folder(&self.target)))
     }
 
     /// An empty one, under a name that no other writer uses.

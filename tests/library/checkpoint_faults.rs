@@ -46,6 +46,10 @@ fn folder_with_checkpoint() -> (TempDir, PathBuf) {
 
 fn contents(folder: &TempDir) -> Vec<Vec<u8>> {
     assert_eq!(file_names(folder), FILES);
+    checkpoints(folder)
+}
+
+fn checkpoints(folder: &TempDir) -> Vec<Vec<u8>> {
     FILES.iter().map(|name| fs::read(folder.path().join(name)).unwrap()).collect()
 }
 
@@ -106,6 +110,21 @@ fn an_error_at_a_call_of_five_saves_loses_and_leaves_nothing() {
 #[ignore = "takes a minute"]
 fn an_error_at_each_call_of_five_saves_loses_and_leaves_nothing() {
     inject_errors(1, &[ErrorKind::Other, ErrorKind::PermissionDenied, ErrorKind::Interrupted]);
+}
+
+/// A save has renamed its file when the sync of the folder fails.
+#[test]
+fn an_error_at_any_call_of_the_last_save_keeps_the_checkpoint_before() {
+    let (whole, calls) = uninterrupted();
+    for call in calls - 25..calls {
+        let (folder, path) = folder_with_checkpoint();
+        disk::inject(Some((call, Fault::Error(ErrorKind::Other))));
+        let failures = train(&path, 6);
+        disk::inject(None);
+        assert!(failures.unwrap().is_empty(), "call {call} of {calls}");
+        // The lock may be left, whose removal is the last call.
+        assert!(checkpoints(&folder) == whole, "call {call} of {calls}");
+    }
 }
 
 /// The status of a process that runs the test `test` with these faults. 9 is its end without a kill.

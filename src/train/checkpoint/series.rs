@@ -156,7 +156,7 @@ impl Series {
     /// whole one.
     pub fn make_newest(
         &mut self,
-        partial: StagedFile,
+        mut partial: StagedFile,
         progress: Progress,
         max_to_keep: usize,
     ) -> Result<(), SaveError> {
@@ -177,8 +177,10 @@ impl Series {
         // between them would leave a file `.best` that seems to be of that run.
         let names_best_first = self.at_path != Occupant::ToReplace;
         let mut best = if is_best && names_best_first { self.link_best(partial.path(), progress) } else { Ok(()) };
-        partial.commit().map_err(cannot_write(&self.path))?;
+        partial.rename().map_err(cannot_write(&self.path))?;
+        // Set before anything else can fail: another save of this progress would take it for the one before.
         (self.at_path, self.newest_progress) = (Occupant::OwnOrNothing, Some(progress));
+        partial.sync_name().map_err(cannot_write(&self.path))?;
         if best.is_err() || !names_best_first {
             best = self.link_newest_if_best();
         }
