@@ -170,6 +170,21 @@ fn a_short_training_diverges_too_and_replaces_nothing() {
     }
 }
 
+/// Half of nearly nothing is nearly nothing: such a training could never be saved again.
+#[test]
+fn a_training_that_begins_near_0_is_not_judged_by_its_first_loss() {
+    for losses in [[0.0, 1e-9, 3.0], [1e-3, 0.4, 0.2], [-0.01, 0.3, 0.1]] {
+        let folder = temp_dir();
+        let path = folder.path().join("ck");
+        let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+        trainer.checkpoint_every(&path, 1).unwrap();
+        losses.iter().for_each(|&loss| step_with_loss(&mut trainer, &mut model, Some(loss)));
+        trainer.finish().unwrap();
+        drop(trainer);
+        assert_eq!(steps_in(&path), 3, "{losses:?}");
+    }
+}
+
 // ---- Outputs that are not overwritten ----
 
 #[test]

@@ -2,6 +2,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 /// The number of recent steps over which the losses are averaged, approximately.
 const MEAN_STEPS: usize = 20;
+/// A training that begins with a lower loss is not judged by it: a half more of nearly nothing is nearly nothing.
+const MIN_FIRST_LOSS: f64 = 0.1;
 
 /// The progress of a training run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,7 +84,10 @@ impl Progress {
 
     /// The loss above which a model is worse than before its training.
     fn loss_limit(&self) -> f64 {
-        self.first_loss + self.first_loss.abs() / 2.0
+        match self.first_loss < MIN_FIRST_LOSS {
+            true => f64::INFINITY,
+            false => self.first_loss * 1.5,
+        }
     }
 
     /// The larger of the mean loss and the last loss, so that one lucky step is not the best.

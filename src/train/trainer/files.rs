@@ -24,7 +24,7 @@ impl<O, S> Trainer<O, S> {
     /// The previous checkpoint is kept as `PATH.previous-1`; [`max_to_keep`](Self::max_to_keep) keeps more. The best
     /// one is kept as `PATH.best`: the one whose last [recorded](Self::record_best) loss is the lowest. Without
     /// recorded losses, the larger of the last step's loss and the mean of about 20 steps counts. While the mean is far
-    /// above the first loss, no checkpoint is saved. Each file is complete at every moment.
+    /// above the first loss, if that was at least 0.1, no checkpoint is saved. Each file is complete at every moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training run can save there. A resumed training run
     /// calls it after [`resume`](Self::resume).
@@ -81,7 +81,7 @@ impl<O, S> Trainer<O, S> {
     /// # Errors
     /// One of the [`failures`](Self::failures): that of a checkpoint before others. The rest remain there.
     /// [`TrainError::Diverged`] is among them if the mean loss of the last steps is far above the loss of the first
-    /// step.
+    /// step, and that was at least 0.1.
     pub fn finish(&mut self) -> Result<(), TrainError> {
         self.use_metrics(|metrics| metrics.sync());
         let Progress { steps_made, mean_loss, first_loss, .. } = self.progress;
