@@ -8,7 +8,7 @@ use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::Ranks;
 use typed_transformer::train::{
-    Adam, Metrics, ResumeNote, ShardedState, TrainError, Trainer, ensure_not_of_checkpoint,
+    Adam, Metrics, ResumeNote, ShardedState, TrainError, Trainer, checkpoint_of, ensure_not_of_checkpoint,
 };
 use typed_transformer::weights::{self, SaveError, disk};
 
@@ -72,6 +72,33 @@ fn an_output_beside_a_checkpoint_is_refused() {
         assert!(matches!(error, TrainError::Save { saved_at: None, .. }), "{error}");
         assert_eq!(fs::read(at(name)).unwrap(), b"");
         fs::remove_file(at(name)).unwrap();
+    }
+}
+
+/// A file's name need not be text.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_training_goes_on_from_an_earlier_checkpoint_whatever_its_name() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let folder = temp_dir();
+    let at = |name: &[u8]| folder.path().join(OsStr::from_bytes(name));
+    let path = at(b"run\xff");
+    fs::rename(saved(&folder, 3, 2), &path).unwrap();
+    fs::rename(at(b"ck.previous-1"), at(b"run\xff.previous-1")).unwrap();
+    assert_eq!(checkpoint_of(at(b"run\xff.previous-1")), path);
+    fs::write(&path, "damaged").unwrap();
+    let mut trainer = trainer();
+    let mut model: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
+    trainer.checkpoint_every(&path, 1).unwrap();
+    step(&mut trainer, &mut model);
+    drop(trainer);
+    assert_eq!(steps_in(&path), 3);
+    // One with the name of a file beside another is refused.
+    for name in [&b"a\xff.best"[..], b"a\xff.previous-7", b"a\xff.best.damaged-2", b"a\xff.x.0.partial"] {
+        let result = crate::tiny_training::trainer().checkpoint_every(at(name), 1);
+        let Err(SaveError::PartOfCheckpoint { checkpoint, .. }) = result else { panic!("{result:?}") };
+        let base = if name.ends_with(b"partial") { &b"a\xff.x"[..] } else { b"a\xff" };
+        assert_eq!(checkpoint.file_name(), Some(OsStr::from_bytes(base)));
     }
 }
 

@@ -1,8 +1,8 @@
 //! The names of the files of a checkpoint: the newest, those before it, the best, and those that are set aside.
 
 use crate::weights::{LOCK_SUFFIX, SaveError, atomic::with_suffix, file_id_of, target_of};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, iter};
 
 /// The end of the name of the best checkpoint.
 pub(super) const BEST: &str = ".best";
@@ -26,16 +26,18 @@ pub(super) const MAX_PREVIOUS: usize = 100;
 #[must_use]
 pub fn checkpoint_of(path: impl AsRef<Path>) -> PathBuf {
     let path = path.as_ref();
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let base = path.with_extension("");
     let is_number = |text: &str| text.parse::<usize>().is_ok();
-    let base = name.strip_suffix(BEST).or_else(|| {
-        let (base, number) = name.rsplit_once(PREVIOUS)?;
-        is_number(number).then_some(base)
-    });
-    match base {
-        Some(base) if !base.is_empty() => path.with_file_name(base),
+    match suffix(&base, path) {
+        Some(suffix) if suffix == BEST || suffix.strip_prefix(PREVIOUS).is_some_and(is_number) => base,
         _ => path.to_path_buf(),
     }
+}
+
+/// What a path has after another one, if that is text. The rest of a path need not be.
+fn suffix<'a>(base: &Path, path: &'a Path) -> Option<&'a str> {
+    let rest = path.as_os_str().as_encoded_bytes().strip_prefix(base.as_os_str().as_encoded_bytes())?;
+    str::from_utf8(rest).ok()
 }
 
 pub(super) fn previous(newest: &Path, number: usize) -> PathBuf {
@@ -61,16 +63,18 @@ pub(super) fn damaged_name(path: &Path) -> PathBuf {
 
 /// The checkpoint that a file belongs to by its name: `PATH` for `PATH.best`, for example.
 pub(super) fn base_checkpoint(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
-    let mut bases = name.match_indices('.').filter(|&(dot, _)| dot > 0 && is_suffix(&name[dot..]));
-    bases.next().map(|(dot, _)| path.with_file_name(&name[..dot]))
+    let without_extension = |base: &PathBuf| base.extension().map(|_| base.with_extension(""));
+    let bases = iter::successors(Some(path.to_path_buf()), without_extension);
+    // The last one is that of `PATH`, and not of `PATH.best`, if the path is `PATH.best.damaged`.
+    bases.filter(|base| suffix(base, path).is_some_and(is_suffix)).last()
 }
 
 /// Checks that a path is not that of a checkpoint or of one of the files that a training run keeps beside it: the best
 /// and the earlier ones, a damaged one, the lock, and one that is being written.
 ///
 /// # Errors
-/// [`SaveError::SamePath`] with both.
+/// [`SaveError::SamePath`] with both if they are one file; [`SaveError::PartOfCheckpoint`] with both if the path is
+/// that of a file beside the checkpoint.
 ///
 /// ```
 /// use typed_transformer::train::ensure_not_of_checkpoint;
@@ -84,11 +88,7 @@ pub fn ensure_not_of_checkpoint(path: impl AsRef<Path>, checkpoint: impl AsRef<P
     if target == newest {
         return Err(SaveError::SamePath { path: path.into(), other: checkpoint.into() });
     }
-    let name = |path: &Path| path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
-    let (target_name, newest_name) = (name(&target), name(&newest));
-    let suffix = target_name.strip_prefix(&newest_name[..]).and_then(|rest| std::str::from_utf8(rest).ok());
-    let is_kept = target.parent() == newest.parent() && suffix.is_some_and(is_suffix);
-    match is_kept {
+    match suffix(&newest, &target).is_some_and(is_suffix) {
         true => Err(SaveError::PartOfCheckpoint { path: path.into(), checkpoint: checkpoint.into() }),
         false => Ok(()),
     }
