@@ -60,7 +60,9 @@ where
     let model: Gpt2<Config, f32, D>;
     match &cli.load {
         Some(path) => {
-            model = load_weights(path, device)?;
+            model = ranks.fail_together(load_weights(path, device))?;
+            ranks.end_together();
+            // The first rank samples and shows.
             if !ranks.is_first() {
                 return Ok(());
             }

@@ -189,6 +189,7 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
     match &cli.load {
         Some(path) => {
             (model, characters) = ranks.fail_together(load(path, device))?;
+            ranks.end_together();
             // The first rank samples and shows.
             if !ranks.is_first() {
                 return Ok(());

@@ -1,7 +1,7 @@
 //! Whatever ends one rank ends all, in order, and the training goes on from its checkpoint.
 
 use crate::launch::{Job, losses, run, run_each, start, start_late, start_with_grace};
-use crate::support::{signal, temp_dir};
+use crate::support::{PLAYS, signal, temp_dir};
 use std::{fs, thread, time::Duration};
 use tempfile::TempDir;
 
@@ -217,4 +217,15 @@ fn a_rank_that_stops_for_twenty_seconds_is_waited_for() {
     let run = job.end();
     assert_eq!(run.code, Some(130), "{}", run.stderr);
     assert_resumes(2, &folder, lines + 25);
+}
+
+/// The first rank samples for longer than a rank that leaves alone waits for the others.
+#[test]
+fn ranks_without_a_task_do_not_end_the_first() {
+    let folder = temp_dir();
+    let args = ["--batch", "1", "--steps", "1", "--interval", "0", "--sample", "1", "--data", PLAYS, "--save", "w"];
+    assert_eq!(run("train_shakespeare", 1, &folder, &args).code, Some(0));
+    let sampled = run("train_shakespeare", 2, &folder, &["--load", "w", "--sample", "3000"]);
+    assert_eq!(sampled.code, Some(0), "{}", sampled.stderr);
+    assert!(sampled.stdout.chars().count() > 3_000);
 }
