@@ -83,6 +83,7 @@ impl HtmlReport {
             let cell = |(name, cell): (&String, &_)| {
                 let text = escape(AsRef::as_ref(cell));
                 // A narrow screen shows the cells of a row below each other, with the headings beside them.
+                let name = name.replace('"', "&quot;");
                 if N > 2 { format!("<td data-head=\"{name}\">{text}</td>") } else { format!("<td>{text}</td>") }
             };
             format!("<tr>{}</tr>\n", head.iter().zip(&cells).map(cell).collect::<String>())

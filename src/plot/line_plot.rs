@@ -1,4 +1,4 @@
-use super::{COLOURS, FONT, MARK_COLOUR, Plot, PlotError, format_short, min_max, to_f64};
+use super::{COLOURS, FONT, MARK_COLOUR, Plot, PlotError, format_short, is_drawable, min_max, to_f64};
 use crate::{backend::Backend, dims::Dim, ops::Real};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::coord::Shift;
@@ -12,7 +12,7 @@ use std::{error::Error, ops::Range, path::Path};
 pub struct Line {
     /// Its name in the legend.
     pub name: String,
-    /// Its points, from left to right. The line has a gap at a point that is not finite.
+    /// Its points, from left to right. The line has a gap at a point that is not finite or beyond 1e300.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -88,11 +88,8 @@ impl LinePlot {
     /// Draws into a file whose name ends in `.svg` or `.png`.
     ///
     /// # Errors
-    /// A [`PlotError`] that names the file: no point is finite, or the file cannot be written.
+    /// A [`PlotError`] that names the file: no point can be drawn, or the file cannot be written.
     pub fn draw(&self, path: &Path) -> Result<(), PlotError> {
-        if self.finite_points().next().is_none() {
-            return Err(PlotError::Nothing { path: path.into() });
-        }
         self.write(path)
     }
 
@@ -143,9 +140,9 @@ impl LinePlot {
         text.trim_end_matches('0').trim_end_matches('.').into()
     }
 
-    fn finite_points(&self) -> impl Iterator<Item = (f64, f64)> {
+    fn drawn_points(&self) -> impl Iterator<Item = (f64, f64)> {
         let points = self.lines.iter().flat_map(|line| &line.points);
-        points.map(|(x, y)| (*x, self.on_axis(*y))).filter(|(x, y)| x.is_finite() && y.is_finite())
+        points.map(|(x, y)| (*x, self.on_axis(*y))).filter(|(x, y)| is_drawable(*x) && is_drawable(*y))
     }
 }
 
@@ -163,6 +160,10 @@ fn axis_range(values: impl Iterator<Item = f64>) -> Range<f64> {
 }
 
 impl Plot for LinePlot {
+    fn has_values(&self) -> bool {
+        self.drawn_points().next().is_some()
+    }
+
     fn size(&self) -> (u32, u32) {
         let (_, top) = self.legend();
         (self.width() as u32, (top + 330) as u32)
@@ -177,8 +178,8 @@ impl Plot for LinePlot {
         area.draw_text(&self.title, &title, (self.width() / 2, TITLE_HEIGHT / 2))?;
         let (legend, top) = self.legend();
         let (_, plot) = area.split_vertically(top);
-        let places = self.marks.1.iter().copied();
-        let y_range = axis_range(self.finite_points().map(|(_, y)| y));
+        let places = self.marks.1.iter().copied().filter(|x| is_drawable(*x));
+        let y_range = axis_range(self.drawn_points().map(|(_, y)| y));
         // Of a logarithmic axis, about one in each decade.
         let num_labels = if self.is_log { (y_range.end - y_range.start).ceil().max(2.0) as usize } else { 10 };
         let mut chart = ChartBuilder::on(&plot)
@@ -187,7 +188,7 @@ impl Plot for LinePlot {
             .x_label_area_size(44)
             .y_label_area_size(64)
             .build_cartesian_2d(
-                axis_range(self.finite_points().map(|(x, _)| x).chain(places.clone())),
+                axis_range(self.drawn_points().map(|(x, _)| x).chain(places.clone())),
                 y_range.clone(),
             )?;
         chart
@@ -209,7 +210,7 @@ impl Plot for LinePlot {
             // The PNG backend draws spikes at the corners of wider lines.
             let style: ShapeStyle = colour.stroke_width(1);
             let points: Vec<_> = line.points.iter().map(|(x, y)| (*x, self.on_axis(*y))).collect();
-            for segment in points.split(|(x, y)| !(x.is_finite() && y.is_finite())) {
+            for segment in points.split(|(x, y)| !(is_drawable(*x) && is_drawable(*y))) {
                 chart.draw_series(LineSeries::new(segment.iter().copied(), style))?;
             }
         }

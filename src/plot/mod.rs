@@ -43,7 +43,7 @@ pub enum PlotError {
     /// The extension of the file is not that of a supported format.
     #[error("{path}: the name of a plot must end in .svg or .png")]
     Format { path: PathBuf },
-    /// No value is finite.
+    /// No value is finite, or all points are beyond 1e300.
     #[error("{path}: there is no finite value to draw")]
     Nothing { path: PathBuf },
     /// A heat map has not one value per row and column.
@@ -92,8 +92,18 @@ fn min_max(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| (min.min(value), max.max(value)))
 }
 
+/// Coordinates beyond it, and those that are not finite, are not drawn. The length of an axis must be finite.
+const MAX_COORDINATE: f64 = 1e300;
+
+fn is_drawable(coordinate: f64) -> bool {
+    coordinate.abs() <= MAX_COORDINATE
+}
+
 /// Something that can be drawn in every format.
 trait Plot: Sized {
+    /// Whether there is something to draw.
+    fn has_values(&self) -> bool;
+
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
 
@@ -103,6 +113,9 @@ trait Plot: Sized {
 
     /// Draws into a file. Its extension decides the format.
     fn write(&self, path: &Path) -> Result<(), PlotError> {
+        if !self.has_values() {
+            return Err(PlotError::Nothing { path: path.into() });
+        }
         let extension = path.extension().and_then(|extension| extension.to_str());
         let result = match extension {
             Some("svg") => write_svg(self, path),

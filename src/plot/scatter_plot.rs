@@ -1,4 +1,4 @@
-use super::{COLOURS, FONT, Plot, PlotError, eigen::symmetric_eigen, format_short, min_max, to_f64};
+use super::{COLOURS, FONT, Plot, PlotError, eigen::symmetric_eigen, format_short, is_drawable, min_max, to_f64};
 use crate::{backend::Backend, dims::Dim, ops::Real};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::coord::Shift;
@@ -29,7 +29,7 @@ pub struct ScatterPlot {
     pub x: String,
     /// The label of the y axis.
     pub y: String,
-    /// The label and the coordinates of each point. A point that is not finite is left out.
+    /// The label and the coordinates of each point. A point that is not finite or beyond 1e300 is left out.
     pub points: Vec<(String, (f64, f64))>,
 }
 
@@ -79,21 +79,22 @@ impl ScatterPlot {
     /// Draws into a file whose name ends in `.svg` or `.png`.
     ///
     /// # Errors
-    /// A [`PlotError`] that names the file: no point is finite, or the file cannot be written.
+    /// A [`PlotError`] that names the file: no point can be drawn, or the file cannot be written.
     pub fn draw(&self, path: &Path) -> Result<(), PlotError> {
-        if self.finite_points().next().is_none() {
-            return Err(PlotError::Nothing { path: path.into() });
-        }
         self.write(path)
     }
 
-    fn finite_points(&self) -> impl Iterator<Item = (&String, (f64, f64))> {
+    fn drawn_points(&self) -> impl Iterator<Item = (&String, (f64, f64))> {
         let points = self.points.iter().map(|(name, point)| (name, *point));
-        points.filter(|(_, (x, y))| x.is_finite() && y.is_finite())
+        points.filter(|(_, (x, y))| is_drawable(*x) && is_drawable(*y))
     }
 }
 
 impl Plot for ScatterPlot {
+    fn has_values(&self) -> bool {
+        self.drawn_points().next().is_some()
+    }
+
     fn size(&self) -> (u32, u32) {
         (640, 640)
     }
@@ -104,7 +105,7 @@ impl Plot for ScatterPlot {
     {
         area.fill(&WHITE)?;
         let middle_and_half = |coordinate: fn((f64, f64)) -> f64| {
-            let (min, max) = min_max(self.finite_points().map(|(_, point)| coordinate(point)));
+            let (min, max) = min_max(self.drawn_points().map(|(_, point)| coordinate(point)));
             ((min + max) / 2.0, (max - min) / 2.0)
         };
         let ((x, half_width), (y, half_height)) = (middle_and_half(|(x, _)| x), middle_and_half(|(_, y)| y));
@@ -127,7 +128,7 @@ impl Plot for ScatterPlot {
             .y_label_formatter(&format_short)
             .label_style((FONT, 15))
             .draw()?;
-        chart.draw_series(self.finite_points().map(|(name, point)| {
+        chart.draw_series(self.drawn_points().map(|(name, point)| {
             EmptyElement::at(point)
                 + Circle::new((0, 0), 3, COLOURS[0].filled())
                 + Text::new(name.clone(), (6, -9), (FONT, 17))

@@ -266,3 +266,32 @@ fn pca_projects_rows_on_the_axes_of_largest_variance() {
     points.draw(&folder.path().join("points.svg")).unwrap();
     points.draw(&folder.path().join("points.png")).unwrap();
 }
+
+/// A range that is not finite has no end.
+#[test]
+fn a_point_too_large_for_an_axis_is_left_out() {
+    let folder = temp_dir();
+    let file = folder.path().join("plot.svg");
+    for far in [1.7e308, -1.7e308, 2e300] {
+        let mut plot = curves(vec![(0.0, 1.0), (1.0, far), (2.0, 3.0), (far, 2.0), (3.0, -far)]);
+        plot.marks = ("resumed".into(), vec![0.5, far, f64::NAN]);
+        plot.draw(&file).unwrap();
+        let svg = fs::read_to_string(&file).unwrap();
+        assert!(svg.contains("\n2.5\n") && !svg.contains("NaN") && !svg.contains("inf"));
+        assert_eq!(svg.matches("stroke=\"#969696\"").count(), 2, "a mark and its sample in the legend");
+        let points = vec![("a".into(), (0.0, 1.0)), ("b".into(), (far, 1.0)), ("c".into(), (1.0, -far))];
+        let plot = ScatterPlot { title: String::new(), x: "x".into(), y: "y".into(), points };
+        plot.draw(&file).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap().matches("<circle").count(), 1);
+        assert!(matches!(curves(vec![(0.0, far)]).draw(&file), Err(PlotError::Nothing { .. })));
+    }
+    // The largest that is drawn.
+    curves(vec![(-1e300, 1e300), (1e300, -1e300)]).draw(&file).unwrap();
+}
+
+#[test]
+fn an_infinity_does_not_stretch_the_scale_of_a_matrix() {
+    dims! { Rows = 1; Columns = 3; }
+    let matrix: Tensor<(Rows, Columns), f32, Cpu> = Cpu::default().tensor(vec![1.0, f32::NEG_INFINITY, -2.0]);
+    assert_eq!(HeatMapGrid::of_matrix("", &matrix).scale, -2.0..2.0);
+}

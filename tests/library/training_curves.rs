@@ -48,6 +48,8 @@ fn a_page_shows_curves_side_by_side_and_rows_of_a_wide_table_as_paragraphs() {
     assert!(html.contains("<td>1</td><td>2</td>"));
     assert!(html.contains("<td data-head=\"path\">x</td><td data-head=\"module\"></td><td data-head=\"count\">3</td>"));
     assert!(page.training_curves(&folder.path().join("missing")).is_err());
+    page.table(&["a \"b\"", "c", "d"], [["1", "2", "3"]]);
+    assert!(page.html().contains("<td data-head=\"a &quot;b&quot;\">1</td>"));
 }
 
 #[test]

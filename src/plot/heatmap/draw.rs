@@ -21,6 +21,10 @@ fn style(size: u32, h: HPos, v: VPos, transform: FontTransform) -> TextStyle<'st
 }
 
 impl Plot for HeatMapGrid {
+    fn has_values(&self) -> bool {
+        self.panels.iter().flat_map(|panel| &panel.values).any(|value| value.is_finite())
+    }
+
     fn size(&self) -> (u32, u32) {
         let (layout, columns) = (self.panel_layout(), self.fitting_columns());
         let rows = self.panels.len().div_ceil(columns);

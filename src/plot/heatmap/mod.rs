@@ -116,7 +116,8 @@ impl HeatMapGrid {
     ) -> Self {
         let (rows, columns) = *matrix.shape();
         let values: Vec<f64> = matrix.as_vec().iter().map(to_f64).collect();
-        let max_abs = values.iter().fold(0.0, |max: f64, value| max.max(value.abs()));
+        let finite = values.iter().filter(|value| value.is_finite());
+        let max_abs = finite.fold(0.0, |max: f64, value| max.max(value.abs()));
         let indices = |count: usize| (0..count).map(|i| i.to_string()).collect();
         Self {
             title: title.into(),
@@ -137,10 +138,6 @@ impl HeatMapGrid {
     /// A [`PlotError`] that names the file: no value is finite, a panel has not one value per row and
     /// column, or the file cannot be written.
     pub fn draw(&self, path: &Path) -> Result<(), PlotError> {
-        let mut values = self.panels.iter().flat_map(|panel| &panel.values);
-        if !values.any(|value| value.is_finite()) {
-            return Err(PlotError::Nothing { path: path.into() });
-        }
         for panel in &self.panels {
             let (expected, found) = (panel.rows.len() * panel.columns.len(), panel.values.len());
             if expected != found {
