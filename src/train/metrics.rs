@@ -1,12 +1,11 @@
+mod earlier;
+
 use super::tensor_board::EventFile;
 use crate::weights::atomic::with_suffix;
-use serde_json::Value;
+use earlier::{Earlier, MAX_LINE_LEN_BYTES, STEP, earlier_lines};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-
-/// A longer line is not one of metrics.
-const MAX_LINE_LEN_BYTES: u64 = 1 << 20;
 
 /// A file of metrics in JSON lines: one object of numbers per training step, the first of which is `step`.
 /// pandas reads it with `read_json(path, lines=True)`.
@@ -86,7 +85,7 @@ impl Metrics {
                 Earlier::Lines { len_bytes } => len_bytes,
                 Earlier::NoMetrics if overwrite => 0,
                 Earlier::NoMetrics => {
-                    return Err(io::Error::new(ErrorKind::InvalidData, "it is not a file of metrics"));
+                    return Err(invalid("it is not a file of metrics".into()));
                 }
                 Earlier::Incomplete => {
                     kept = Some(move_away(path)?);
@@ -115,7 +114,6 @@ impl Metrics {
 
     /// Makes the lines written so far survive a power cut.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.remove_later_lines()?;
         match self.file.metadata()?.is_file() {
             true => self.file.sync_all(),
             false => Ok(()),
@@ -158,16 +156,24 @@ impl Metrics {
     /// NaN and infinity become `null`, because JSON has no other form for them.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// If the file cannot be written, if a value is named `step`, or if the line is longer than 1 MiB.
     pub fn write(&mut self, steps_made: usize, values: &[(&str, f64)]) -> io::Result<()> {
         let logged = std::mem::take(&mut self.logged);
         let values = values.iter().copied().chain(logged.iter().map(|(name, value)| (&**name, *value)));
-        let mut line = format!("{{\"step\":{steps_made}");
+        let mut line = format!("{{\"{STEP}\":{steps_made}");
         for (name, value) in values.clone() {
             let (name, value) = (serde_json::to_string(name)?, serde_json::to_string(&value)?);
             line.push_str(&format!(",{name}:{value}"));
         }
         line.push_str("}\n");
+        if values.clone().any(|(name, _)| name == STEP) {
+            return Err(invalid("a value is named `step`, as the number of the step is".into()));
+        }
+        // A line of the maximum could be the beginning of a longer one.
+        let (found, max) = (line.len() as u64, MAX_LINE_LEN_BYTES - 1);
+        if found > max {
+            return Err(invalid(format!("its line would have {found} bytes, but {max} are the maximum")));
+        }
         self.remove_later_lines()?;
         self.file.write_all(line.as_bytes())?;
         match &mut self.events {
@@ -224,65 +230,6 @@ fn move_away(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The content of a file that is to be continued after some step.
-enum Earlier {
-    /// Lines of consecutive steps up to that step, of this length together, or nothing.
-    Lines { len_bytes: u64 },
-    /// Metrics, but a line up to that step is missing or cannot be understood.
-    Incomplete,
-    /// Anything else.
-    NoMetrics,
-}
-
-fn earlier_lines(file: &File, last_step: usize) -> io::Result<Earlier> {
-    let mut reader = BufReader::new(file);
-    let (mut len_bytes, mut line, mut before) = (0, Vec::new(), None);
-    // The lines that remain. The loop ends with the first line of a later step, or at the end of the file.
-    let step = loop {
-        let read = read_line(&mut reader, &mut line)?;
-        let step = step_of(&line);
-        let is_next = |step: usize| before.is_none_or(|before: usize| before.checked_add(1) == Some(step));
-        match (step, before) {
-            (Some(step), _) if is_next(step) && step <= last_step => {
-                before = Some(step);
-                len_bytes += read as u64;
-            }
-            (None, None) if read > 0 => return Ok(Earlier::NoMetrics),
-            _ => break step,
-        }
-    };
-    let is_complete = match before {
-        Some(before) => before == last_step,
-        None => last_step == 0 || line.is_empty() || step.is_some_and(|step| step == last_step + 1),
-    };
-    match is_complete && are_metrics(reader, line)? {
-        true => Ok(Earlier::Lines { len_bytes }),
-        false => Ok(Earlier::Incomplete),
-    }
-}
-
-/// Whether `line` and all lines after it are metrics. The last line may be cut off.
-fn are_metrics(mut reader: impl BufRead, mut line: Vec<u8>) -> io::Result<bool> {
-    while !line.is_empty() {
-        if step_of(&line).is_none() && (line.ends_with(b"\n") || line.len() as u64 == MAX_LINE_LEN_BYTES) {
-            return Ok(false);
-        }
-        read_line(&mut reader, &mut line)?;
-    }
-    Ok(true)
-}
-
-/// Reads the next line, or the beginning of a longer one than [`MAX_LINE_LEN_BYTES`]. Returns its length, 0 at the end.
-fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
-    line.clear();
-    reader.by_ref().take(MAX_LINE_LEN_BYTES).read_until(b'\n', line)
-}
-
-/// The step of a complete line of metrics: an object of numbers, the first of which is `step`.
-fn step_of(line: &[u8]) -> Option<usize> {
-    let line = line.strip_suffix(b"\n")?;
-    let metrics: serde_json::Map<String, Value> = serde_json::from_slice(line).ok()?;
-    let is_number = |value: &Value| value.is_number() || value.is_null();
-    let step = metrics.get("step")?.as_u64()?;
-    metrics.values().all(is_number).then(|| usize::try_from(step).ok())?
+fn invalid(message: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, message)
 }

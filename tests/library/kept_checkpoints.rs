@@ -318,3 +318,51 @@ fn metrics_that_cannot_be_continued_are_kept_under_another_name() {
         assert_eq!(Metrics::open(&path, 0).unwrap_err().to_string(), "another training run writes it");
     }
 }
+
+#[test]
+fn a_training_without_a_step_removes_no_line() {
+    let folder = temp_dir();
+    let path = folder.path().join("metrics");
+    let lines = "{\"step\":1,\"loss\":1}\n{\"step\":2,\"loss\":1}\n";
+    fs::write(&path, lines).unwrap();
+    let mut trainer = trainer();
+    trainer.metrics = Some(Metrics::open(&path, 0).unwrap());
+    trainer.finish().unwrap();
+    drop(trainer);
+    assert_eq!(fs::read_to_string(&path).unwrap(), lines);
+}
+
+#[test]
+fn a_first_line_that_is_cut_off_is_removed() {
+    let folder = temp_dir();
+    let path = folder.path().join("metrics");
+    let line = "{\"step\":1,\"loss\":1.5}";
+    for len in 1..=line.len() {
+        fs::write(&path, &line[..len]).unwrap();
+        let mut metrics = Metrics::open(&path, 0).unwrap();
+        metrics.write(1, &[]).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"step\":1}\n", "{}", &line[..len]);
+    }
+    // What is whole, or begins in another way, is not of metrics.
+    for text in ["{\"step\":1,\"event\":\"deploy\"}", "{\"steps\":1,", "[", "{}", "{\"step\":\n"] {
+        fs::write(&path, text).unwrap();
+        assert_eq!(Metrics::open(&path, 0).unwrap_err().to_string(), "it is not a file of metrics", "{text}");
+    }
+}
+
+#[test]
+fn a_line_that_could_not_be_read_again_is_not_written() {
+    let folder = temp_dir();
+    let path = folder.path().join("metrics");
+    let mut metrics = Metrics::open(&path, 0).unwrap();
+    metrics.log("step", 3.0);
+    let error = metrics.write(1, &[("loss", 1.0)]).unwrap_err();
+    assert_eq!(error.to_string(), "a value is named `step`, as the number of the step is");
+    metrics.log(&"x".repeat(1 << 20), 3.0);
+    let error = metrics.write(1, &[("loss", 1.0)]).unwrap_err();
+    assert_eq!(error.to_string(), "its line would have 1048605 bytes, but 1048575 are the maximum");
+    metrics.write(1, &[("loss", 1.0)]).unwrap();
+    drop(metrics);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{\"step\":1,\"loss\":1.0}\n");
+    Metrics::open(&path, 1).unwrap();
+}
