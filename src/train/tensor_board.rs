@@ -1,5 +1,6 @@
+use crate::weights::atomic::with_suffix;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::process;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,8 +19,15 @@ impl EventFile {
     /// their names, so the name begins with the time.
     pub fn create(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let name = format!("events.out.tfevents.{:010}.{}", seconds() as u64, process::id());
-        let mut events = Self { file: File::create(folder.join(name))?, is_begun: false };
+        let path = folder.join(format!("events.out.tfevents.{:010}.{}", seconds() as u64, process::id()));
+        let mut file = File::create_new(&path);
+        let mut number = 1;
+        // This process, or one of the same ID in another container, has begun a file in this second.
+        while file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
+            file = File::create_new(with_suffix(&path, &format!(".{number}")));
+            number += 1;
+        }
+        let mut events = Self { file: file?, is_begun: false };
         events.write_event(0, 3, b"brain.Event:2")?;
         Ok(events)
     }

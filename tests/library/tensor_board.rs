@@ -95,3 +95,16 @@ fn each_value_is_an_event() {
     assert_eq!(fields(&events[3][1].1), [scalar(&long, f32::NAN)]);
     assert_eq!(events.len(), 4);
 }
+
+#[test]
+fn files_of_one_second_are_two() {
+    let folder = crate::support::temp_dir();
+    let at = |name: &str| folder.path().join(name);
+    for number in 0..3 {
+        let mut metrics = Metrics::open(at(&format!("metrics-{number}")), 0).unwrap();
+        metrics.tensorboard(at("events")).unwrap();
+        metrics.write(1, &[]).unwrap();
+    }
+    assert_eq!(fs::read_dir(at("events")).unwrap().count(), 3);
+    assert_eq!(events(&at("events")).len(), 9);
+}
