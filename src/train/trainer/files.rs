@@ -31,7 +31,7 @@ impl<O, S> Trainer<O, S> {
     ///
     /// # Errors
     /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Locked`] if another training run saves
-    /// there; [`SaveError::Exists`] if the file there is not a checkpoint of this training run, unless
+    /// there; [`SaveError::Exists`] if the file there is not the last checkpoint of this training run, unless
     /// [`overwrite`](Self::overwrite) is true; [`SaveError::SamePath`] and [`SaveError::PartOfCheckpoint`] if the
     /// [`metrics`](Self::metrics) are one of these files, or if `path` has the name of a file beside another
     /// checkpoint, such as `PATH.best`.
@@ -39,7 +39,8 @@ impl<O, S> Trainer<O, S> {
         // Ends the lock of an earlier call.
         self.checkpoints = None;
         self.ensure_metrics_apart(path.as_ref())?;
-        let mut series = Series::open(path.as_ref(), steps, self.overwrite, self.last_checkpoint.as_ref())?;
+        let last_checkpoint = self.last_checkpoint.as_ref();
+        let mut series = Series::open(path.as_ref(), steps, self.overwrite, last_checkpoint, self.progress)?;
         self.resume_notes.append(&mut series.notes);
         self.checkpoints = Some(series);
         Ok(())
