@@ -1,10 +1,10 @@
 //! How a training run ends before its last step.
 
-use crate::tiny_training::{Tiny, step, steps_in, trainer};
+use crate::tiny_training::{Tiny, Training, step, steps_in, trainer};
 use std::sync::atomic::Ordering;
 use tempfile::tempdir;
 use typed_transformer::prelude::*;
-use typed_transformer::train::{Evaluation, Metrics, ResumeError};
+use typed_transformer::train::{Adam, Evaluation, Metrics, ResumeError};
 
 dims! { Classes = 4; Rows; }
 
@@ -19,6 +19,22 @@ fn a_training_that_is_stopped_between_steps_makes_no_further_one() {
     trainer.stop.store(true, Ordering::Relaxed);
     assert!(trainer.next_step().is_none() && trainer.stopped());
     assert_eq!(trainer.steps_made(), 1);
+}
+
+/// Its results are complete.
+#[test]
+fn a_training_that_is_stopped_in_its_last_step_is_not_stopped() {
+    let folder = tempdir().unwrap();
+    for interval in [0, 1] {
+        let path = folder.path().join(format!("every-{interval}"));
+        let (mut trainer, mut model) = (Training::new(Adam::default(), 0.01, 1, 0), model());
+        trainer.checkpoint_every(&path, interval).unwrap();
+        trainer.stop.store(true, Ordering::Relaxed);
+        step(&mut trainer, &mut model);
+        assert!(trainer.next_step().is_none() && !trainer.stopped());
+        // No checkpoint is for a stop alone.
+        assert_eq!(path.exists(), interval == 1);
+    }
 }
 
 #[test]

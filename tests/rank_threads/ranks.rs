@@ -219,9 +219,18 @@ fn the_loss_does_not_depend_on_the_number_of_ranks() {
 
 /// Runs steps in which rank 1's loss is that of `spoil`. Returns each rank's error and steps.
 fn spoiled(spoil: impl Fn(usize, &mut Trainer<Adam<Model, f64>, f64>) -> f64 + Sync) -> Vec<(String, usize)> {
+    spoiled_from(false, spoil)
+}
+
+/// [`spoiled`], where rank 1 may be stopped before the first step.
+fn spoiled_from(
+    is_stopped: bool,
+    spoil: impl Fn(usize, &mut Trainer<Adam<Model, f64>, f64>) -> f64 + Sync,
+) -> Vec<(String, usize)> {
     Ranks::<World>::in_threads(3, |ranks| {
         let mut model = ranks.replicate(Model::build(&Cpu::seed_from_u64(0))).unwrap();
         let mut trainer = Trainer::new(Adam::default(), 0.01, 10, 7);
+        trainer.stop.store(is_stopped && ranks.rank() == 1, std::sync::atomic::Ordering::Relaxed);
         while let Some(step) = trainer.next_step() {
             let gradients = Partial::term(GradientsOf::zeros(&*model).allow_unused(&*model));
             let gradients: Replicated<GradientsOf<Model, f64, Cpu>, World> =
@@ -249,6 +258,7 @@ fn a_stop_on_one_rank_stops_all_after_the_same_step() {
         1.0
     });
     assert_eq!(ends, vec![("stopped: true".to_string(), 7); 3]);
+    assert_eq!(spoiled_from(true, |_, _| 1.0), vec![("stopped: true".to_string(), 1); 3]);
 }
 
 #[test]
