@@ -19,7 +19,7 @@ const TOLERANCE: f64 = 1e-6;
 /// A field of `config.json`, and the value that a model requires.
 ///
 /// A field of the file that no name leads to is not read. A name with dots leads into objects:
-/// `rope_parameters.rope_theta`. Such an object has no other fields than those that are compared, unless its
+/// `rope_parameters.rope_theta`. Each object on the way has no other fields than those that are compared, unless its
 /// `model_type` is one of them: then it is the configuration of a part of the model.
 ///
 /// ```
@@ -203,8 +203,9 @@ pub(super) fn compare<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), 
 /// The faults of the objects that the names of `fields` lead into: each must be an object, and have no other field if it is
 /// not the configuration of a part of the model.
 fn differences_within_objects(config: &Value, fields: &[ConfigField]) -> Vec<String> {
-    let names: BTreeSet<&str> = fields.iter().flat_map(ConfigField::names).collect();
-    let objects: BTreeSet<&str> = names.iter().filter_map(|name| Some(name.rsplit_once('.')?.0)).collect();
+    let names: BTreeSet<&'static str> = fields.iter().flat_map(ConfigField::names).collect();
+    let objects_of = |name: &'static str| name.match_indices('.').map(move |(dot, _)| &name[..dot]);
+    let objects: BTreeSet<&str> = names.iter().copied().flat_map(objects_of).collect();
     let mut differences = Vec::new();
     for object in objects {
         match lookup(config, object) {

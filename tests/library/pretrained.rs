@@ -198,6 +198,43 @@ fn a_configuration_of_another_model_is_refused_with_all_that_differs() {
     assert_eq!(differing(&[("inner", Value::Null), ("inner_size", json!(6))]), Ok(()));
 }
 
+#[test]
+fn each_object_around_a_field_has_no_other_field() {
+    #[module]
+    struct Rotary<E, D> {
+        output: Linear<InDim, OutDim, E, D>,
+    }
+    impl<E: Real, D: Device<E>> Pretrained for Rotary<E, D> {
+        const NAMES: &'static str = "* = *";
+
+        fn config() -> Vec<ConfigField> {
+            vec![
+                ConfigField::number("theta", 1e4).also_called("rope.full.theta"),
+                ConfigField::text("rope.sliding.type", &["default"]).or_absent(),
+            ]
+        }
+    }
+    let folder = temp_dir();
+    let differences = |config: Value| {
+        fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+        match load_pretrained::<Rotary<f32, Cpu>, _, _>(folder.path(), &Cpu::default()).map(drop).unwrap_err() {
+            LoadError::Config { differences, .. } => differences,
+            LoadError::NoWeights { .. } => Vec::new(),
+            error => panic!("{error}"),
+        }
+    };
+    for (config, expected) in [
+        (json!({ "rope": { "full": { "theta": 1e4 }, "sliding": { "type": "default" } } }), vec![]),
+        (json!({ "theta": 1e4, "rope": Value::Null }), vec![]),
+        (json!({ "theta": 1e4, "rope": { "type": "linear" } }), vec!["`rope.type` is \"linear\", not absent"]),
+        (json!({ "theta": 1e4, "rope": "linear" }), vec!["`rope` is \"linear\", not an object"]),
+        (json!({ "theta": 1e4, "rope": { "full": 8 } }), vec!["`rope.full` is 8, not an object"]),
+        (json!({ "theta": 1e4, "rope": { "full": { "factor": 8 } } }), vec!["`rope.full.factor` is 8, not absent"]),
+    ] {
+        assert_eq!(differences(config.clone()), expected, "{config}");
+    }
+}
+
 /// Loading takes the memory of the model and of one tensor.
 #[test]
 fn one_tensor_is_in_memory_beside_the_model() {
