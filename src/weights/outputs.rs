@@ -155,8 +155,8 @@ fn private_folder() -> io::Result<PathBuf> {
     }
 }
 
-/// Checks that the disk of `path` has room for `needed_bytes` more. If the system does not report the free space, the
-/// check passes.
+/// Checks that the disk of `path`, or of the file that it links to, has room for `needed_bytes` more. If the system
+/// does not report the free space, the check passes.
 ///
 /// # Errors
 /// [`SaveError::Space`] with both numbers.
@@ -171,7 +171,7 @@ fn private_folder() -> io::Result<PathBuf> {
 /// ```
 pub fn ensure_space(path: impl AsRef<Path>, needed_bytes: u64) -> Result<(), SaveError> {
     let path = path.as_ref();
-    match free_bytes(folder(path)) {
+    match free_bytes(folder(&target_of(path))) {
         Some(free_bytes) if free_bytes < needed_bytes => {
             Err(SaveError::Space { path: path.into(), needed_bytes, free_bytes })
         }

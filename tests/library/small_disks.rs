@@ -122,3 +122,18 @@ fn weights_on_a_full_disk_stay_as_they_are() {
     assert!(fs::read(&path).unwrap() == before);
     assert_eq!(names(&disk), ["filler", "weights"]);
 }
+
+/// The disk of the file that a link leads to counts.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_room_for_a_link_is_that_of_its_file() {
+    let Some(disk) = small_disk("small_disks::the_room_for_a_link_is_that_of_its_file") else {
+        return;
+    };
+    let folder = temp_dir();
+    let link = folder.path().join("link");
+    File::create(disk.join("weights")).unwrap();
+    std::os::unix::fs::symlink(disk.join("weights"), &link).unwrap();
+    let error = weights::ensure_space(&link, 1 << 17).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("cannot write {}: 131072 bytes are needed", link.display())), "{error}");
+}
