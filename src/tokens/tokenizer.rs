@@ -205,7 +205,7 @@ impl<V: ConstDim> Tokenizer<V> {
     /// [`TokenizerError::NoText`] with the first token that the tokenizer does not have. [`TokenizerError::Failed`] if
     /// the tokenizer fails.
     pub fn decode(&self, tokens: &[Fin<V>]) -> Result<String, TokenizerError> {
-        if let Some(token) = tokens.iter().find(|token| token.value() >= self.size) {
+        if let Some(token) = tokens.iter().find(|token| !self.has_text(token)) {
             return Err(TokenizerError::NoText { id: token.value(), known: self.size });
         }
         let ids: Vec<u32> = tokens.iter().map(|token| token.value() as u32).collect();
@@ -220,8 +220,11 @@ impl<V: ConstDim> Tokenizer<V> {
 
     /// The tokens that have a text.
     pub fn tokens(&self) -> impl Iterator<Item = Fin<V>> + use<'_, V> {
-        let has_text = |token: &Fin<V>| self.tokenizer.id_to_token(token.value() as u32).is_some();
-        Fin::all().take(self.size).filter(has_text)
+        Fin::all().take(self.size).filter(|token| self.has_text(token))
+    }
+
+    fn has_text(&self, token: &Fin<V>) -> bool {
+        self.tokenizer.id_to_token(token.value() as u32).is_some()
     }
 
     /// A text that is decoded while its tokens are written.

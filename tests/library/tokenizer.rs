@@ -261,3 +261,17 @@ proptest! {
         prop_assert_eq!(bpe.decode(&bpe.encode(&text).unwrap()).unwrap(), text);
     }
 }
+
+#[test]
+fn a_token_between_others_may_have_no_text() {
+    dims! { HoleVocab = 6; }
+    let folder = temp_dir();
+    let path = folder.path().join("tokenizer.json");
+    let file = r#"{"model": {"type": "WordLevel", "vocab": {"a": 0, "b": 5}, "unk_token": "a"}, "added_tokens": []}"#;
+    fs::write(&path, file).unwrap();
+    let tokenizer = Tokenizer::<HoleVocab>::from_file(&path).unwrap();
+    let tokens = [0, 3, 5].map(|id| Fin::new(id).unwrap());
+    let error = "token 3 has no text: the tokenizer has 6 tokens";
+    assert_eq!(tokenizer.decode(&tokens).unwrap_err().to_string(), error);
+    assert_eq!(tokenizer.stream().push(tokens[1]).unwrap_err().to_string(), error);
+}
