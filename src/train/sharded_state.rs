@@ -52,6 +52,9 @@ where
     D: Backend<E>,
 {
     fn step(&mut self, learning_rate: f64, mut parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+        if self.ranks.size() == 1 {
+            return self.inner.step(learning_rate, parameters);
+        }
         let mut lens = Vec::new();
         parameters.for_each(&mut |parameter: ParameterMut<'_, E, D>| {
             lens.push(parameter.len());

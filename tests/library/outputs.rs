@@ -153,6 +153,30 @@ fn a_part_of_the_state_is_not_saved_as_the_whole() {
 }
 
 #[test]
+fn a_parameter_without_elements_has_its_place_in_the_state() {
+    dims! { Nothing = 0; }
+    #[module]
+    struct Two<E, D> {
+        empty: Linear<EmbedDim, Nothing, E, D>,
+        other: Linear<EmbedDim, VocabSize, E, D>,
+    }
+    type Model = Two<f32, Cpu>;
+    let folder = temp_dir();
+    let path = folder.path().join("ck");
+    let ranks = Ranks::<World>::single().unwrap();
+    let mut trainer: Trainer<ShardedState<Adam<Model, f32>, World>, _> =
+        Trainer::new(ShardedState::new(Adam::default(), &ranks), 0.1, 4, 0);
+    let device = Cpu::default();
+    let mut model = Model::build(&device);
+    let loss = dfdx::tensor_ops::SumTo::sum::<(), _>(model.other.bias.clone().put_tape(model.recording()));
+    let gradients = loss.backward().unwrap().allow_unused(&model);
+    trainer.update(&mut model, gradients, 1.0, 1).unwrap();
+    trainer.save(&model, &path).unwrap();
+    let resumed: Model = trainer.resume(&path, &device).unwrap();
+    assert_eq!(resumed.other.bias.as_vec(), model.other.bias.as_vec());
+}
+
+#[test]
 fn another_number_of_ranks_is_said() {
     let folder = temp_dir();
     let path = saved(&folder, 1, 1);
