@@ -2,7 +2,7 @@
 
 use super::features::Sound;
 use serde::Deserialize;
-use std::{collections::BTreeMap, error::Error, fs, path::Path};
+use std::{collections::BTreeMap, error::Error, fs::File, io::Read, path::Path};
 use typed_transformer::{
     dims::DfdxDim,
     generate::Sampler,
@@ -12,6 +12,9 @@ use typed_transformer::{
     tokens::Tokenizer,
     weights::eos_token_ids,
 };
+
+/// The longest `generation_config.json` that is read.
+const MAX_LEN_BYTES: u64 = 4_000_000;
 
 dims! { Prompt; }
 
@@ -43,9 +46,11 @@ impl<V: ConstDim> Rules<V> {
     /// Reads them from a folder of HuggingFace.
     pub fn from_folder(folder: &Path, tokenizer: &Tokenizer<V>) -> Result<Self, Box<dyn Error>> {
         let path = folder.join("generation_config.json");
-        let settings = fs::read(&path).map_err(Box::<dyn Error>::from);
-        let settings: Settings = settings
-            .and_then(|bytes| Ok(serde_json::from_slice(&bytes)?))
+        let mut bytes = Vec::new();
+        let read = File::open(&path).and_then(|file| file.take(MAX_LEN_BYTES).read_to_end(&mut bytes));
+        let settings: Settings = read
+            .map_err(Box::<dyn Error>::from)
+            .and_then(|_| Ok(serde_json::from_slice(&bytes)?))
             .map_err(|error| format!("{}: {error}", path.display()))?;
         let without = |suppressed: &[usize]| {
             Sampler::greedy().restrict_to(tokenizer.tokens().filter(|token| !suppressed.contains(&token.value())))
