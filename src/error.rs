@@ -195,8 +195,8 @@ pub(crate) fn ensure_not_empty<Dims: Shape>(op: &'static str, dims: &Dims) -> Re
 /// Refuses `len` positions from `start` on, if the last one has no number.
 pub(crate) fn ensure_positions(op: &'static str, start: usize, len: usize) -> Result<(), OpError> {
     if start.checked_add(len).is_none() {
-        let whole = format!("the {} positions that have a number", usize::MAX);
-        return Err(OpError::Range { op, part: format!("{len} positions"), start, whole });
+        let (part, whole) = (format!("a sequence of {len}"), "the numbers of positions".into());
+        return Err(OpError::Range { op, part, start, whole });
     }
     Ok(())
 }

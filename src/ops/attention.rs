@@ -76,6 +76,7 @@ pub fn attention_weights<
     let AttentionOptions { scale, mask_fill, dropout, bias } = options;
     let bias_shape = bias.as_ref().map(|bias| *bias.shape());
     check_sizes(OP, (batch, heads, queries), (key_batch, key_heads, keys), mask, bias_shape)?;
+    ensure_not_empty(OP, &(batch, heads, queries, keys))?;
     if T::OWNS_TAPE && dropout > 0.0 && heads.size() != heads.whole_size() {
         return Err(OpError::ShardedDropout { heads: name::<H>() });
     }
@@ -94,7 +95,6 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     const OP: &str = "attention weights";
     let shape = *logits.shape();
-    ensure_not_empty(OP, &shape)?;
     let visible = bool_tensor(OP, mask.as_slice(), mask.shape(), logits.device())?;
     let error = device_error::<D::Err>(OP);
     if let Some(bias) = bias {

@@ -2,15 +2,16 @@ use super::arithmetic::elementwise;
 use super::gather::gather_repeated;
 use super::unnamed::{Rows, choose, reshape_to};
 use super::views::with_shape_type;
+use super::where_::bool_tensor;
 use super::{
-    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty, log_softmax_over, scale,
+    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty, log_softmax_over, scale, zeros,
 };
 use crate::backend::{Arithmetic, Backend, Tape, cross_entropy_kernel, run_kernel};
 use crate::dims::{Const, Dim, axis};
 use crate::tokens::{Fin, Indices};
 use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{BroadcastTo, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul};
+use dfdx::tensor_ops::{BroadcastTo, MeanTo, SelectTo, SumTo, TryAdd, TryMul};
 
 const OP: &str = "cross-entropy";
 
@@ -159,7 +160,7 @@ where
     Ids::check_sizes(*logits.shape(), ids).map_err(dim_error(OP))?;
     ensure_not_empty(OP, logits.shape())?;
     let weights: Vec<E> = position_weights(&is_token(ids, padding), 1, Reduction::Sum, 1);
-    let logits = counted_rows(Ids::rows(OP, logits)?, &weights)?;
+    let logits = counted_rows(OP, Ids::rows(OP, logits)?, &weights)?;
     let (positions, _) = *logits.shape();
     let weights = logits.device().try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
     let weights = scale(weights, -1.0)?;
@@ -208,7 +209,7 @@ pub(super) fn weighted_cross_entropy<
 
     let rows = Ids::rows(OP, logits)?;
     let (device, (positions, _)) = (rows.device().clone(), *rows.shape());
-    let logits: Tensor<(usize, usize), E, D, T> = with_shape_type(OP, counted_rows(rows, &position_weights)?)?;
+    let logits: Tensor<(usize, usize), E, D, T> = with_shape_type(OP, counted_rows(OP, rows, &position_weights)?)?;
     let compute = || {
         let shape = (positions.size(),);
         let ids: Tensor<_, usize, D> = device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
@@ -262,18 +263,16 @@ pub(super) fn position_weights<E: Real>(
 
 /// The vectors, with zeros at the positions whose weight is 0, because 0 × ∞ would be NaN.
 pub(super) fn counted_rows<V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    logits: Tensor<(Rows, V), E, D, T>,
+    op: &'static str,
+    vectors: Tensor<(Rows, V), E, D, T>,
     position_weights: &[E],
 ) -> Result<Tensor<(Rows, V), E, D, T>, OpError> {
-    if !position_weights.contains(&E::zero()) {
-        return Ok(logits);
+    let is_counted: Vec<bool> = position_weights.iter().map(|weight| *weight != E::zero()).collect();
+    if !is_counted.contains(&false) {
+        return Ok(vectors);
     }
-    let (shape, device) = (*logits.shape(), logits.device().clone());
-    let compute = || {
-        let position_weights = device.try_tensor_from_vec(position_weights.to_vec(), (shape.0,))?;
-        let is_counted = position_weights.try_gt(E::zero())?.try_broadcast_like::<_, Axis<1>>(&shape)?;
-        Ok((is_counted, device.try_zeros_like(&shape)?))
-    };
-    let (is_counted, zeros) = compute().map_err(device_error::<D::Err>(OP))?;
-    choose(OP, is_counted, logits, zeros)
+    let (shape, device) = (*vectors.shape(), vectors.device().clone());
+    let is_counted = bool_tensor(op, &is_counted, (shape.0,), &device)?;
+    let is_counted = is_counted.try_broadcast_like::<_, Axis<1>>(&shape).map_err(device_error::<D::Err>(op))?;
+    choose(op, is_counted, vectors, zeros(&device, shape)?)
 }

@@ -1,6 +1,5 @@
 use super::unnamed::choose;
-use super::where_::bool_tensor;
-use super::{OpError, Real, scale, zeros};
+use super::{OpError, Real, device_error, scale, zeros};
 use crate::backend::{Backend, Tape, dropout_kernel, parallel_map, run_kernel};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
@@ -181,6 +180,6 @@ pub(crate) fn drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         return run_kernel(OP, shape, T::default(), |tape| Ok(dropout_kernel(D::read(input, tape)?, is_kept, factor)?));
     }
     let (shape, device) = (*input.shape(), input.device().clone());
-    let is_kept = bool_tensor(OP, &is_kept, shape, &device)?;
+    let is_kept = device.try_tensor_from_vec(is_kept, shape).map_err(device_error(OP))?;
     choose(OP, is_kept, scale(input, kept_factor(rate))?, zeros(&device, shape)?)
 }

@@ -2,11 +2,12 @@ use super::arithmetic::elementwise;
 use super::cross_entropy::{counted_rows, len_and_count, position_weights};
 use super::mean::reduce_all_by_kernel;
 use super::unnamed::{choose, rows};
+use super::where_::bool_tensor;
 use super::{
-    OpError, Padding, PadsLogits, Real, Reduction, device_error, dim_error, ensure_not_empty, gt, log_softmax_over,
+    OpError, Padding, PadsLogits, Real, Reduction, device_error, dim_error, ensure_not_empty, log_softmax_over,
     softmax_over, zeros,
 };
-use crate::backend::{Arithmetic, Backend, ReductionKind, Tape};
+use crate::backend::{Arithmetic, Backend, ReductionKind, Tape, elements_of};
 use crate::dims::{Dim, EndsIn, WholeShape, axis};
 use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
 use dfdx::tensor::Tensor;
@@ -53,8 +54,8 @@ where
     let device = logits.device().clone();
     let (len, sequences) = len_and_count(padding.shape());
     let weights = position_weights(&padding.is_token(), len, reduction, sequences);
-    let target = counted_rows(rows::<_, V, _, _, _>(OP, target.clone())?, &weights)?;
-    let logits = counted_rows(rows::<_, V, _, _, _>(OP, logits)?, &weights)?;
+    let target = counted_rows(OP, rows::<_, V, _, _, _>(OP, target.clone())?, &weights)?;
+    let logits = counted_rows(OP, rows::<_, V, _, _, _>(OP, logits)?, &weights)?;
     let shape @ (positions, _) = *logits.shape();
     let weights = device.try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
     let weights = weights.try_broadcast_like::<_, Axis<1>>(&shape).map_err(device_error(OP))?;
@@ -62,9 +63,12 @@ where
     let probabilities = elementwise(OP, Arithmetic::Mul, probabilities, weights)?;
     let target = log_softmax_over::<_, V, Axis<1>, _, _, _>(target, axis::<V>())?.retaped::<T>();
     let logits = log_softmax_over::<_, V, Axis<1>, _, _, _>(logits, axis::<V>())?;
-    let log_ratio = elementwise(OP, Arithmetic::Sub, target, logits)?;
+    let mut log_ratio = elementwise(OP, Arithmetic::Sub, target, logits)?;
     // Where `p` is 0, so is the term, also if `log p` is -∞.
-    let log_ratio = choose(OP, gt(&probabilities, 0.0)?, log_ratio, zeros(&device, shape)?)?;
+    let is_possible: Vec<bool> = elements_of(&probabilities).into_iter().map(|p| p != E::zero()).collect();
+    if is_possible.contains(&false) {
+        log_ratio = choose(OP, bool_tensor(OP, &is_possible, shape, &device)?, log_ratio, zeros(&device, shape)?)?;
+    }
     let divergence = elementwise(OP, Arithmetic::Mul, log_ratio, probabilities)?;
     if D::HAS_KERNELS {
         return reduce_all_by_kernel(OP, divergence, ReductionKind::Sum);

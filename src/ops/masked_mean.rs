@@ -7,8 +7,8 @@ use crate::dims::Dim;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
 
-/// The mean of each sequence's vectors over the positions that are not padding, whose vectors may be NaN. A sequence of
-/// padding alone gives zeros.
+/// The mean of each sequence's vectors over the positions that are not padding. A sequence of padding alone gives
+/// zeros. Vectors at padding may be NaN.
 ///
 /// `(.., S, ..), padding (.., S) -> (.., ..)`, for tensors of 1 to 6 axes. The [`Padding`] has the first axes of the
 /// tensor, such as `(B, S)` of `(B, S, M)`, and its last axis is the one of the positions.
@@ -40,7 +40,7 @@ where
     let weights: Vec<E> = position_weights(&is_token, len, Reduction::MeanPerSequence, 1);
     let width = Rows::new(shape.num_elements() / is_token.len().max(1));
     let vectors = reshape_to(OP, input, (Rows::new(is_token.len()), width))?;
-    let vectors = reshape_to(OP, counted_rows(vectors, &weights)?, [sequences, len, width.size()])?;
+    let vectors = reshape_to(OP, counted_rows(OP, vectors, &weights)?, [sequences, len, width.size()])?;
     let weights = vectors.device().try_tensor_from_vec(weights, [sequences, len]).map_err(device_error(OP))?;
     let weights = Labelled { tensor: weights.retaped::<T>(), labels: [0, 1] };
     let means = contract(OP, weights, Labelled { tensor: vectors, labels: [0, 1, 2] }, [0, 2])?;

@@ -17,8 +17,8 @@
 //!
 //! Every operation returns a `Result`, whose error is an [`OpError`]: a program says `?` where it calls one. The
 //! sections *Errors* leave out what they have in common: [`OpError::Device`] if the device fails, [`OpError::Dim`] or
-//! [`OpError::Shape`] if a run-time dimension has two sizes, and [`OpError::Empty`] if a tensor has no elements and the
-//! operation needs some.
+//! [`OpError::Shape`] if a run-time dimension has two sizes, [`OpError::Empty`] if a tensor has no elements and the
+//! operation needs some, and [`OpError::Range`] if a position is beyond `usize::MAX`.
 //!
 //! Two macros make models that the crate does not have: [`einsum!`](crate::einsum!) contracts tensors by the names of
 //! their axes, and [`rearrange!`](crate::rearrange!) moves, splits and merges axes. Tensors have up to 6 axes.

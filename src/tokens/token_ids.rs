@@ -132,9 +132,10 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     }
 
     /// The inputs of a decoder in training, and these ids as its labels. Each row of the inputs begins with `start` and
-    /// drops its last id, so at each position the decoder reads the ids before the one that it predicts. If `start` is
-    /// the padding token, as in GPT-2 and T5, the inputs have no padding, because their first position is a token. A
-    /// causal mask hides the padding at the end of a row from the tokens before it.
+    /// drops its last id, so at each position the decoder reads the ids before the one that it predicts.
+    ///
+    /// If `start` is also the padding token, as in T5, no id of the inputs counts as padding: the first one is a token.
+    /// A causal mask hides the others from the tokens before them.
     ///
     /// ```
     /// use typed_transformer::prelude::*;

@@ -17,7 +17,8 @@ use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 /// let mut model = Linear::<Const<1>, Const<2>, f64, Cpu>::build(&Cpu::default());
 /// let before = model.bias.array();
 /// let gradient: Tensor<(Const<2>,), f64, Cpu> = Cpu::default().tensor([3.0, -0.001]);
-/// let gradients = sum_over(mul(model.bias.clone().put_tape(model.recording()), &gradient)?, axis::<Const<2>>())?.backward()?;
+/// let weighted = mul(model.bias.clone().put_tape(model.recording()), &gradient)?;
+/// let gradients = sum_over(weighted, axis::<Const<2>>())?.backward()?;
 /// let gradients = gradients.allow_unused(&model.weight);
 /// update(&mut model, gradients, &mut Adam::default(), 0.1, f64::INFINITY)?;
 /// // The first step has the size of the learning rate, whatever the size of the gradient.

@@ -18,7 +18,8 @@ use std::{collections::HashSet, convert::Infallible, fmt};
 /// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
 /// let mut model = Layer::build(&Cpu::default());
 /// // The loss does not depend on the weight.
-/// let gradients = |model: &Layer| sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>())?.backward();
+/// let gradients =
+///     |model: &Layer| sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>())?.backward();
 /// let refused = gradients(&model)?;
 /// let error = update(&mut model, refused, &mut Sgd::default(), 0.1, f64::INFINITY).unwrap_err();
 /// assert_eq!(error, OpError::Unused { parameters: vec!["weight".into()] });

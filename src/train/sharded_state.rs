@@ -22,7 +22,8 @@ const OP: &str = "update";
 /// ranks! { pub World; }
 /// let weights = Ranks::<World>::in_threads(2, |ranks| {
 ///     let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::seed_from_u64(0));
-///     let gradients = sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>()).unwrap().backward().unwrap();
+///     let sum = sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>()).unwrap();
+///     let gradients = sum.backward().unwrap();
 ///     let gradients = gradients.allow_unused(&model.weight);
 ///     let mut optimizer = ShardedState::new(Adam::default(), ranks);
 ///     update(&mut model, gradients, &mut optimizer, 0.1, 1.0).unwrap();

@@ -173,7 +173,7 @@ fn a_short_training_diverges_too_and_replaces_nothing() {
 /// Half of nearly nothing is nearly nothing: such a training could never be saved again.
 #[test]
 fn a_training_that_begins_near_0_is_not_judged_by_its_first_loss() {
-    for losses in [[0.0, 1e-9, 3.0], [1e-3, 0.4, 0.2], [-0.01, 0.3, 0.1]] {
+    for losses in [[0.0, 1e-9, 3.0], [9e-4, 0.4, 0.2], [-1e-8, 0.3, 0.1]] {
         let folder = temp_dir();
         let path = folder.path().join("ck");
         let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
@@ -182,6 +182,11 @@ fn a_training_that_begins_near_0_is_not_judged_by_its_first_loss() {
         trainer.finish().unwrap();
         drop(trainer);
         assert_eq!(steps_in(&path), 3, "{losses:?}");
+    }
+    for losses in [[0.01, 0.4, 0.2], [-10.0, 300.0, 300.0]] {
+        let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+        losses.iter().for_each(|&loss| step_with_loss(&mut trainer, &mut model, Some(loss)));
+        assert!(matches!(trainer.finish(), Err(TrainError::Diverged { .. })), "{losses:?}");
     }
 }
 

@@ -1,6 +1,5 @@
 //! Operations at the edges of what they take: nothing, many numbers, infinities, padding in odd places.
 
-use crate::numbers::device;
 use dfdx::tensor::TensorFromVec;
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::ops::{
@@ -17,7 +16,7 @@ fn tensor<Dims: Shape, E: Real>(numbers: impl IntoIterator<Item = f64>, shape: D
 where
     Cpu: Backend<E>,
 {
-    device().tensor_from_vec(numbers.into_iter().map(|number| E::from_f64(number).unwrap()).collect(), shape)
+    Cpu::default().tensor_from_vec(numbers.into_iter().map(|number| E::from_f64(number).unwrap()).collect(), shape)
 }
 
 fn assert_empty<Output>(result: Result<Output, OpError>) {
@@ -36,9 +35,9 @@ fn operations_on_no_elements_are_refused_with_and_without_kernels() {
         assert!(x.display().to_string().ends_with("[]"));
         let labels = Indices::new(&[], (none,), Two).unwrap();
         assert_empty(cross_entropy_with_label_smoothing(x.clone(), &labels, Reduction::Sum, 0.0));
-        let is_token: Tensor<(Rows,), bool, Cpu> = device().tensor_from_vec(vec![], (none,));
+        let is_token: Tensor<(Rows,), bool, Cpu> = Cpu::default().tensor_from_vec(vec![], (none,));
         assert_empty(kl_divergence(x.clone(), &x, &is_token, Reduction::Sum));
-        let is_token: Tensor<(Rows, Two), bool, Cpu> = device().tensor_from_vec(vec![], (none, Two));
+        let is_token: Tensor<(Rows, Two), bool, Cpu> = Cpu::default().tensor_from_vec(vec![], (none, Two));
         assert!(PaddingMask::from(&is_token).as_slice().is_empty());
 
         let heads: Tensor<(Rows, NumHeads, Two, HeadDim), E, Cpu> = tensor([], (none, NumHeads, Two, HeadDim));
@@ -104,7 +103,7 @@ fn a_dropped_infinity_is_0() {
 #[test]
 fn a_mean_over_tokens_does_not_read_padding() {
     let x: Tensor<(Two, Two), f32, Cpu> = tensor([f64::NAN, f64::INFINITY, 1.0, 2.0], (Two, Two));
-    let is_token: Tensor<(Two,), bool, Cpu> = device().tensor_from_vec(vec![false, true], (Two,));
+    let is_token: Tensor<(Two,), bool, Cpu> = Cpu::default().tensor_from_vec(vec![false, true], (Two,));
     assert_eq!(masked_mean(x, &is_token).unwrap().as_vec(), [1.0, 2.0]);
 }
 
@@ -129,7 +128,8 @@ fn a_query_whose_window_is_padding_attends_to_all_keys_alike() {
         Cpu: Backend<E>,
     {
         let is_token = [true, false, false, true, true, true].repeat(batch);
-        let is_token: Tensor<(Rows, Six), bool, Cpu> = device().tensor_from_vec(is_token, (Rows::new(batch), Six));
+        let is_token: Tensor<(Rows, Six), bool, Cpu> =
+            Cpu::default().tensor_from_vec(is_token, (Rows::new(batch), Six));
         let mask = mk_mask::<SlidingWindow<Width>, PadSourceKeys, _, _>(&PaddingMask::from(&is_token));
         let shape = (Rows::new(batch), Six, Product::<Const<1>, Const<1>>::default());
         let zeros: Tensor<_, E, Cpu> = tensor(vec![0.0; 6 * batch], shape);
@@ -165,11 +165,8 @@ fn a_scaled_copy_without_a_tape_passes_no_gradient_on() {
 fn positions_beyond_all_numbers_are_refused() {
     let x: Tensor<(Rows, HeadDim), f32, Cpu> = tensor([1.0; 6], (Rows::new(3), HeadDim));
     let error = rotary_positions(x, axis::<Rows>(), usize::MAX - 1, Rotary::default()).unwrap_err();
-    let expected = format!(
-        "rotary positions: 3 positions from {} on is not inside the {} positions that have a number",
-        usize::MAX - 1,
-        usize::MAX,
-    );
+    let start = usize::MAX - 1;
+    let expected = format!("rotary positions: a sequence of 3 from {start} on is not inside the numbers of positions");
     assert_eq!(error.to_string(), expected);
-    assert!(alibi::<_, _, _, f32, _>(&device(), NumHeads, usize::MAX, Two, Two).is_err());
+    assert!(alibi::<_, _, _, f32, _>(&Cpu::default(), NumHeads, usize::MAX, Two, Two).is_err());
 }

@@ -4,6 +4,8 @@ use quote::quote;
 
 #[test]
 fn what_no_module_can_be_is_refused_in_its_own_words() {
+    const NUMBER: &str =
+        "a field is a parameter or a module; a number that is not trained is a constant of the configuration";
     let modules = [
         (
             quote!(
@@ -11,7 +13,7 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
                     scale: f64,
                 }
             ),
-            "a field is a parameter or a module; a number that is not trained is a constant of the configuration",
+            NUMBER,
         ),
         (
             quote!(
@@ -19,7 +21,7 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
                     sizes: (usize, usize),
                 }
             ),
-            "a field is a parameter or a module; a number that is not trained is a constant of the configuration",
+            NUMBER,
         ),
         (
             quote!(

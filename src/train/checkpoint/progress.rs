@@ -2,8 +2,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 /// The number of recent steps over which the losses are averaged, approximately.
 const MEAN_STEPS: usize = 20;
-/// A training that begins with a lower loss is not judged by it: a half more of nearly nothing is nearly nothing.
-const MIN_FIRST_LOSS: f64 = 0.1;
+/// A training that begins nearer to a loss of 0 is not judged by it: a half more of nearly nothing is nearly nothing.
+const MIN_ABS_FIRST_LOSS: f64 = 1e-3;
 
 /// The progress of a training run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,9 +84,9 @@ impl Progress {
 
     /// The loss above which a model is worse than before its training.
     fn loss_limit(&self) -> f64 {
-        match self.first_loss < MIN_FIRST_LOSS {
+        match self.first_loss.abs() < MIN_ABS_FIRST_LOSS {
             true => f64::INFINITY,
-            false => self.first_loss * 1.5,
+            false => self.first_loss + self.first_loss.abs() / 2.0,
         }
     }
 

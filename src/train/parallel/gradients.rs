@@ -24,7 +24,8 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Part
     /// let sums = Ranks::<World>::in_threads(3, |ranks| -> Result<Vec<f32>, RanksError> {
     ///     let model = ranks.replicate(Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default()))?;
     ///     // The loss is the sum of the bias, on each rank.
-    ///     let loss: Partial<_, World> = Partial::term(sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>()).unwrap());
+    ///     let sum = sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>()).unwrap();
+    ///     let loss: Partial<_, World> = Partial::term(sum);
     ///     let gradients = loss.backward().unwrap().all_reduce(ranks, &model)?;
     ///     Ok(gradients.into_inner().of(&model.bias).unwrap().as_vec())
     /// });

@@ -24,7 +24,8 @@ impl<O, S> Trainer<O, S> {
     /// The previous checkpoint is kept as `PATH.previous-1`; [`max_to_keep`](Self::max_to_keep) keeps more. The best
     /// one is kept as `PATH.best`: the one whose last [recorded](Self::record_best) loss is the lowest. Without
     /// recorded losses, the larger of the last step's loss and the mean of about 20 steps counts. While the mean is far
-    /// above the first loss, if that was at least 0.1, no checkpoint is saved. Each file is complete at every moment.
+    /// above the first loss, if that was not 0 within 0.001, no checkpoint is saved. Each file is complete at every
+    /// moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training run can save there. A resumed training run
     /// calls it after [`resume`](Self::resume).
@@ -82,7 +83,7 @@ impl<O, S> Trainer<O, S> {
     /// # Errors
     /// One of the [`failures`](Self::failures): that of a checkpoint before others. The rest remain there.
     /// [`TrainError::Diverged`] is among them if the mean loss of the last steps is far above the loss of the first
-    /// step, and that was at least 0.1.
+    /// step, and that was not 0 within 0.001.
     pub fn finish(&mut self) -> Result<(), TrainError> {
         self.use_metrics(|metrics| metrics.sync());
         let Progress { steps_made, mean_loss, first_loss, .. } = self.progress;
@@ -101,8 +102,8 @@ impl<O, S> Trainer<O, S> {
         }
     }
 
-    /// Records the loss of an evaluation, as [`record_best`](Self::record_best) does, and logs it with the metrics of the
-    /// step, as `validation_loss`.
+    /// Records the loss of an evaluation, as [`record_best`](Self::record_best) does, and logs it with the metrics of
+    /// the step, as `validation_loss`.
     pub fn record_evaluation(&mut self, evaluation: &Evaluation) -> bool {
         if let Some(metrics) = &mut self.metrics {
             metrics.log("validation_loss", evaluation.loss());

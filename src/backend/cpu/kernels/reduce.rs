@@ -7,7 +7,8 @@ use dfdx::tensor::CpuError;
 use itertools::izip;
 use std::{iter, mem, ops::Range};
 
-/// The number of elements that are reduced before their result is added to the whole: adding to a large sum rounds more.
+/// The number of elements that are reduced before their result is added to the whole: adding to a large sum rounds
+/// more.
 const ELEMENTS_PER_PARTIAL_RESULT: usize = 1 << 10;
 
 /// The sum, the mean or the largest element along an axis.
@@ -73,24 +74,35 @@ fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: Reduction) {
     let chunks = partition.chunks().zip(partition.split_mut(y, 1));
     partition.map_chunks(chunks, |(columns, mut y)| {
         let first = if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 };
-        let mut partial = Buffer::recycled(axis.inner);
+        // Only a long axis has results to join.
+        let mut partial = Buffer::recycled(if axis.len > ELEMENTS_PER_PARTIAL_RESULT { axis.inner } else { 0 });
         vectorized!({
             for (block, columns) in parts_of_blocks(columns, axis.inner) {
                 let (part, rest) = mem::take(&mut y).split_at_mut(columns.len());
                 y = rest;
-                part.fill(first);
-                let partial = &mut partial[..columns.len()];
                 let block = &x[block * axis.block_len()..][..axis.block_len()];
-                for rows in row_chunks(block, ELEMENTS_PER_PARTIAL_RESULT * axis.inner) {
-                    partial.fill(first);
-                    for row in row_chunks(rows, axis.inner) {
-                        join_row(partial, &row[columns.clone()], kind);
+                part.fill(first);
+                for (index, rows) in row_chunks(block, ELEMENTS_PER_PARTIAL_RESULT * axis.inner).enumerate() {
+                    if index == 0 {
+                        join_rows(part, rows, axis.inner, columns.clone(), kind);
+                    } else {
+                        let partial = &mut partial[..columns.len()];
+                        partial.fill(first);
+                        join_rows(partial, rows, axis.inner, columns.clone(), kind);
+                        join_row(part, partial, kind);
                     }
-                    join_row(part, partial, kind);
                 }
             }
         });
     });
+}
+
+/// [`join_row`] for some columns of each row.
+#[inline(always)]
+fn join_rows(results: &mut [f32], rows: &[f32], row_len: usize, columns: Range<usize>, kind: Reduction) {
+    for row in row_chunks(rows, row_len) {
+        join_row(results, &row[columns.clone()], kind);
+    }
 }
 
 /// Adds a row to the sums, or replaces smaller elements.

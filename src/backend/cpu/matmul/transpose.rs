@@ -88,6 +88,7 @@ impl<Write: Fn(&mut f32, f32)> WriteColumns<'_, '_, Write> {
                 }
                 for (output, row) in rows.iter_mut().zip(transpose(tile)) {
                     let output = &mut output[first_column..][..width];
+                    // A row of known length is written as one vector.
                     match output.as_mut_array::<TILE>() {
                         Some(output) => output.iter_mut().zip(row).for_each(|(to, from)| write(to, from)),
                         None => output.iter_mut().zip(row).for_each(|(to, from)| write(to, from)),

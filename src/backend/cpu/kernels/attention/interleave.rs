@@ -11,11 +11,11 @@ use std::ops::Range;
 pub fn interleave(rows: &[f32], len: usize, lanes: usize) -> Buffer {
     let mut interleaved = Buffer::recycled(len * lanes);
     let mut vectors: Vec<_> = interleaved.chunks_exact_mut(lanes).collect();
-    let rows = Matrix::new(rows, rows.len() / len.max(1), len);
-    rows.transposed().copy_to_rows(&mut vectors);
+    let sequences = Matrix::new(rows, rows.len() / len.max(1), len);
+    sequences.transposed().copy_to_rows(&mut vectors);
     for vector in vectors {
-        let (sequences, rest) = vector.split_at_mut(rows.rows());
-        rest.fill(sequences[0]);
+        let (filled, rest) = vector.split_at_mut(sequences.rows());
+        rest.fill(filled[0]);
     }
     interleaved
 }
