@@ -218,15 +218,16 @@ impl Files {
                 Err(errors) => errors.into(),
             });
         }
-        // Its files are complete, and the lock of its checkpoints ends.
-        drop(trainer);
         // Weights of an earlier training may be there, which are of more use.
         let saved = if is_diverged { Ok(()) } else { self.save(model, metadata) };
         let outcome = all([finished.map_err(BoxError::from), saved]);
-        // Without `--resume`, the files there are not of this training.
-        if checkpoints.is_for_stop_alone && self.resume.is_some() && outcome.is_ok() {
+        // Without `--resume`, the files there are not of this training. After Ctrl-C in the last step they are all that
+        // remains of it without `--save`.
+        let is_interrupted = trainer.stop.load(Ordering::Relaxed);
+        if checkpoints.is_for_stop_alone && self.resume.is_some() && outcome.is_ok() && !is_interrupted {
             checkpoints.remove();
         }
+        // The lock of its checkpoints ends with the trainer.
         Ok(outcome)
     }
 

@@ -47,7 +47,10 @@ impl<V: ConstDim> Rules<V> {
     pub fn from_folder(folder: &Path, tokenizer: &Tokenizer<V>) -> Result<Self, Box<dyn Error>> {
         let path = folder.join("generation_config.json");
         let mut bytes = Vec::new();
-        let read = File::open(&path).and_then(|file| file.take(MAX_LEN_BYTES).read_to_end(&mut bytes));
+        let read = File::open(&path).and_then(|file| file.take(MAX_LEN_BYTES + 1).read_to_end(&mut bytes));
+        if bytes.len() as u64 > MAX_LEN_BYTES {
+            return Err(format!("{} has more than {MAX_LEN_BYTES} bytes", path.display()).into());
+        }
         let settings: Settings = read
             .map_err(Box::<dyn Error>::from)
             .and_then(|_| Ok(serde_json::from_slice(&bytes)?))

@@ -169,8 +169,7 @@ impl Metrics {
         if values.clone().any(|(name, _)| name == STEP) {
             return Err(invalid("a value is named `step`, as the number of the step is".into()));
         }
-        // A line of the maximum could be the beginning of a longer one.
-        let (found, max) = (line.len() as u64, MAX_LINE_LEN_BYTES - 1);
+        let (found, max) = (line.len() as u64, MAX_LINE_LEN_BYTES);
         if found > max {
             return Err(invalid(format!("its line would have {found} bytes, but {max} are the maximum")));
         }

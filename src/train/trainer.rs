@@ -175,12 +175,13 @@ impl<O, S> Trainer<O, S> {
         self.progress.record(loss)
     }
 
-    /// The next step; `None` after the last one, or if the training was stopped. A training that was stopped before its
-    /// first step makes it, and one that was stopped between two steps makes one more if it has to save a checkpoint.
+    /// The next step; `None` after the last one, or if the training was stopped. A training that was stopped before the
+    /// first step of this process makes it, and one that was stopped between two steps makes one more if it has to save
+    /// a checkpoint.
     pub fn next_step(&mut self) -> Option<Step> {
         let number = self.progress.steps_made;
         // The ranks decide together, in `update_replicated`. Before the first step it is not known if there are any.
-        if self.checkpoints.is_none() && self.ranks == 1 && number > 0 {
+        if self.checkpoints.is_none() && self.ranks == 1 && self.throughput.is_some() {
             self.stopped |= self.stop.load(Ordering::Relaxed);
         }
         if number >= self.steps || self.stopped {

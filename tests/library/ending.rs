@@ -32,8 +32,7 @@ fn a_training_that_is_stopped_in_its_last_step_is_not_stopped() {
         trainer.stop.store(true, Ordering::Relaxed);
         step(&mut trainer, &mut model);
         assert!(trainer.next_step().is_none() && !trainer.stopped());
-        // No checkpoint is for a stop alone.
-        assert_eq!(path.exists(), interval == 1);
+        assert!(path.exists());
     }
 }
 

@@ -62,15 +62,14 @@ enum Occupant {
 }
 
 impl Series {
-    /// Takes the lock of `path` and checks that the training, which has made `progress`, may save there. It may if
-    /// there is no file, if it was resumed from one of the checkpoints there or saved it just now, or if `overwrite` is
-    /// true. Files of another kind at the names of older checkpoints are set aside.
+    /// Takes the lock of `path` and checks that the training may save there. It may if there is no file, if it was
+    /// resumed from one of the checkpoints there, or if `overwrite` is true. Files of another kind at the names of
+    /// older checkpoints are set aside.
     pub fn open(
         path: &Path,
         interval: usize,
         overwrite: bool,
         last_checkpoint: Option<&LastCheckpoint>,
-        progress: Progress,
     ) -> Result<Self, SaveError> {
         ensure_creatable(path)?;
         let newest = atomic::resolve_target(path).map_err(cannot_write(path))?;
@@ -91,12 +90,7 @@ impl Series {
         let (found, file) = open_file(&newest);
         let newest_progress = file.and_then(|file| progress_in(&file));
         let progress_of = |path: &Path| if *path == newest { newest_progress } else { read_progress(path) };
-        // What `Trainer::save` has written. Others beside it may be of another run.
-        let is_own = progress.steps_made > 0
-            && newest_progress == Some(progress)
-            && (last_checkpoint.is_some() || others_beside(&newest).is_empty());
         let at_path = match (last_checkpoint, found) {
-            _ if is_own => Occupant::OwnOrNothing,
             // Another run may have saved before this one took the lock.
             (Some(last), _) if !overwrite && progress_of(&last.path) != Some(last.progress) => {
                 return exists(&last.path, "no longer the checkpoint that this training run was resumed from");

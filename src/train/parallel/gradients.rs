@@ -122,10 +122,10 @@ fn used_on_some_rank<E: Element, W: RankAxis>(
     parameters: &[(UniqueId, usize)],
     used: Option<HashSet<UniqueId>>,
 ) -> Result<HashSet<UniqueId>, RanksError> {
-    let parameters = || parameters.iter().map(|(id, _)| *id).zip(sums);
-    let is_zero = |sum: &[E]| sum.iter().all(E::is_zero);
-    let mut all: HashSet<_> = parameters().filter(|(_, sum)| !is_zero(sum)).map(|(id, _)| id).collect();
-    let zeros: Vec<_> = parameters().filter(|(_, sum)| is_zero(sum)).map(|(id, _)| id).collect();
+    let parameters = parameters.iter().map(|(id, _)| *id).zip(sums).filter(|(_, sum)| !sum.is_empty());
+    let (zeros, others): (Vec<_>, Vec<_>) = parameters.partition(|(_, sum)| sum.iter().all(E::is_zero));
+    let mut all: HashSet<_> = others.into_iter().map(|(id, _)| id).collect();
+    let zeros: Vec<_> = zeros.into_iter().map(|(id, _)| id).collect();
     if !zeros.is_empty() {
         let is_used = |id| used.as_ref().is_none_or(|used| used.contains(id));
         let mut counts: Vec<f64> = zeros.iter().map(|id| f64::from(u8::from(is_used(id)))).collect();

@@ -17,7 +17,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let steps_made = self.progress.steps_made;
         !self.progress.is_diverged()
             && self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
-                self.stopped() || *interval > 0 && (steps_made == self.steps || steps_made.is_multiple_of(*interval))
+                self.stopped || *interval > 0 && (steps_made == self.steps || steps_made.is_multiple_of(*interval))
             })
     }
 
@@ -47,12 +47,15 @@ impl<O, S: Schedule> Trainer<O, S> {
         if saved.as_ref().is_err_and(SaveError::is_transient) && !series.is_newest(progress) {
             saved = save(&mut series);
         }
+        // An error after the rename leaves the new file there.
+        if series.is_newest(progress) {
+            self.last_checkpoint = Some(LastCheckpoint::new(&path, progress, false));
+        }
         self.checkpoints = Some(series);
         let is_save = |failure: &TrainError| matches!(failure, TrainError::Save { .. });
         let earlier_failure = self.failures.iter().position(is_save).map(|index| self.failures.remove(index));
         match saved {
             Ok(()) => {
-                self.last_checkpoint = Some(LastCheckpoint::new(&path, progress, false));
                 if let Some(TrainError::Save { saved_at: Some(saved_at), .. }) = earlier_failure {
                     weights::remove_private_file(&saved_at);
                 }

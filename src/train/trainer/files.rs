@@ -32,16 +32,16 @@ impl<O, S> Trainer<O, S> {
     ///
     /// # Errors
     /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Locked`] if another training run saves
-    /// there; [`SaveError::Exists`] if the file there is not the last checkpoint of this training run, unless
+    /// there; [`SaveError::Exists`] if the file there is not a checkpoint of this training run, unless
     /// [`overwrite`](Self::overwrite) is true; [`SaveError::SamePath`] and [`SaveError::PartOfCheckpoint`] if the
     /// [`metrics`](Self::metrics) are one of these files, or if `path` has the name of a file beside another
-    /// checkpoint, such as `PATH.best`.
+    /// checkpoint, such as `PATH.best`. A file of [`save`](Self::save) counts as that of another run, because the
+    /// trainer does not know it.
     pub fn checkpoint_every(&mut self, path: impl AsRef<Path>, steps: usize) -> Result<(), SaveError> {
         // Ends the lock of an earlier call.
         self.checkpoints = None;
         self.ensure_metrics_apart(path.as_ref())?;
-        let last_checkpoint = self.last_checkpoint.as_ref();
-        let mut series = Series::open(path.as_ref(), steps, self.overwrite, last_checkpoint, self.progress)?;
+        let mut series = Series::open(path.as_ref(), steps, self.overwrite, self.last_checkpoint.as_ref())?;
         self.resume_notes.append(&mut series.notes);
         self.checkpoints = Some(series);
         Ok(())

@@ -17,8 +17,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// [`update`](Self::update) on all ranks. `loss` is this rank's part of the loss, and `tokens` counts the whole
     /// batch.
     ///
-    /// All ranks end after the same step: if the loss of one is not finite, if [`stop`](Self::stop) is true on one, or
-    /// if the disk of rank 0 is too small for the checkpoints. Call [`checkpoint_every`](Self::checkpoint_every) and
+    /// All ranks end together: after the step if [`stop`](Self::stop) is true on one, and before it if the loss of one is
+    /// not finite, or if the disk of rank 0 is too small for the checkpoints. Call [`checkpoint_every`](Self::checkpoint_every) and
     /// set [`metrics`](Self::metrics) on rank 0 only, because it writes the files.
     ///
     /// # Errors
@@ -53,7 +53,9 @@ impl<O, S: Schedule> Trainer<O, S> {
         let report =
             self.make_step(model.as_mut(), gradients.into_sum(Internal(())), loss, tokens).inspect_err(|error| {
                 // All ranks return this error, because it comes from the same sums.
-                if matches!(error, TrainError::Gradient { .. } | TrainError::Op(OpError::Hyperparameter { .. })) {
+                use OpError::{Hyperparameter, Unused};
+                if matches!(error, TrainError::Gradient { .. } | TrainError::Op(Hyperparameter { .. } | Unused { .. }))
+                {
                     ranks.end_together();
                 }
             })?;
