@@ -3,21 +3,40 @@
 use super::AttentionDims;
 use crate::autograd::Buffer;
 use crate::matmul::{Extent, Matrix, SimdMatrix, multiply};
-use crate::simd::{VectorElements, row_chunks_mut};
+use crate::simd::{VectorElements, row_chunks_mut, vectorized};
 use pulp::Simd;
 use std::ops::Range;
 
 /// `(N, Len) -> (Len, Lanes)`. A lane without a sequence repeats the first one, so it gives neither NaN nor infinity.
 pub fn interleave(rows: &[f32], len: usize, lanes: usize) -> Buffer {
     let mut interleaved = Buffer::recycled(len * lanes);
-    let mut vectors: Vec<_> = interleaved.chunks_exact_mut(lanes).collect();
-    let sequences = Matrix::new(rows, rows.len() / len.max(1), len);
-    sequences.transposed().copy_to_rows(&mut vectors);
-    for vector in vectors {
-        let (filled, rest) = vector.split_at_mut(sequences.rows());
-        rest.fill(filled[0]);
+    let row = |lane: usize| rows.get(lane * len..(lane + 1) * len).unwrap_or(&rows[..len]);
+    match lanes {
+        16 => interleave_all::<16>(&mut interleaved, row),
+        8 => interleave_all::<8>(&mut interleaved, row),
+        _ => {
+            for lane in 0..lanes {
+                for (vector, element) in interleaved.chunks_exact_mut(lanes).zip(row(lane)) {
+                    vector[lane] = *element;
+                }
+            }
+        }
     }
     interleaved
+}
+
+/// [`interleave`] for a known number of lanes: the elements of all lanes are read at once.
+fn interleave_all<'a, const LANES: usize>(interleaved: &mut [f32], row: impl Fn(usize) -> &'a [f32]) {
+    let rows: [&[f32]; LANES] = std::array::from_fn(row);
+    let (vectors, _) = interleaved.as_chunks_mut::<LANES>();
+    vectorized!({
+        let rows = rows.map(|row| &row[..vectors.len()]);
+        for (position, vector) in vectors.iter_mut().enumerate() {
+            for (element, row) in vector.iter_mut().zip(rows) {
+                *element = row[position];
+            }
+        }
+    });
 }
 
 /// `(Len, Lanes) -> (N, Len)`.
