@@ -192,7 +192,7 @@ pub(crate) fn ensure_not_empty<Dims: Shape>(op: &'static str, dims: &Dims) -> Re
     Ok(())
 }
 
-/// Refuses `len` positions from `start` on, if the last one has no number.
+/// Refuses `len` positions from `start` on, if they reach beyond `usize::MAX`.
 pub(crate) fn ensure_positions(op: &'static str, start: usize, len: usize) -> Result<(), OpError> {
     if start.checked_add(len).is_none() {
         let (part, whole) = (format!("a sequence of {len}"), "the numbers of positions".into());

@@ -85,7 +85,7 @@ impl Metrics {
                 Earlier::Lines { len_bytes } => len_bytes,
                 Earlier::NoMetrics if overwrite => 0,
                 Earlier::NoMetrics => {
-                    return Err(invalid("it is not a file of metrics".into()));
+                    return Err(invalid_data("it is not a file of metrics".into()));
                 }
                 Earlier::Incomplete => {
                     kept = Some(move_away(path)?);
@@ -167,11 +167,11 @@ impl Metrics {
         }
         line.push_str("}\n");
         if values.clone().any(|(name, _)| name == STEP) {
-            return Err(invalid("a value is named `step`, as the number of the step is".into()));
+            return Err(invalid_data("a value is named `step`, as the number of the step is".into()));
         }
         let (found, max) = (line.len() as u64, MAX_LINE_LEN_BYTES);
         if found > max {
-            return Err(invalid(format!("its line would have {found} bytes, but {max} are the maximum")));
+            return Err(invalid_data(format!("its line would have {found} bytes, but {max} are the maximum")));
         }
         self.remove_later_lines()?;
         self.file.write_all(line.as_bytes())?;
@@ -229,6 +229,6 @@ fn move_away(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn invalid(message: String) -> io::Error {
+fn invalid_data(message: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, message)
 }

@@ -34,7 +34,7 @@ pub fn checkpoint_of(path: impl AsRef<Path>) -> PathBuf {
     }
 }
 
-/// What a path has after another one, if that is text. The rest of a path need not be.
+/// The end of a path behind `base`, if it is text. The rest of the path need not be text.
 fn suffix<'a>(base: &Path, path: &'a Path) -> Option<&'a str> {
     let rest = path.as_os_str().as_encoded_bytes().strip_prefix(base.as_os_str().as_encoded_bytes())?;
     str::from_utf8(rest).ok()

@@ -52,20 +52,20 @@ fn is_cut_off(line: &[u8]) -> bool {
     let start = format!("{{\"{STEP}\":");
     let len = line.len().min(start.len());
     let is_incomplete = || serde_json::from_slice::<Value>(line).is_err_and(|error| error.is_eof());
-    is_last(line)
+    is_unterminated(line)
         && line[..len] == start.as_bytes()[..len]
         && (is_incomplete() || step_of(&[line, b"\n"].concat()).is_some())
 }
 
 /// Whether the file ends before the line does.
-fn is_last(line: &[u8]) -> bool {
+fn is_unterminated(line: &[u8]) -> bool {
     !line.ends_with(b"\n") && (line.len() as u64) < MAX_LINE_LEN_BYTES
 }
 
 /// Whether `line` and all lines after it are metrics. The last line may be cut off.
 fn are_metrics(mut reader: impl BufRead, mut line: Vec<u8>) -> io::Result<bool> {
     while !line.is_empty() {
-        if step_of(&line).is_none() && !is_last(&line) {
+        if step_of(&line).is_none() && !is_unterminated(&line) {
             return Ok(false);
         }
         read_line(&mut reader, &mut line)?;
