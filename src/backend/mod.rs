@@ -35,7 +35,7 @@ use dfdx::shapes::{HasShape, Rank0, Shape};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
 use dfdx::tensor::{Cache, Gradients, Merge, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
-use dfdx::tensor_ops::{Device, ReshapeTo, SumTo, TrySub};
+use dfdx::tensor_ops::{Device, ReshapeTo, SumTo, TryAdd, TryMul, TrySub};
 
 /// A device that runs modules. By default it has no kernels.
 ///
@@ -141,6 +141,18 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
         step.update(factor, values, gradient, velocity);
     }
 
+    /// `x ← α x + β y`.
+    #[doc(hidden)]
+    fn scale_and_add(
+        x: &mut Tensor<(usize,), E, Self>,
+        alpha: E,
+        y: &Tensor<(usize,), E, Self>,
+        beta: E,
+    ) -> Result<(), Self::Err> {
+        *x = x.clone().try_mul(alpha)?.try_add(y.clone().try_mul(beta)?)?;
+        Ok(())
+    }
+
     /// `Σ x²` of elements in memory, in `f64`.
     #[doc(hidden)]
     fn slice_sum_of_squares(elements: &[E]) -> f64 {
@@ -208,9 +220,27 @@ pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 }
 
 #[cfg(feature = "cuda")]
-impl Backend<f32> for Cuda {}
+impl Backend<f32> for Cuda {
+    fn scale_and_add(
+        x: &mut Tensor<(usize,), f32, Self>,
+        alpha: f32,
+        y: &Tensor<(usize,), f32, Self>,
+        beta: f32,
+    ) -> Result<(), Self::Err> {
+        x.try_axpy(alpha, y, beta)
+    }
+}
 #[cfg(feature = "cuda")]
-impl Backend<f64> for Cuda {}
+impl Backend<f64> for Cuda {
+    fn scale_and_add(
+        x: &mut Tensor<(usize,), f64, Self>,
+        alpha: f64,
+        y: &Tensor<(usize,), f64, Self>,
+        beta: f64,
+    ) -> Result<(), Self::Err> {
+        x.try_axpy(alpha, y, beta)
+    }
+}
 #[cfg(all(feature = "cuda", feature = "f16"))]
 impl Backend<AMP<f16>> for Cuda {
     fn sum_of_squares(tensor: Tensor<(usize,), AMP<f16>, Self>) -> Result<SumOnDevice<AMP<f16>, Self>, Self::Err> {

@@ -6,7 +6,7 @@ pub(super) use checks::{check_sizes, check_values};
 pub use options::AttentionOptions;
 pub use scale::AttentionScale;
 
-use super::unnamed::{choose, matmul, matmul_transposed, softmax};
+use super::unnamed::{choose, constant, matmul, matmul_transposed, softmax};
 use super::where_::bool_tensor;
 use super::{MaskFill, OpError, Real, cast, device_error, elementwise, ensure_not_empty};
 use crate::backend::{Arithmetic, Backend, Tape};
@@ -106,8 +106,7 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
         MaskFill::MinValue => E::min_value(),
         MaskFill::Subtract(amount) => cast(-amount),
     };
-    let number = logits.device().try_tensor_from_vec(vec![number], ()).map_err(&error)?.retaped::<T>();
-    let number = number.try_broadcast_like(&shape).map_err(&error)?;
+    let number = constant(OP, number, &shape, logits.device())?;
     let hidden = match mask_fill {
         MaskFill::MinValue => number,
         MaskFill::Subtract(_) => elementwise(OP, Arithmetic::Add, logits.clone(), number)?,

@@ -1,4 +1,4 @@
-use super::gather::{gather_offsets, gather_runs};
+use super::gather::gather_runs;
 use super::unnamed::{Rows, reshape_to};
 use super::{OpError, Real, concat, device_error, ensure_not_empty, linear};
 use crate::backend::{Backend, Tape, WeightTape, weight_on_tape};
@@ -186,7 +186,7 @@ fn channels_last<Out: ConstDim, In: ConstDim, Kernel: ConstDim, E: Real, D: Back
         let (row, column) = (output / (Kernel::SIZE * In::SIZE), output % (Kernel::SIZE * In::SIZE));
         (row * In::SIZE + column % In::SIZE) * Kernel::SIZE + column / In::SIZE
     };
-    gather_offsets(op, weight, (0..Out::SIZE * In::SIZE * Kernel::SIZE).map(offset).collect(), Default::default())
+    gather_runs(op, weight, (0..Out::SIZE * In::SIZE * Kernel::SIZE).map(offset).collect(), 1, Default::default())
 }
 
 /// A linear map of the vectors under each place of the kernel. `runs` has those of one place after the other.

@@ -80,7 +80,7 @@ where
         (outer * len + indices[position / repeats]) * inner + position % inner
     };
     let offsets = (0..to.num_elements()).map(offset).collect();
-    gather_offsets(op, input, offsets, to)
+    gather_runs(op, input, offsets, 1, to)
 }
 
 /// Indices over these axes say what [`gather`] takes from a tensor over `Dims`: they have all axes before `WhichAxis`, an
@@ -161,32 +161,21 @@ pub(crate) fn gather_runs<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tap
     len: usize,
     to: To,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
-    if D::HAS_KERNELS {
-        ensure_not_empty(op, &to)?;
-        return run_kernel(op, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, starts, len)?));
-    }
-    gather_offsets(op, input, run_offsets(&starts, len), to)
-}
-
-fn run_offsets(starts: &[usize], len: usize) -> Vec<usize> {
-    starts.iter().flat_map(|&start| start..start + len).collect()
-}
-
-/// The elements at these offsets of the input in row-major order, as a tensor over `to`.
-pub(super) fn gather_offsets<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    op: &'static str,
-    input: Tensor<Dims, E, D, T>,
-    offsets: Vec<usize>,
-    to: To,
-) -> Result<Tensor<To, E, D, T>, OpError> {
     ensure_not_empty(op, &to)?;
     if D::HAS_KERNELS {
-        return run_kernel(op, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, offsets, 1)?));
+        return run_kernel(op, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, starts, len)?));
     }
-    let (elements, count) = (input.shape().num_elements(), offsets.len());
-    let offsets: Tensor<(usize,), usize, D> =
-        input.device().try_tensor_from_vec(offsets, (count,)).map_err(device_error(op))?;
-    let gathered: Tensor<(usize,), E, D, T> =
-        reshape_to(op, input, (elements,))?.try_gather(offsets).map_err(device_error(op))?;
+    let elements = input.shape().num_elements();
+    // Runs that are rows of the input need one index each; others need one for each element.
+    let are_rows = elements.is_multiple_of(len) && starts.iter().all(|start| start.is_multiple_of(len));
+    let (width, indices): (usize, Vec<usize>) = match are_rows {
+        true => (len, starts.iter().map(|start| start / len).collect()),
+        false => (1, starts.iter().flat_map(|&start| start..start + len).collect()),
+    };
+    let count = indices.len();
+    let indices: Tensor<(usize,), usize, D> =
+        input.device().try_tensor_from_vec(indices, (count,)).map_err(device_error(op))?;
+    let gathered: Tensor<(usize, usize), E, D, T> =
+        reshape_to(op, input, (elements / width, width))?.try_gather(indices).map_err(device_error(op))?;
     reshape_to(op, gathered, to)
 }

@@ -1,11 +1,10 @@
 mod tables;
 
 use super::concat_split::outer_len_inner;
-use super::unnamed::{reshape_to, zip};
-use super::{OpError, Real, cast_all, device_error, ensure_positions, take};
+use super::unnamed::{matmul_2d_transposed, reshape_to, rows, zip};
+use super::{OpError, Real, cast, cast_all, device_error, ensure_positions};
 use crate::backend::{Backend, Tape, rotary_kernel, run_kernel};
-use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, Factor, HasAxis, MaybeSharded, Product, Unchecked, axis};
-use crate::tokens::{Fin, Indices};
+use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, Factor, HasAxis, MaybeSharded, Product, Unchecked};
 use dfdx::shapes::{Axes, Axes2, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, TryAdd, TryMul};
@@ -210,16 +209,17 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     let sequences = shape.num_elements() / (len * columns).max(1);
     let sizes = (Unchecked(sequences), Unchecked(len), Unchecked(vectors), HeadDim::default());
     let (device, input) = (input.device().clone(), reshape_to(OP, input, sizes)?);
-    let all: Vec<Fin<HeadDim>> = Fin::all().collect();
-    let other = |column| rotary.pairs.of_column(column, HeadDim::SIZE).other;
-    let others = Indices::from_fn((HeadDim::default(),), |column| all[other(column)]);
-    let others = take(input.clone(), axis::<HeadDim>(), &others)?;
+    let error = device_error::<D::Err>(OP);
+    // The columns of each pair change places by a product with this matrix: indices would be as many as the elements.
+    let is_other = |i| rotary.pairs.of_column(i / HeadDim::SIZE, HeadDim::SIZE).other == i % HeadDim::SIZE;
+    let swap = (0..HeadDim::SIZE * HeadDim::SIZE).map(|i| cast(f64::from(u8::from(is_other(i))))).collect::<Vec<E>>();
+    let swap = device.try_tensor_from_vec(swap, (sizes.3, sizes.3)).map_err(&error)?.retaped::<T>();
+    let others = reshape_to(OP, matmul_2d_transposed(OP, rows(OP, input.clone())?, swap)?, sizes)?;
     let broadcast = |table: &[f64]| {
         let table: Tensor<(Unchecked, HeadDim), E, D> =
             device.try_tensor_from_vec(cast_all(table), (sizes.1, sizes.3))?;
         table.try_broadcast_like::<_, Axes2<0, 2>>(&sizes)
     };
-    let error = device_error::<D::Err>(OP);
     let (cosines, sines) = (broadcast(&tables.cosines).map_err(&error)?, broadcast(&tables.sines).map_err(&error)?);
     let input = zip(OP, input, cosines, |x, y| x.try_mul(y))?;
     let others = zip(OP, others, sines, |x, y| x.try_mul(y))?;

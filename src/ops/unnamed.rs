@@ -13,7 +13,7 @@ use crate::dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed};
 use crate::mask::bools_of;
 use dfdx::shapes::{Axes4, Axis, Dim, HasShape, Shape};
 use dfdx::tensor::{Merge, Tensor};
-use dfdx::tensor_ops::{ChooseFrom, Device, PermuteTo};
+use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, TryAdd};
 
 /// `compute` of each element by itself.
 pub fn map<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
@@ -133,6 +133,21 @@ pub fn softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E
         return run_kernel(op, shape, T::default(), |tape| Ok(softmax_kernel(D::read(x, tape)?, axis, false)?));
     }
     on_sizes(op, x, |x: Tensor<Four, E, D, T>| x.try_softmax::<Axis<3>>())
+}
+
+/// A number as a tensor.
+pub fn constant<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    number: E,
+    shape: &Dims,
+    device: &D,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    let compute = || match D::HAS_KERNELS {
+        true => device.try_tensor_from_vec(vec![number], ())?.try_broadcast_like(shape),
+        // The gradients of a number that is repeated are added in one place, on a GPU one after the other.
+        false => device.try_zeros_like(shape)?.try_add(number),
+    };
+    Ok(compute().map_err(device_error::<D::Err>(op))?.retaped::<T>())
 }
 
 /// `x` where `mask` holds, `y` elsewhere.

@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::choose};
+use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::{choose, constant}};
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::mask::{AttentionMask, PaddingMask};
@@ -168,8 +168,7 @@ pub trait TensorOrNumber<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> {
 #[diagnostic::do_not_recommend]
 impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for f64 {
     fn into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        let compute = || device.try_tensor_from_vec(vec![cast(self)], ())?.retaped::<T>().try_broadcast_like(shape);
-        compute().map_err(device_error::<D::Err>(op))
+        constant(op, cast(self), shape, device)
     }
 }
 

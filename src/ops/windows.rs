@@ -1,5 +1,5 @@
 use super::concat_split::{outer_len_inner, sizes};
-use super::gather::gather_offsets;
+use super::gather::gather_runs;
 use super::select::shape_of_sizes;
 use super::{OpError, Real};
 use crate::backend::{Backend, Tape};
@@ -62,5 +62,5 @@ where
         let (outer, start) = (first / (count * inner), first / inner % count);
         (outer * len + start + in_window) * inner + first % inner
     };
-    gather_offsets(OP, input, (0..out.num_elements()).map(offset).collect(), out)
+    gather_runs(OP, input, (0..out.num_elements()).map(offset).collect(), 1, out)
 }
