@@ -24,11 +24,9 @@ struct Settings {
     /// The token of each language, by its text.
     lang_to_id: BTreeMap<String, usize>,
     /// What no text has.
-    #[serde(default)]
-    suppress_tokens: Vec<usize>,
+    suppress_tokens: Option<Vec<usize>>,
     /// What no text begins with.
-    #[serde(default)]
-    begin_suppress_tokens: Vec<usize>,
+    begin_suppress_tokens: Option<Vec<usize>>,
 }
 
 /// Which tokens a text is made of.
@@ -55,13 +53,14 @@ impl<V: ConstDim> Rules<V> {
             .map_err(Box::<dyn Error>::from)
             .and_then(|_| Ok(serde_json::from_slice(&bytes)?))
             .map_err(|error| format!("{}: {error}", path.display()))?;
+        let suppressed = settings.suppress_tokens.unwrap_or_default();
         let without = |suppressed: &[usize]| {
             Sampler::greedy().restrict_to(tokenizer.tokens().filter(|token| !suppressed.contains(&token.value())))
         };
         let languages = settings.lang_to_id.into_iter().map(|(text, id)| Ok((text, Fin::new(id)?)));
         Ok(Self {
-            first: without(&[settings.suppress_tokens.clone(), settings.begin_suppress_tokens].concat()),
-            others: without(&settings.suppress_tokens),
+            first: without(&[suppressed.clone(), settings.begin_suppress_tokens.unwrap_or_default()].concat()),
+            others: without(&suppressed),
             ends: eos_token_ids(folder)?,
             languages: languages.collect::<Result<_, Box<dyn Error>>>()?,
         })

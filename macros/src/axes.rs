@@ -17,7 +17,7 @@ pub struct Axis {
 
 impl Axis {
     fn new(ty: Type) -> Result<Self> {
-        let name = spelling(ty.to_token_stream());
+        let name = spelling(ungrouped(&ty).to_token_stream());
         match ungrouped(&ty) {
             Type::Tuple(tuple) if tuple.elems.len() > 1 => {
                 let names = tuple.elems.iter().map(|axis| spelling(axis.to_token_stream()));

@@ -33,8 +33,10 @@ impl Options {
                 Some("conventions") => &mut options.conventions,
                 _ => return Err(option.error("a module has the options `output = Dim` and `conventions = Type`")),
             };
-            *place = Some(option.value()?.parse()?);
-            Ok(())
+            match place.replace(option.value()?.parse()?) {
+                None => Ok(()),
+                Some(_) => Err(option.error("a module has this option once")),
+            }
         });
         parser.parse2(tokens)?;
         Ok(options)

@@ -128,7 +128,7 @@ macro_rules! dims {
         $crate::dims!($($rest)*);
     };
 
-    ($(#[$meta:meta])* $vis:vis $name:ident: Sum<$left:ty, $right:ty>; $($rest:tt)*) => {
+    ($(#[$meta:meta])* $vis:vis $name:ident: Sum<$left:ty, $right:ty $(,)?>; $($rest:tt)*) => {
         $crate::dims! {
             $(#[$meta])*
             $vis $name = <$crate::dims::Sum<$left, $right> as $crate::__private::DfdxConstDim>::SIZE;

@@ -7,6 +7,11 @@ mod encoders;
 
 use crate::weights::ConfigField;
 
+/// A number, which may be absent if it is the default of `transformers`.
+fn number_or_default(name: &'static str, number: f64, default: f64) -> ConfigField {
+    or_absent_if(number == default, ConfigField::number(name, number))
+}
+
 /// A field that may be absent if the default of `transformers` is the value of the model.
 fn or_absent_if(is_default: bool, field: ConfigField) -> ConfigField {
     if is_default { field.or_absent() } else { field }

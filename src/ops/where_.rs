@@ -1,4 +1,7 @@
-use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::{choose, constant}};
+use super::{
+    OpError, Real, cast, device_error, ensure_not_empty,
+    unnamed::{choose, constant},
+};
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::mask::{AttentionMask, PaddingMask};

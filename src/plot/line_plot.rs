@@ -1,5 +1,9 @@
 use super::{COLOURS, FONT, MARK_COLOUR, Plot, PlotError, format_short, is_drawable, min_max, to_f64};
-use crate::{backend::Backend, dims::Dim, ops::Real};
+use crate::{
+    backend::{Backend, elements_of},
+    dims::Dim,
+    ops::Real,
+};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::coord::Shift;
 use plotters::prelude::{ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement, TextStyle, WHITE};
@@ -71,7 +75,7 @@ impl LinePlot {
         columns: Range<usize>,
     ) -> Self {
         let (_, width) = *matrix.shape();
-        let values = matrix.as_vec();
+        let values = elements_of(matrix);
         let line = |column: usize| Line {
             name: format!("dimension {column}"),
             points: values

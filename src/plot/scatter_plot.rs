@@ -1,5 +1,9 @@
 use super::{COLOURS, FONT, Plot, PlotError, eigen::symmetric_eigen, format_short, is_drawable, min_max, to_f64};
-use crate::{backend::Backend, dims::Dim, ops::Real};
+use crate::{
+    backend::{Backend, elements_of},
+    dims::Dim,
+    ops::Real,
+};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::coord::Shift;
 use plotters::prelude::{BLACK, ChartBuilder, Circle, Color, DrawingArea, DrawingBackend, EmptyElement, Text, WHITE};
@@ -52,7 +56,7 @@ impl ScatterPlot {
         names: &[String],
     ) -> Self {
         let width = matrix.shape().1.size().max(1);
-        let values: Vec<f64> = matrix.as_vec().iter().map(to_f64).collect();
+        let values: Vec<f64> = elements_of(matrix).iter().map(to_f64).collect();
         let rows: Vec<&[f64]> = values.chunks(width).take(names.len()).collect();
         let means: Vec<f64> =
             (0..width).map(|i| rows.iter().map(|row| row[i]).sum::<f64>() / rows.len().max(1) as f64).collect();

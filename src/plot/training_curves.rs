@@ -1,4 +1,4 @@
-use super::{Line, LinePlot, PlotError, min_max};
+use super::{Line, LinePlot, Plot, PlotError, min_max};
 use crate::{escape::escape, files::read_bounded, train::Metrics};
 use serde_json::{Map, Value};
 use std::{collections::HashMap, path::Path};
@@ -40,7 +40,8 @@ pub fn training_curves(metrics: &Path) -> Result<Vec<LinePlot>, PlotError> {
         }
         let is_log = y == "loss" && 0.0 < min && min * 100.0 < max;
         let marks = (Metrics::RESUMED.into(), resumed.clone());
-        (min <= max).then(|| LinePlot { title: title.into(), x: "step".into(), y: y.into(), is_log, lines, marks })
+        Some(LinePlot { title: title.into(), x: "step".into(), y: y.into(), is_log, lines, marks })
+            .filter(Plot::has_values)
     };
     let plots = [
         plot("Loss", "loss", |name| name.ends_with("loss")),

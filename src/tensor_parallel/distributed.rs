@@ -1,4 +1,5 @@
 use super::{DistributedError, parameter_sharding::parameter_shardings};
+use crate::backend::elements_of;
 use crate::model_tensors::ViewPath;
 use crate::nn::Module;
 use crate::ops::{OpError, device_error};
@@ -244,7 +245,7 @@ where
         let draw = || {
             let mut parameter = self.device.try_zeros_like(&options.shape)?;
             (options.reset)(&mut parameter)?;
-            Ok(parameter.as_vec())
+            Ok(elements_of(&parameter))
         };
         (self.keep)(path, draw().map_err(device_error::<D::Err>("build"))?)?;
         Ok(None)

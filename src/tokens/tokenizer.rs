@@ -87,7 +87,7 @@ pub struct Tokenizer<V> {
 
 impl<V: ConstDim> Tokenizer<V> {
     /// Reads a `tokenizer.json` of all tokens of `V`. A table may have up to 127 rows more: some models round their number
-    /// up.
+    /// up. Added tokens may be beyond the table, such as that of images in Gemma 3: a text with one of them is an error.
     ///
     /// Texts are neither cut nor padded, whatever the file says: the length of a sequence is in its type. The file may
     /// have 2 MB and 200 bytes for each token of `V`, and a token 1,000 bytes. Reading it takes at most 200 MB and 20 kB for
@@ -147,10 +147,15 @@ impl<V: ConstDim> Tokenizer<V> {
             Ok(tokenizer)
         };
         let tokenizer = catch_panic(parse).map_err(format_error)?;
-        let size = tokenizer.get_vocab(true).into_values().max().map_or(0, |highest| highest as usize + 1);
-        if size > V::SIZE {
-            return Err(vocabulary_error::<V>(path, size));
+        let size_of = |with_added| {
+            let ids = tokenizer.get_vocab(with_added).into_values();
+            ids.max().map_or(0, |highest| highest as usize + 1)
+        };
+        let without_added = size_of(false);
+        if without_added > V::SIZE {
+            return Err(vocabulary_error::<V>(path, without_added));
         }
+        let size = size_of(true).min(V::SIZE);
         let model = file.model;
         let unknown = model.unk_token.and_then(|token| tokenizer.token_to_id(&token)).or(model.unk_id);
         Ok(Self { tokenizer, unknown, size, vocab: PhantomData })
@@ -180,7 +185,7 @@ impl<V: ConstDim> Tokenizer<V> {
         let mut is_encoded = vec![false; text.len()];
         for ((&id, &(start, end)), &is_special) in encoding.get_ids().iter().zip(encoding.get_offsets()).zip(is_special)
         {
-            if Some(id) == self.unknown && is_special == 0 {
+            if Some(id) == self.unknown && is_special == 0 || id as usize >= V::SIZE {
                 return Err(TokenizerError::Unknown {
                     text: text.get(start..end).unwrap_or(text).into(),
                     index: start,
@@ -195,7 +200,7 @@ impl<V: ConstDim> Tokenizer<V> {
         {
             return Err(TokenizerError::Unknown { text: character.into(), index });
         }
-        // Every token of the tokenizer is below `size`, which is at most that of `V`.
+        // All are tokens of `V`, as was checked above.
         Ok(encoding.get_ids().iter().filter_map(|&id| Fin::new(id as usize).ok()).collect())
     }
 

@@ -41,15 +41,23 @@ pub struct ConfigField {
     other_name: Option<&'static str>,
     expected: Expected,
     may_be_absent: bool,
+    may_be_absent_beside: Option<&'static str>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Expected {
-    Size { size: usize, dim: String },
-    Number(f64),
+    /// A list of sizes may have it as the element `index`.
+    Size {
+        size: usize,
+        dim: String,
+        index: Option<usize>,
+    },
+    Numbers(Vec<f64>),
     Texts(&'static [&'static str]),
     List(Vec<&'static str>),
     Flag(bool),
+    /// The fields of this other object, or some of them.
+    Repeated(&'static str),
     Absent,
 }
 
@@ -57,13 +65,19 @@ impl ConfigField {
     /// The field is the size of the dimension `Size`.
     #[must_use]
     pub fn dim<Size: ConstDim>(name: &'static str) -> Self {
-        Self::new(name, Expected::Size { size: Size::SIZE, dim: format!("{:?}", Size::default()) })
+        Self::new(name, Expected::Size { size: Size::SIZE, dim: format!("{:?}", Size::default()), index: None })
     }
 
     /// The field is this number.
     #[must_use]
     pub fn number(name: &'static str, number: f64) -> Self {
-        Self::new(name, Expected::Number(number))
+        Self::one_of(name, [number])
+    }
+
+    /// The field is one of these numbers, which mean the same.
+    #[must_use]
+    pub fn one_of(name: &'static str, numbers: impl IntoIterator<Item = f64>) -> Self {
+        Self::new(name, Expected::Numbers(numbers.into_iter().collect()))
     }
 
     /// The field is one of these texts, which mean the same.
@@ -90,10 +104,31 @@ impl ConfigField {
         Self::new(name, Expected::Absent).or_absent()
     }
 
+    /// The field is missing, null, or an object that repeats fields of the object `other`.
+    #[must_use]
+    pub fn repeats(name: &'static str, other: &'static str) -> Self {
+        Self::new(name, Expected::Repeated(other)).or_absent()
+    }
+
     /// A missing or null field means this value.
     #[must_use]
     pub fn or_absent(self) -> Self {
         Self { may_be_absent: true, ..self }
+    }
+
+    /// The field may be missing or null if this other one, which means the same, is there.
+    #[must_use]
+    pub fn or_absent_beside(self, name: &'static str) -> Self {
+        Self { may_be_absent_beside: Some(name), ..self }
+    }
+
+    /// In a list of several sizes, such as a height and a width, that of the dimension is element `index`, from 0.
+    #[must_use]
+    pub fn or_element(mut self, index: usize) -> Self {
+        if let Expected::Size { index: place, .. } = &mut self.expected {
+            *place = Some(index);
+        }
+        self
     }
 
     /// Files of other versions of `transformers` have another name for the field. If a file has both, both are
@@ -104,7 +139,7 @@ impl ConfigField {
     }
 
     fn new(name: &'static str, expected: Expected) -> Self {
-        Self { name, other_name: None, expected, may_be_absent: false }
+        Self { name, other_name: None, expected, may_be_absent: false, may_be_absent_beside: None }
     }
 
     fn names(&self) -> impl Iterator<Item = &'static str> {
@@ -115,7 +150,18 @@ impl ConfigField {
     fn difference(&self, config: &Value) -> Option<String> {
         let mut found = self.names().filter_map(|name| Some((name, lookup(config, name)?))).peekable();
         if found.peek().is_none() {
-            return (!self.may_be_absent).then(|| format!("`{}` is absent, not {}", self.name, self.expected));
+            let is_beside = |name| lookup(config, name).is_some();
+            let may_be_absent = self.may_be_absent || self.may_be_absent_beside.is_some_and(is_beside);
+            return (!may_be_absent).then(|| format!("`{}` is absent, not {}", self.name, self.expected));
+        }
+        if let Expected::Repeated(other) = self.expected {
+            let (_, value) = found.next()?;
+            let Some(fields) = value.as_object() else { return Some(format!("`{}` is not an object", self.name)) };
+            let other_value = |field: &str| lookup(config, other)?.get(field);
+            let (field, value) =
+                fields.iter().find(|(field, value)| other_value(field).is_some_and(|it| it != *value))?;
+            let [field, value] = [field, &value.to_string()].map(|text| escape(text));
+            return Some(format!("`{}.{field}` is {value}, not as in `{other}`", self.name));
         }
         // A file may have both names. The values may differ.
         let (name, value) = found.find(|(_, value)| !self.expected.is(value))?;
@@ -126,16 +172,20 @@ impl ConfigField {
 impl Expected {
     fn is(&self, value: &Value) -> bool {
         match self {
-            Self::Size { size, .. } => value.as_u64() == Some(*size as u64),
-            Self::Number(number) => {
-                value.as_f64().is_some_and(|found| (found - number).abs() <= TOLERANCE * number.abs())
+            Self::Size { size, index, .. } => {
+                let element = index.and_then(|index| value.get(index)).unwrap_or(value);
+                element.as_u64() == Some(*size as u64)
+            }
+            Self::Numbers(numbers) => {
+                let is = |found: f64| numbers.iter().any(|number| (found - number).abs() <= TOLERANCE * number.abs());
+                value.as_f64().is_some_and(is)
             }
             Self::Texts(texts) => value.as_str().is_some_and(|found| texts.contains(&found)),
             Self::List(texts) => value
                 .as_array()
                 .is_some_and(|found| found.iter().map(Value::as_str).eq(texts.iter().copied().map(Some))),
             Self::Flag(flag) => value.as_bool() == Some(*flag),
-            Self::Absent => false,
+            Self::Repeated(_) | Self::Absent => false,
         }
     }
 }
@@ -144,10 +194,11 @@ impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Size { dim, .. } => f.write_str(dim),
-            Self::Number(number) => write!(f, "{number:?}"),
+            Self::Numbers(numbers) => write!(f, "{}", numbers.iter().map(|number| format!("{number:?}")).join(" or ")),
             Self::Texts(texts) => write!(f, "{}", texts.iter().map(|text| format!("{text:?}")).join(" or ")),
             Self::List(texts) => write!(f, "[{}]", texts.iter().map(|text| format!("{text:?}")).join(",")),
             Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Repeated(other) => write!(f, "as in `{other}`"),
             Self::Absent => f.write_str("absent"),
         }
     }

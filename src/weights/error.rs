@@ -45,6 +45,9 @@ pub enum LoadError {
     /// The file has a tensor that the model lacks.
     #[error("`{}` is in the file but not in the model", escape(tensor))]
     Unexpected { tensor: String },
+    /// A tensor is no copy of another one, although the model has one parameter for both: tied weights.
+    #[error("`{}` is not equal to `{}`, but the model has one weight for both", escape(tensor), escape(original))]
+    OtherCopy { tensor: String, original: String },
     /// The elements of a tensor have another type.
     #[error("`{tensor}` should hold {expected:?} but holds {found:?}")]
     Dtype { tensor: String, expected: Dtype, found: Dtype },

@@ -4,7 +4,7 @@ use super::{LoadError, decode_elements, first_non_finite, is_readable};
 use crate::files::ensure_regular_file;
 use crate::ranks::Element;
 use crc32fast::Hasher;
-use safetensors::tensor::TensorInfo;
+use safetensors::{Dtype, tensor::TensorInfo};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Debug};
 use std::io::{Read, Seek, SeekFrom};
@@ -105,11 +105,33 @@ impl TensorFile {
     /// Reads all elements of a tensor that the file has, compares its checksum, and records that part `part` of
     /// `parts` is used.
     pub fn elements<E: Element>(&mut self, name: &str, (part, parts): (usize, usize)) -> Result<Vec<E>, LoadError> {
-        let Some(TensorInfo { dtype, shape, data_offsets: (begin, end) }) = self.tensor(name) else {
+        let Some(tensor) = self.tensor(name) else {
             return Ok(Vec::new());
         };
+        let mut elements = Vec::with_capacity(tensor.shape.iter().product());
+        let found = self.read_bytes(&tensor, |bytes| decode_elements(bytes, tensor.dtype, &mut elements))?;
+        let checksum = self.header.checksums.as_ref().and_then(|checksums| checksums.get(name));
+        if checksum.is_some_and(|&checksum| found != checksum) {
+            return Err(LoadError::Checksum { tensor: name.into() });
+        }
+        self.parts_read.entry(name.into()).or_default().insert((parts, part));
+        Ok(elements)
+    }
+
+    /// The dtype, the sizes and the checksum of a tensor that the file has, which counts as read.
+    pub fn checksum(&mut self, name: &str) -> Result<(Dtype, Vec<usize>, u32), LoadError> {
+        let Some(tensor) = self.tensor(name) else {
+            return Err(LoadError::Unexpected { tensor: name.into() });
+        };
+        self.parts_read.entry(name.into()).or_default().insert((1, 1));
+        let checksum = self.read_bytes(&tensor, |_| {})?;
+        Ok((tensor.dtype, tensor.shape, checksum))
+    }
+
+    /// Reads the bytes of a tensor in chunks of whole elements, and returns their checksum.
+    fn read_bytes(&mut self, tensor: &TensorInfo, mut use_chunk: impl FnMut(&[u8])) -> Result<u32, LoadError> {
+        let (begin, end) = tensor.data_offsets;
         let start = header::LEN_BYTES + self.header.len_bytes + begin as u64;
-        let mut elements = Vec::with_capacity(shape.iter().product());
         let mut hasher = Hasher::new();
         let mut read = || {
             self.file.seek(SeekFrom::Start(start))?;
@@ -118,22 +140,22 @@ impl TensorFile {
                 let bytes = &mut bytes[..CHUNK_LEN_BYTES.min(end - position)];
                 self.file.read_exact(bytes)?;
                 hasher.update(bytes);
-                decode_elements(bytes, dtype, &mut elements);
+                use_chunk(bytes);
             }
             Ok(())
         };
         read().map_err(|source| LoadError::Read { path: self.path.clone(), source })?;
-        let checksum = self.header.checksums.as_ref().and_then(|checksums| checksums.get(name));
-        if checksum.is_some_and(|&checksum| hasher.finalize() != checksum) {
-            return Err(LoadError::Checksum { tensor: name.into() });
-        }
-        self.parts_read.entry(name.into()).or_default().insert((parts, part));
-        Ok(elements)
+        Ok(hasher.finalize())
     }
 
     /// The names of the tensors.
     pub fn names(&self) -> Vec<String> {
         self.header.tensors.offset_keys()
+    }
+
+    /// The names of the tensors of which nothing was read.
+    pub fn unread(&self) -> Vec<String> {
+        self.names().into_iter().filter(|name| !self.parts_read.contains_key(name)).collect()
     }
 
     /// Checks that each tensor was read, as a whole or in all its parts, or is ignored. The error names

@@ -102,6 +102,7 @@ where
 {
     files.files().iter().try_for_each(compare_conventions::<Model>)?;
     let model = load_from("", device, &mut |expected| names.read(files, expected))?;
+    names.compare_copies(files)?;
     files.ensure_all_read(|tensor| names.ignores(tensor))?;
     Ok(model)
 }

@@ -1,6 +1,6 @@
 use super::{LoadError, TensorFile, index::Index};
 use crate::ranks::Element;
-use safetensors::tensor::TensorInfo;
+use safetensors::{Dtype, tensor::TensorInfo};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -73,6 +73,17 @@ impl Shards {
             Some(file) => file.elements(name, part),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// The names of the tensors that were not read.
+    pub fn unread(&self) -> Vec<String> {
+        self.files.iter().flat_map(TensorFile::unread).collect()
+    }
+
+    /// The dtype, the sizes and the checksum of a tensor, which counts as read; `None` if there is none.
+    pub fn checksum(&mut self, name: &str) -> Result<Option<(Dtype, Vec<usize>, u32)>, LoadError> {
+        let file = self.files.iter_mut().find(|file| file.tensor(name).is_some());
+        file.map(|file| file.checksum(name)).transpose()
     }
 
     /// [`TensorFile::ensure_all_read`] of each file.

@@ -3,8 +3,8 @@
 use super::syntax::{argument, is_plain_value, take};
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Error, Expr, Result, Type, parse_quote_spanned};
+use syn::{ext::IdentExt, spanned::Spanned};
 
 /// What is wrong with a field of a plain type.
 const PLAIN_VALUE: &str =
@@ -13,6 +13,8 @@ const PLAIN_VALUE: &str =
 /// A field of a module.
 pub struct Field {
     pub name: Ident,
+    /// The name of its parameters in files: that of `r#type` is `type`.
+    text: String,
     pub ty: Type,
     kind: Kind,
     /// For an `Option`: the constant that says whether it is `Some`.
@@ -31,6 +33,10 @@ enum Kind {
 impl Field {
     /// Reads a field, and takes away the attributes that only a module has.
     pub fn take(field: &mut syn::Field) -> Result<Self> {
+        if let Some(condition) = field.attrs.iter().find(|attribute| attribute.path().is_ident("cfg")) {
+            let message = "a field of a module is there in every build: make it an `Option` with `#[some_if(cfg!(…))]`";
+            return Err(Error::new_spanned(condition, message));
+        }
         let init = take(&mut field.attrs, "param")?;
         let flag = take(&mut field.attrs, "some_if")?;
         let count = take(&mut field.attrs, "layers")?;
@@ -76,13 +82,13 @@ impl Field {
             _ => return Err(Error::new_spanned(&field.ident, "`#[layers(count)]` stands alone")),
         };
         let name = field.ident.clone().ok_or_else(|| Error::new_spanned(&field.ty, "a field has a name"))?;
-        Ok(Self { name, ty: field.ty.clone(), kind, flag })
+        let text = name.unraw().to_string();
+        Ok(Self { name, text, ty: field.ty.clone(), kind, flag })
     }
 
     /// Calls the visitor; an `Option` of the field, or an error.
     pub fn visit(&self, visitor: &Ident, dtype: &Ident, device: &Ident, precision: Option<&Ident>) -> TokenStream {
-        let name = &self.name;
-        let span = self.ty.span();
+        let (name, text, span) = (&self.name, &self.text, self.ty.span());
         let [get, get_mut] = match self.flag {
             None => [quote_spanned!(span=> &module.#name), quote_spanned!(span=> &mut module.#name)],
             Some(_) => ["as_ref", "as_mut"].map(|convert| {
@@ -106,7 +112,7 @@ impl Field {
                         &mut ::typed_transformer::__private::Tensor<#shape, #dtype, #device>,
                     ) -> ::core::result::Result<(), _> = #init;
                     #visitor.visit_tensor(
-                        ::core::stringify!(#name),
+                        #text,
                         |module| #tensor,
                         |module| #tensor_mut,
                         <#shape as ::typed_transformer::__private::ParamShape>::options(init),
@@ -115,7 +121,7 @@ impl Field {
             }
             Kind::Module(module) => quote_spanned! {span=>
                 #visitor.visit_module::<#module, _, _>(
-                    ::core::stringify!(#name),
+                    #text,
                     |module| #get,
                     |module| #get_mut,
                 )?
@@ -126,7 +132,7 @@ impl Field {
                     let mut layers = ::core::option::Option::Some(::std::vec::Vec::with_capacity(count));
                     for i in 0..count {
                         let layer = #visitor.visit_module::<#layer, _, _>(
-                            &::std::format!("{}.{i}", ::core::stringify!(#name)),
+                            &::std::format!("{}.{i}", #text),
                             move |module| &module.#name[i],
                             move |module| &mut module.#name[i],
                         )?;
@@ -161,7 +167,7 @@ impl Field {
 
     /// The field, read from a source of tensors.
     pub fn load(&self, source: &Ident, path: &Ident, dtype: &Ident, device: &Ident) -> TokenStream {
-        let (name, span) = (&self.name, self.ty.span());
+        let (text, span) = (&self.text, self.ty.span());
         let load = |ty: &Type, name: TokenStream| {
             quote_spanned! {span=>
                 <#ty as ::typed_transformer::weights::Loadable<#dtype, #device>>::load_from(
@@ -172,7 +178,7 @@ impl Field {
         };
         let loaded = match &self.kind {
             Kind::Layers { count, layer } => {
-                let load = load(layer, quote!(&::std::format!("{}.{i}", ::core::stringify!(#name))));
+                let load = load(layer, quote!(&::std::format!("{}.{i}", #text)));
                 return quote_spanned!(span=> {
                     let count = #count;
                     let mut layers = ::std::vec::Vec::with_capacity(count);
@@ -182,11 +188,11 @@ impl Field {
                     layers
                 });
             }
-            Kind::Module(ty) => load(ty, quote!(::core::stringify!(#name))),
+            Kind::Module(ty) => load(ty, quote!(#text)),
             Kind::Param { shape, is_weight: false, .. } => quote_spanned! {span=>
                 <#shape as ::typed_transformer::__private::ParamShape>::load::<#dtype, #device>(
                     #source,
-                    &::typed_transformer::__private::child_path(#path, ::core::stringify!(#name)),
+                    &::typed_transformer::__private::child_path(#path, #text),
                 )?
             },
             Kind::Param { .. } => {
@@ -194,7 +200,7 @@ impl Field {
                     Some(_) => argument(&self.ty, "Option", "").unwrap_or(&self.ty),
                     None => &self.ty,
                 };
-                load(ty, quote!(::core::stringify!(#name)))
+                load(ty, quote!(#text))
             }
         };
         match &self.flag {
@@ -222,10 +228,10 @@ impl Field {
 
     /// Adds a parameter to the row of its module.
     pub fn describe_parameter(&self, row: &Ident) -> TokenStream {
-        let (Kind::Param { shape, .. }, name) = (&self.kind, &self.name) else { return TokenStream::new() };
+        let (Kind::Param { shape, .. }, text) = (&self.kind, &self.text) else { return TokenStream::new() };
         self.if_some(quote! {
             #row.parameters.push((
-                ::core::stringify!(#name),
+                #text,
                 <#shape as ::typed_transformer::__private::ParamShape>::describe(),
             ));
             #row.count += <#shape as ::typed_transformer::__private::ParamShape>::NUM_ELEMENTS;
@@ -234,7 +240,7 @@ impl Field {
 
     /// Adds the rows of a submodule.
     pub fn describe_child(&self, path: &Ident, rows: &Ident) -> TokenStream {
-        let name = &self.name;
+        let text = &self.text;
         let describe = |module: &Type, name: TokenStream| {
             quote! {
                 <#module as ::typed_transformer::nn::Module>::describe(
@@ -245,9 +251,9 @@ impl Field {
         };
         self.if_some(match &self.kind {
             Kind::Param { .. } => return TokenStream::new(),
-            Kind::Module(module) => describe(module, quote!(::core::stringify!(#name))),
+            Kind::Module(module) => describe(module, quote!(#text)),
             Kind::Layers { count, layer } => {
-                let describe = describe(layer, quote!(&::std::format!("{}.{i}", ::core::stringify!(#name))));
+                let describe = describe(layer, quote!(&::std::format!("{}.{i}", #text)));
                 quote! {
                     let count = #count;
                     for i in 0..count { #describe }

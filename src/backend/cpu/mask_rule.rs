@@ -40,7 +40,7 @@ impl Band {
         let window = self.window.unwrap_or(usize::MAX);
         let start = (position + 1).saturating_sub(window);
         let end = position.saturating_add(if self.is_causal { 1 } else { window });
-        start.min(keys)..end.min(keys)
+        start.min(keys)..end.max(start).min(keys)
     }
 }
 

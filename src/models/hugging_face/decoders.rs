@@ -1,6 +1,6 @@
 //! The models that are decoders.
 
-use super::or_absent_if;
+use super::{number_or_default, or_absent_if};
 use crate::models::gemma3::{Gemma3, Gemma3Config};
 use crate::models::gpt2::{Gpt2, Gpt2Config};
 use crate::models::llama::{Llama, LlamaConfig, Norms};
@@ -30,6 +30,7 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt
         layers.{n}.feed_forward.output.weight = transformer.h.{n}.mlp.c_proj.weight [in out -> out in]
         layers.{n}.feed_forward.output.bias = transformer.h.{n}.mlp.c_proj.bias
         norm.{p} = transformer.ln_f.{p}
+        copy lm_head.weight of transformer.wte.weight
         ignore *.attn.bias
         ignore *.attn.masked_bias
     ";
@@ -45,8 +46,8 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt
             ConfigField::dim::<Config::NumHeads>("n_head"),
             or_absent_if(Config::HiddenDim::SIZE == 4 * Config::EmbedDim::SIZE, hidden),
             ConfigField::dim::<Config::NumLayers>("n_layer"),
-            ConfigField::number("layer_norm_epsilon", Config::NORM_EPSILON),
-            ConfigField::text("activation_function", &["gelu_new", "gelu_pytorch_tanh"]),
+            number_or_default("layer_norm_epsilon", Config::NORM_EPSILON, 1e-5),
+            ConfigField::text("activation_function", &["gelu_new", "gelu_pytorch_tanh"]).or_absent(),
             ConfigField::flag("scale_attn_weights", true).or_absent(),
             ConfigField::flag("scale_attn_by_inverse_layer_idx", false).or_absent(),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
@@ -69,6 +70,7 @@ const LLAMA_NAMES: &str = "
     layers.{n}.feed_forward.output = model.layers.{n}.mlp.down_proj.weight
     norm = model.norm.weight
     logit = lm_head.weight
+    copy lm_head.weight of model.embed_tokens.weight
     ignore *.rotary_emb.inv_freq
 ";
 
@@ -88,6 +90,7 @@ const OLMO2_NAMES: &str = "
     layers.{n}.feed_forward_norm = model.layers.{n}.post_feedforward_layernorm.weight
     norm = model.norm.weight
     logit = lm_head.weight
+    copy lm_head.weight of model.embed_tokens.weight
 ";
 
 #[diagnostic::do_not_recommend]
@@ -96,14 +99,15 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ll
         Norms::Before | Norms::BeforeAndInHeads => LLAMA_NAMES,
         Norms::After => OLMO2_NAMES,
     };
+    const PREFIX: &'static str = "model.";
 
     fn config() -> Vec<ConfigField> {
-        let (model_type, key_value_heads, head_dim) = match Config::NORMS {
-            Norms::Before => (&["llama"], Config::NumHeads::SIZE, None),
-            Norms::BeforeAndInHeads => (&["qwen3"], 32, Some(128)),
-            Norms::After => (&["olmo2"], Config::NumHeads::SIZE, None),
+        let (model_type, key_value_heads, head_dim, epsilon) = match Config::NORMS {
+            Norms::Before => (&["llama"], Config::NumHeads::SIZE, None, 1e-6),
+            Norms::BeforeAndInHeads => (&["qwen3"], 32, Some(128), 1e-6),
+            Norms::After => (&["olmo2"], Config::NumHeads::SIZE, None, 1e-5),
         };
-        let mut fields = llama_fields::<Config>(key_value_heads, 10_000.0, head_dim);
+        let mut fields = llama_fields::<Config>(key_value_heads, 10_000.0, head_dim, epsilon);
         fields.push(ConfigField::text("model_type", model_type));
         fields.push(ConfigField::flag("attention_bias", false).or_absent());
         match Config::NORMS {
@@ -125,13 +129,14 @@ fn llama_fields<Config: LlamaConfig>(
     default_key_value_heads: usize,
     default_rope_theta: f64,
     default_head_dim: Option<usize>,
+    default_norm_epsilon: f64,
 ) -> Vec<ConfigField> {
     let is_head_dim = match default_head_dim {
         Some(size) => Config::HeadDim::SIZE == size,
         None => Config::NumHeads::SIZE * Config::HeadDim::SIZE == Config::EmbedDim::SIZE,
     };
     let heads = ConfigField::dim::<Config::NumKeyValueHeads>("num_key_value_heads");
-    let theta = ConfigField::number("rope_theta", Config::ROTARY.base).also_called("rope_parameters.rope_theta");
+    let theta = number_or_default("rope_theta", Config::ROTARY.base, default_rope_theta);
     let mut fields = vec![
         ConfigField::dim::<Config::VocabSize>("vocab_size"),
         ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings"),
@@ -141,9 +146,9 @@ fn llama_fields<Config: LlamaConfig>(
         ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
         or_absent_if(Config::NumKeyValueHeads::SIZE == default_key_value_heads, heads),
         or_absent_if(is_head_dim, ConfigField::dim::<Config::HeadDim>("head_dim")),
-        ConfigField::number("rms_norm_eps", Config::NORM_EPSILON),
-        ConfigField::text("hidden_act", &["silu"]),
-        or_absent_if(Config::ROTARY.base == default_rope_theta, theta),
+        number_or_default("rms_norm_eps", Config::NORM_EPSILON, default_norm_epsilon),
+        ConfigField::text("hidden_act", &["silu"]).or_absent(),
+        theta.also_called("rope_parameters.rope_theta"),
         or_absent_if(!Config::TIED_LOGITS, ConfigField::flag("tie_word_embeddings", Config::TIED_LOGITS)),
     ];
     fields.extend(scaling_fields(Config::ROTARY));
@@ -190,10 +195,12 @@ impl<Config: MixtralConfig, E: Real, D: Device<E>, P: Precision> Pretrained for 
         layers.{n}.mixture.experts.{m}.output = model.layers.{n}.block_sparse_moe.experts.{m}.w2.weight
         norm = model.norm.weight
         logit = lm_head.weight
+        copy lm_head.weight of model.embed_tokens.weight
     ";
+    const PREFIX: &'static str = "model.";
 
     fn config() -> Vec<ConfigField> {
-        let mut fields = llama_fields::<Config>(8, 1_000_000.0, None);
+        let mut fields = llama_fields::<Config>(8, 1_000_000.0, None, 1e-5);
         fields.push(ConfigField::text("model_type", &["mixtral"]));
         fields.push(ConfigField::dim::<Config::NumExperts>("num_local_experts"));
         fields.push(ConfigField::dim::<Config::ExpertsPerToken>("num_experts_per_tok"));
@@ -220,14 +227,15 @@ impl<Config: Gemma3Config, E: Real, D: Device<E>, P: Precision> Pretrained for G
         layers.{n}.feed_forward.output = model.layers.{n}.mlp.down_proj.weight
         layers.{n}.transformed_norm = model.layers.{n}.post_feedforward_layernorm.weight
         norm = model.norm.weight
-        ignore lm_head.weight
+        copy lm_head.weight of model.embed_tokens.weight
     ";
+    const PREFIX: &'static str = "model.";
 
     fn config() -> Vec<ConfigField> {
         let layer_type = |layer| if Config::is_global(layer) { "full_attention" } else { "sliding_attention" };
         let types = ConfigField::list("layer_types", (0..Config::NumLayers::SIZE).map(layer_type));
-        let global = ConfigField::number("rope_theta", Config::GLOBAL_ROTARY.base);
-        let local = ConfigField::number("rope_local_base_freq", Config::LOCAL_ROTARY.base);
+        let global = number_or_default("rope_theta", Config::GLOBAL_ROTARY.base, 1_000_000.0);
+        let local = number_or_default("rope_local_base_freq", Config::LOCAL_ROTARY.base, 10_000.0);
         let default = |name| ConfigField::text(name, &["default"]).or_absent();
         vec![
             ConfigField::text("model_type", &["gemma3_text"]),
@@ -240,12 +248,12 @@ impl<Config: Gemma3Config, E: Real, D: Device<E>, P: Precision> Pretrained for G
             ConfigField::dim::<Config::NumKeyValueHeads>("num_key_value_heads"),
             ConfigField::dim::<Config::HeadDim>("head_dim"),
             ConfigField::dim::<Config::WindowLen>("sliding_window"),
-            // Files until transformers 4.52 have no list.
-            or_absent_if(Config::LAYERS_PER_GLOBAL == 6, types),
+            // Files until transformers 4.52 have a number in place of the list.
+            or_absent_if(Config::LAYERS_PER_GLOBAL == 6, types).or_absent_beside("sliding_window_pattern"),
             ConfigField::number("sliding_window_pattern", Config::LAYERS_PER_GLOBAL as f64).or_absent(),
-            ConfigField::number("query_pre_attn_scalar", Config::QUERY_PRE_ATTN_SCALAR),
-            ConfigField::number("rms_norm_eps", Config::NORM_EPSILON),
-            ConfigField::text("hidden_activation", &["gelu_pytorch_tanh"]),
+            number_or_default("query_pre_attn_scalar", Config::QUERY_PRE_ATTN_SCALAR, 256.0),
+            number_or_default("rms_norm_eps", Config::NORM_EPSILON, 1e-6),
+            ConfigField::text("hidden_activation", &["gelu_pytorch_tanh"]).or_absent(),
             global.also_called("rope_parameters.full_attention.rope_theta"),
             local.also_called("rope_parameters.sliding_attention.rope_theta"),
             default("rope_parameters.full_attention.rope_type"),

@@ -1,12 +1,12 @@
 //! The models that are encoder-decoders.
 
-use super::or_absent_if;
+use super::{number_or_default, or_absent_if};
 use crate::models::t5::{T5, T5Config};
 use crate::models::whisper::{Whisper, WhisperConfig};
 use crate::nn::Precision;
 use crate::ops::Real;
 use crate::weights::{ConfigField, Pretrained};
-use dfdx::tensor_ops::Device;
+use dfdx::{shapes::ConstDim as _, tensor_ops::Device};
 
 #[diagnostic::do_not_recommend]
 impl<Config: T5Config, E: Real, D: Device<E>, P: Precision> Pretrained for T5<Config, E, D, P> {
@@ -30,12 +30,12 @@ impl<Config: T5Config, E: Real, D: Device<E>, P: Precision> Pretrained for T5<Co
         decoder.{n}.feed_forward.norm = decoder.block.{n}.layer.2.layer_norm.weight
         decoder.{n}.feed_forward.hidden = decoder.block.{n}.layer.2.DenseReluDense.wi.weight
         decoder.{n}.feed_forward.output = decoder.block.{n}.layer.2.DenseReluDense.wo.weight
-        ignore {side}.embed_tokens.weight
+        copy {side}.embed_tokens.weight of shared.weight
+        copy lm_head.weight of shared.weight
         ignore decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight
     ";
 
     fn config() -> Vec<ConfigField> {
-        let max_distance = ConfigField::number("relative_attention_max_distance", Config::MAX_DISTANCE as f64);
         vec![
             ConfigField::text("model_type", &["t5"]),
             ConfigField::dim::<Config::VocabSize>("vocab_size"),
@@ -44,10 +44,16 @@ impl<Config: T5Config, E: Real, D: Device<E>, P: Precision> Pretrained for T5<Co
             ConfigField::dim::<Config::HeadDim>("d_kv"),
             ConfigField::dim::<Config::HiddenDim>("d_ff"),
             ConfigField::dim::<Config::NumEncoderLayers>("num_layers"),
-            ConfigField::dim::<Config::NumDecoderLayers>("num_decoder_layers").or_absent(),
-            ConfigField::dim::<Config::NumBuckets>("relative_attention_num_buckets"),
-            or_absent_if(Config::MAX_DISTANCE == 128, max_distance),
-            ConfigField::number("layer_norm_epsilon", Config::NORM_EPSILON),
+            or_absent_if(
+                Config::NumDecoderLayers::SIZE == Config::NumEncoderLayers::SIZE,
+                ConfigField::dim::<Config::NumDecoderLayers>("num_decoder_layers"),
+            ),
+            or_absent_if(
+                Config::NumBuckets::SIZE == 32,
+                ConfigField::dim::<Config::NumBuckets>("relative_attention_num_buckets"),
+            ),
+            number_or_default("relative_attention_max_distance", Config::MAX_DISTANCE as f64, 128.0),
+            number_or_default("layer_norm_epsilon", Config::NORM_EPSILON, 1e-6),
             ConfigField::text("feed_forward_proj", &["relu"]).or_absent(),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
             ConfigField::flag("scale_decoder_outputs", true).or_absent(),
@@ -77,8 +83,9 @@ impl<Config: WhisperConfig, E: Real, D: Device<E>, P: Precision> Pretrained for 
         {side}.{n}.feed_forward.hidden.{p} = model.{side}.layers.{n}.fc1.{p}
         {side}.{n}.feed_forward.output.{p} = model.{side}.layers.{n}.fc2.{p}
         ignore model.encoder.embed_positions.weight
-        ignore proj_out.weight
+        copy proj_out.weight of model.decoder.embed_tokens.weight
     ";
+    const PREFIX: &'static str = "model.";
 
     fn config() -> Vec<ConfigField> {
         vec![
@@ -94,7 +101,7 @@ impl<Config: WhisperConfig, E: Real, D: Device<E>, P: Precision> Pretrained for 
             ConfigField::dim::<Config::HiddenDim>("decoder_ffn_dim"),
             ConfigField::dim::<Config::NumEncoderLayers>("encoder_layers"),
             ConfigField::dim::<Config::NumDecoderLayers>("decoder_layers"),
-            ConfigField::text("activation_function", &["gelu"]),
+            ConfigField::text("activation_function", &["gelu"]).or_absent(),
             ConfigField::flag("scale_embedding", false).or_absent(),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
         ]

@@ -1,6 +1,6 @@
 //! The models that are encoders.
 
-use super::or_absent_if;
+use super::{number_or_default, or_absent_if};
 use crate::models::bert::{Bert, BertConfig};
 use crate::models::clip::{Clip, ClipConfig};
 use crate::models::modern_bert::{ModernBert, ModernBertConfig};
@@ -44,8 +44,8 @@ impl<Config: BertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ber
             ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
             ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
             ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
-            ConfigField::number("layer_norm_eps", Config::NORM_EPSILON),
-            ConfigField::text("hidden_act", &["gelu"]),
+            number_or_default("layer_norm_eps", Config::NORM_EPSILON, 1e-12),
+            ConfigField::text("hidden_act", &["gelu"]).or_absent(),
             ConfigField::text("position_embedding_type", &["absolute"]).or_absent(),
             ConfigField::flag("is_decoder", false).or_absent(),
         ]
@@ -70,14 +70,15 @@ impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained f
         head = head.dense.weight
         head_norm = head.norm.weight
         logit_bias = decoder.bias
-        ignore decoder.weight
+        copy decoder.weight of model.embeddings.tok_embeddings.weight
     ";
+    const PREFIX: &'static str = "model.";
 
     fn config() -> Vec<ConfigField> {
         let kind = |layer| if Config::is_global(layer) { "full_attention" } else { "sliding_attention" };
         let types = ConfigField::list("layer_types", (0..Config::NumLayers::SIZE).map(kind));
-        let rotary = |name, other_name, rotary: Rotary, default: f64| {
-            or_absent_if(rotary.base == default, ConfigField::number(name, rotary.base).also_called(other_name))
+        let rotary = |name, other_name, rotary: Rotary, default| {
+            number_or_default(name, rotary.base, default).also_called(other_name)
         };
         let default = |name| ConfigField::text(name, &["default"]).or_absent();
         let off = |name| ConfigField::flag(name, false).or_absent();
@@ -90,12 +91,12 @@ impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained f
             ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
             ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
             ConfigField::dim::<Config::WindowLen>("local_attention"),
-            // Files until transformers 4.57 have no list.
-            or_absent_if(Config::LAYERS_PER_GLOBAL == 3, types),
+            // Files until transformers 4.57 have a number in place of the list.
+            or_absent_if(Config::LAYERS_PER_GLOBAL == 3, types).or_absent_beside("global_attn_every_n_layers"),
             ConfigField::number("global_attn_every_n_layers", Config::LAYERS_PER_GLOBAL as f64).or_absent(),
-            ConfigField::number("norm_eps", Config::NORM_EPSILON),
-            ConfigField::text("hidden_activation", &["gelu"]),
-            ConfigField::text("classifier_activation", &["gelu"]),
+            number_or_default("norm_eps", Config::NORM_EPSILON, 1e-5),
+            ConfigField::text("hidden_activation", &["gelu"]).or_absent(),
+            ConfigField::text("classifier_activation", &["gelu"]).or_absent(),
             rotary("global_rope_theta", "rope_parameters.full_attention.rope_theta", Config::GLOBAL_ROTARY, 160_000.0),
             rotary("local_rope_theta", "rope_parameters.sliding_attention.rope_theta", Config::LOCAL_ROTARY, 10_000.0),
             default("rope_parameters.full_attention.rope_type"),
@@ -134,16 +135,16 @@ impl<Config: VitConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Vit<
         vec![
             ConfigField::text("model_type", &["vit"]),
             ConfigField::dim::<Config::Channels>("num_channels"),
-            ConfigField::dim::<Config::Height>("image_size"),
-            ConfigField::dim::<Config::Width>("image_size"),
-            ConfigField::dim::<Config::PatchHeight>("patch_size"),
-            ConfigField::dim::<Config::PatchWidth>("patch_size"),
+            ConfigField::dim::<Config::Height>("image_size").or_element(0),
+            ConfigField::dim::<Config::Width>("image_size").or_element(1),
+            ConfigField::dim::<Config::PatchHeight>("patch_size").or_element(0),
+            ConfigField::dim::<Config::PatchWidth>("patch_size").or_element(1),
             ConfigField::dim::<Config::EmbedDim>("hidden_size"),
             ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
             ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
             ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
-            ConfigField::number("layer_norm_eps", Config::NORM_EPSILON),
-            ConfigField::text("hidden_act", &["gelu"]),
+            number_or_default("layer_norm_eps", Config::NORM_EPSILON, 1e-12),
+            ConfigField::text("hidden_act", &["gelu"]).or_absent(),
             ConfigField::flag("qkv_bias", true).or_absent(),
             ConfigField::text("pooler_act", &["tanh"]).or_absent(),
         ]
@@ -176,9 +177,14 @@ impl<Config: ClipConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Cli
     ";
 
     fn config() -> Vec<ConfigField> {
+        // The first of the highest tokens is the end of a text: 2 says so, another number that this is the token.
+        let end = ConfigField::one_of("text_config.eos_token_id", [2.0, Config::VocabSize::SIZE as f64 - 1.0]);
         vec![
             ConfigField::text("model_type", &["clip"]),
             ConfigField::dim::<Config::ProjectionDim>("projection_dim"),
+            // Where older files have these, they come before `text_config` and `vision_config`.
+            ConfigField::repeats("text_config_dict", "text_config"),
+            ConfigField::repeats("vision_config_dict", "vision_config"),
             ConfigField::text("text_config.model_type", &["clip_text_model"]),
             ConfigField::dim::<Config::VocabSize>("text_config.vocab_size"),
             ConfigField::dim::<Config::MaxSeqLen>("text_config.max_position_embeddings"),
@@ -186,23 +192,24 @@ impl<Config: ClipConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Cli
             ConfigField::dim::<Config::NumTextHeads>("text_config.num_attention_heads"),
             ConfigField::dim::<Config::TextHiddenDim>("text_config.intermediate_size"),
             ConfigField::dim::<Config::NumTextLayers>("text_config.num_hidden_layers"),
-            ConfigField::number("text_config.layer_norm_eps", Config::NORM_EPSILON),
-            ConfigField::text("text_config.hidden_act", &["quick_gelu"]),
+            number_or_default("text_config.layer_norm_eps", Config::NORM_EPSILON, 1e-5),
+            or_absent_if(Config::VocabSize::SIZE == 49_408, end),
+            ConfigField::text("text_config.hidden_act", &["quick_gelu"]).or_absent(),
             ConfigField::text("vision_config.model_type", &["clip_vision_model"]),
             or_absent_if(
                 Config::Channels::SIZE == 3,
                 ConfigField::dim::<Config::Channels>("vision_config.num_channels"),
             ),
-            ConfigField::dim::<Config::Height>("vision_config.image_size"),
-            ConfigField::dim::<Config::Width>("vision_config.image_size"),
-            ConfigField::dim::<Config::PatchHeight>("vision_config.patch_size"),
-            ConfigField::dim::<Config::PatchWidth>("vision_config.patch_size"),
+            ConfigField::dim::<Config::Height>("vision_config.image_size").or_element(0),
+            ConfigField::dim::<Config::Width>("vision_config.image_size").or_element(1),
+            ConfigField::dim::<Config::PatchHeight>("vision_config.patch_size").or_element(0),
+            ConfigField::dim::<Config::PatchWidth>("vision_config.patch_size").or_element(1),
             ConfigField::dim::<Config::EmbedDim>("vision_config.hidden_size"),
             ConfigField::dim::<Config::NumHeads>("vision_config.num_attention_heads"),
             ConfigField::dim::<Config::HiddenDim>("vision_config.intermediate_size"),
             ConfigField::dim::<Config::NumLayers>("vision_config.num_hidden_layers"),
-            ConfigField::number("vision_config.layer_norm_eps", Config::NORM_EPSILON),
-            ConfigField::text("vision_config.hidden_act", &["quick_gelu"]),
+            number_or_default("vision_config.layer_norm_eps", Config::NORM_EPSILON, 1e-5),
+            ConfigField::text("vision_config.hidden_act", &["quick_gelu"]).or_absent(),
         ]
     }
 }

@@ -2,7 +2,11 @@ mod draw;
 mod layout;
 
 use super::{Plot, PlotError, to_f64};
-use crate::{backend::Backend, dims::Dim, ops::Real};
+use crate::{
+    backend::{Backend, elements_of},
+    dims::Dim,
+    ops::Real,
+};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::prelude::{RGBColor, WHITE};
 use std::{ops::Range, path::Path};
@@ -81,7 +85,7 @@ impl HeatMapGrid {
         let mut panels = Vec::new();
         for (layer, weights) in weights.iter().enumerate() {
             let (batch, _, q, k) = *weights.shape();
-            let values = weights.as_vec();
+            let values = elements_of(weights);
             let first_sequence = &values[..values.len() / batch.size().max(1)];
             let heads = first_sequence.chunks((q.size() * k.size()).max(1));
             for (head, values) in heads.enumerate() {
@@ -115,7 +119,7 @@ impl HeatMapGrid {
         matrix: &Tensor<(Rows, Columns), E, D>,
     ) -> Self {
         let (rows, columns) = *matrix.shape();
-        let values: Vec<f64> = matrix.as_vec().iter().map(to_f64).collect();
+        let values: Vec<f64> = elements_of(matrix).iter().map(to_f64).collect();
         let finite = values.iter().filter(|value| value.is_finite());
         let max_abs = finite.fold(0.0, |max: f64, value| max.max(value.abs()));
         let indices = |count: usize| (0..count).map(|i| i.to_string()).collect();

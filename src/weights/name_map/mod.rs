@@ -25,6 +25,7 @@ use std::str::FromStr;
 /// | `query_proj.weight = c_attn [in out -> out in] part 1 of 3` | both: the transposed tensor is divided into parts |
 /// | `norm.bias = norm.bias or norm.beta` | the file has one of these names: older and newer files of the same model |
 /// | `ignore *.attn.mask` | tensors of these names are not read |
+/// | `copy lm_head.weight of wte.weight` | the file may have a tied weight twice: a tensor of the first name that no parameter reads has the bytes of the other |
 /// | `# from epoch 3` | a comment |
 ///
 /// The first rule whose left side matches the path of a parameter applies. The names of axes in brackets
@@ -51,6 +52,8 @@ use std::str::FromStr;
 pub struct NameMap {
     rules: Vec<Rule>,
     ignored: Vec<Pattern>,
+    /// The names of copies and of what they are copies of.
+    copies: Vec<(Pattern, Pattern)>,
 }
 
 /// The error of parsing a [`NameMap`].
@@ -88,6 +91,10 @@ impl FromStr for NameMap {
                     map.rules.push(rule.map_err(error)?);
                 }
                 ["ignore", name] => map.ignored.push(Pattern::parse(name).map_err(error)?),
+                ["copy", copy, "of", original] => {
+                    let [copy, original] = [copy, original].map(Pattern::parse);
+                    map.copies.push((copy.map_err(error)?, original.map_err(error)?));
+                }
                 _ => {
                     let message = format!("`{text}` is neither `PATH = NAME` nor `ignore NAME`");
                     return Err(error(message));
@@ -115,7 +122,20 @@ impl NameMap {
         Self {
             rules: self.rules.iter().map(|rule| rule.without_prefix(prefix)).collect(),
             ignored: self.ignored.iter().map(|name| name.without_prefix(prefix)).collect(),
+            copies: self.copies.iter().map(|(a, b)| (a.without_prefix(prefix), b.without_prefix(prefix))).collect(),
         }
+    }
+
+    /// Compares each tensor that was not read and is a copy with the other one.
+    pub(crate) fn compare_copies(&self, files: &mut Shards) -> Result<(), LoadError> {
+        for tensor in files.unread() {
+            let original = |(copy, original): &(Pattern, Pattern)| Some(original.expand(&copy.captures(&tensor)?));
+            let Some(original) = self.copies.iter().find_map(original) else { continue };
+            if files.checksum(&tensor)? != files.checksum(&original)? {
+                return Err(LoadError::OtherCopy { tensor, original });
+            }
+        }
+        Ok(())
     }
 
     /// Whether a tensor of the file is not to be read.
