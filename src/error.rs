@@ -144,6 +144,9 @@ pub enum OpError {
     /// A cache is that of another model, whose keys and values it holds.
     #[error("cache: it was made for another model, whose keys and values it holds")]
     OtherCache,
+    /// A cache has positions that not all layers have filled, as after an error in a step of decoding.
+    #[error("cache: {reserved} positions are reserved, but a layer has filled {filled}; decode with another cache")]
+    UnfilledCache { reserved: usize, filled: usize },
     /// One rank alone would change its part of a model that is divided among ranks. `parameter` is the field path of
     /// the first one.
     #[error(

@@ -6,8 +6,9 @@ use dfdx::tensor::Tensor;
 /// Attention with linear biases: a bias that falls with the distance of a key from its query ([Press et al.,
 /// 2021](https://arxiv.org/abs/2108.12409), 3), for [`AttentionOptions`](super::AttentionOptions).
 ///
-/// `-> (H, Q, K)`: head `h` has `-2^(-8(h + 1) / H) · |start + q - k|` for query `q` and key `k`. In decoding, `start`
-/// is the position of the first query.
+/// `-> (H, Q, K)`: head `h` has `-slope(h) · |start + q - k|` for query `q` and key `k`. In decoding, `start` is the
+/// position of the first query. With `n`, the highest power of 2 up to `H`: `slope(h) = 2^(-8(h + 1) / n)` for `h < n`, and
+/// the other heads have the slopes between these, `2^(-4(2(h - n) + 1) / n)`, as in BLOOM and the authors' code.
 ///
 /// The layers of [`nn`](crate::nn) add no bias. A model of your own adds no positions to its embeddings
 /// ([`NoPositions`](crate::nn::NoPositions)), projects queries, keys and values itself, and calls
@@ -33,7 +34,9 @@ pub fn alibi<H: ConstDim, Q: Dim, K: Dim, E: Real, D: Backend<E>>(
     ensure_positions(OP, start, queries.size())?;
     let mut bias = Vec::new();
     for head in 0..H::SIZE {
-        let slope = 2f64.powf(-8.0 * (head + 1) as f64 / H::SIZE as f64);
+        let power = 1 << H::SIZE.ilog2();
+        let place = if head < power { 2 * (head + 1) } else { 2 * (head - power) + 1 };
+        let slope = 2f64.powf(-4.0 * place as f64 / power as f64);
         for query in start..start + queries.size() {
             bias.extend((0..keys.size()).map(|key| cast::<E>(-slope * query.abs_diff(key) as f64)));
         }

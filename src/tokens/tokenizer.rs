@@ -87,7 +87,8 @@ pub struct Tokenizer<V> {
 
 impl<V: ConstDim> Tokenizer<V> {
     /// Reads a `tokenizer.json` of all tokens of `V`. A table may have up to 127 rows more: some models round their number
-    /// up. Added tokens may be beyond the table, such as that of images in Gemma 3: a text with one of them is an error.
+    /// up. Up to 127 added tokens may be beyond the table, such as that of images in Gemma 3: a text with one of them is
+    /// an error.
     ///
     /// Texts are neither cut nor padded, whatever the file says: the length of a sequence is in its type. The file may
     /// have 2 MB and 200 bytes for each token of `V`, and a token 1,000 bytes. Reading it takes at most 200 MB and 20 kB for
@@ -151,11 +152,11 @@ impl<V: ConstDim> Tokenizer<V> {
             let ids = tokenizer.get_vocab(with_added).into_values();
             ids.max().map_or(0, |highest| highest as usize + 1)
         };
-        let without_added = size_of(false);
-        if without_added > V::SIZE {
-            return Err(vocabulary_error::<V>(path, without_added));
+        let (with_added, without_added) = (size_of(true), size_of(false));
+        if without_added > V::SIZE || with_added >= V::SIZE + PADDING {
+            return Err(vocabulary_error::<V>(path, with_added));
         }
-        let size = size_of(true).min(V::SIZE);
+        let size = with_added.min(V::SIZE);
         let model = file.model;
         let unknown = model.unk_token.and_then(|token| tokenizer.token_to_id(&token)).or(model.unk_id);
         Ok(Self { tokenizer, unknown, size, vocab: PhantomData })

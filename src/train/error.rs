@@ -24,6 +24,9 @@ pub enum TrainError {
     /// The gradients are not finite. The model is as it was before the step. Steps count from 0.
     #[error("the gradients are not finite (norm {norm}) at step {step}")]
     Gradient { step: usize, norm: f64 },
+    /// All steps are made.
+    #[error("the training ends after step {steps}")]
+    Finished { steps: usize },
     /// The device failed.
     #[error(transparent)]
     Op(OpError),

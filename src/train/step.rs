@@ -81,7 +81,8 @@ pub struct StepReport {
     pub gradient_norm: f64,
     /// Tokens per second, on average since this run began.
     pub tokens_per_second: f64,
-    /// The expected duration of the remaining steps, at the average speed of this run.
+    /// The expected duration of the remaining steps, at the average speed of this run; [`Duration::MAX`] if it is not
+    /// known, because the steps are not those of [`next_step`](super::Trainer::next_step).
     pub time_left: Duration,
 }
 
@@ -90,11 +91,11 @@ impl Display for StepReport {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { steps_made, steps, loss, learning_rate, tokens_per_second, time_left, .. } = self;
         let (minutes, seconds) = (time_left.as_secs() / 60, time_left.as_secs() % 60);
-        write!(
-            f,
-            "step {steps_made}/{steps}  loss {loss:.4}  rate {learning_rate:.2e}  {tokens_per_second:.0} tokens/s  \
-             {minutes}:{seconds:02} left"
-        )
+        write!(f, "step {steps_made}/{steps}  loss {loss:.4}  rate {learning_rate:.2e}")?;
+        match *time_left {
+            Duration::MAX => Ok(()),
+            _ => write!(f, "  {tokens_per_second:.0} tokens/s  {minutes}:{seconds:02} left"),
+        }
     }
 }
 

@@ -197,8 +197,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// rate of the schedule, writes the metrics, and saves a checkpoint if one is due.
     ///
     /// # Errors
-    /// [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the gradients are not finite,
-    /// [`TrainError::Op`] if a hyperparameter is out of its range or the device fails, and before the first step of a
+    /// [`TrainError::Finished`] if all steps are made, [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the
+    /// gradients are not finite, [`TrainError::Op`] if a hyperparameter is out of its range or the device fails, and before the first step of a
     /// run [`TrainError::Save`] if the disk has no room for the checkpoints: the step is not made.
     pub fn update<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
         &mut self,
@@ -210,6 +210,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E, D>,
     {
+        self.ensure_unfinished()?;
         if !loss.is_finite() {
             return Err(TrainError::Loss { step: self.progress.steps_made, loss });
         }
@@ -236,6 +237,13 @@ impl<O, S: Schedule> Trainer<O, S> {
         let value = loss.as_vec().first().and_then(E::to_f64).unwrap_or(f64::NAN);
         let gradients = loss.backward().map_err(TrainError::Op)?;
         self.update(model, gradients, value, tokens)
+    }
+
+    fn ensure_unfinished(&self) -> Result<(), TrainError> {
+        match self.progress.steps_made < self.steps {
+            true => Ok(()),
+            false => Err(TrainError::Finished { steps: self.steps }),
+        }
     }
 
     /// Makes the update of a step and counts it.

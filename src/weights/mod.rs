@@ -38,6 +38,7 @@ pub use loadable::Loadable;
 pub use loadable::TensorSource;
 pub(crate) use lock::{FileLock, LOCK_SUFFIX};
 pub use name_map::{NameMap, NameMapError};
+pub(crate) use name_map::{factors, written_dims};
 pub(crate) use outputs::{
     FileKind, ensure_creatable, file_id_of, file_kind, in_private_folder, open_file, remove_private_file, target_of,
 };
@@ -56,6 +57,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The metadata key of the model's conventions, one per line.
 const CONVENTIONS: &str = "conventions";
+/// The convention of how products of dimensions are divided.
+pub(crate) const DIVISION: &str = "division of dimensions";
 /// The metadata key of the training that a checkpoint holds.
 pub(crate) const TRAINING: &str = "training";
 

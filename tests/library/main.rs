@@ -46,6 +46,7 @@ mod params;
 #[cfg(feature = "plot")]
 mod plot;
 mod pretrained;
+mod refusals;
 mod sampling;
 mod small_disks;
 mod tensor_board;

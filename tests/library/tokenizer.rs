@@ -263,6 +263,21 @@ proptest! {
 }
 
 #[test]
+fn an_added_token_may_be_beyond_the_table() {
+    let mut file: serde_json::Value = serde_json::from_slice(&fs::read(path("bpe")).unwrap()).unwrap();
+    let mut image = file["added_tokens"][0].clone();
+    (image["id"], image["content"]) = (300.into(), "<image>".into());
+    file["added_tokens"].as_array_mut().unwrap().push(image);
+    let folder = temp_dir();
+    let path = folder.path().join("tokenizer.json");
+    fs::write(&path, file.to_string()).unwrap();
+    let tokenizer = Tokenizer::<BpeVocab>::from_file(&path).unwrap();
+    assert_eq!(tokenizer.tokens().count(), 300);
+    let error = tokenizer.encode("A citizen <image>").unwrap_err();
+    assert_eq!(error.to_string(), "`<image>` at byte 10 of the text has no token");
+}
+
+#[test]
 fn a_token_between_others_may_have_no_text() {
     dims! { HoleVocab = 6; }
     let folder = temp_dir();

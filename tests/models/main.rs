@@ -18,6 +18,7 @@ mod experts;
 mod fill_mask;
 mod hugging_face;
 mod latent_attention;
+mod other_folders;
 mod parity;
 mod precisions;
 mod prompts;

@@ -262,11 +262,13 @@ impl Field {
         })
     }
 
-    /// Adds the conventions of a submodule.
+    /// Adds the conventions of a submodule, or the division of a parameter's dimensions.
     pub fn conventions(&self, out: &Ident) -> TokenStream {
         let of = |module: &Type| quote!(<#module as ::typed_transformer::nn::Module>::conventions(#out););
         self.if_some(match &self.kind {
-            Kind::Param { .. } => return TokenStream::new(),
+            Kind::Param { shape, .. } => {
+                quote!(<#shape as ::typed_transformer::__private::ParamShape>::divisions(#out);)
+            }
             Kind::Module(module) => of(module),
             Kind::Layers { count, layer } => {
                 let of = of(layer);

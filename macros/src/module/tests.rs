@@ -39,6 +39,15 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
             ),
             "the dtype `E` stands before the device `D`",
         ),
+        (
+            quote!(
+                struct Sometimes<E, D> {
+                    #[cfg(feature = "more")]
+                    more: Linear<Width, Width, E, D>,
+                }
+            ),
+            "a field of a module is there in every build: make it an `Option` with `#[some_if(cfg!(…))]`",
+        ),
     ];
     for (module, expected) in modules {
         assert_eq!(expand(TokenStream::new(), module).unwrap_err().to_string(), expected);

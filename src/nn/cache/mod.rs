@@ -83,7 +83,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
     ///
     /// # Errors
     /// [`OpError::OtherCache`] if the cache is for another model; [`OpError::Range`] if it has no room for the positions;
-    /// [`OpError::Dim`] if the batches differ in size. The cache is then unchanged.
+    /// [`OpError::Dim`] if the batches differ in size; [`OpError::UnfilledCache`] if a layer has not filled the positions
+    /// that were reserved before, as after an error in between. The cache is then unchanged.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Cache, prelude::*};
@@ -109,6 +110,9 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
         }
         check_same_size("the cache", self.batch, "the tokens", batch).map_err(dim_error("cache"))?;
         check_fits(self.len, next, MaxLen::default())?;
+        if let Some(layer) = self.layers.iter().find(|layer| layer.len() != self.len) {
+            return Err(OpError::UnfilledCache { reserved: self.len, filled: layer.len() });
+        }
         let start = self.len;
         self.len += next.size();
         let capacity = self.layers.first().map_or(CacheCapacity::for_len(self.len), |layer| layer.capacity_with(next));

@@ -1,9 +1,11 @@
-use crate::weights::{LoadError, TensorSource};
+use crate::weights::{DIVISION, LoadError, TensorSource, factors, written_dims};
 use dfdx::dtypes::Dtype;
 use dfdx::nn::TensorOptions;
 use dfdx::shapes::{ConstShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::Device;
+use itertools::Itertools;
+use std::collections::BTreeSet;
 
 /// The shape of a parameter.
 ///
@@ -23,6 +25,10 @@ pub trait ParamShape: Shape {
 
     /// The dimensions, with their sizes.
     fn describe() -> String;
+
+    /// Adds the sizes of the factors of its dimensions, `("division of dimensions", "4 * 8")`: other heads of the same
+    /// width are another model.
+    fn divisions(out: &mut BTreeSet<(&'static str, String)>);
 
     /// The parameter at `path` of a source.
     fn load<E: Dtype, D: Device<E>>(
@@ -48,6 +54,12 @@ impl<Dims: ConstShape> ParamShape for Dims {
 
     fn describe() -> String {
         format!("{:?}", Dims::default())
+    }
+
+    fn divisions(out: &mut BTreeSet<(&'static str, String)>) {
+        let dims = written_dims(&Dims::default());
+        let products = dims.iter().filter(|dim| dim.contains(" * "));
+        out.extend(products.map(|dim| (DIVISION, factors(dim).iter().join(" * "))));
     }
 
     fn options<E: Dtype, D: Device<E>>(

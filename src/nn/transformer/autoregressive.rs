@@ -77,6 +77,8 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// `(B, S) ids of VocabSize, Last -> (B, Last, VocabSize)`. The tokens join the cache. After an error of the
     /// device, or if there are fewer tokens than `last`, the cache is not usable.
     ///
+    /// Padding is read as any token: [`Generation`](crate::generate::Generation) takes texts of different lengths.
+    ///
     /// # Errors
     /// [`OpError::OtherCache`] if another model made the cache; [`OpError::Range`] if it has no room for the tokens, or if
     /// there are fewer than `last`; [`OpError::Empty`] if `last` is 0; [`OpError::Dim`] if the batches differ in size.

@@ -40,6 +40,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     {
         self.ranks = ranks.size();
         self.ensure_same_on::<Model, E, D, W>(ranks)?;
+        self.ensure_unfinished().inspect_err(|_| ranks.end_together())?;
         if !self.is_space_checked {
             ranks.fail_together(self.ensure_space::<Model, E, D>())?;
             self.is_space_checked = true;

@@ -6,6 +6,7 @@ use super::{ExpectedTensor, LoadError, Shards};
 use crate::ranks::Element;
 use pattern::Pattern;
 use rule::Rule;
+pub(crate) use rule::{factors, written_dims};
 use std::str::FromStr;
 
 /// Maps the parameters of a model to the tensors of a file from another system: their names and their

@@ -2,6 +2,7 @@ use super::super::{ExpectedTensor, LoadError, Shards, ensure_dtype, ensure_finit
 use super::axes::Axes;
 use super::pattern::Pattern;
 use crate::ranks::Element;
+use std::fmt::Debug;
 
 /// One rule of a [`NameMap`](super::NameMap): `PATH = NAME or NAME [AXES] part I of N`.
 #[derive(Clone, Debug)]
@@ -89,7 +90,7 @@ impl Rule {
         if axes.count != sizes.len() || axes.groups.len() != expected.sizes.len() || sizes.is_empty() && parts > 1 {
             return false;
         }
-        let mut dims = written_dims(expected).into_iter();
+        let mut dims = written_dims(expected.dims).into_iter();
         let mut groups = axes.groups.iter().zip(&expected.sizes).enumerate();
         groups.all(|(position, (group, &size))| {
             let parts = if position == 0 { parts } else { 1 };
@@ -107,14 +108,14 @@ impl Rule {
 }
 
 /// The dimensions as text, such as `NumHeads=7 * HeadDim=5,`.
-fn written_dims(expected: &ExpectedTensor) -> Vec<String> {
+pub(crate) fn written_dims(dims: &dyn Debug) -> Vec<String> {
     // The alternate form writes a tuple in lines: one indented line per dimension.
-    let dims = format!("{:+#?}", expected.dims);
+    let dims = format!("{dims:+#?}");
     dims.lines().filter_map(|line| line.strip_prefix("    ").map(String::from)).collect()
 }
 
 /// The sizes in `NumHeads=7 * HeadDim=5,`.
-fn factors(dim: &str) -> Vec<usize> {
+pub(crate) fn factors(dim: &str) -> Vec<usize> {
     let factors = dim.trim_end_matches(',').split(" * ");
     let sizes = factors.filter_map(|factor| factor.rsplit_once('=')?.1.parse().ok());
     sizes.collect()

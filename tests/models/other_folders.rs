@@ -1,0 +1,103 @@
+//! Folders as others publish them: tied weights that are stored twice, sizes as lists, and settings of older files.
+
+use crate::numbers::device;
+use crate::published_folders::{config, error_of, folder};
+use crate::small_models::{small_clip, small_gemma3, small_gpt2, small_t5, small_vit};
+use crate::support::temp_dir;
+use dfdx::tensor::AutoDevice;
+use safetensors::{SafeTensors, tensor::TensorView};
+use serde_json::{Value, json};
+use std::fs;
+use typed_transformer::models::clip::Clip;
+use typed_transformer::models::gemma3::{Gemma3, Gemma3Config};
+use typed_transformer::models::gpt2::Gpt2;
+use typed_transformer::models::t5::T5;
+use typed_transformer::models::vit::Vit;
+use typed_transformer::weights::{Loadable, Pretrained, load_pretrained};
+
+type SmallClip = Clip<small_clip::Config, f32, AutoDevice>;
+type SmallGemma3 = Gemma3<small_gemma3::Config, f32, AutoDevice>;
+type SmallVit = Vit<small_vit::Config, f32, AutoDevice>;
+
+/// The error of the folder `model` with the tensor `copy`, whose bytes are those of `original`, the first one changed
+/// by `change`.
+fn error_with_copy<Model>(model: &str, copy: &str, original: &str, change: u8) -> Option<String>
+where
+    Model: Pretrained + Loadable<f32, AutoDevice>,
+{
+    let other = temp_dir();
+    fs::copy(folder(model).join("config.json"), other.path().join("config.json")).unwrap();
+    let bytes = fs::read(folder(model).join("model.safetensors")).unwrap();
+    let tensors = SafeTensors::deserialize(&bytes).unwrap();
+    let tied = tensors.tensor(original).unwrap();
+    let mut data = tied.data().to_vec();
+    data[0] ^= change;
+    let mut views: Vec<(String, TensorView<'_>)> =
+        tensors.iter().filter(|(name, _)| *name != copy).map(|(name, view)| (name.to_string(), view)).collect();
+    views.push((copy.into(), TensorView::new(tied.dtype(), tied.shape().to_vec(), &data).unwrap()));
+    fs::write(other.path().join("model.safetensors"), safetensors::serialize(views, None).unwrap()).unwrap();
+    load_pretrained::<Model, f32, AutoDevice>(other.path(), &device()).err().map(|error| error.to_string())
+}
+
+#[test]
+fn a_tied_weight_may_be_stored_twice_if_both_are_equal() {
+    fn check<Model: Pretrained + Loadable<f32, AutoDevice>>(model: &str, copy: &str, original: &str) {
+        assert_eq!(error_with_copy::<Model>(model, copy, original, 0), None);
+        assert_eq!(
+            error_with_copy::<Model>(model, copy, original, 1).unwrap(),
+            format!("`{copy}` is not equal to `{original}`, but the model has one weight for both")
+        );
+    }
+    check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", "lm_head.weight", "transformer.wte.weight");
+    check::<SmallGemma3>("gemma3", "lm_head.weight", "model.embed_tokens.weight");
+    check::<T5<small_t5::Config, f32, AutoDevice>>("t5", "decoder.embed_tokens.weight", "shared.weight");
+}
+
+/// The configuration of a folder with other values of some settings; `Null` removes one.
+fn with(model: &str, settings: &[(&str, Value)]) -> Value {
+    let mut config = config(model);
+    for (path, value) in settings {
+        let (object, name): (&str, &str) = path.rsplit_once('.').unwrap_or(("", path));
+        let object = if object.is_empty() { &mut config } else { &mut config[object] };
+        object[name] = value.clone();
+    }
+    config
+}
+
+#[test]
+fn layers_may_be_given_by_their_period() {
+    let number = json!(<small_gemma3::Config as Gemma3Config>::LAYERS_PER_GLOBAL);
+    let period = |number: Value| with("gemma3", &[("layer_types", Value::Null), ("sliding_window_pattern", number)]);
+    assert_eq!(error_of::<SmallGemma3>(&period(number)), None);
+    let error = error_of::<SmallGemma3>(&period(json!(99))).unwrap();
+    assert!(error.contains("`sliding_window_pattern` is 99, not"), "{error}");
+    assert!(error_of::<SmallGemma3>(&period(Value::Null)).unwrap().contains("`layer_types` is absent, not"));
+}
+
+#[test]
+fn sizes_of_images_may_be_lists() {
+    let size = config("vit")["image_size"].as_u64().unwrap();
+    let image = |sizes: [u64; 2]| error_of::<SmallVit>(&with("vit", &[("image_size", json!(sizes))]));
+    assert_eq!(image([size, size]), None);
+    let [taller, wider] = [[size + 1, size], [size, size + 1]].map(|sizes| image(sizes).unwrap());
+    assert!(taller.contains("not Height=") && !taller.contains("not Width="), "{taller}");
+    assert!(wider.contains("not Width=") && !wider.contains("not Height="), "{wider}");
+}
+
+#[test]
+fn settings_of_clip_may_be_repeated() {
+    let heads = config("clip")["text_config"]["num_attention_heads"].as_u64().unwrap();
+    let repeated = |heads: u64| json!({ "num_attention_heads": heads, "top_k": 50 });
+    assert_eq!(error_of::<SmallClip>(&with("clip", &[("text_config_dict", repeated(heads))])), None);
+    let other = error_of::<SmallClip>(&with("clip", &[("text_config_dict", repeated(heads + 1))])).unwrap();
+    let expected = format!("`text_config_dict.num_attention_heads` is {}, not as in `text_config`", heads + 1);
+    assert!(other.ends_with(&expected), "{other}");
+}
+
+#[test]
+fn clip_ends_a_text_with_its_highest_token() {
+    let last = config("clip")["text_config"]["vocab_size"].as_u64().unwrap() - 1;
+    let error = |end: u64| error_of::<SmallClip>(&with("clip", &[("text_config.eos_token_id", json!(end))]));
+    assert_eq!([2, last].map(error), [None, None]);
+    assert!(error(7).unwrap().contains("`text_config.eos_token_id` is 7, not 2.0 or "));
+}
