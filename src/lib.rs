@@ -224,6 +224,7 @@ pub mod __private {
 
     pub use crate::{
         dims::local::{LocalDim, LocalSize},
+        dims::names::name,
         nn::module::{ParamShape, child_path},
         ops::{NumAxes, Over, Rearrangement, repeated, summed},
     };

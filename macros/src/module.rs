@@ -271,7 +271,7 @@ fn clone_and_debug(declaration: &ItemStruct, parameters: &Parameters, fields: &[
                 ::core::write!(
                     formatter,
                     "{}\n{}",
-                    ::typed_transformer::dims::name::<Self>(),
+                    ::typed_transformer::__private::name::<Self>(),
                     ::typed_transformer::nn::Summary::of::<Self>(),
                 )
             }

@@ -40,6 +40,7 @@ mod declare;
 mod dim;
 mod each_axis;
 pub(crate) mod local;
+pub(crate) mod names;
 mod product;
 mod rank_axis;
 mod relations;
@@ -59,6 +60,7 @@ pub use dfdx::shapes::Const;
 pub use dfdx::shapes::Dim as DfdxDim;
 pub use dim::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, Unchecked};
 pub(crate) use each_axis::for_each_axis;
+pub(crate) use names::{name, without_paths};
 pub use product::{Product, ProductDim, Quotient, QuotientDim};
 pub use rank_axis::RankAxis;
 pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LengthOf, LessThan, SumOf};
@@ -69,8 +71,6 @@ pub use strided::{ConvLen, KernelOf, Strided};
 pub use sum::{Sum, SumDim};
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};
 pub use windows::{WindowOf, Windows, WindowsDim};
-
-use std::any::type_name;
 
 /// Implements `Copy` and `Eq` by one field. Derived impls would require the same traits of the type parameters.
 macro_rules! copied_and_compared {
@@ -128,33 +128,4 @@ pub(crate) fn check_same_size<Any: AnyDim>(
     }
     let dim = name::<Any>();
     Err(DimError::Mismatch { dim, left, expected: expected.size(), right, found: found.size() })
-}
-
-/// The name of a type without module paths, as a program writes it: `(Batch, Product<NumHeads, HeadDim>)`.
-///
-/// ```
-/// use typed_transformer::{dims, dims::{name, Product}};
-/// dims! { pub NumHeads = 7; pub HeadDim = 5; }
-/// assert_eq!(name::<(Product<NumHeads, HeadDim>, usize)>(), "(Product<NumHeads, HeadDim>, usize)");
-/// ```
-#[must_use]
-pub fn name<Any: ?Sized>() -> String {
-    without_paths(type_name::<Any>())
-}
-
-/// The name of a type, as a program writes it, from its name with paths.
-pub(crate) fn without_paths(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    // A type of a closure or of an asynchronous block.
-    let path = path.replace("{{closure}}::", "");
-    for piece in path.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
-        out.push_str(match piece.rsplit("::").next().unwrap_or(piece) {
-            "ProductDim<" => "Product<",
-            "QuotientDim<" => "Quotient<",
-            "SumDim<" => "Sum<",
-            "WindowsDim<" => "Windows<",
-            name => name,
-        });
-    }
-    out
 }

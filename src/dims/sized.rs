@@ -50,7 +50,7 @@ macro_rules! sized_dim {
         $crate::dims::copied_and_compared!($name<$left, $right> by size);
         impl<$left, $right> fmt::Debug for $name<$left, $right> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}={}", $crate::dims::name::<Self>(), self.size)
+                write!(f, "{}={}", $crate::__private::name::<Self>(), self.size)
             }
         }
     };

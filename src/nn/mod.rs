@@ -37,7 +37,7 @@ mod transformer;
 pub use crate::ops::conventions::NormKind;
 pub(crate) use attention::cross_mask;
 pub use attention::{
-    CrossAttention, GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueHeads, LatentArch,
+    CrossAttention, GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, LatentArch,
     LatentAttention, LatentCache, LatentHeads, MHAttention, SelfAttention,
 };
 pub(crate) use cache::KeysAndValues;

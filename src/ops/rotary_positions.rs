@@ -210,7 +210,8 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     let sizes = (Unchecked(sequences), Unchecked(len), Unchecked(vectors), HeadDim::default());
     let (device, input) = (input.device().clone(), reshape_to(OP, input, sizes)?);
     let error = device_error::<D::Err>(OP);
-    // The columns of each pair change places by a product with this matrix: indices would be as many as the elements.
+    // The columns of each pair change places by a product with this matrix: indices would be as many as the elements. An
+    // infinite element makes NaN of its vector, not of its pair alone.
     let is_other = |i| rotary.pairs.of_column(i / HeadDim::SIZE, HeadDim::SIZE).other == i % HeadDim::SIZE;
     let swap = (0..HeadDim::SIZE * HeadDim::SIZE).map(|i| cast(f64::from(u8::from(is_other(i))))).collect::<Vec<E>>();
     let swap = device.try_tensor_from_vec(swap, (sizes.3, sizes.3)).map_err(&error)?.retaped::<T>();

@@ -96,7 +96,7 @@ impl<V: ConstDim> Tokenizer<V> {
     ///
     /// # Errors
     /// [`TokenizerError::Read`], [`TokenizerError::Format`], or [`TokenizerError::Vocabulary`] if the file has more
-    /// tokens than `V`, or fewer by 128 or more.
+    /// tokens than `V`, beside added ones, or fewer by 128 or more.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, TokenizerError> {
         let tokenizer = Self::from_file_of_fewer_tokens(&path)?;
         match tokenizer.size + PADDING > V::SIZE {
@@ -105,7 +105,7 @@ impl<V: ConstDim> Tokenizer<V> {
         }
     }
 
-    /// Reads a `tokenizer.json` of any number of tokens up to `V`: the table of a Qwen3 has 267 rows more than its
+    /// Reads a `tokenizer.json` of any number of tokens up to `V`, and added ones as in [`from_file`](Self::from_file): the table of a Qwen3 has 267 rows more than its
     /// tokenizer has tokens. A [`Sampler`](crate::generate::Sampler) that is restricted to [`tokens`](Self::tokens) chooses
     /// none of the others.
     ///

@@ -4,7 +4,7 @@ use crate::backend::{AdamStep, Backend};
 use crate::ops::{OpError, Real, cast, device_error};
 use dfdx::nn::TensorCollection;
 use dfdx::tensor::{Cpu, Tensor};
-use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul};
+use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 
 /// Adam ([Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980), algorithm 1).
 ///
@@ -86,17 +86,17 @@ fn update<E: Real, D: Backend<E>>(
     exp_avg_sq: &mut Tensor<(usize,), E, D>,
 ) -> Result<(), OpError> {
     let gradient = parameter.gradient()?;
-    let mut values = parameter.values()?;
-    let mut run = || -> Result<(), D::Err> {
+    let values = parameter.values()?;
+    let run = || -> Result<_, D::Err> {
         let square = gradient.clone().try_mul(E::one() - step.beta2)?.try_mul(gradient.clone())?;
         D::scale_and_add(exp_avg, step.beta1, &gradient, E::one() - step.beta1)?;
         D::scale_and_add(exp_avg_sq, step.beta2, &square, E::one())?;
         let root = exp_avg_sq.clone().try_sqrt()?;
         let denominator = root.try_mul(step.inv_sqrt_correction)?.try_add(step.epsilon)?;
         let change = exp_avg.clone().try_mul(step.corrected_rate)?.try_div(denominator)?;
-        D::scale_and_add(&mut values, step.decay_factor, &change, -E::one())
+        values.try_mul(step.decay_factor)?.try_sub(change)
     };
-    run().map_err(device_error("Adam"))?;
+    let values = run().map_err(device_error("Adam"))?;
     parameter.set_values(values)
 }
 

@@ -3,6 +3,7 @@ use crate::backend::{Backend, SgdStep};
 use crate::ops::{OpError, Real, cast, device_error};
 use dfdx::nn::TensorCollection;
 use dfdx::tensor::{Cpu, Tensor};
+use dfdx::tensor_ops::{TryMul, TrySub};
 
 /// Stochastic gradient descent with momentum
 /// ([Sutskever et al., 2013](https://proceedings.mlr.press/v28/sutskever13.html), as in PyTorch).
@@ -72,11 +73,11 @@ fn update<E: Real, D: Backend<E>>(
     velocity: &mut Tensor<(usize,), E, D>,
 ) -> Result<(), OpError> {
     let gradient = parameter.gradient()?;
-    let mut values = parameter.values()?;
-    let mut run = || -> Result<(), D::Err> {
+    let values = parameter.values()?;
+    let run = || -> Result<_, D::Err> {
         D::scale_and_add(velocity, step.momentum, &gradient, E::one())?;
-        D::scale_and_add(&mut values, E::one(), velocity, -step.rate)
+        values.try_sub(velocity.clone().try_mul(step.rate)?)
     };
-    run().map_err(device_error("Sgd"))?;
+    let values = run().map_err(device_error("Sgd"))?;
     parameter.set_values(values)
 }

@@ -197,9 +197,10 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// rate of the schedule, writes the metrics, and saves a checkpoint if one is due.
     ///
     /// # Errors
-    /// [`TrainError::Finished`] if all steps are made, [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the
-    /// gradients are not finite, [`TrainError::Op`] if a hyperparameter is out of its range or the device fails, and before the first step of a
-    /// run [`TrainError::Save`] if the disk has no room for the checkpoints: the step is not made.
+    /// The step is not made after these errors: [`TrainError::Finished`] if all steps are; [`TrainError::Loss`] and
+    /// [`TrainError::Gradient`] if the loss or the gradients are not finite; [`TrainError::Op`] if a hyperparameter is out
+    /// of its range or the device fails; and before the first step of a run [`TrainError::Save`] if the disk has no room
+    /// for the checkpoints.
     pub fn update<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         model: &mut Model,

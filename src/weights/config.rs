@@ -104,7 +104,8 @@ impl ConfigField {
         Self::new(name, Expected::Absent).or_absent()
     }
 
-    /// The field is missing, null, or an object that repeats fields of the object `other`.
+    /// The field is missing, null, or an object that comes before the object `other`: it has the fields that are required
+    /// of `other`, too.
     #[must_use]
     pub fn repeats(name: &'static str, other: &'static str) -> Self {
         Self::new(name, Expected::Repeated(other)).or_absent()
@@ -142,26 +143,31 @@ impl ConfigField {
         Self { name, other_name: None, expected, may_be_absent: false, may_be_absent_beside: None }
     }
 
+    /// The object whose fields are required of this one, too.
+    fn repeated(&self) -> Option<&'static str> {
+        match self.expected {
+            Expected::Repeated(other) => Some(other),
+            _ => None,
+        }
+    }
+
     fn names(&self) -> impl Iterator<Item = &'static str> {
         [Some(self.name), self.other_name].into_iter().flatten()
     }
 
     /// The difference from the configuration, if any: "`n_embd` is 1024, not EmbedDim=768".
     fn difference(&self, config: &Value) -> Option<String> {
-        let mut found = self.names().filter_map(|name| Some((name, lookup(config, name)?))).peekable();
+        self.difference_at(config, ToString::to_string)
+    }
+
+    /// [`difference`](Self::difference) where the names in the file are `renamed`.
+    fn difference_at(&self, config: &Value, renamed: impl Fn(&str) -> String) -> Option<String> {
+        let names: Vec<String> = self.names().map(renamed).collect();
+        let mut found = names.iter().filter_map(|name| Some((name, lookup(config, name)?))).peekable();
         if found.peek().is_none() {
             let is_beside = |name| lookup(config, name).is_some();
             let may_be_absent = self.may_be_absent || self.may_be_absent_beside.is_some_and(is_beside);
-            return (!may_be_absent).then(|| format!("`{}` is absent, not {}", self.name, self.expected));
-        }
-        if let Expected::Repeated(other) = self.expected {
-            let (_, value) = found.next()?;
-            let Some(fields) = value.as_object() else { return Some(format!("`{}` is not an object", self.name)) };
-            let other_value = |field: &str| lookup(config, other)?.get(field);
-            let (field, value) =
-                fields.iter().find(|(field, value)| other_value(field).is_some_and(|it| it != *value))?;
-            let [field, value] = [field, &value.to_string()].map(|text| escape(text));
-            return Some(format!("`{}.{field}` is {value}, not as in `{other}`", self.name));
+            return (!may_be_absent).then(|| format!("`{}` is absent, not {}", names[0], self.expected));
         }
         // A file may have both names. The values may differ.
         let (name, value) = found.find(|(_, value)| !self.expected.is(value))?;
@@ -185,7 +191,8 @@ impl Expected {
                 .as_array()
                 .is_some_and(|found| found.iter().map(Value::as_str).eq(texts.iter().copied().map(Some))),
             Self::Flag(flag) => value.as_bool() == Some(*flag),
-            Self::Repeated(_) | Self::Absent => false,
+            Self::Repeated(_) => value.is_object(),
+            Self::Absent => false,
         }
     }
 }
@@ -198,7 +205,7 @@ impl fmt::Display for Expected {
             Self::Texts(texts) => write!(f, "{}", texts.iter().map(|text| format!("{text:?}")).join(" or ")),
             Self::List(texts) => write!(f, "[{}]", texts.iter().map(|text| format!("{text:?}")).join(",")),
             Self::Flag(flag) => write!(f, "{flag}"),
-            Self::Repeated(other) => write!(f, "as in `{other}`"),
+            Self::Repeated(other) => write!(f, "an object like `{other}`"),
             Self::Absent => f.write_str("absent"),
         }
     }
@@ -244,6 +251,13 @@ pub fn eos_token_ids<V: ConstDim>(folder: impl AsRef<Path>) -> Result<Vec<Fin<V>
 pub(super) fn compare<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), LoadError> {
     let config = read(path)?;
     let mut differences: Vec<_> = fields.iter().filter_map(|field| field.difference(&config)).collect();
+    for (name, other) in fields.iter().filter_map(|field| Some((field.name, field.repeated()?))) {
+        let is_there = lookup(&config, name).is_some_and(Value::is_object);
+        let within = |field: &&ConfigField| field.name.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
+        let required = fields.iter().filter(within).filter(|field| is_there && !field.name.ends_with(".model_type"));
+        let renamed = |field: &str| field.replacen(other, name, 1);
+        differences.extend(required.filter_map(|field| field.difference_at(&config, renamed)));
+    }
     differences.extend(differences_within_objects(&config, fields));
     match differences.is_empty() {
         true => Ok(()),

@@ -102,9 +102,9 @@ impl TensorFile {
         Ok(elements)
     }
 
-    /// Reads all elements of a tensor that the file has, compares its checksum, and records that part `part` of
-    /// `parts` is used.
-    pub fn elements<E: Element>(&mut self, name: &str, (part, parts): (usize, usize)) -> Result<Vec<E>, LoadError> {
+    /// Reads all elements of a tensor that the file has, compares its checksum, and notes that this part of several is
+    /// read.
+    pub fn elements<E: Element>(&mut self, name: &str, part: (usize, usize)) -> Result<Vec<E>, LoadError> {
         let Some(tensor) = self.tensor(name) else {
             return Ok(Vec::new());
         };
@@ -114,16 +114,20 @@ impl TensorFile {
         if checksum.is_some_and(|&checksum| found != checksum) {
             return Err(LoadError::Checksum { tensor: name.into() });
         }
-        self.parts_read.entry(name.into()).or_default().insert((parts, part));
+        self.set_read(name, part);
         Ok(elements)
     }
 
-    /// The dtype, the sizes and the checksum of a tensor that the file has, which counts as read.
+    /// Notes that part `part` of `parts` of a tensor is read.
+    pub fn set_read(&mut self, name: &str, (part, parts): (usize, usize)) {
+        self.parts_read.entry(name.into()).or_default().insert((parts, part));
+    }
+
+    /// The dtype, the sizes and the checksum of a tensor that the file has.
     pub fn checksum(&mut self, name: &str) -> Result<(Dtype, Vec<usize>, u32), LoadError> {
         let Some(tensor) = self.tensor(name) else {
             return Err(LoadError::Unexpected { tensor: name.into() });
         };
-        self.parts_read.entry(name.into()).or_default().insert((1, 1));
         let checksum = self.read_bytes(&tensor, |_| {})?;
         Ok((tensor.dtype, tensor.shape, checksum))
     }

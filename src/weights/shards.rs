@@ -80,7 +80,12 @@ impl Shards {
         self.files.iter().flat_map(TensorFile::unread).collect()
     }
 
-    /// The dtype, the sizes and the checksum of a tensor, which counts as read; `None` if there is none.
+    /// Notes that a tensor is read, although no parameter has its elements.
+    pub fn set_read(&mut self, name: &str) {
+        self.files.iter_mut().filter(|file| file.tensor(name).is_some()).for_each(|file| file.set_read(name, (1, 1)));
+    }
+
+    /// The dtype, the sizes and the checksum of a tensor; `None` if there is none.
     pub fn checksum(&mut self, name: &str) -> Result<Option<(Dtype, Vec<usize>, u32)>, LoadError> {
         let file = self.files.iter_mut().find(|file| file.tensor(name).is_some());
         file.map(|file| file.checksum(name)).transpose()

@@ -28,14 +28,13 @@ const ONCE_PER_MODULE: [&str; 5] = ["E", "D", "T", "W", "P"];
 const INFERRED: [&str; 5] = ["Order", "WhichAxis", "WhichOtherAxis", "WhichOutAxis", "OtherTape"];
 
 /// Parameters that no program can get wrong by themselves, and why.
-const EXEMPT: [(&str, &str, &str); 23] = [
+const EXEMPT: [(&str, &str, &str); 22] = [
     ("dims::AxesAmong", "Others", "follows from shape and axes"),
     ("dims::EndsIn", "Before", "follows from shape and axis"),
     ("dims::EndsIn", "WithLast", "follows from shape and axis"),
     ("dims::HasAxis", "Position", "follows from shape and axis"),
     ("dims::HasAxis", "Replaced", "follows from shape and axis"),
     ("dims::HasAxis", "Remaining", "follows from shape and axis"),
-    ("dims::name", "Any", "every type has a name"),
     ("nn::Cache::new", "Dims", "any parameter of the model"),
     ("nn::Cache::advance", "Dims", "any parameter of the model"),
     ("nn::Layers::try_from_fn", "Error", "any error"),

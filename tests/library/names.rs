@@ -390,12 +390,12 @@ fn a_wrong_dtype_is_named_in_the_error() {
 #[test]
 fn an_invalid_rule_is_reported_with_its_line() {
     for (text, why) in [
-        ("a", "`a` is neither `PATH = NAME` nor `ignore NAME`"),
+        ("a", "`a` is neither `PATH = NAME`, `ignore NAME` nor `copy NAME of NAME`"),
         ("a = b or", "`or` is not `part I of N`"),
         ("a = b or {m}", "`{m}` is on the right side but not on the left"),
-        ("a = ", "`a =` is neither `PATH = NAME` nor `ignore NAME`"),
-        ("ignore", "`ignore` is neither `PATH = NAME` nor `ignore NAME`"),
-        ("ignore a b", "`ignore a b` is neither `PATH = NAME` nor `ignore NAME`"),
+        ("a = ", "`a =` is neither `PATH = NAME`, `ignore NAME` nor `copy NAME of NAME`"),
+        ("ignore", "`ignore` is neither `PATH = NAME`, `ignore NAME` nor `copy NAME of NAME`"),
+        ("ignore a b", "`ignore a b` is neither `PATH = NAME`, `ignore NAME` nor `copy NAME of NAME`"),
         ("a.{n} = b.{m}", "`{m}` is on the right side but not on the left"),
         ("a = *", "`*` is on the right side but not on the left"),
         ("{n}.{n} = a", "`{n}` appears twice in `{n}.{n}`"),

@@ -1,22 +1,31 @@
 //! Folders as others publish them: tied weights that are stored twice, sizes as lists, and settings of older files.
 
 use crate::numbers::device;
-use crate::published_folders::{config, error_of, folder};
-use crate::small_models::{small_clip, small_gemma3, small_gpt2, small_t5, small_vit};
+use crate::published_folders::{config, error_of, folder, other, settings};
+use crate::small_models::{
+    small_bert, small_clip, small_gemma3, small_gpt2, small_llama, small_mixtral, small_modern_bert, small_olmo2,
+    small_qwen3, small_t5, small_vit, small_whisper,
+};
 use crate::support::temp_dir;
 use dfdx::tensor::AutoDevice;
 use safetensors::{SafeTensors, tensor::TensorView};
 use serde_json::{Value, json};
 use std::fs;
+use typed_transformer::models::bert::Bert;
 use typed_transformer::models::clip::Clip;
 use typed_transformer::models::gemma3::{Gemma3, Gemma3Config};
 use typed_transformer::models::gpt2::Gpt2;
+use typed_transformer::models::llama::Llama;
+use typed_transformer::models::mixtral::Mixtral;
+use typed_transformer::models::modern_bert::ModernBert;
 use typed_transformer::models::t5::T5;
 use typed_transformer::models::vit::Vit;
+use typed_transformer::models::whisper::Whisper;
 use typed_transformer::weights::{Loadable, Pretrained, load_pretrained};
 
 type SmallClip = Clip<small_clip::Config, f32, AutoDevice>;
 type SmallGemma3 = Gemma3<small_gemma3::Config, f32, AutoDevice>;
+type SmallQwen3 = Llama<small_qwen3::Config, f32, AutoDevice>;
 type SmallVit = Vit<small_vit::Config, f32, AutoDevice>;
 
 /// The error of the folder `model` with the tensor `copy`, whose bytes are those of `original`, the first one changed
@@ -51,6 +60,102 @@ fn a_tied_weight_may_be_stored_twice_if_both_are_equal() {
     check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", "lm_head.weight", "transformer.wte.weight");
     check::<SmallGemma3>("gemma3", "lm_head.weight", "model.embed_tokens.weight");
     check::<T5<small_t5::Config, f32, AutoDevice>>("t5", "decoder.embed_tokens.weight", "shared.weight");
+    check::<T5<small_t5::Config, f32, AutoDevice>>("t5", "lm_head.weight", "shared.weight");
+    check::<SmallQwen3>("qwen3", "lm_head.weight", "model.embed_tokens.weight");
+    check::<Whisper<small_whisper::Config, f32, AutoDevice>>(
+        "whisper",
+        "proj_out.weight",
+        "model.decoder.embed_tokens.weight",
+    );
+    check::<ModernBert<small_modern_bert::Config, f32, AutoDevice>>(
+        "modern_bert",
+        "decoder.weight",
+        "model.embeddings.tok_embeddings.weight",
+    );
+}
+
+/// The settings of a folder that count, and may be absent.
+fn optional<Model: Pretrained + Loadable<f32, AutoDevice>>(model: &str) -> Vec<String> {
+    let counts = |setting: &&String| {
+        let mut changed = config(model);
+        let value = changed.pointer_mut(&format!("/{}", setting.replace('.', "/"))).unwrap();
+        *value = other(value);
+        error_of::<Model>(&changed).is_some()
+    };
+    let may_be_absent = |setting: &&String| error_of::<Model>(&with(model, &[(setting, Value::Null)])).is_none();
+    settings(&config(model)).iter().filter(counts).filter(may_be_absent).cloned().collect()
+}
+
+#[test]
+fn a_setting_may_be_absent_if_it_is_the_default_of_transformers() {
+    fn check<Model: Pretrained + Loadable<f32, AutoDevice>>(model: &str, expected: &str) {
+        let expected: Vec<&str> = expected.split_whitespace().collect();
+        assert_eq!(optional::<Model>(model), expected, "{model}");
+    }
+    check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>(
+        "gpt2",
+        "
+            activation_function layer_norm_epsilon n_inner scale_attn_by_inverse_layer_idx scale_attn_weights
+            tie_word_embeddings
+        ",
+    );
+    check::<SmallQwen3>(
+        "qwen3",
+        "attention_bias hidden_act layer_types rms_norm_eps rope_parameters.rope_type use_sliding_window",
+    );
+    check::<Llama<small_llama::Config, f32, AutoDevice>>(
+        "llama",
+        "
+            attention_bias head_dim hidden_act mlp_bias rms_norm_eps rope_parameters.rope_theta
+            rope_parameters.rope_type tie_word_embeddings
+        ",
+    );
+    check::<Llama<small_olmo2::Config, f32, AutoDevice>>(
+        "olmo2",
+        "attention_bias hidden_act rope_parameters.rope_type tie_word_embeddings",
+    );
+    check::<Mixtral<small_mixtral::Config, f32, AutoDevice>>(
+        "mixtral",
+        "
+            head_dim hidden_act rms_norm_eps rope_parameters.rope_theta rope_parameters.rope_type sliding_window
+            tie_word_embeddings
+        ",
+    );
+    check::<SmallGemma3>(
+        "gemma3",
+        "
+            attention_bias attn_logit_softcapping final_logit_softcapping hidden_activation rms_norm_eps
+            rope_parameters.full_attention.rope_theta rope_parameters.full_attention.rope_type
+            rope_parameters.sliding_attention.rope_theta rope_parameters.sliding_attention.rope_type
+            tie_word_embeddings use_bidirectional_attention
+        ",
+    );
+    check::<T5<small_t5::Config, f32, AutoDevice>>(
+        "t5",
+        "feed_forward_proj layer_norm_epsilon num_decoder_layers scale_decoder_outputs tie_word_embeddings",
+    );
+    check::<Bert<small_bert::Config, f32, AutoDevice>>("bert", "hidden_act is_decoder layer_norm_eps");
+    check::<SmallVit>("vit", "hidden_act layer_norm_eps pooler_act qkv_bias");
+    check::<SmallClip>(
+        "clip",
+        "
+            text_config.hidden_act text_config.layer_norm_eps vision_config.hidden_act
+            vision_config.layer_norm_eps vision_config.num_channels
+        ",
+    );
+    check::<ModernBert<small_modern_bert::Config, f32, AutoDevice>>(
+        "modern_bert",
+        "
+            attention_bias classifier_activation classifier_bias decoder_bias hidden_activation mlp_bias
+            norm_bias norm_eps rope_parameters.full_attention.rope_theta
+            rope_parameters.full_attention.rope_type rope_parameters.sliding_attention.rope_theta
+            rope_parameters.sliding_attention.rope_type tie_word_embeddings
+        ",
+    );
+    check::<Whisper<small_whisper::Config, f32, AutoDevice>>(
+        "whisper",
+        "activation_function scale_embedding tie_word_embeddings",
+    );
 }
 
 /// The configuration of a folder with other values of some settings; `Null` removes one.
@@ -86,12 +191,18 @@ fn sizes_of_images_may_be_lists() {
 
 #[test]
 fn settings_of_clip_may_be_repeated() {
-    let heads = config("clip")["text_config"]["num_attention_heads"].as_u64().unwrap();
-    let repeated = |heads: u64| json!({ "num_attention_heads": heads, "top_k": 50 });
-    assert_eq!(error_of::<SmallClip>(&with("clip", &[("text_config_dict", repeated(heads))])), None);
-    let other = error_of::<SmallClip>(&with("clip", &[("text_config_dict", repeated(heads + 1))])).unwrap();
-    let expected = format!("`text_config_dict.num_attention_heads` is {}, not as in `text_config`", heads + 1);
-    assert!(other.ends_with(&expected), "{other}");
+    let repeated = |change: fn(&mut Value)| {
+        let mut fields = config("clip")["text_config"].clone();
+        change(&mut fields);
+        error_of::<SmallClip>(&with("clip", &[("text_config_dict", fields)]))
+    };
+    assert_eq!(repeated(|_| {}), None);
+    assert_eq!(repeated(|fields| fields["dropout"] = json!(0.5)), None);
+    let heads = repeated(|fields| fields["num_attention_heads"] = json!(99)).unwrap();
+    assert!(heads.ends_with("`text_config_dict.num_attention_heads` is 99, not NumTextHeads=3"), "{heads}");
+    let without_heads = repeated(|fields| fields["num_attention_heads"] = Value::Null).unwrap();
+    assert!(without_heads.ends_with("`text_config_dict.num_attention_heads` is absent, not NumTextHeads=3"));
+    assert!(repeated(|fields| *fields = json!([])).unwrap().contains("`text_config_dict` is [], not an object like"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The numbers of the reference implementations, in `f32` by the kernels and in `f64` by the definitions.
 //! Tolerances: 1e-5 for outputs and loss, 1e-4 of a tensor's largest entry for gradients.
 
+use crate::as_published::forward_as_published;
 use crate::numbers::device;
 use crate::support::temp_dir;
 use dfdx::nn::TensorCollection;
@@ -11,7 +12,7 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
 use typed_transformer::models::another_annotated::Annotated;
 use typed_transformer::models::learning_the_transformer::Learning;
-use typed_transformer::models::transformer_from_scratch::{FromScratch, forward_as_published};
+use typed_transformer::models::transformer_from_scratch::FromScratch;
 use typed_transformer::nn::Module;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Element;

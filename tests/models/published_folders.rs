@@ -64,7 +64,7 @@ where
 }
 
 /// Another value than that of a setting.
-fn other(value: &Value) -> Value {
+pub fn other(value: &Value) -> Value {
     match value {
         Value::Null => json!(1),
         Value::Bool(flag) => json!(!flag),
@@ -76,7 +76,7 @@ fn other(value: &Value) -> Value {
 }
 
 /// The paths of all settings, `rope_parameters.rope_theta` for a nested one.
-fn settings(config: &Value) -> Vec<String> {
+pub fn settings(config: &Value) -> Vec<String> {
     let fields = config.as_object().unwrap().iter();
     let paths = fields.flat_map(|(name, value)| match value.is_object() {
         true => settings(value).into_iter().map(|inner| format!("{name}.{inner}")).collect(),

@@ -5,7 +5,6 @@ use crate::numbers::{F64, Taped};
 use crate::recorded::{OwnTape, Recorded};
 use dfdx::tensor::AutoDevice;
 use dfdx::tensor::*;
-use typed_transformer::models::transformer_from_scratch::unweighted_attention_as_published;
 use typed_transformer::ops::{self, Activation, Gelu, GeluTanh, Relu};
 use typed_transformer::prelude::*;
 
@@ -168,33 +167,6 @@ fn multi_head_attention() {
     check(query.clone(), |q| attend(q, key.retaped(), value.retaped()));
     check(key.clone(), |k| attend(query.retaped(), k, value.retaped()));
     check(value, |v| attend(query.retaped(), key.retaped(), v));
-}
-
-#[test]
-fn unweighted_attention() {
-    let query = random::<(Batch, QLen, Product<NumHeads, QKDim>)>(1);
-    let key = random::<(Batch, KLen, Product<NumHeads, QKDim>)>(2);
-    let value = random::<(Batch, KLen, Product<NumHeads, VODim>)>(3);
-    let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q);
-    let scale = AttentionScale::EmbedDim;
-    let sum = |q, k, v| {
-        weighted_sum(
-            unweighted_attention_as_published(
-                q,
-                k,
-                v,
-                &mask,
-                AttentionOptions { scale, ..AttentionOptions::default() },
-            )
-            .unwrap(),
-        )
-    };
-    check(value.clone(), |v| sum(query.retaped(), key.retaped(), v));
-    // Query and key have no effect.
-    let mut gradients = sum(query.recorded(), key.retaped(), value.retaped()).backward().unwrap();
-    for gradient in [gradients.of(&query).unwrap().as_vec(), gradients.of(&key).unwrap().as_vec()] {
-        assert!(gradient.iter().all(|g| g.abs() < 1e-12));
-    }
 }
 
 #[test]

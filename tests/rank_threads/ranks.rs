@@ -252,6 +252,22 @@ fn a_loss_that_is_not_a_number_on_one_rank_ends_all() {
 }
 
 #[test]
+fn a_step_after_the_last_one_ends_all_ranks() {
+    let ends = Ranks::<World>::in_threads(2, |ranks| {
+        let mut model = ranks.replicate(Model::build(&Cpu::seed_from_u64(0))).unwrap();
+        let mut trainer = Trainer::new(Adam::default(), 0.01, 1, 7);
+        [(); 2].map(|()| {
+            let gradients = Partial::term(GradientsOf::zeros(&*model).allow_unused(&*model));
+            let gradients: Replicated<GradientsOf<Model, f64, Cpu>, World> =
+                gradients.all_reduce(ranks, &model).unwrap();
+            let report = trainer.update_replicated(ranks, &mut model, gradients, Partial::term(1.0), 1);
+            report.map(|report| report.steps_made).map_err(|error| error.to_string())
+        })
+    });
+    assert_eq!(ends, vec![[Ok(1), Err("the training ends after step 1".to_string())]; 2]);
+}
+
+#[test]
 fn a_stop_on_one_rank_stops_all_after_the_same_step() {
     let ends = spoiled(|step, trainer| {
         trainer.stop.store(step == 6, std::sync::atomic::Ordering::Relaxed);

@@ -42,7 +42,6 @@ use dfdx::tensor::{Cpu, Tensor};
 /// let y: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
 ///     layer.forward(x.clone(), &PaddingMask::without_padding((Batch, SeqLen)))?;
 /// // Decoding keeps the keys of 2 heads, not of 6.
-/// assert_eq!(<KeyValueHeads<Small> as CachedHeads>::NumHeads::SIZE, 2);
 /// let mut cache = GroupedKeyValueCache::<Batch, MaxSeqLen, Small, f32, Cpu>::new(&device, Batch)?;
 /// assert_eq!(layer.forward_cached(x, &mut cache)?.as_vec(), y.as_vec());
 /// let keys: &Tensor<(Batch, CacheCapacity<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
@@ -96,7 +95,8 @@ where
 type QueryHeads<A> = Product<<A as GroupedQuery>::NumKeyValueHeads, <A as GroupedQuery>::GroupSize>;
 
 /// The `NumKeyValueHeads` heads of `A`, for the cache of keys and values.
-pub type KeyValueHeads<A> = Heads<<A as GroupedQuery>::NumKeyValueHeads, <A as Arch>::QKDim, <A as Arch>::VODim, A>;
+pub(super) type KeyValueHeads<A> =
+    Heads<<A as GroupedQuery>::NumKeyValueHeads, <A as Arch>::QKDim, <A as Arch>::VODim, A>;
 
 /// The keys and values of one causal [`GroupedQueryAttention`], in `NumKeyValueHeads` heads: `GroupSize` times smaller
 /// than a cache of all heads.

@@ -8,9 +8,7 @@ mod self_attention;
 
 pub use cross_attention::CrossAttention;
 pub(crate) use cross_attention::cross_mask;
-pub use grouped_query_attention::{
-    GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueHeads,
-};
+pub use grouped_query_attention::{GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention};
 pub use latent_attention::{LatentArch, LatentAttention, LatentCache, LatentHeads};
 pub use multi_head_attention::MHAttention;
 pub use self_attention::SelfAttention;

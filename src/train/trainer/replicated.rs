@@ -18,8 +18,9 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// batch.
     ///
     /// All ranks end together: after the step if [`stop`](Self::stop) is true on one, and before it if the loss of one is
-    /// not finite, or if the disk of rank 0 is too small for the checkpoints. Call [`checkpoint_every`](Self::checkpoint_every) and
-    /// set [`metrics`](Self::metrics) on rank 0 only, because it writes the files.
+    /// not finite, if all steps are made, or if the disk of rank 0 is too small for the checkpoints.
+    /// Call [`checkpoint_every`](Self::checkpoint_every) and set [`metrics`](Self::metrics) on rank 0 only, because it
+    /// writes the files.
     ///
     /// # Errors
     /// Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that did not fail.
@@ -40,13 +41,17 @@ impl<O, S: Schedule> Trainer<O, S> {
     {
         self.ranks = ranks.size();
         self.ensure_same_on::<Model, E, D, W>(ranks)?;
-        self.ensure_unfinished().inspect_err(|_| ranks.end_together())?;
         if !self.is_space_checked {
             ranks.fail_together(self.ensure_space::<Model, E, D>())?;
             self.is_space_checked = true;
         }
         let stop_requested = Partial::term(if self.stop.load(Ordering::Relaxed) { 1.0 } else { 0.0 });
-        let [loss, num_stop_requests] = sum(ranks, [loss, stop_requested])?;
+        let finished = Partial::term(if self.ensure_unfinished().is_err() { 1.0 } else { 0.0 });
+        let [loss, num_stop_requests, num_finished] = sum(ranks, [loss, stop_requested, finished])?;
+        if num_finished > 0.0 {
+            ranks.end_together();
+            return Err(TrainError::Finished { steps: self.steps });
+        }
         if !loss.is_finite() {
             ranks.end_together();
             return Err(TrainError::Loss { step: self.progress.steps_made, loss });

@@ -46,7 +46,7 @@ use std::str::FromStr;
 /// assert!(names.parse::<NameMap>().is_ok());
 /// assert_eq!(
 ///     "logit.weight : lm_head.weight".parse::<NameMap>().unwrap_err().to_string(),
-///     "line 1: `logit.weight : lm_head.weight` is neither `PATH = NAME` nor `ignore NAME`",
+///     "line 1: `logit.weight : lm_head.weight` is neither `PATH = NAME`, `ignore NAME` nor `copy NAME of NAME`",
 /// );
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -62,7 +62,7 @@ pub struct NameMap {
 /// ```
 /// use typed_transformer::weights::{NameMap, NameMapError};
 /// let error: NameMapError = "norm = ln_f\nlogit.bias".parse::<NameMap>().unwrap_err();
-/// assert_eq!(error.to_string(), "line 2: `logit.bias` is neither `PATH = NAME` nor `ignore NAME`");
+/// assert_eq!(error.to_string(), "line 2: `logit.bias` is neither `PATH = NAME`, `ignore NAME` nor `copy NAME of NAME`");
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
@@ -94,10 +94,12 @@ impl FromStr for NameMap {
                 ["ignore", name] => map.ignored.push(Pattern::parse(name).map_err(error)?),
                 ["copy", copy, "of", original] => {
                     let [copy, original] = [copy, original].map(Pattern::parse);
-                    map.copies.push((copy.map_err(error)?, original.map_err(error)?));
+                    let (copy, original) = (copy.map_err(error)?, original.map_err(error)?);
+                    original.ensure_known_to(&copy).map_err(error)?;
+                    map.copies.push((copy, original));
                 }
                 _ => {
-                    let message = format!("`{text}` is neither `PATH = NAME` nor `ignore NAME`");
+                    let message = format!("`{text}` is neither `PATH = NAME`, `ignore NAME` nor `copy NAME of NAME`");
                     return Err(error(message));
                 }
             }
@@ -132,6 +134,7 @@ impl NameMap {
         for tensor in files.unread() {
             let original = |(copy, original): &(Pattern, Pattern)| Some(original.expand(&copy.captures(&tensor)?));
             let Some(original) = self.copies.iter().find_map(original) else { continue };
+            files.set_read(&tensor);
             if files.checksum(&tensor)? != files.checksum(&original)? {
                 return Err(LoadError::OtherCopy { tensor, original });
             }

@@ -65,6 +65,14 @@ impl Pattern {
         })
     }
 
+    /// Checks that all wildcards are those of the left side of a rule.
+    pub fn ensure_known_to(&self, left: &Self) -> Result<(), String> {
+        match self.wildcards().find(|wildcard| left.wildcards().all(|known| known != *wildcard)) {
+            None => Ok(()),
+            Some(unknown) => Err(format!("`{unknown}` is on the right side but not on the left")),
+        }
+    }
+
     /// Matches the whole of `text`. Each wildcard matches at least one character and as few as possible, the
     /// leftmost first.
     pub fn captures<'a>(&'a self, text: &'a str) -> Option<Captures<'a>> {

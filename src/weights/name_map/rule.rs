@@ -24,10 +24,7 @@ impl Rule {
         }
         let path = Pattern::parse(path)?;
         let names = names.iter().map(|name| Pattern::parse(name)).collect::<Result<Vec<_>, _>>()?;
-        let unknown = |&wildcard: &&str| path.wildcards().all(|known| known != wildcard);
-        if let Some(unknown) = names.iter().flat_map(Pattern::wildcards).find(unknown) {
-            return Err(format!("`{unknown}` is on the right side but not on the left"));
-        }
+        names.iter().try_for_each(|name| name.ensure_known_to(&path))?;
         let (axes, part) = match layout.strip_prefix('[') {
             None => (None, layout),
             Some(rest) => match rest.split_once(']') {

@@ -162,11 +162,10 @@ fn cache_of_heads(
     *old = new;
 }
 fn grouped_cache<A: GroupedQuery, Other: GroupedQuery>(
-    old: (&mut GroupedKeyValueCache<Batch, MaxLen, A>, &mut KeyValueCache<Batch, MaxLen, KeyValueHeads<A>>),
-    new: (GroupedKeyValueCache<Batch, MaxLen, A>, KeyValueCache<Batch, MaxLen, KeyValueHeads<A>>),
+    old: &mut GroupedKeyValueCache<Batch, MaxLen, A>,
+    new: GroupedKeyValueCache<Batch, MaxLen, A>,
 ) {
-    *old.0 = new.0;
-    *old.1 = new.1;
+    *old = new;
 }
 fn keys_and_values<A: Arch, Other: Arch>(
     old: (&mut Keys<Batch, SeqLen, A, f32, Cpu>, &mut Values<Batch, SeqLen, A, f32, Cpu>),
