@@ -1,9 +1,8 @@
-use super::{OpError, Real, device_error, views::with_shape_type};
+use super::{OpError, Real, gather::gather_runs_by_dfdx};
 use crate::backend::{Backend, Tape, WeightTape, gather_kernel, read_weight, run_kernel, weight_on_tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::tokens::TokenIds;
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::GatherTo;
 
 /// The row of `table` for each token id: `table[ids]`.
 ///
@@ -37,19 +36,12 @@ pub fn embed<
     tape: T,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     const OP: &str = "embed";
+    let ((batch, len), starts) = (ids.shape(), row_starts(ids.as_slice(), M::SIZE));
+    let shape = (batch, len, M::default());
     if D::HAS_KERNELS {
-        let (batch, len) = ids.shape();
-        return run_kernel(OP, (batch, len, M::default()), tape, |tape| {
-            Ok(gather_kernel(read_weight(table, tape)?, row_starts(ids.as_slice(), M::SIZE), M::SIZE)?)
-        });
+        return run_kernel(OP, shape, tape, |tape| Ok(gather_kernel(read_weight(table, tape)?, starts, M::SIZE)?));
     }
-    let error = device_error::<D::Err>(OP);
-    let shape = (ids.shape().0.size(), ids.shape().1.size());
-    let ids: Tensor<(usize, usize), usize, D> =
-        table.device().try_tensor_from_vec(ids.as_slice().to_vec(), shape).map_err(&error)?;
-    let table: Tensor<(usize, usize), E, D, T> = with_shape_type(OP, weight_on_tape(table, tape))?;
-    let output: Tensor<(usize, usize, usize), E, D, T> = table.try_gather(ids).map_err(&error)?;
-    with_shape_type(OP, output)
+    gather_runs_by_dfdx(OP, weight_on_tape(table, tape), starts, M::SIZE, shape)
 }
 
 /// The places of the first elements of some rows of `width` elements.

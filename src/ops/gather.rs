@@ -7,7 +7,7 @@ use crate::backend::{Backend, Tape, gather_kernel, run_kernel};
 use crate::dims::{AnyDim, AxisOf, Dim, HasAxis, check_same_size, for_each_axis};
 use crate::tokens::Indices;
 use dfdx::shapes::{Axes, Axis, HasShape, Shape};
-use dfdx::tensor::Tensor;
+use dfdx::tensor::{PutTape, SplitTape, Tensor};
 use dfdx::tensor_ops::GatherTo;
 
 /// The parts of a tensor at indices of the axis `Name`, which may differ along the axes before it:
@@ -164,6 +164,22 @@ pub(crate) fn gather_runs<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tap
     ensure_not_empty(op, &to)?;
     if D::HAS_KERNELS {
         return run_kernel(op, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, starts, len)?));
+    }
+    gather_runs_by_dfdx(op, input, starts, len, to)
+}
+
+/// The definition of [`gather_runs`], in which there may be none.
+pub(super) fn gather_runs_by_dfdx<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    input: Tensor<Dims, E, D, T>,
+    starts: Vec<usize>,
+    len: usize,
+    to: To,
+) -> Result<Tensor<To, E, D, T>, OpError> {
+    if to.num_elements() == 0 {
+        // dfdx gathers at least one element.
+        let (input, tape) = input.split_tape();
+        return Ok(input.device().try_zeros_like(&to).map_err(device_error(op))?.put_tape(tape));
     }
     let elements = input.shape().num_elements();
     // Runs that are rows of the input need one index each; others need one for each element.

@@ -1,5 +1,5 @@
 use super::unnamed::{Rows, matmul_2d_transposed, reshape_to, rows, zip};
-use super::{OpError, Real, device_error};
+use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::backend::{Backend, Linear, Tape, WeightTape, linear_kernel, read_weight, run_kernel, weight_on_tape};
 use crate::dims::{ConstDim, DataShape, EndsIn, Factor};
 use dfdx::shapes::{Axis, HasShape};
@@ -48,6 +48,7 @@ pub(crate) fn linear_of_parts<
     weight: &Tensor<(OutDim, InDim), E, D, W>,
     bias: Option<&Tensor<(OutDim,), E, D, W>>,
 ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
+    ensure_not_empty(OP, weight.shape())?;
     let output_shape = input.shape().with_last(OutDim::default());
     if D::HAS_KERNELS {
         return run_kernel(OP, output_shape, T::default(), |tape| {

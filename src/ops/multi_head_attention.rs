@@ -116,7 +116,10 @@ pub(crate) fn attend<
             Ok(attention_kernel(operands, bias, mask.rule(), dropout, config)?)
         });
     }
-    ensure_not_empty(OP, &(batch,))?;
+    if batch.size() == 0 {
+        // dfdx's softmax needs elements, and neither the query nor the result has one.
+        return reshape_to(OP, query, (batch, queries, Product::default()));
+    }
     let query: Tensor<(B, H, Q, QKDim), E, D, T> = split_heads(super::scale(query, factor)?)?;
     let (key, value) = (split_heads(key)?, split_heads(value)?);
     // The queries of a group of heads become rows of one matrix, so the product reads each head of the key once.

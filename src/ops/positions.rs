@@ -1,9 +1,9 @@
-use super::{OpError, Real, cast, device_error, dim_error, elementwise};
+use super::{OpError, Real, cast, device_error, dim_error, elementwise, gather::gather_runs_by_dfdx};
 use crate::backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel, weight_on_tape};
 use crate::dims::{ConstDim, Dim, Even, LengthOf, MaybeSharded, check_same_size};
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{BroadcastTo, GatherTo};
+use dfdx::tensor_ops::BroadcastTo;
 use std::ops::Range;
 
 /// The first `S` rows of a table of learned positions (*The Typed Transformer*, "Embedder").
@@ -66,12 +66,8 @@ pub fn learned_positions_from<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real,
             Ok(gather_kernel(D::read_parameter(table, tape)?, vec![start * M::SIZE], len.size() * M::SIZE)?)
         });
     }
-    let compute = || {
-        let rows: Tensor<_, usize, D> =
-            table.device().try_tensor_from_vec((start..start + len.size()).collect(), (len,))?;
-        weight_on_tape(table, T::default()).try_gather(rows)
-    };
-    compute().map_err(device_error::<D::Err>(OP))
+    let starts = (start..start + len.size()).map(|row| row * M::SIZE).collect();
+    gather_runs_by_dfdx(OP, weight_on_tape(table, T::default()), starts, M::SIZE, (len, M::default()))
 }
 
 /// Sines and cosines of falling frequency, a row for each position ([*Attention Is All You

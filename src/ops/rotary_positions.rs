@@ -2,7 +2,7 @@ mod tables;
 
 use super::concat_split::outer_len_inner;
 use super::unnamed::{matmul_2d_transposed, reshape_to, rows, zip};
-use super::{OpError, Real, cast, cast_all, device_error, ensure_positions};
+use super::{OpError, Real, cast, cast_all, device_error, ensure_not_empty, ensure_positions};
 use crate::backend::{Backend, Tape, rotary_kernel, run_kernel};
 use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, Factor, HasAxis, MaybeSharded, Product, Unchecked};
 use dfdx::shapes::{Axes, Axes2, HasShape, Shape};
@@ -200,6 +200,7 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     rotary: Rotary,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     ensure_positions(OP, start, len)?;
+    ensure_not_empty(OP, &(HeadDim::default(),))?;
     let (shape, vectors) = (*input.shape(), columns / HeadDim::SIZE);
     if D::HAS_KERNELS {
         let rotation = rotation((rotary, start, len, HeadDim::SIZE), vectors);

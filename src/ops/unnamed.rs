@@ -164,6 +164,10 @@ pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: 
             Ok(where_kernel(mask, x, D::read(y, tape)?)?)
         });
     }
+    if x.shape().num_elements() == 0 {
+        // dfdx chooses at least one element.
+        return Ok(x);
+    }
     let y = distinct_from(&x, y)?;
     with_shape_type(op, unnamed(mask).try_choose(unnamed(x), unnamed(y)).map_err(device_error(op))?)
 }

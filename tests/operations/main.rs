@@ -13,6 +13,7 @@ mod attention_variants;
 mod axes;
 mod contraction;
 mod edges;
+mod edges_empty;
 mod gradients;
 mod index_gradients;
 mod indexing;

@@ -1,4 +1,4 @@
-use super::plan::{Axes, position, sizes_of};
+use super::plan::{Axes, position, size_in, sizes_of};
 use super::{Label, Labelled};
 use crate::backend::{Backend, ContractionAxis, Tape, contraction_kernel, run_kernel};
 use crate::ops::views::Sizes;
@@ -31,7 +31,7 @@ where
 /// The axes of the result, then those that are summed.
 fn contraction_axes(left: Axes, right: Axes, to: &[Label], inner: &[Label]) -> Vec<ContractionAxis> {
     let axis = |label: Label, is_in_output| ContractionAxis {
-        size: left.size(label).max(right.size(label)),
+        size: size_in(left, right, label),
         left: position(left.labels, label),
         right: position(right.labels, label),
         is_in_output,

@@ -59,9 +59,14 @@ pub fn is_left(x: Axes, w: Axes, to: &[Label]) -> bool {
     first_of(x, w).unwrap_or(0) <= first_of(w, x).unwrap_or(0)
 }
 
+/// The size of an axis of `x` or of `w`, which may be 0; 1 if neither has it.
+pub fn size_in(x: Axes, w: Axes, label: Label) -> usize {
+    if x.has(label) { x.size(label) } else { w.size(label) }
+}
+
 /// The sizes of the axes `to` of two operands.
 pub fn sizes_of<const N: usize>(x: Axes, w: Axes, to: [Label; N]) -> [usize; N] {
-    to.map(|label| x.size(label).max(w.size(label)))
+    to.map(|label| size_in(x, w, label))
 }
 
 /// The axes `to`: first those that `labels` does not have, then those of `labels` in their order.
@@ -113,7 +118,7 @@ impl<const N: usize> Plan<N> {
         let is_linear = self.batch.is_empty()
             && left.labels == [&*self.rows, &self.inner].concat()
             && right.labels == [&*self.columns, &self.inner].concat();
-        let count = |labels: &[Label]| labels.iter().map(|label| left.size(*label).max(right.size(*label))).product();
+        let count = |labels: &[Label]| labels.iter().map(|label| size_in(left, right, *label)).product();
         is_linear.then(|| (count(&self.rows), count(&self.columns), count(&self.inner)))
     }
 }

@@ -6,7 +6,7 @@ use super::operand::{FlatTensor, KernelOutput, record_kernel, with_backward};
 use super::shared_tape::Tape;
 use super::{Runs, StridedOperand, storage, unnamed};
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::{Cpu, CpuError, PutTape, SplitTape, Tensor};
+use dfdx::tensor::{Cpu, CpuError, PutTape, SplitTape, Tensor, ZerosTensor};
 use dfdx::tensor_ops::ReshapeTo;
 
 /// The same elements over a shape of as many elements. This shares the storage of a contiguous tensor, and copies any
@@ -30,6 +30,10 @@ fn contiguous_unnamed<Sizes: Shape, T: Tape<f32, Cpu>>(
 ) -> Result<Tensor<(usize,), f32, Cpu, T>, CpuError> {
     let len = tensor.shape().num_elements();
     let (tensor, tape) = tensor.split_tape();
+    if len == 0 {
+        // dfdx's copy of a permuted tensor reads a first element.
+        return Ok(tensor.device().try_zeros_like(&(len,))?.put_tape(tape));
+    }
     match flat_view(&tensor)? {
         Some(flat) => Ok(flat.put_tape(tape)),
         None => record_kernel(copy_kernel(StridedOperand::new(tensor))?, (len,), tape),
