@@ -4,19 +4,21 @@ use super::{OpError, Real, concat_split::outer_len_inner, device_error, ensure_n
 use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, reduce_kernel, run_kernel, softmax_kernel};
 use crate::dims::{AxisOf, Dim, HasAxis};
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{MaxTo, MeanTo, SumTo};
+use dfdx::tensor::{NoneTape, Tensor};
+use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, MaxTo, MeanTo, SumTo, TryAdd, TryDiv, TryEq, TryLe, TryMul, TrySub};
 
-/// Declares operations of one signature, each from the kernel, the method of dfdx, its words and the result of the
-/// example.
+/// Declares operations of one signature, each from the kernel, the definition, its words, the result of the example and
+/// a note.
 macro_rules! reduction {
     ({$($signature:tt)*}) => {};
     (
         {$($signature:tt)*}
-        pub fn $name:ident($input:ident, axis) = $kind:ident, $method:ident, $words:literal, $result:literal;
+        pub fn $name:ident($input:ident, axis)
+            = $kind:ident, $definition:expr, $words:literal, $result:literal, $note:literal;
         $($others:tt)*
     ) => {
         #[doc = concat!("The ", $words, " the axis `Name`: `(.., Name, ..) -> (.., ..)`.")]
+        #[doc = $note]
         ///
         /// ```
         /// use typed_transformer::prelude::*;
@@ -36,7 +38,8 @@ macro_rules! reduction {
                     Ok(reduce_kernel(D::read($input, tape)?, axis, ReductionKind::$kind)?)
                 });
             }
-            $input.$method::<_, Dims::Position>().map_err(device_error(OP))
+            let define = $definition;
+            define($input).map_err(device_error(OP))
         }
 
         reduction! { {$($signature)*} $($others)* }
@@ -53,11 +56,37 @@ reduction! {
             Dims: HasAxis<Name, WhichAxis>,
     }
     pub fn sum_over(input, axis)
-        = Sum, try_sum, "sum over", "[6.0, 60.0]";
+        = Sum, |x: Tensor<Dims, E, D, T>| x.try_sum::<_, Dims::Position>(), "sum over", "[6.0, 60.0]", "";
     pub fn mean_over(input, axis)
-        = Mean, try_mean, "mean over", "[2.0, 20.0]";
+        = Mean, |x: Tensor<Dims, E, D, T>| x.try_mean::<_, Dims::Position>(), "mean over", "[2.0, 20.0]", "";
     pub fn max_over(input, axis)
-        = Max, try_max, "largest element along", "[3.0, 30.0]";
+        = Max, largest, "largest element along", "[3.0, 30.0]",
+        "\n\nIt is NaN if an element is. Where `n` elements are the largest, `∂y/∂x` is `1 / n` for each of them, and 0 for \
+         the others.";
+}
+
+/// The definition of [`max_over`]. dfdx's own maximum skips NaN and has the gradient 1 for each of the largest elements.
+fn largest<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+) -> Result<Tensor<Dims::Remaining, E, D, T>, D::Err>
+where
+    Dims: HasAxis<Name, WhichAxis>,
+{
+    let (shape, device) = (*input.shape(), input.device().clone());
+    let elements = input.retaped::<NoneTape>();
+    let largest = elements.clone().try_max::<_, Dims::Position>()?;
+    let repeated = largest.clone().try_broadcast_like::<_, Dims::Position>(&shape)?;
+    // 1 for each of the largest elements, 0 for a smaller one and NaN for NaN: their sum is `n`, or NaN.
+    let (zeros, ones) = (device.try_zeros_like(&shape)?, device.try_ones_like(&shape)?);
+    let is_largest = elements.try_eq(&repeated)?.try_choose(ones, zeros.clone())?;
+    let is_number = elements.try_le(&repeated)?;
+    let count = is_number.try_choose(is_largest, zeros.try_add(E::nan())?)?.try_sum::<_, Dims::Position>()?;
+    // `y/n - y/n` adds 0 to the value and `1/n` to the gradient. It would be NaN for an infinite `y`, whose n-th part is
+    // as large.
+    let share = input.try_max::<_, Dims::Position>()?.try_div(count)?;
+    let constant = share.retaped::<NoneTape>().try_mul(E::one())?;
+    let finite = share.clone().try_sub(constant)?.try_add(largest.clone())?;
+    largest.try_abs()?.try_eq(E::infinity())?.try_choose(share, finite)
 }
 
 /// `exp(x) / Σ exp(x)` along the axis `Name`; the shape stays the same.

@@ -65,6 +65,55 @@ fn the_mean_of_many_equal_numbers_is_that_number() {
     }
 }
 
+/// The largest elements of the rows and of the columns of `(Rows, Three)`, and the gradient of the sum of each.
+fn largest<E: Real>(numbers: &[f64]) -> [Vec<f64>; 4]
+where
+    Cpu: Backend<E>,
+{
+    let x: Tensor<(Rows, Three), E, Cpu> = tensor(numbers.to_vec(), (Rows::new(numbers.len() / 3), Three));
+    let tape = Recording::<(), E, Cpu>::default;
+    let of_rows = max_over(x.clone().put_tape(tape()), axis::<Three>()).unwrap();
+    let of_columns = max_over(x.clone().put_tape(tape()), axis::<Rows>()).unwrap();
+    let (rows, columns) = (of_rows.as_vec(), of_columns.as_vec());
+    let of_rows = sum_over(of_rows, axis::<Rows>()).unwrap().backward().unwrap().of(&x).unwrap().as_vec();
+    let of_columns = sum_over(of_columns, axis::<Three>()).unwrap().backward().unwrap().of(&x).unwrap().as_vec();
+    [rows, columns, of_rows, of_columns].map(|numbers| numbers.iter().map(|x| x.to_f64().unwrap()).collect())
+}
+
+#[test]
+fn equal_largest_elements_share_the_gradient() {
+    let infinite = f64::NEG_INFINITY;
+    let numbers = [2.0, 1.0, 2.0, -1.0, 1.0, -3.0, infinite, infinite, infinite, 2.0, 0.0, 1.0];
+    for [rows, columns, of_rows, of_columns] in [largest::<f32>(&numbers), largest::<f64>(&numbers)] {
+        assert_eq!((rows, columns), (vec![2.0, 1.0, infinite, 2.0], vec![2.0, 1.0, 2.0]));
+        let third = of_rows[6];
+        assert!((third - 1.0 / 3.0).abs() < 1e-7);
+        assert_eq!(of_rows, [0.5, 0.0, 0.5, 0.0, 1.0, 0.0, third, third, third, 1.0, 0.0, 0.0]);
+        assert_eq!(of_columns, [0.5, 0.5, 1.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0]);
+    }
+}
+
+#[test]
+fn the_largest_of_elements_with_a_nan_is_nan() {
+    // A kernel joins the results of parts of a long axis.
+    for (len, place) in [(1, 0), (20, 0), (20, 17), (3000, 5), (3000, 2900)] {
+        let mut numbers: Vec<f64> = (0..3 * len).map(|x| x as f64).collect();
+        numbers[3 * place + 1] = f64::NAN;
+        for [rows, columns, of_rows, of_columns] in [largest::<f32>(&numbers), largest::<f64>(&numbers)] {
+            assert_eq!(rows.iter().position(|x| x.is_nan()), Some(place));
+            assert_eq!(rows.iter().filter(|x| x.is_nan()).count(), 1);
+            assert!(columns[1].is_nan() && !columns[0].is_nan() && !columns[2].is_nan());
+            let nans = |gradient: Vec<f64>| gradient.iter().filter(|x| x.is_nan()).count();
+            assert_eq!((nans(of_rows), nans(of_columns)), (3, len));
+        }
+    }
+    // A row as long.
+    let mut row: Vec<f64> = (0..3000).map(f64::from).collect();
+    row[2000] = f64::NAN;
+    let x: Tensor<(Rows,), f32, Cpu> = tensor(row, (Rows::new(3000),));
+    assert!(max_over(x, axis::<Rows>()).unwrap().array().is_nan());
+}
+
 #[test]
 fn log_softmax_keeps_its_digits_beside_a_large_offset() {
     let expected = [-(1.0 + 1f64.exp()).ln(), 1.0 - (1.0 + 1f64.exp()).ln()];

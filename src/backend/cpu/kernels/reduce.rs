@@ -2,7 +2,7 @@ use super::MiddleAxis;
 use crate::autograd::elementwise::partition_rows;
 use crate::autograd::{Buffer, Chunk, KernelOutput, Operand, with_backward};
 use crate::conventions::Reduction;
-use crate::simd::{add_row, max, row_chunks, sum, vectorized};
+use crate::simd::{add_row, larger_or_nan, max_or_nan, row_chunks, sum, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
 use std::{iter, mem, ops::Range};
@@ -11,21 +11,26 @@ use std::{iter, mem, ops::Range};
 /// more.
 const ELEMENTS_PER_PARTIAL_RESULT: usize = 1 << 10;
 
-/// The sum, the mean or the largest element along an axis.
+/// The sum, the mean or the largest element along an axis. The largest elements share the gradient evenly.
 pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Result<KernelOutput, CpuError> {
     let mut y = input.alloc_output(axis.outer * axis.inner)?;
     match axis.inner {
         1 => reduce_rows(&mut y, input.elements(), axis.len, kind),
         _ => reduce_columns(&mut y, input.elements(), axis, kind),
     }
-    let factor = if kind == Reduction::Mean { 1.0 / axis.len as f32 } else { 1.0 };
+    let factor = 1.0 / axis.len as f32;
     if kind == Reduction::Mean {
         y.iter_mut().for_each(|y| *y *= factor);
     }
     let output = input.new_tensor(y)?;
     let y = Operand::without_gradient(&output);
 
-    Ok(with_backward(output, move |dy, gradients| {
+    Ok(with_backward(output, move |mut dy, gradients| {
+        match kind {
+            Reduction::Sum => {}
+            Reduction::Mean => dy.iter_mut().for_each(|dy| *dy *= factor),
+            Reduction::Max => divide_among_largest(&mut dy, y.elements(), input.elements(), axis),
+        }
         let mut dx = Buffer::recycled(input.len());
         let partition = partition_rows(axis.outer * axis.len, axis.inner, 0);
         partition.map_mut(&mut dx, axis.inner, |rows, dx| {
@@ -37,7 +42,7 @@ pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Resul
                     let (dx, x) = (&mut dx[start..][..len], &x[start..][..len]);
                     let [y, dy] = [all_y, all_dy].map(|all| &all[block * axis.inner..][..axis.inner]);
                     start += len;
-                    write_gradients(dx, x, y, dy, factor, kind);
+                    write_gradients(dx, x, y, dy, kind);
                 }
             });
         });
@@ -55,16 +60,16 @@ fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: Reduction) {
             for part in parts.iter() {
                 let (row, start) = (part / parts_per_row, part % parts_per_row * ELEMENTS_PER_PARTIAL_RESULT);
                 let x = &x[row * len..][start..len.min(start + ELEMENTS_PER_PARTIAL_RESULT)];
-                results.push(f64::from(if kind == Reduction::Max { max(x) } else { sum(x) }));
+                results.push(f64::from(if kind == Reduction::Max { max_or_nan(x) } else { sum(x) }));
             }
         });
         results
     });
     for (y, parts) in y.iter_mut().zip(parts.concat().chunks(parts_per_row.max(1))) {
         *y = match kind {
-            Reduction::Max => parts.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            Reduction::Sum | Reduction::Mean => parts.iter().sum::<f64>(),
-        } as f32;
+            Reduction::Max => parts.iter().fold(f32::NEG_INFINITY, |y, part| larger_or_nan(y, *part as f32)),
+            Reduction::Sum | Reduction::Mean => parts.iter().sum::<f64>() as f32,
+        };
     }
 }
 
@@ -109,15 +114,41 @@ fn join_rows(results: &mut [f32], rows: &[f32], row_len: usize, columns: Range<u
 #[inline(always)]
 fn join_row(results: &mut [f32], row: &[f32], kind: Reduction) {
     match kind {
-        Reduction::Max => results.iter_mut().zip(row).for_each(|(y, x)| *y = if *x > *y { *x } else { *y }),
+        Reduction::Max => results.iter_mut().zip(row).for_each(|(y, x)| *y = larger_or_nan(*y, *x)),
         Reduction::Sum | Reduction::Mean => add_row(results, row),
     }
 }
 
+/// `(Outer, Len, Inner)`: divides each gradient by the number of largest elements, which gives NaN if `y` is NaN.
+fn divide_among_largest(dy: &mut [f32], y: &[f32], x: &[f32], axis: MiddleAxis) {
+    partition_rows(dy.len(), axis.len, 0).map_mut(dy, 1, |columns, mut dy| {
+        let mut counts = Buffer::recycled(axis.inner);
+        vectorized!({
+            for (block, columns) in parts_of_blocks(columns, axis.inner) {
+                let (part, rest) = mem::take(&mut dy).split_at_mut(columns.len());
+                dy = rest;
+                let x = &x[block * axis.block_len()..][..axis.block_len()];
+                let y = &y[block * axis.inner..][columns.clone()];
+                let counts = &mut counts[..columns.len()];
+                counts.fill(0.0);
+                if axis.inner == 1 {
+                    counts[0] = x.iter().filter(|x| **x == y[0]).count() as f32;
+                } else {
+                    for row in row_chunks(x, axis.inner) {
+                        izip!(&mut *counts, &row[columns.clone()], y).for_each(|(n, x, y)| *n += f32::from(x == y));
+                    }
+                }
+                part.iter_mut().zip(counts).for_each(|(dy, count)| *dy /= *count);
+            }
+        });
+    });
+}
+
 /// `(N, Inner)`: the gradient of each element goes to all elements that a sum or a mean has, and to the largest ones.
 #[inline(always)]
-fn write_gradients(dx: &mut [f32], x: &[f32], y: &[f32], dy: &[f32], factor: f32, kind: Reduction) {
-    let gradient = |x: f32, y: f32, dy: f32| if kind == Reduction::Max && x != y { 0.0 } else { factor * dy };
+fn write_gradients(dx: &mut [f32], x: &[f32], y: &[f32], dy: &[f32], kind: Reduction) {
+    // The product keeps a gradient that is NaN.
+    let gradient = |x: f32, y: f32, dy: f32| if kind == Reduction::Max { f32::from(x == y) * dy } else { dy };
     if let (&[y], &[dy]) = (y, dy) {
         return dx.iter_mut().zip(x).for_each(|(dx, x)| *dx = gradient(*x, y, dy));
     }

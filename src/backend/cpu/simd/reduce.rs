@@ -44,10 +44,26 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     tree_reduce(sums, |a, b| a + b) + rest_sum
 }
 
-/// The largest element; -∞ for an empty slice.
+/// The largest number; -∞ if there is none. A NaN is skipped.
 #[inline(always)]
 pub fn max(a: &[f32]) -> f32 {
-    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    largest(a, |a, b| if b > a { b } else { a })
+}
+
+/// The largest element, or NaN if there is one; -∞ for an empty slice.
+#[inline(always)]
+pub fn max_or_nan(a: &[f32]) -> f32 {
+    largest(a, larger_or_nan)
+}
+
+/// The larger one of two numbers, or NaN if one of them is.
+#[inline(always)]
+pub fn larger_or_nan(a: f32, b: f32) -> f32 {
+    if b > a || b.is_nan() { b } else { a }
+}
+
+#[inline(always)]
+fn largest(a: &[f32], larger: impl Fn(f32, f32) -> f32) -> f32 {
     let (chunks, rest) = a.as_chunks::<ACCUMULATORS>();
     let mut largest = [f32::NEG_INFINITY; ACCUMULATORS];
     for chunk in chunks {
@@ -55,7 +71,7 @@ pub fn max(a: &[f32]) -> f32 {
             *largest = larger(*largest, *a);
         }
     }
-    let mut largest = tree_reduce(largest, larger);
+    let mut largest = tree_reduce(largest, &larger);
     for a in rest {
         largest = larger(largest, *a);
     }
