@@ -71,9 +71,10 @@ pub enum OpError {
     /// A prompt has padding before a token, or no token. Row and position count from 0.
     #[error("{op}: prompt {row} has padding at position {position}, but padding stands only behind its tokens")]
     Padding { op: &'static str, row: usize, position: usize },
-    /// The length penalty of a beam search is not finite.
-    #[error("beam search: the length penalty is {length_penalty}, which is not a finite number")]
-    LengthPenalty { length_penalty: f64 },
+    /// A number that a caller sets is out of its range: the base of rotary positions, the length penalty or the number
+    /// of beams of a beam search.
+    #[error("{op}: {name} must be {expected}, but it is {found}")]
+    Setting { op: &'static str, name: &'static str, expected: &'static str, found: f64 },
     /// An index is not below the size of its axis.
     #[error("{op}: {index} is not an index of {axis}")]
     Index { op: &'static str, index: usize, axis: String },
@@ -157,7 +158,7 @@ pub enum OpError {
     /// A collective operation of the ranks failed.
     #[error("{op}: {source}")]
     Ranks { op: &'static str, source: RanksError },
-    /// The device failed, for example because it is out of memory.
+    /// The device failed, for example because a GPU is out of memory.
     #[error("{op}: {message}")]
     Device { op: &'static str, message: String },
 }

@@ -118,8 +118,9 @@
 //! the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`], [`ops::OpError`],
 //! [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`], [`train::TrainError`],
 //! [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` returns a `Result` with this
-//! value. All of them return [`ops::OpError::Device`] if the device fails, for example if its memory is full, and
-//! [`ops::OpError::Dim`] if two sizes of a run-time dimension differ; the sections *Errors* have the other reasons.
+//! value. All of them return [`ops::OpError::Device`] if the device fails, for example if the memory of a GPU is full,
+//! and [`ops::OpError::Dim`] if two sizes of a run-time dimension differ; the sections *Errors* have the other reasons.
+//! On a CPU, Rust's allocator ends the process if it gets no memory; [`ops::full`] and [`ops::zeros`] ask before.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

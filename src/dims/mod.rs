@@ -72,6 +72,8 @@ pub use sum::{Sum, SumDim};
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};
 pub use windows::{WindowOf, Windows, WindowsDim};
 
+use dfdx::shapes::Shape;
+
 /// Implements `Copy` and `Eq` by one field. Derived impls would require the same traits of the type parameters.
 macro_rules! copied_and_compared {
     ($name:ident<$($parameter:ident),*> by $field:ident) => {
@@ -128,4 +130,12 @@ pub(crate) fn check_same_size<Any: AnyDim>(
     }
     let dim = name::<Any>();
     Err(DimError::Mismatch { dim, left, expected: expected.size(), right, found: found.size() })
+}
+
+/// The number of elements of a tensor over these sizes; `usize::MAX` if a tensor cannot have as many.
+pub(crate) fn num_elements<Dims: Shape>(shape: &Dims) -> usize {
+    // Strides are products of sizes too, also beside a size of 0.
+    let sizes = || shape.concrete().into_iter();
+    let is_countable = sizes().try_fold(1usize, |product, size| product.checked_mul(size.max(1))).is_some();
+    if is_countable { sizes().product() } else { usize::MAX }
 }

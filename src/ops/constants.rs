@@ -4,7 +4,7 @@ use super::concat_split::{outer_len_inner, sizes};
 use super::select::shape_of_sizes;
 use super::{OpError, Real, cast, device_error};
 use crate::backend::Backend;
-use crate::dims::{BroadcastFrom, Dim};
+use crate::dims::{BroadcastFrom, Dim, num_elements};
 use crate::tokens::Indices;
 use dfdx::shapes::{Axes, Shape};
 use dfdx::tensor::Tensor;
@@ -33,11 +33,18 @@ pub fn tensor<Dims: Shape, E: Real, D: Backend<E>>(
 ) -> Result<Tensor<Dims, E, D>, OpError> {
     const OP: &str = "tensor";
     let elements = elements.into();
-    let (expected, found) = (shape.num_elements(), elements.len());
+    let (expected, found) = (num_elements(&shape), elements.len());
     if found != expected {
         return Err(OpError::Elements { op: OP, dims: format!("{shape:?}"), expected, found });
     }
     device.try_tensor_from_vec(elements, shape).map_err(device_error(OP))
+}
+
+/// Memory for the elements of a tensor. [`Vec`] ends the process if it gets none, so it is asked first.
+fn memory_for<Dims: Shape, E>(op: &'static str, shape: &Dims) -> Result<Vec<E>, OpError> {
+    let mut memory = Vec::new();
+    memory.try_reserve_exact(num_elements(shape)).map_err(device_error(op))?;
+    Ok(memory)
 }
 
 /// A tensor of the same number everywhere.
@@ -57,13 +64,17 @@ pub fn full<Dims: Shape, E: Real, D: Backend<E>>(
     shape: Dims,
     value: f64,
 ) -> Result<Tensor<Dims, E, D>, OpError> {
-    let elements = vec![cast(value); shape.num_elements()];
-    device.try_tensor_from_vec(elements, shape).map_err(device_error("full"))
+    const OP: &str = "full";
+    let mut elements = memory_for(OP, &shape)?;
+    elements.resize(shape.num_elements(), cast(value));
+    device.try_tensor_from_vec(elements, shape).map_err(device_error(OP))
 }
 
 /// A tensor of zeros.
 pub fn zeros<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -> Result<Tensor<Dims, E, D>, OpError> {
-    device.try_zeros_like(&shape).map_err(device_error("zeros"))
+    const OP: &str = "zeros";
+    memory_for::<_, E>(OP, &shape)?;
+    device.try_zeros_like(&shape).map_err(device_error(OP))
 }
 
 /// The numbers `0, 1, …, S - 1`: `-> (S)`.
@@ -76,8 +87,10 @@ pub fn zeros<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -> Re
 /// # Ok::<(), OpError>(())
 /// ```
 pub fn iota<S: Dim, E: Real, D: Backend<E>>(device: &D, len: S) -> Result<Tensor<(S,), E, D>, OpError> {
-    let numbers = (0..len.size()).map(|index| cast(index as f64));
-    device.try_tensor_from_vec(numbers.collect(), (len,)).map_err(device_error("iota"))
+    const OP: &str = "iota";
+    let mut numbers = memory_for(OP, &(len,))?;
+    numbers.extend((0..len.size()).map(|index| cast::<E>(index as f64)));
+    device.try_tensor_from_vec(numbers, (len,)).map_err(device_error(OP))
 }
 
 /// 1 at each index and 0 elsewhere: `out[.., n, ..] = 1` where `indices[.., ..]` is `n`.
@@ -105,7 +118,8 @@ where
     sizes.insert(Dims::INDEX, len);
     let shape: Dims = shape_of_sizes(OP, &sizes)?;
     let (_, _, inner) = outer_len_inner(&shape, Dims::INDEX);
-    let mut elements = vec![E::zero(); shape.num_elements()];
+    let mut elements = memory_for(OP, &shape)?;
+    elements.resize(shape.num_elements(), E::zero());
     for (position, index) in indices.as_slice().iter().enumerate() {
         elements[(position / inner * len + index) * inner + position % inner] = E::one();
     }

@@ -1,6 +1,6 @@
 use super::{OpError, Real, unnamed::reshape_to};
 use crate::backend::{Backend, Tape};
-use crate::dims::SameFactors;
+use crate::dims::{SameFactors, num_elements};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
 
@@ -34,7 +34,7 @@ where
     Dims: Shape + SameFactors<To>,
 {
     const OP: &str = "reshape";
-    if input.shape().num_elements() != shape.num_elements() {
+    if input.shape().num_elements() != num_elements(&shape) {
         return Err(OpError::Shape { op: OP, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
     }
     reshape_to(OP, input, shape)

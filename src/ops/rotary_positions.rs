@@ -79,6 +79,17 @@ impl Rotary {
         Self { base, pairs: RotaryPairs::Halves, scaling: None }
     }
 
+    /// Refuses numbers whose angles are none.
+    fn ensure_valid(self) -> Result<(), OpError> {
+        let factor = self.scaling.map_or(1.0, |scaling| scaling.factor);
+        for (name, found) in [("the base", self.base), ("the factor of the scaling", factor)] {
+            if !(found.is_finite() && found > 0.0) {
+                return Err(OpError::Setting { op: OP, name, expected: "finite and above 0", found });
+            }
+        }
+        Ok(())
+    }
+
     /// The angle per position of pair `pair` of a head of `width` columns, in radians.
     fn angle(self, pair: usize, width: usize) -> f64 {
         let angle = self.base.powf(-((2 * pair) as f64) / width as f64);
@@ -149,6 +160,9 @@ impl Default for Rotary {
 /// position `p` become `(a cos θ - b sin θ, a sin θ + b cos θ)` with `θ = p · base^(-2j / HeadDim)`, or slower by
 /// [`RotaryScaling`]. The positions are `start`, `start + 1`, …
 ///
+/// # Errors
+/// [`OpError::Setting`] unless the base, and the factor of a scaling, are finite and above 0.
+///
 /// ```
 /// use typed_transformer::{ops::{Rotary, rotary_positions}, prelude::*};
 /// dims! { pub NumHeads = 1; pub HeadDim = 2; pub SeqLen = 2; pub Batch = 1; }
@@ -201,6 +215,7 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     ensure_positions(OP, start, len)?;
     ensure_not_empty(OP, &(HeadDim::default(),))?;
+    rotary.ensure_valid()?;
     let (shape, vectors) = (*input.shape(), columns / HeadDim::SIZE);
     if D::HAS_KERNELS {
         let rotation = rotation((rotary, start, len, HeadDim::SIZE), vectors);

@@ -1,5 +1,5 @@
 use super::{Fin, TokenError};
-use crate::dims::{AnyDim, ConstDim, Dim};
+use crate::dims::{AnyDim, ConstDim, Dim, num_elements};
 use dfdx::shapes::Shape;
 use std::{fmt, sync::Arc};
 
@@ -35,7 +35,7 @@ impl<Dims: Shape, Axis: Dim> Indices<Dims, Axis> {
     /// [`TokenError::WrongCount`] if `shape` needs another number of indices; [`TokenError::NotAnIndex`] with the
     /// first one that is not below the size of `axis`.
     pub fn new(indices: &[usize], shape: Dims, axis: Axis) -> Result<Self, TokenError> {
-        let (expected, found) = (shape.num_elements(), indices.len());
+        let (expected, found) = (num_elements(&shape), indices.len());
         if found != expected {
             return Err(TokenError::WrongCount { what: "indices", dims: format!("{shape:?}"), expected, found });
         }

@@ -1,5 +1,5 @@
 use super::{Fin, Indices, LabelIds, TokenError};
-use crate::dims::{ConstDim, Dim, MaybeSharded, name};
+use crate::dims::{ConstDim, Dim, MaybeSharded, name, num_elements};
 use std::fmt;
 
 /// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`):
@@ -121,7 +121,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// `VocabSize`.
     pub fn from_ids(ids: &[usize], pad: Option<Fin<VocabSize>>, shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
         ensure_not_empty(shape)?;
-        let expected = shape.0.size().saturating_mul(shape.1.size());
+        let expected = num_elements(&shape);
         if ids.len() != expected {
             return Err(TokenError::WrongCount { what: "ids", dims: format!("{shape:?}"), expected, found: ids.len() });
         }

@@ -3,8 +3,8 @@
 use dfdx::tensor::TensorFromVec;
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::ops::{
-    Rotary, alibi, attention, conv1d, cross_entropy_with_label_smoothing, dropout, eq, kl_divergence, log_softmax_over,
-    masked_mean, mean_over, multi_head_attention, rotary_positions,
+    self, Rotary, RotaryScaling, alibi, attention, conv1d, cross_entropy_with_label_smoothing, dropout, eq,
+    kl_divergence, log_softmax_over, masked_mean, mean_over, multi_head_attention, rotary_positions,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -213,4 +213,46 @@ fn positions_beyond_all_numbers_are_refused() {
     let expected = format!("rotary positions: a sequence of 3 from {start} on is not inside the numbers of positions");
     assert_eq!(error.to_string(), expected);
     assert!(alibi::<_, _, _, f32, _>(&Cpu::default(), NumHeads, usize::MAX, Two, Two).is_err());
+}
+
+#[test]
+fn sizes_whose_product_is_beyond_all_numbers_are_refused() {
+    let (device, shape) = (Cpu::default(), (Rows::new((1 << 61) + 1), Classes::new(8)));
+    let elements = OpError::Elements {
+        op: "tensor",
+        dims: "(Rows=2305843009213693953, Classes=8)".into(),
+        expected: usize::MAX,
+        found: 8,
+    };
+    assert_eq!(ops::tensor(&device, vec![1.0f32; 8], shape).unwrap_err(), elements);
+    assert!(matches!(Indices::new(&[0; 8], shape, Two), Err(TokenError::WrongCount { expected: usize::MAX, .. })));
+    assert!(matches!(TokenIds::from_ids(&[0; 8], None::<Fin<Two>>, shape), Err(TokenError::WrongCount { .. })));
+    let x: Tensor<(Rows, Classes), f32, Cpu> = tensor([1.0; 8], (Rows::new(1), Classes::new(8)));
+    assert!(matches!(reshape(x, shape), Err(OpError::Shape { .. })));
+    // The strides of a tensor without elements are products, too; and one size may be too much memory.
+    let no_rows = (Rows::new(0), Classes::new(usize::MAX), Two);
+    assert!(matches!(ops::zeros::<_, f32, _>(&device, no_rows), Err(OpError::Device { op: "zeros", .. })));
+    for count in [usize::MAX, usize::MAX / 8] {
+        let shape = (Rows::new(count), Two);
+        assert!(matches!(ops::zeros::<_, f32, _>(&device, shape), Err(OpError::Device { op: "zeros", .. })));
+        assert!(matches!(ops::full::<_, f64, _>(&device, shape, 1.0), Err(OpError::Device { op: "full", .. })));
+        assert!(matches!(ops::iota::<_, f32, _>(&device, shape.0), Err(OpError::Device { op: "iota", .. })));
+    }
+}
+
+#[test]
+fn rotary_positions_have_a_base_and_a_factor_above_0() {
+    let rotated = |rotary| {
+        let x: Tensor<(Rows, HeadDim), f32, Cpu> = tensor([1.0; 6], (Rows::new(3), HeadDim));
+        rotary_positions(x, axis::<Rows>(), 0, rotary)
+    };
+    for base in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+        let error = rotated(Rotary { base, ..Rotary::default() }).unwrap_err();
+        let expected = format!("rotary positions: the base must be finite and above 0, but it is {base}");
+        assert_eq!(error.to_string(), expected);
+    }
+    let scaling = RotaryScaling { factor: 0.0, low_frequency_factor: 1.0, high_frequency_factor: 4.0, original_len: 8 };
+    let error = rotated(Rotary { scaling: Some(scaling), ..Rotary::default() }).unwrap_err();
+    assert!(matches!(error, OpError::Setting { name: "the factor of the scaling", found: 0.0, .. }));
+    assert!(rotated(Rotary::halves(0.5)).is_ok());
 }
