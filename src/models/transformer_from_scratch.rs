@@ -2,12 +2,12 @@
 //!
 //! | section of the post | here |
 //! | --- | --- |
-//! | Attention, `MultiHeadAttention` | [`attention`](crate::ops::attention), [`MHAttention`], scaled by [`AttentionScale::EmbedDim`] |
+//! | Attention, `MultiHeadAttention` | [`attention`](crate::ops::attention), [`MHAttention`](crate::nn::MHAttention), scaled by [`AttentionScale::EmbedDim`] |
 //! | `PositionalEncoding` | [`sinusoidal_positions`](crate::ops::sinusoidal_positions), [`add_positions`](crate::ops::add_positions) |
-//! | Residual connections, layer normalization, feed forward | [`residual`], [`Norm`], [`FeedForward`](crate::nn::FeedForward) |
+//! | Residual connections, layer normalization, feed forward | [`residual`](crate::ops::residual), [`Norm`](crate::nn::Norm), [`FeedForward`](crate::nn::FeedForward) |
 //! | Masking | [`mask`](crate::mask) |
 //! | `EncoderBlock`, `Encoder` | [`EncoderLayer`](crate::nn::EncoderLayer), [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder) |
-//! | `DecoderBlock`, `Decoder` | [`DecoderLayer`](crate::nn::DecoderLayer), [`EmbeddingDecoder`](crate::nn::EmbeddingDecoder) and the `logit` of [`LM`] |
+//! | `DecoderBlock`, `Decoder` | [`DecoderLayer`](crate::nn::DecoderLayer), [`EmbeddingDecoder`](crate::nn::EmbeddingDecoder) and the `logit` of [`LM`](crate::nn::LM) |
 //!
 //! A `DecoderBlock` of the post is self-attention with its norm and then a whole `EncoderBlock` that
 //! attends to the source: the three sublayers of a [`DecoderLayer`](crate::nn::DecoderLayer).
@@ -18,7 +18,7 @@
 //!   the plain sum of all values, later positions and padding included. [`attention`](crate::ops::attention) has
 //!   one `K` for both. The test of this model repeats the mistake, so that the numbers can be compared.
 //! - The inner block adds the key to its attention in place of the query. This runs only if both sequences have
-//!   the same length. [`residual`] takes two tensors of one length.
+//!   the same length. [`residual`](crate::ops::residual) takes two tensors of one length.
 //! - The two masks are passed under each other's names. A mask has the dimensions of its own query and key.
 
 use crate::mask::PadSourceKeys;

@@ -105,9 +105,9 @@ impl<V: ConstDim> Tokenizer<V> {
         }
     }
 
-    /// Reads a `tokenizer.json` of any number of tokens up to `V`, and added ones as in [`from_file`](Self::from_file): the table of a Qwen3 has 267 rows more than its
-    /// tokenizer has tokens. A [`Sampler`](crate::generate::Sampler) that is restricted to [`tokens`](Self::tokens) chooses
-    /// none of the others.
+    /// Reads a `tokenizer.json` of any number of tokens up to `V`, and of added ones as in [`from_file`](Self::from_file):
+    /// the table of a Qwen3 has 267 rows more than its tokenizer has tokens. A [`Sampler`](crate::generate::Sampler) that
+    /// is restricted to [`tokens`](Self::tokens) chooses none of the others.
     ///
     /// # Errors
     /// Those of [`from_file`](Self::from_file), but for a file of fewer tokens.

@@ -32,6 +32,7 @@ const TOLERANCE: f64 = 1e-6;
 ///     ConfigField::number("layer_norm_epsilon", 1e-5),
 ///     ConfigField::flag("scale_attn_by_inverse_layer_idx", false).or_absent(),
 ///     ConfigField::list("layer_types", ["sliding_attention", "full_attention"]),
+///     ConfigField::sizes("num_heads", [3, 6, 12]),
 ///     ConfigField::absent("rope_scaling"),
 /// ];
 /// ```
@@ -55,6 +56,7 @@ enum Expected {
     Numbers(Vec<f64>),
     Texts(&'static [&'static str]),
     List(Vec<&'static str>),
+    Sizes(Vec<usize>),
     Flag(bool),
     /// The fields of this other object, or some of them.
     Repeated(&'static str),
@@ -90,6 +92,12 @@ impl ConfigField {
     #[must_use]
     pub fn list(name: &'static str, texts: impl IntoIterator<Item = &'static str>) -> Self {
         Self::new(name, Expected::List(texts.into_iter().collect()))
+    }
+
+    /// The field is this list of sizes, such as the number of heads of each stage.
+    #[must_use]
+    pub fn sizes(name: &'static str, sizes: impl IntoIterator<Item = usize>) -> Self {
+        Self::new(name, Expected::Sizes(sizes.into_iter().collect()))
     }
 
     /// The field is true or false.
@@ -190,6 +198,7 @@ impl Expected {
             Self::List(texts) => value
                 .as_array()
                 .is_some_and(|found| found.iter().map(Value::as_str).eq(texts.iter().copied().map(Some))),
+            Self::Sizes(sizes) => *value == Value::from(sizes.as_slice()),
             Self::Flag(flag) => value.as_bool() == Some(*flag),
             Self::Repeated(_) => value.is_object(),
             Self::Absent => false,
@@ -204,6 +213,7 @@ impl fmt::Display for Expected {
             Self::Numbers(numbers) => write!(f, "{}", numbers.iter().map(|number| format!("{number:?}")).join(" or ")),
             Self::Texts(texts) => write!(f, "{}", texts.iter().map(|text| format!("{text:?}")).join(" or ")),
             Self::List(texts) => write!(f, "[{}]", texts.iter().map(|text| format!("{text:?}")).join(",")),
+            Self::Sizes(sizes) => write!(f, "{sizes:?}"),
             Self::Flag(flag) => write!(f, "{flag}"),
             Self::Repeated(other) => write!(f, "an object like `{other}`"),
             Self::Absent => f.write_str("absent"),

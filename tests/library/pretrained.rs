@@ -43,6 +43,7 @@ impl<E: Real, D: Device<E>> Pretrained for Tiny<E, D> {
             ConfigField::text("act", &["gelu_new", "gelu_pytorch_tanh"]),
             ConfigField::flag("tied", true).or_absent(),
             ConfigField::absent("rope_scaling"),
+            ConfigField::sizes("heads", [3, 6]).or_absent(),
         ]
     }
 }
@@ -179,6 +180,8 @@ fn a_configuration_of_another_model_is_refused_with_all_that_differs() {
         ("eps", json!(1e-6), "`eps` is 1e-6, not 1e-5"),
         ("act", json!("relu"), "`act` is \"relu\", not \"gelu_new\" or \"gelu_pytorch_tanh\""),
         ("tied", json!(false), "`tied` is false, not true"),
+        ("heads", json!([6, 3]), "`heads` is [6,3], not [3, 6]"),
+        ("heads", json!(3), "`heads` is 3, not [3, 6]"),
         ("rope_scaling", json!({ "factor": 8 }), "`rope_scaling` is {\"factor\":8}, not absent"),
         ("act", json!("\u{1b}[2J"), "`act` is \"\\u001b[2J\", not \"gelu_new\" or \"gelu_pytorch_tanh\""),
     ] {
@@ -192,6 +195,7 @@ fn a_configuration_of_another_model_is_refused_with_all_that_differs() {
         ("eps", Value::Null),
         ("act", json!("gelu_pytorch_tanh")),
         ("tied", json!(true)),
+        ("heads", json!([3, 6])),
     ] {
         assert_eq!(differing(&[(field, value)]), Ok(()));
     }

@@ -177,7 +177,7 @@ impl<Config: ClipConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Cli
     ";
 
     fn config() -> Vec<ConfigField> {
-        // The first of the highest tokens is the end of a text: 2 says so, another number that this is the token.
+        // A text ends at the first of its highest tokens. A setting of 2 means that; any other is the token itself.
         let end = ConfigField::one_of("text_config.eos_token_id", [2.0, Config::VocabSize::SIZE as f64 - 1.0]);
         vec![
             ConfigField::text("model_type", &["clip"]),
