@@ -78,7 +78,7 @@ pub struct Beam<V> {
 /// # Errors
 /// [`OpError::Range`] if the prompt is longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Padding`] if it
 /// has padding before a token, or no token; [`OpError::NotANumber`] if all logits of a position are NaN or −∞;
-/// [`OpError::Setting`] unless the length penalty is finite and there are beams.
+/// [`OpError::Setting`] unless the length penalty is finite.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, generate::{Beam, BeamOptions, beam_search}, prelude::*};
@@ -110,9 +110,6 @@ where
     let found = options.length_penalty;
     if !found.is_finite() {
         return Err(OpError::Setting { op: OP, name: "the length penalty", expected: "finite", found });
-    }
-    if beams.size() == 0 {
-        return Err(OpError::Setting { op: OP, name: "the number of beams", expected: "at least 1", found: 0.0 });
     }
     let prompt = tokens_of_prompts::<_, _, _, Model::MaxSeqLen>(prompt)?.concat();
     let max_new_tokens = max_new_tokens.min(Model::MaxSeqLen::SIZE + 1 - prompt.len());

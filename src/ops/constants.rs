@@ -8,6 +8,7 @@ use crate::dims::{BroadcastFrom, Dim, num_elements};
 use crate::tokens::Indices;
 use dfdx::shapes::{Axes, Shape};
 use dfdx::tensor::Tensor;
+use std::hint::black_box;
 
 /// A tensor of elements in row-major order: an array, a slice or a vector.
 ///
@@ -44,7 +45,8 @@ pub fn tensor<Dims: Shape, E: Real, D: Backend<E>>(
 fn memory_for<Dims: Shape, E>(op: &'static str, shape: &Dims) -> Result<Vec<E>, OpError> {
     let mut memory = Vec::new();
     memory.try_reserve_exact(num_elements(shape)).map_err(device_error(op))?;
-    Ok(memory)
+    // The compiler may leave out an allocation that nobody uses.
+    Ok(black_box(memory))
 }
 
 /// A tensor of the same number everywhere.

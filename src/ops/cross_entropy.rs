@@ -4,7 +4,7 @@ use super::unnamed::{Rows, choose, reshape_to};
 use super::views::with_shape_type;
 use super::where_::bool_tensor;
 use super::{
-    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty, log_softmax_over, scale, zeros,
+    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty, log_softmax_over, scale,
 };
 use crate::backend::{Arithmetic, Backend, Tape, cross_entropy_kernel, run_kernel};
 use crate::dims::{Const, Dim, axis};
@@ -274,5 +274,5 @@ pub(super) fn counted_rows<V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     let (shape, device) = (*vectors.shape(), vectors.device().clone());
     let is_counted = bool_tensor(op, &is_counted, (shape.0,), &device)?;
     let is_counted = is_counted.try_broadcast_like::<_, Axis<1>>(&shape).map_err(device_error::<D::Err>(op))?;
-    choose(op, is_counted, vectors, zeros(&device, shape)?)
+    choose(op, is_counted, vectors, device.try_zeros_like(&shape).map_err(device_error::<D::Err>(op))?)
 }

@@ -1,5 +1,5 @@
 use super::unnamed::choose;
-use super::{OpError, Real, device_error, scale, zeros};
+use super::{OpError, Real, device_error, scale};
 use crate::backend::{Backend, Tape, dropout_kernel, parallel_map, run_kernel};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
@@ -181,5 +181,10 @@ pub(crate) fn drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     }
     let (shape, device) = (*input.shape(), input.device().clone());
     let is_kept = device.try_tensor_from_vec(is_kept, shape).map_err(device_error(OP))?;
-    choose(OP, is_kept, scale(input, kept_factor(rate))?, zeros(&device, shape)?)
+    choose(
+        OP,
+        is_kept,
+        scale(input, kept_factor(rate))?,
+        device.try_zeros_like(&shape).map_err(device_error::<D::Err>(OP))?,
+    )
 }

@@ -168,7 +168,7 @@ pub(crate) fn gather_runs<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tap
     gather_runs_by_dfdx(op, input, starts, len, to)
 }
 
-/// The definition of [`gather_runs`], in which there may be none.
+/// The definition of [`gather_runs`]. It also takes no runs.
 pub(super) fn gather_runs_by_dfdx<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,

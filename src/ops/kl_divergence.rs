@@ -5,7 +5,7 @@ use super::unnamed::{choose, rows};
 use super::where_::bool_tensor;
 use super::{
     OpError, Padding, PadsLogits, Real, Reduction, device_error, dim_error, ensure_not_empty, log_softmax_over,
-    softmax_over, zeros,
+    softmax_over,
 };
 use crate::backend::{Arithmetic, Backend, ReductionKind, Tape, elements_of};
 use crate::dims::{Dim, EndsIn, WholeShape, axis};
@@ -67,7 +67,12 @@ where
     // Where `p` is 0, so is the term, also if `log p` is -∞.
     let is_possible: Vec<bool> = elements_of(&probabilities).into_iter().map(|p| p != E::zero()).collect();
     if is_possible.contains(&false) {
-        log_ratio = choose(OP, bool_tensor(OP, &is_possible, shape, &device)?, log_ratio, zeros(&device, shape)?)?;
+        log_ratio = choose(
+            OP,
+            bool_tensor(OP, &is_possible, shape, &device)?,
+            log_ratio,
+            device.try_zeros_like(&shape).map_err(device_error::<D::Err>(OP))?,
+        )?;
     }
     let divergence = elementwise(OP, Arithmetic::Mul, log_ratio, probabilities)?;
     if D::HAS_KERNELS {

@@ -21,7 +21,7 @@ const OP: &str = "attention";
 ///
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= dropout < 1`; [`OpError::ShardedDropout`] if heads that ranks divide are
-/// trained with dropout; [`OpError::Empty`] without a query or a key, and without a sequence where there is no kernel.
+/// trained with dropout; [`OpError::Empty`] without a query or a key.
 ///
 /// ```
 /// use typed_transformer::{ops::multi_head_attention, prelude::*};

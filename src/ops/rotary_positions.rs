@@ -79,7 +79,7 @@ impl Rotary {
         Self { base, pairs: RotaryPairs::Halves, scaling: None }
     }
 
-    /// Refuses numbers whose angles are none.
+    /// Refuses numbers of which the angles would be infinite or NaN.
     fn ensure_valid(self) -> Result<(), OpError> {
         let factor = self.scaling.map_or(1.0, |scaling| scaling.factor);
         for (name, found) in [("the base", self.base), ("the factor of the scaling", factor)] {

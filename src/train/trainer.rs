@@ -199,8 +199,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// # Errors
     /// The step is not made after these errors: [`TrainError::Finished`] if all steps are; [`TrainError::Loss`] and
     /// [`TrainError::Gradient`] if the loss or the gradients are not finite; [`TrainError::Op`] if a hyperparameter is out
-    /// of its range or the device fails; and before the first step of a run [`TrainError::Save`] if the disk has no room
-    /// for the checkpoints.
+    /// of its range; and before the first step of a run [`TrainError::Save`] if the disk has no room for the checkpoints.
+    /// [`TrainError::Op`] if the device fails: then a part of the parameters may be updated.
     pub fn update<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         model: &mut Model,

@@ -58,7 +58,7 @@ enum Expected {
     List(Vec<&'static str>),
     Sizes(Vec<usize>),
     Flag(bool),
-    /// The fields of this other object, or some of them.
+    /// An object with the fields that are required of this other one.
     Repeated(&'static str),
     Absent,
 }
@@ -112,8 +112,8 @@ impl ConfigField {
         Self::new(name, Expected::Absent).or_absent()
     }
 
-    /// The field is missing, null, or an object that comes before the object `other`: it has the fields that are required
-    /// of `other`, too.
+    /// The field is missing, null, or an object that counts in place of the object `other`: it has the fields that are
+    /// required of `other`, too.
     #[must_use]
     pub fn repeats(name: &'static str, other: &'static str) -> Self {
         Self::new(name, Expected::Repeated(other)).or_absent()
@@ -170,10 +170,10 @@ impl ConfigField {
 
     /// [`difference`](Self::difference) where the names in the file are `renamed`.
     fn difference_at(&self, config: &Value, renamed: impl Fn(&str) -> String) -> Option<String> {
-        let names: Vec<String> = self.names().map(renamed).collect();
+        let names: Vec<String> = self.names().map(&renamed).collect();
         let mut found = names.iter().filter_map(|name| Some((name, lookup(config, name)?))).peekable();
         if found.peek().is_none() {
-            let is_beside = |name| lookup(config, name).is_some();
+            let is_beside = |name: &str| lookup(config, &renamed(name)).is_some();
             let may_be_absent = self.may_be_absent || self.may_be_absent_beside.is_some_and(is_beside);
             return (!may_be_absent).then(|| format!("`{}` is absent, not {}", names[0], self.expected));
         }

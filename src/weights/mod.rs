@@ -57,8 +57,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The metadata key of the model's conventions, one per line.
 const CONVENTIONS: &str = "conventions";
-/// The convention of how products of dimensions are divided. It is one set for the whole model, so a file of a model with
-/// other heads is refused, and one in which two parts have changed their heads is not.
+/// The convention of how products of dimensions are divided. It is one set for the whole model: a file that lacks a
+/// division of the model is refused, and one in which two parts have exchanged theirs is not.
 pub(crate) const DIVISION: &str = "division of dimensions";
 /// The metadata key of the training that a checkpoint holds.
 pub(crate) const TRAINING: &str = "training";

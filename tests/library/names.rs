@@ -395,6 +395,7 @@ fn an_invalid_rule_is_reported_with_its_line() {
         ("a = b or {m}", "`{m}` is on the right side but not on the left"),
         ("a = ", "`a =` is neither `PATH = NAME`, `ignore NAME` nor `copy NAME of NAME`"),
         ("ignore", "`ignore` is neither `PATH = NAME`, `ignore NAME` nor `copy NAME of NAME`"),
+        ("copy a.{n} of b.{m}", "`{m}` is on the right side but not on the left"),
         ("ignore a b", "`ignore a b` is neither `PATH = NAME`, `ignore NAME` nor `copy NAME of NAME`"),
         ("a.{n} = b.{m}", "`{m}` is on the right side but not on the left"),
         ("a = *", "`*` is on the right side but not on the left"),

@@ -102,7 +102,7 @@ fn attend_as_published<
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a dimension differ.
-pub fn unweighted_attention_as_published<
+fn unweighted_attention_as_published<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,

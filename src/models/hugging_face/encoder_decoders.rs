@@ -1,6 +1,6 @@
 //! The models that are encoder-decoders.
 
-use super::{number_or_default, or_absent_if};
+use super::{dim_or_default, number_or_default, or_absent_if};
 use crate::models::t5::{T5, T5Config};
 use crate::models::whisper::{Whisper, WhisperConfig};
 use crate::nn::Precision;
@@ -48,10 +48,7 @@ impl<Config: T5Config, E: Real, D: Device<E>, P: Precision> Pretrained for T5<Co
                 Config::NumDecoderLayers::SIZE == Config::NumEncoderLayers::SIZE,
                 ConfigField::dim::<Config::NumDecoderLayers>("num_decoder_layers"),
             ),
-            or_absent_if(
-                Config::NumBuckets::SIZE == 32,
-                ConfigField::dim::<Config::NumBuckets>("relative_attention_num_buckets"),
-            ),
+            dim_or_default::<Config::NumBuckets>("relative_attention_num_buckets", 32),
             number_or_default("relative_attention_max_distance", Config::MAX_DISTANCE as f64, 128.0),
             number_or_default("layer_norm_epsilon", Config::NORM_EPSILON, 1e-6),
             ConfigField::text("feed_forward_proj", &["relu"]).or_absent(),

@@ -1,6 +1,6 @@
 //! The models that are encoders.
 
-use super::{number_or_default, or_absent_if};
+use super::{dim_or_default, number_or_default, or_absent_if};
 use crate::models::bert::{Bert, BertConfig};
 use crate::models::clip::{Clip, ClipConfig};
 use crate::models::modern_bert::{ModernBert, ModernBertConfig};
@@ -182,32 +182,29 @@ impl<Config: ClipConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Cli
         vec![
             ConfigField::text("model_type", &["clip"]),
             ConfigField::dim::<Config::ProjectionDim>("projection_dim"),
-            // Where older files have these, they come before `text_config` and `vision_config`.
+            // Where older files have these, they count in place of `text_config` and `vision_config`.
             ConfigField::repeats("text_config_dict", "text_config"),
             ConfigField::repeats("vision_config_dict", "vision_config"),
             ConfigField::text("text_config.model_type", &["clip_text_model"]),
-            ConfigField::dim::<Config::VocabSize>("text_config.vocab_size"),
-            ConfigField::dim::<Config::MaxSeqLen>("text_config.max_position_embeddings"),
-            ConfigField::dim::<Config::TextEmbedDim>("text_config.hidden_size"),
-            ConfigField::dim::<Config::NumTextHeads>("text_config.num_attention_heads"),
-            ConfigField::dim::<Config::TextHiddenDim>("text_config.intermediate_size"),
-            ConfigField::dim::<Config::NumTextLayers>("text_config.num_hidden_layers"),
+            dim_or_default::<Config::VocabSize>("text_config.vocab_size", 49_408),
+            dim_or_default::<Config::MaxSeqLen>("text_config.max_position_embeddings", 77),
+            dim_or_default::<Config::TextEmbedDim>("text_config.hidden_size", 512),
+            dim_or_default::<Config::NumTextHeads>("text_config.num_attention_heads", 8),
+            dim_or_default::<Config::TextHiddenDim>("text_config.intermediate_size", 2048),
+            dim_or_default::<Config::NumTextLayers>("text_config.num_hidden_layers", 12),
             number_or_default("text_config.layer_norm_eps", Config::NORM_EPSILON, 1e-5),
             or_absent_if(Config::VocabSize::SIZE == 49_408, end),
             ConfigField::text("text_config.hidden_act", &["quick_gelu"]).or_absent(),
             ConfigField::text("vision_config.model_type", &["clip_vision_model"]),
-            or_absent_if(
-                Config::Channels::SIZE == 3,
-                ConfigField::dim::<Config::Channels>("vision_config.num_channels"),
-            ),
-            ConfigField::dim::<Config::Height>("vision_config.image_size").or_element(0),
-            ConfigField::dim::<Config::Width>("vision_config.image_size").or_element(1),
-            ConfigField::dim::<Config::PatchHeight>("vision_config.patch_size").or_element(0),
-            ConfigField::dim::<Config::PatchWidth>("vision_config.patch_size").or_element(1),
-            ConfigField::dim::<Config::EmbedDim>("vision_config.hidden_size"),
-            ConfigField::dim::<Config::NumHeads>("vision_config.num_attention_heads"),
-            ConfigField::dim::<Config::HiddenDim>("vision_config.intermediate_size"),
-            ConfigField::dim::<Config::NumLayers>("vision_config.num_hidden_layers"),
+            dim_or_default::<Config::Channels>("vision_config.num_channels", 3),
+            dim_or_default::<Config::Height>("vision_config.image_size", 224).or_element(0),
+            dim_or_default::<Config::Width>("vision_config.image_size", 224).or_element(1),
+            dim_or_default::<Config::PatchHeight>("vision_config.patch_size", 32).or_element(0),
+            dim_or_default::<Config::PatchWidth>("vision_config.patch_size", 32).or_element(1),
+            dim_or_default::<Config::EmbedDim>("vision_config.hidden_size", 768),
+            dim_or_default::<Config::NumHeads>("vision_config.num_attention_heads", 12),
+            dim_or_default::<Config::HiddenDim>("vision_config.intermediate_size", 3072),
+            dim_or_default::<Config::NumLayers>("vision_config.num_hidden_layers", 12),
             number_or_default("vision_config.layer_norm_eps", Config::NORM_EPSILON, 1e-5),
             ConfigField::text("vision_config.hidden_act", &["quick_gelu"]).or_absent(),
         ]

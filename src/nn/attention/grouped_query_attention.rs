@@ -95,8 +95,7 @@ where
 type QueryHeads<A> = Product<<A as GroupedQuery>::NumKeyValueHeads, <A as GroupedQuery>::GroupSize>;
 
 /// The `NumKeyValueHeads` heads of `A`, for the cache of keys and values.
-pub(super) type KeyValueHeads<A> =
-    Heads<<A as GroupedQuery>::NumKeyValueHeads, <A as Arch>::QKDim, <A as Arch>::VODim, A>;
+type KeyValueHeads<A> = Heads<<A as GroupedQuery>::NumKeyValueHeads, <A as Arch>::QKDim, <A as Arch>::VODim, A>;
 
 /// The keys and values of one causal [`GroupedQueryAttention`], in `NumKeyValueHeads` heads: `GroupSize` times smaller
 /// than a cache of all heads.

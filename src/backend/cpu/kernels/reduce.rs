@@ -119,7 +119,7 @@ fn join_row(results: &mut [f32], row: &[f32], kind: Reduction) {
     }
 }
 
-/// `(Outer, Len, Inner)`: divides each gradient by the number of largest elements, which gives NaN if `y` is NaN.
+/// `(Outer, Len, Inner)`: divides each gradient by the number of largest elements, which is 0 if `y` is NaN.
 fn divide_among_largest(dy: &mut [f32], y: &[f32], x: &[f32], axis: MiddleAxis) {
     partition_rows(dy.len(), axis.len, 0).map_mut(dy, 1, |columns, mut dy| {
         let mut counts = Buffer::recycled(axis.inner);
@@ -147,7 +147,7 @@ fn divide_among_largest(dy: &mut [f32], y: &[f32], x: &[f32], axis: MiddleAxis) 
 /// `(N, Inner)`: the gradient of each element goes to all elements that a sum or a mean has, and to the largest ones.
 #[inline(always)]
 fn write_gradients(dx: &mut [f32], x: &[f32], y: &[f32], dy: &[f32], kind: Reduction) {
-    // The product keeps a gradient that is NaN.
+    // `0 · ∞` makes NaN of the gradient where `y` is NaN.
     let gradient = |x: f32, y: f32, dy: f32| if kind == Reduction::Max { f32::from(x == y) * dy } else { dy };
     if let (&[y], &[dy]) = (y, dy) {
         return dx.iter_mut().zip(x).for_each(|(dx, x)| *dx = gradient(*x, y, dy));

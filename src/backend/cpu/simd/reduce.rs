@@ -63,7 +63,7 @@ pub fn larger_or_nan(a: f32, b: f32) -> f32 {
 }
 
 #[inline(always)]
-fn largest(a: &[f32], larger: impl Fn(f32, f32) -> f32) -> f32 {
+fn largest(a: &[f32], larger: impl Fn(f32, f32) -> f32 + Copy) -> f32 {
     let (chunks, rest) = a.as_chunks::<ACCUMULATORS>();
     let mut largest = [f32::NEG_INFINITY; ACCUMULATORS];
     for chunk in chunks {
@@ -71,7 +71,7 @@ fn largest(a: &[f32], larger: impl Fn(f32, f32) -> f32) -> f32 {
             *largest = larger(*largest, *a);
         }
     }
-    let mut largest = tree_reduce(largest, &larger);
+    let mut largest = tree_reduce(largest, larger);
     for a in rest {
         largest = larger(largest, *a);
     }
