@@ -224,27 +224,24 @@ pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 }
 
 #[cfg(feature = "cuda")]
-impl Backend<f32> for Cuda {
-    fn scale_and_add(
-        x: &mut Tensor<(usize,), f32, Self>,
-        alpha: f32,
-        y: &Tensor<(usize,), f32, Self>,
-        beta: f32,
-    ) -> Result<(), Self::Err> {
-        x.try_axpy(alpha, y, beta)
-    }
+macro_rules! cuda_backend {
+    ($dtype:ty) => {
+        impl Backend<$dtype> for Cuda {
+            fn scale_and_add(
+                x: &mut Tensor<(usize,), $dtype, Self>,
+                alpha: $dtype,
+                y: &Tensor<(usize,), $dtype, Self>,
+                beta: $dtype,
+            ) -> Result<(), Self::Err> {
+                x.try_axpy(alpha, y, beta)
+            }
+        }
+    };
 }
 #[cfg(feature = "cuda")]
-impl Backend<f64> for Cuda {
-    fn scale_and_add(
-        x: &mut Tensor<(usize,), f64, Self>,
-        alpha: f64,
-        y: &Tensor<(usize,), f64, Self>,
-        beta: f64,
-    ) -> Result<(), Self::Err> {
-        x.try_axpy(alpha, y, beta)
-    }
-}
+cuda_backend!(f32);
+#[cfg(feature = "cuda")]
+cuda_backend!(f64);
 #[cfg(all(feature = "cuda", feature = "f16"))]
 impl Backend<AMP<f16>> for Cuda {
     fn sum_of_squares(tensor: Tensor<(usize,), AMP<f16>, Self>) -> Result<SumOnDevice<AMP<f16>, Self>, Self::Err> {

@@ -148,7 +148,12 @@ impl<O, S> Trainer<O, S> {
 
     /// Whether it ended before its last step because [`stop`](Self::stop) was true.
     pub fn stopped(&self) -> bool {
-        self.stopped && self.progress.steps_made < self.steps
+        self.stopped && !self.is_finished()
+    }
+
+    /// Whether all steps are made.
+    fn is_finished(&self) -> bool {
+        self.progress.steps_made >= self.steps
     }
 
     /// The lowest loss given to [`record_best`](Self::record_best); initially infinite.
@@ -184,7 +189,7 @@ impl<O, S> Trainer<O, S> {
         if self.checkpoints.is_none() && self.ranks == 1 && self.throughput.is_some() {
             self.stopped |= self.stop.load(Ordering::Relaxed);
         }
-        if number >= self.steps || self.stopped {
+        if self.is_finished() || self.stopped {
             return None;
         }
         self.throughput.get_or_insert_with(Throughput::start);
@@ -211,7 +216,9 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E, D>,
     {
-        self.ensure_unfinished()?;
+        if self.is_finished() {
+            return Err(TrainError::Finished { steps: self.steps });
+        }
         if !loss.is_finite() {
             return Err(TrainError::Loss { step: self.progress.steps_made, loss });
         }
@@ -238,13 +245,6 @@ impl<O, S: Schedule> Trainer<O, S> {
         let value = loss.as_vec().first().and_then(E::to_f64).unwrap_or(f64::NAN);
         let gradients = loss.backward().map_err(TrainError::Op)?;
         self.update(model, gradients, value, tokens)
-    }
-
-    fn ensure_unfinished(&self) -> Result<(), TrainError> {
-        match self.progress.steps_made < self.steps {
-            true => Ok(()),
-            false => Err(TrainError::Finished { steps: self.steps }),
-        }
     }
 
     /// Makes the update of a step and counts it.

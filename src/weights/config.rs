@@ -1,225 +1,17 @@
 //! `config.json` of HuggingFace's `transformers`, compared with the type of a model.
 
-use super::LoadError;
+use super::{ConfigField, LoadError};
 use crate::dims::{ConstDim, name};
 use crate::escape::escape;
 use crate::files::read_bounded;
 use crate::tokens::Fin;
-use itertools::Itertools;
 use serde_json::Value;
-use std::{collections::BTreeSet, fmt, path::Path};
+use std::{collections::BTreeSet, path::Path};
 
 /// The configuration in a folder.
 pub(super) const CONFIG: &str = "config.json";
 /// The longest configuration. One that names 21,843 classes has 1.6 MB.
 const MAX_LEN_BYTES: u64 = 4_000_000;
-/// Two numbers are equal if they differ by less than this fraction: some files have the nearest `f32`.
-const TOLERANCE: f64 = 1e-6;
-
-/// A field of `config.json`, and the value that a model requires.
-///
-/// A field of the file that no name leads to is not read. A name with dots leads into objects:
-/// `rope_parameters.rope_theta`. Each object on the way has no other fields than those that are compared, unless its
-/// `model_type` is one of them: then it is the configuration of a part of the model.
-///
-/// ```
-/// use typed_transformer::{prelude::*, weights::ConfigField};
-/// dims! { pub EmbedDim = 768; pub HiddenDim = 3072; }
-/// let fields = [
-///     ConfigField::dim::<EmbedDim>("n_embd"),
-///     ConfigField::dim::<HiddenDim>("n_inner").or_absent(),
-///     ConfigField::text("activation_function", &["gelu_new", "gelu_pytorch_tanh"]),
-///     ConfigField::number("layer_norm_epsilon", 1e-5),
-///     ConfigField::flag("scale_attn_by_inverse_layer_idx", false).or_absent(),
-///     ConfigField::list("layer_types", ["sliding_attention", "full_attention"]),
-///     ConfigField::sizes("num_heads", [3, 6, 12]),
-///     ConfigField::absent("rope_scaling"),
-/// ];
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct ConfigField {
-    name: &'static str,
-    other_name: Option<&'static str>,
-    expected: Expected,
-    may_be_absent: bool,
-    may_be_absent_beside: Option<&'static str>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Expected {
-    /// A list of sizes may have it as the element `index`.
-    Size {
-        size: usize,
-        dim: String,
-        index: Option<usize>,
-    },
-    Numbers(Vec<f64>),
-    Texts(&'static [&'static str]),
-    List(Vec<&'static str>),
-    Sizes(Vec<usize>),
-    Flag(bool),
-    /// An object with the fields that are required of this other one.
-    Repeated(&'static str),
-    Absent,
-}
-
-impl ConfigField {
-    /// The field is the size of the dimension `Size`.
-    #[must_use]
-    pub fn dim<Size: ConstDim>(name: &'static str) -> Self {
-        Self::new(name, Expected::Size { size: Size::SIZE, dim: format!("{:?}", Size::default()), index: None })
-    }
-
-    /// The field is this number.
-    #[must_use]
-    pub fn number(name: &'static str, number: f64) -> Self {
-        Self::one_of(name, [number])
-    }
-
-    /// The field is one of these numbers, which mean the same.
-    #[must_use]
-    pub fn one_of(name: &'static str, numbers: impl IntoIterator<Item = f64>) -> Self {
-        Self::new(name, Expected::Numbers(numbers.into_iter().collect()))
-    }
-
-    /// The field is one of these texts, which mean the same.
-    #[must_use]
-    pub fn text(name: &'static str, texts: &'static [&'static str]) -> Self {
-        Self::new(name, Expected::Texts(texts))
-    }
-
-    /// The field is this list of texts, such as the kind of each layer.
-    #[must_use]
-    pub fn list(name: &'static str, texts: impl IntoIterator<Item = &'static str>) -> Self {
-        Self::new(name, Expected::List(texts.into_iter().collect()))
-    }
-
-    /// The field is this list of sizes, such as the number of heads of each stage.
-    #[must_use]
-    pub fn sizes(name: &'static str, sizes: impl IntoIterator<Item = usize>) -> Self {
-        Self::new(name, Expected::Sizes(sizes.into_iter().collect()))
-    }
-
-    /// The field is true or false.
-    #[must_use]
-    pub fn flag(name: &'static str, flag: bool) -> Self {
-        Self::new(name, Expected::Flag(flag))
-    }
-
-    /// The field is missing or null.
-    #[must_use]
-    pub fn absent(name: &'static str) -> Self {
-        Self::new(name, Expected::Absent).or_absent()
-    }
-
-    /// The field is missing, null, or an object that counts in place of the object `other`: it has the fields that are
-    /// required of `other`, too.
-    #[must_use]
-    pub fn repeats(name: &'static str, other: &'static str) -> Self {
-        Self::new(name, Expected::Repeated(other)).or_absent()
-    }
-
-    /// A missing or null field means this value.
-    #[must_use]
-    pub fn or_absent(self) -> Self {
-        Self { may_be_absent: true, ..self }
-    }
-
-    /// The field may be missing or null if this other one, which means the same, is there.
-    #[must_use]
-    pub fn or_absent_beside(self, name: &'static str) -> Self {
-        Self { may_be_absent_beside: Some(name), ..self }
-    }
-
-    /// In a list of several sizes, such as a height and a width, that of the dimension is element `index`, from 0.
-    #[must_use]
-    pub fn or_element(mut self, index: usize) -> Self {
-        if let Expected::Size { index: place, .. } = &mut self.expected {
-            *place = Some(index);
-        }
-        self
-    }
-
-    /// Files of other versions of `transformers` have another name for the field. If a file has both, both are
-    /// compared.
-    #[must_use]
-    pub fn also_called(self, name: &'static str) -> Self {
-        Self { other_name: Some(name), ..self }
-    }
-
-    fn new(name: &'static str, expected: Expected) -> Self {
-        Self { name, other_name: None, expected, may_be_absent: false, may_be_absent_beside: None }
-    }
-
-    /// The object whose fields are required of this one, too.
-    fn repeated(&self) -> Option<&'static str> {
-        match self.expected {
-            Expected::Repeated(other) => Some(other),
-            _ => None,
-        }
-    }
-
-    fn names(&self) -> impl Iterator<Item = &'static str> {
-        [Some(self.name), self.other_name].into_iter().flatten()
-    }
-
-    /// The difference from the configuration, if any: "`n_embd` is 1024, not EmbedDim=768".
-    fn difference(&self, config: &Value) -> Option<String> {
-        self.difference_at(config, ToString::to_string)
-    }
-
-    /// [`difference`](Self::difference) where the names in the file are `renamed`.
-    fn difference_at(&self, config: &Value, renamed: impl Fn(&str) -> String) -> Option<String> {
-        let names: Vec<String> = self.names().map(&renamed).collect();
-        let mut found = names.iter().filter_map(|name| Some((name, lookup(config, name)?))).peekable();
-        if found.peek().is_none() {
-            let is_beside = |name: &str| lookup(config, &renamed(name)).is_some();
-            let may_be_absent = self.may_be_absent || self.may_be_absent_beside.is_some_and(is_beside);
-            return (!may_be_absent).then(|| format!("`{}` is absent, not {}", names[0], self.expected));
-        }
-        // A file may have both names. The values may differ.
-        let (name, value) = found.find(|(_, value)| !self.expected.is(value))?;
-        Some(format!("`{name}` is {}, not {}", escape(&value.to_string()), self.expected))
-    }
-}
-
-impl Expected {
-    fn is(&self, value: &Value) -> bool {
-        match self {
-            Self::Size { size, index, .. } => {
-                let element = index.and_then(|index| value.get(index)).unwrap_or(value);
-                element.as_u64() == Some(*size as u64)
-            }
-            Self::Numbers(numbers) => {
-                let is = |found: f64| numbers.iter().any(|number| (found - number).abs() <= TOLERANCE * number.abs());
-                value.as_f64().is_some_and(is)
-            }
-            Self::Texts(texts) => value.as_str().is_some_and(|found| texts.contains(&found)),
-            Self::List(texts) => value
-                .as_array()
-                .is_some_and(|found| found.iter().map(Value::as_str).eq(texts.iter().copied().map(Some))),
-            Self::Sizes(sizes) => *value == Value::from(sizes.as_slice()),
-            Self::Flag(flag) => value.as_bool() == Some(*flag),
-            Self::Repeated(_) => value.is_object(),
-            Self::Absent => false,
-        }
-    }
-}
-
-impl fmt::Display for Expected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Size { dim, .. } => f.write_str(dim),
-            Self::Numbers(numbers) => write!(f, "{}", numbers.iter().map(|number| format!("{number:?}")).join(" or ")),
-            Self::Texts(texts) => write!(f, "{}", texts.iter().map(|text| format!("{text:?}")).join(" or ")),
-            Self::List(texts) => write!(f, "[{}]", texts.iter().map(|text| format!("{text:?}")).join(",")),
-            Self::Sizes(sizes) => write!(f, "{sizes:?}"),
-            Self::Flag(flag) => write!(f, "{flag}"),
-            Self::Repeated(other) => write!(f, "an object like `{other}`"),
-            Self::Absent => f.write_str("absent"),
-        }
-    }
-}
 
 /// The tokens that end a text: `eos_token_id` of `generation_config.json` in the folder of a model if that file exists,
 /// otherwise of `config.json`. It is a token, a list, or nothing.
@@ -261,7 +53,7 @@ pub fn eos_token_ids<V: ConstDim>(folder: impl AsRef<Path>) -> Result<Vec<Fin<V>
 pub(super) fn compare<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), LoadError> {
     let config = read(path)?;
     let mut differences: Vec<_> = fields.iter().filter_map(|field| field.difference(&config)).collect();
-    for (name, other) in fields.iter().filter_map(|field| Some((field.name, field.repeated()?))) {
+    for (name, other) in fields.iter().filter_map(|field| Some((field.name, field.overridden()?))) {
         let is_there = lookup(&config, name).is_some_and(Value::is_object);
         let within = |field: &&ConfigField| field.name.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
         let required = fields.iter().filter(within).filter(|field| is_there && !field.name.ends_with(".model_type"));
@@ -319,7 +111,7 @@ fn read(path: &Path) -> Result<Value, LoadError> {
 }
 
 /// The value of a field; `None` if it is missing or null.
-fn lookup<'a>(config: &'a Value, name: &str) -> Option<&'a Value> {
+pub(super) fn lookup<'a>(config: &'a Value, name: &str) -> Option<&'a Value> {
     let value = name.split('.').try_fold(config, |object, field| object.get(field))?;
     (!value.is_null()).then_some(value)
 }

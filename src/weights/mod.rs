@@ -13,6 +13,7 @@
 pub(crate) mod atomic;
 mod checksum;
 mod config;
+mod config_field;
 #[doc(hidden)]
 pub mod disk;
 mod error;
@@ -28,7 +29,8 @@ mod pretrained;
 mod save;
 mod shards;
 
-pub use config::{ConfigField, eos_token_ids};
+pub use config::eos_token_ids;
+pub use config_field::ConfigField;
 pub use error::{LoadError, SaveError};
 pub(crate) use file::{Dims, ExpectedTensor, TensorFile, ensure_dtype, ensure_finite};
 pub(crate) use load::{compare_conventions, load_from};

@@ -190,7 +190,7 @@ fn sizes_of_images_may_be_lists() {
 }
 
 #[test]
-fn settings_of_clip_may_be_repeated() {
+fn older_settings_of_clip_count() {
     let repeated = |change: fn(&mut Value)| {
         let mut fields = config("clip")["text_config"].clone();
         change(&mut fields);

@@ -182,9 +182,9 @@ impl<Config: ClipConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Cli
         vec![
             ConfigField::text("model_type", &["clip"]),
             ConfigField::dim::<Config::ProjectionDim>("projection_dim"),
-            // Where older files have these, they count in place of `text_config` and `vision_config`.
-            ConfigField::repeats("text_config_dict", "text_config"),
-            ConfigField::repeats("vision_config_dict", "vision_config"),
+            // Older files may have these, which count in place of `text_config` and `vision_config`.
+            ConfigField::overrides("text_config_dict", "text_config"),
+            ConfigField::overrides("vision_config_dict", "vision_config"),
             ConfigField::text("text_config.model_type", &["clip_text_model"]),
             dim_or_default::<Config::VocabSize>("text_config.vocab_size", 49_408),
             dim_or_default::<Config::MaxSeqLen>("text_config.max_position_embeddings", 77),

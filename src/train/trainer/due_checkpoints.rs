@@ -17,7 +17,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let steps_made = self.progress.steps_made;
         !self.progress.is_diverged()
             && self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
-                self.stopped || *interval > 0 && (steps_made == self.steps || steps_made.is_multiple_of(*interval))
+                self.stopped || *interval > 0 && (self.is_finished() || steps_made.is_multiple_of(*interval))
             })
     }
 

@@ -46,7 +46,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             self.is_space_checked = true;
         }
         let stop_requested = Partial::term(if self.stop.load(Ordering::Relaxed) { 1.0 } else { 0.0 });
-        let finished = Partial::term(if self.ensure_unfinished().is_err() { 1.0 } else { 0.0 });
+        let finished = Partial::term(if self.is_finished() { 1.0 } else { 0.0 });
         let [loss, num_stop_requests, num_finished] = sum(ranks, [loss, stop_requested, finished])?;
         if num_finished > 0.0 {
             ranks.end_together();

@@ -122,7 +122,7 @@ fn join_row(results: &mut [f32], row: &[f32], kind: Reduction) {
 /// `(Outer, Len, Inner)`: divides each gradient by the number of largest elements, which is 0 if `y` is NaN.
 fn divide_among_largest(dy: &mut [f32], y: &[f32], x: &[f32], axis: MiddleAxis) {
     partition_rows(dy.len(), axis.len, 0).map_mut(dy, 1, |columns, mut dy| {
-        let mut counts = Buffer::recycled(axis.inner);
+        let mut counts = Buffer::recycled(axis.inner.min(dy.len()));
         vectorized!({
             for (block, columns) in parts_of_blocks(columns, axis.inner) {
                 let (part, rest) = mem::take(&mut dy).split_at_mut(columns.len());
