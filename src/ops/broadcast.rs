@@ -1,6 +1,6 @@
 use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Tape};
-use crate::dims::{AxisOf, BroadcastFrom, MaybeSharded};
+use crate::dims::{AxisOf, BroadcastFrom, MaybeSharded, num_elements};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::BroadcastTo;
@@ -28,7 +28,7 @@ where
     let mut sizes: Vec<_> = shape.concrete().into_iter().collect();
     sizes.remove(Dims::INDEX);
     let found: Vec<_> = input.shape().concrete().into_iter().collect();
-    if sizes != found {
+    if sizes != found || num_elements(&shape) == usize::MAX {
         return Err(OpError::Shape { op: OP, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
     }
     input.try_broadcast_like::<_, Dims::Position>(&shape).map_err(device_error(OP))

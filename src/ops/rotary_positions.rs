@@ -79,13 +79,19 @@ impl Rotary {
         Self { base, pairs: RotaryPairs::Halves, scaling: None }
     }
 
-    /// Refuses numbers of which the angles would be infinite or NaN.
+    /// Refuses numbers with which angles would be infinite or NaN.
     fn ensure_valid(self) -> Result<(), OpError> {
         let factor = self.scaling.map_or(1.0, |scaling| scaling.factor);
         for (name, found) in [("the base", self.base), ("the factor of the scaling", factor)] {
             if !(found.is_finite() && found > 0.0) {
                 return Err(OpError::Setting { op: OP, name, expected: "finite and above 0", found });
             }
+        }
+        if let Some(RotaryScaling { low_frequency_factor: low, high_frequency_factor: high, .. }) = self.scaling
+            && !(low.is_finite() && high.is_finite() && low < high)
+        {
+            let (name, expected) = ("the high-frequency factor", "finite and above the low-frequency factor");
+            return Err(OpError::Setting { op: OP, name, expected, found: high });
         }
         Ok(())
     }
@@ -161,7 +167,8 @@ impl Default for Rotary {
 /// [`RotaryScaling`]. The positions are `start`, `start + 1`, …
 ///
 /// # Errors
-/// [`OpError::Setting`] unless the base, and the factor of a scaling, are finite and above 0.
+/// [`OpError::Setting`] unless the base, and the factor of a scaling, are finite and above 0, and the high-frequency
+/// factor is above the low-frequency factor.
 ///
 /// ```
 /// use typed_transformer::{ops::{Rotary, rotary_positions}, prelude::*};

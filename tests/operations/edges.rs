@@ -4,13 +4,13 @@ use dfdx::tensor::TensorFromVec;
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::ops::{
     self, Rotary, RotaryScaling, alibi, attention, conv1d, cross_entropy_with_label_smoothing, dropout, eq,
-    kl_divergence, log_softmax_over, masked_mean, mean_over, multi_head_attention, rotary_positions,
+    kl_divergence, log_softmax_over, masked_mean, maximum, mean_over, minimum, multi_head_attention, rotary_positions,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
 use typed_transformer::train::Recording;
 
-dims! { Rows; Classes; Two = 2; Three = 3; Six = 6; NumHeads = 2; HeadDim = 2; Width = 2; Stride = 0; }
+dims! { Rows; Classes; Copies; Two = 2; Three = 3; Six = 6; NumHeads = 2; HeadDim = 2; Width = 2; Stride = 0; }
 
 fn tensor<Dims: Shape, E: Real>(numbers: impl IntoIterator<Item = f64>, shape: Dims) -> Tensor<Dims, E, Cpu>
 where
@@ -90,6 +90,34 @@ fn equal_largest_elements_share_the_gradient() {
         assert!((third - 1.0 / 3.0).abs() < 1e-7);
         assert_eq!(of_rows, [0.5, 0.0, 0.5, 0.0, 1.0, 0.0, third, third, third, 1.0, 0.0, 0.0]);
         assert_eq!(of_columns, [0.5, 0.5, 1.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0]);
+    }
+}
+
+#[test]
+fn a_sum_and_the_gradient_of_a_repeated_number_have_one_rounding_error() {
+    let count = 1 << 20;
+    let shape = (Rows::new(count), Two);
+    let x: Tensor<_, f32, Cpu> = tensor(std::iter::repeat_n(0.1, 2 * count), shape);
+    let expected = 0.2 * count as f32;
+    let is_near = |found: f32| (found - expected).abs() < 1e-6 * expected;
+    assert!(is_near(einsum!(&x: (Rows, Two) -> ()).unwrap().array()));
+    let number: Tensor<(), f32, Cpu> = tensor([3.0], ());
+    let number_taped = number.clone().put_tape(Recording::<(), f32, Cpu>::default());
+    let sum = add(x.put_tape(Recording::default()), number_taped).unwrap();
+    let weighted = scale(einsum!(sum: (Rows, Two) -> ()).unwrap(), 0.1).unwrap();
+    assert!(is_near(weighted.backward().unwrap().of(&number).unwrap().array()));
+}
+
+#[test]
+fn the_larger_of_a_nan_and_a_number_is_the_nan_which_gets_the_gradient() {
+    let x: Tensor<(Two,), f32, Cpu> = tensor([f64::NAN, 1.0], (Two,));
+    let y: Tensor<(Two,), f32, Cpu> = tensor([2.0, f64::NAN], (Two,));
+    let taped = |x: &Tensor<(Two,), f32, Cpu>| x.clone().put_tape(Recording::<(), f32, Cpu>::default());
+    for result in [maximum(taped(&x), taped(&y)).unwrap(), minimum(taped(&x), taped(&y)).unwrap()] {
+        assert!(result.as_vec().iter().all(|x| x.is_nan()));
+        let mut gradients = sum_over(result, axis::<Two>()).unwrap().backward().unwrap();
+        assert_eq!(gradients.of(&x).unwrap().as_vec(), [1.0, 0.0]);
+        assert_eq!(gradients.of(&y).unwrap().as_vec(), [0.0, 1.0]);
     }
 }
 
@@ -228,7 +256,9 @@ fn sizes_whose_product_is_beyond_all_numbers_are_refused() {
     assert!(matches!(Indices::new(&[0; 8], shape, Two), Err(TokenError::WrongCount { expected: usize::MAX, .. })));
     assert!(matches!(TokenIds::from_ids(&[0; 8], None::<Fin<Two>>, shape), Err(TokenError::WrongCount { .. })));
     let x: Tensor<(Rows, Classes), f32, Cpu> = tensor([1.0; 8], (Rows::new(1), Classes::new(8)));
-    assert!(matches!(reshape(x, shape), Err(OpError::Shape { .. })));
+    assert!(matches!(reshape(x.clone(), shape), Err(OpError::Shape { .. })));
+    let repeated = broadcast(x, (Copies::new(1 << 61), Rows::new(1), Classes::new(8)), axis::<Copies>());
+    assert!(matches!(repeated, Err(OpError::Shape { .. })));
     // The strides of a tensor without elements are products, too; and one size may be too much memory.
     let no_rows = (Rows::new(0), Classes::new(usize::MAX), Two);
     assert!(matches!(ops::zeros::<_, f32, _>(&device, no_rows), Err(OpError::Device { op: "zeros", .. })));
@@ -241,7 +271,7 @@ fn sizes_whose_product_is_beyond_all_numbers_are_refused() {
 }
 
 #[test]
-fn rotary_positions_have_a_base_and_a_factor_above_0() {
+fn rotary_positions_have_numbers_that_give_finite_angles() {
     let rotated = |rotary| {
         let x: Tensor<(Rows, HeadDim), f32, Cpu> = tensor([1.0; 6], (Rows::new(3), HeadDim));
         rotary_positions(x, axis::<Rows>(), 0, rotary)
@@ -254,5 +284,10 @@ fn rotary_positions_have_a_base_and_a_factor_above_0() {
     let scaling = RotaryScaling { factor: 0.0, low_frequency_factor: 1.0, high_frequency_factor: 4.0, original_len: 8 };
     let error = rotated(Rotary { scaling: Some(scaling), ..Rotary::default() }).unwrap_err();
     assert!(matches!(error, OpError::Setting { name: "the factor of the scaling", found: 0.0, .. }));
+    for high_frequency_factor in [0.5, 1.0, f64::NAN] {
+        let scaling = RotaryScaling { factor: 2.0, high_frequency_factor, ..scaling };
+        let error = rotated(Rotary { scaling: Some(scaling), ..Rotary::default() }).unwrap_err();
+        assert!(matches!(error, OpError::Setting { name: "the high-frequency factor", .. }), "{error}");
+    }
     assert!(rotated(Rotary::halves(0.5)).is_ok());
 }

@@ -2,7 +2,7 @@
 
 use crate::recorded::OwnTape;
 use dfdx::tensor::{PutTape, SampleTensor, Tensor};
-use dfdx::tensor_ops::SumTo;
+use dfdx::tensor_ops::{MeanTo, SumTo};
 use std::{env, marker::PhantomData, process::Command};
 use typed_transformer::models::nano_gpt::NanoGpt;
 use typed_transformer::nn::{Autoregressive, Linear, Module};
@@ -145,4 +145,25 @@ fn attention_keeps_nothing_for_each_query_and_key() {
     });
     // One byte for each query and key would be 4 MB, and a number for each head 32 MB.
     assert!(memory.bytes_total < 3 << 20, "{memory:?}");
+}
+
+/// dfdx adds the terms of its operations to memory of its own, which a kernel takes the gradient from.
+#[test]
+fn training_with_a_loss_of_dfdx_keeps_no_more_with_each_step() {
+    in_own_process("memory::training_with_a_loss_of_dfdx_keeps_no_more_with_each_step", || {
+        const STEPS: i64 = 40;
+        dims! { Batch = 256; Inputs = 16; Outputs = 512; }
+        let device = Cpu::default();
+        let mut model = Linear::<Inputs, Outputs, f32, Cpu>::build(&device);
+        let input: Tensor<(Batch, Inputs), f32, Cpu> = device.sample_normal();
+        let mut step = || {
+            let output = model.forward(input.clone().put_tape(model.recording())).unwrap();
+            let gradients = output.square().mean().backward().unwrap();
+            update(&mut model, gradients, &mut Sgd::default(), 0.1, 1.0).unwrap();
+        };
+        (0..10).for_each(|_| step());
+        let kept_bytes = allocation_counter::measure(|| (0..STEPS).for_each(|_| step())).bytes_current;
+        let output_bytes = (Batch::SIZE * Outputs::SIZE * size_of::<f32>()) as i64;
+        assert!(kept_bytes < output_bytes, "{kept_bytes} bytes, where an output has {output_bytes}");
+    });
 }

@@ -96,12 +96,6 @@ impl Buffer {
     }
 }
 
-impl From<Vec<f32>> for Buffer {
-    fn from(memory: Vec<f32>) -> Self {
-        Self { len: memory.len(), memory, start: 0 }
-    }
-}
-
 impl Drop for Buffer {
     fn drop(&mut self) {
         if !self.memory.is_empty() {

@@ -10,7 +10,8 @@
 //! | an output that a kernel reads without its tape, as a parameter | both; [`take`](Gradients::take) adds them | as the two above |
 //! | a tensor that an operation of dfdx reads | `of_dfdx`, to which all of `between_kernels` move before the operation runs | zeros |
 
-use super::{Buffer, elementwise::add_in_parallel, operand::FlatTensor};
+use super::elementwise::{add_in_parallel, copied};
+use super::{Buffer, operand::FlatTensor};
 use dfdx::optim::UnusedTensors;
 use dfdx::shapes::{Shape, Unit};
 use dfdx::tensor::{Cpu, CpuError, HasErr, Storage, Tensor, UniqueId};
@@ -58,11 +59,11 @@ impl<E, D: Storage<E>> Clone for GradientKey<E, D> {
 /// ranks can sum it while the pass goes on.
 ///
 /// The pass runs in reverse, so a gradient is complete once the backward pass of the first kernel that read the
-/// parameter has run. dfdx's operations do not say which parameters they read, so a gradient may still change after the
-/// call, and the hook's owner checks that at the end.
+/// parameter has run. dfdx's operations do not say which parameters they read, and kernels that read one with a tape add
+/// to it at the end, so a gradient may still change after the call. The hook's owner checks that at the end.
 pub trait GradientHook {
-    /// Receives the gradient of the parameter with this id. It is complete unless an operation of dfdx adds to it
-    /// later.
+    /// Receives the gradient of the parameter with this id. It is complete unless an operation of dfdx, or a kernel that
+    /// reads the parameter with a tape, adds to it later.
     fn receive(&self, parameter: UniqueId, gradient: &[f32]);
 }
 
@@ -72,7 +73,8 @@ pub struct Gradients<E, D: Storage<E>> {
     of_dfdx: OfDfdx<E, D>,
     /// Whether an operation of dfdx has run, so that `of_dfdx` may have terms of any gradient.
     has_run_dfdx: bool,
-    /// The tensors whose terms kernels write to `of_dfdx`: the loss, and what a kernel reads as a parameter.
+    /// The tensors with terms of kernels in `of_dfdx`: the loss, what a kernel reads as a parameter, and what was moved
+    /// there.
     in_dfdx: HashSet<UniqueId>,
     /// The tensors whose gradient a backward pass has taken: they are no leaves.
     non_leaves: HashSet<UniqueId>,
@@ -110,7 +112,8 @@ impl<E, D: Storage<E>> Gradients<E, D> {
     /// All gradients, for an operation of dfdx that reads and changes some of them.
     pub fn for_dfdx(&mut self) -> Result<&mut OfDfdx<E, D>, D::Err> {
         self.has_run_dfdx = true;
-        for (_, Entry { gradient, key, add }) in self.between_kernels.drain() {
+        for (id, Entry { gradient, key, add }) in self.between_kernels.drain() {
+            self.in_dfdx.insert(id);
             add((key.find)(&mut self.of_dfdx)?, &gradient);
         }
         Ok(&mut self.of_dfdx)
@@ -144,13 +147,14 @@ impl Gradients<f32, Cpu> {
         if !self.has_run_dfdx && !self.in_dfdx.contains(&key.id) {
             return Ok(gradient);
         }
+        // The memory is freed here. As a buffer it would never be used again: dfdx always asks for memory of its own.
         let term = mem::take(&mut **(key.find)(&mut self.of_dfdx)?);
         Ok(Some(match gradient {
             Some(mut gradient) => {
                 add_in_parallel(&mut gradient, &term);
                 gradient
             }
-            None => Buffer::from(term),
+            None => copied(&term),
         }))
     }
 

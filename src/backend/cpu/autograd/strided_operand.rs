@@ -4,7 +4,7 @@ use super::operand::{FlatTensor, KernelGradients, move_tape};
 use super::output_memory::alloc_output;
 use super::shared_tape::Tape;
 use super::{Buffer, Partition, unnamed};
-use crate::simd::add_assign;
+use crate::simd::{add_assign, sum, vectorized};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, CpuError, Merge, Tensor, TensorFromVec};
 use std::{ops::Range, slice};
@@ -150,7 +150,7 @@ impl StridedGradient {
         let parts = partition.map_chunks(partition.chunks(), |chunk| {
             let mut sums = Buffer::zeros(self.storage_len);
             self.runs.for_each(chunk.iter(), |elements, start| match self.runs.stride {
-                0 => sums[start] += term[elements].iter().sum::<f32>(),
+                0 => sums[start] += sum_in_parts(&term[elements]),
                 1 => add_assign(&mut sums[start..][..elements.len()], &term[elements]),
                 stride => sums[start..].iter_mut().step_by(stride).zip(&term[elements]).for_each(|(sum, x)| *sum += x),
             });
@@ -158,6 +158,16 @@ impl StridedGradient {
         });
         parts.into_iter().for_each(|part| gradients.add(&self.key, part));
     }
+}
+
+/// The sum, by sums of parts: adding to a large sum rounds more.
+fn sum_in_parts(elements: &[f32]) -> f32 {
+    const ELEMENTS_PER_PART: usize = 1 << 10;
+    let mut total = 0.0;
+    vectorized!(for part in elements.chunks(ELEMENTS_PER_PART) {
+        total += f64::from(sum(part));
+    });
+    total as f32
 }
 
 /// The elements of a strided operand in row-major order, in runs of a constant stride.

@@ -3,6 +3,7 @@ use std::cell::Cell;
 use std::hint;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The time for which a thread spins for work before it sleeps.
@@ -44,12 +45,14 @@ fn run_tasks(mut tasks: Vec<Task>) {
     });
 }
 
-/// A pool of one thread fewer than rayon's, because the calling thread works too. Rayon's own pool would
-/// have one thread too many, which would steal time while it looks for work.
+/// A pool of one thread fewer than rayon's, but at least one: the calling thread works too. Rayon's own pool would have
+/// one thread too many, which would steal time while it looks for work.
 fn worker_pool() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
-        let threads = rayon::current_num_threads().saturating_sub(1).max(1);
+        // Asked by a thread of no pool: the first caller may be in a smaller pool than later ones.
+        let threads = thread::spawn(rayon::current_num_threads).join().unwrap_or(1);
+        let threads = threads.saturating_sub(1).max(1);
         // If no thread can be started, the calling thread does all the work.
         ThreadPoolBuilder::new().num_threads(threads).build().ok()
     });

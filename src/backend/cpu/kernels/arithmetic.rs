@@ -1,5 +1,5 @@
 use crate::autograd::elementwise::partition_elements;
-use crate::autograd::{Buffer, KernelOutput, Operand, Runs, StridedOperand, with_backward};
+use crate::autograd::{Buffer, KernelOutput, Operand, Partition, Runs, StridedOperand, with_backward};
 use crate::conventions::Arithmetic;
 use crate::simd::vectorized;
 use dfdx::tensor::CpuError;
@@ -18,12 +18,12 @@ macro_rules! with_operation {
             }
             Arithmetic::Maximum => $loop!(
                 (|x: f32, y: f32| if x > y || x.is_nan() { x } else { y }),
-                (|x: f32, y: f32, d: f32| share(d, x > y, x == y)),
+                (|x: f32, y: f32, d: f32| share(d, x > y || x.is_nan(), x == y)),
                 $($argument),*
             ),
             Arithmetic::Minimum => $loop!(
                 (|x: f32, y: f32| if x < y || x.is_nan() { x } else { y }),
-                (|x: f32, y: f32, d: f32| share(d, x < y, x == y)),
+                (|x: f32, y: f32, d: f32| share(d, x < y || x.is_nan(), x == y)),
                 $($argument),*
             ),
         }
@@ -144,6 +144,8 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
             });
             y.add_gradient(gradients, d_y);
         } else {
+            // Each thread has sums of its own, which cost more than they save if nothing is repeated.
+            let partition = if all_y.len() < d.len() { partition } else { Partition::whole(d.len()) };
             let parts = partition.map_mut(&mut d, 1, |chunk, d| {
                 let mut d_y = Buffer::zeros(all_y.len());
                 vectorized!({

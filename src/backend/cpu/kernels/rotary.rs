@@ -44,6 +44,15 @@ impl Rotation {
     /// The columns of `distance` pairs stand side by side: their first ones, then their second ones.
     #[inline(always)]
     fn rotate_vector(&self, y: &mut [f32], x: &[f32], cosines: &[f32], sines: &[f32], direction: f32) {
+        if self.distance == 1 {
+            let pairs = y.as_chunks_mut().0.iter_mut().zip(x.as_chunks().0);
+            for (([new_a, new_b], [a, b]), cosine, sine) in izip!(pairs, cosines, sines) {
+                let sine = direction * sine;
+                *new_a = a * cosine - b * sine;
+                *new_b = a * sine + b * cosine;
+            }
+            return;
+        }
         let blocks = izip!(
             y.chunks_exact_mut(2 * self.distance),
             x.chunks_exact(2 * self.distance),

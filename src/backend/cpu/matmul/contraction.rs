@@ -51,8 +51,8 @@ impl Offsets {
 
 /// `output += Σ left · right` over the axes that the output does not have; `output = …` if not `accumulate`.
 ///
-/// Axes of the output and of one operand alone are the rows and the columns of a matrix, the axes of the sum its inner
-/// axis. There is a product of matrices for each index of the other axes.
+/// Axes of the output and of the left operand alone are the rows of a matrix, axes that the left operand does not have its
+/// columns, and the axes of the sum its inner axis. There is a product of matrices for each index of the other axes.
 pub fn contract(output: &mut [f32], left: &[f32], right: &[f32], axes: &[StridedAxis], accumulate: bool) {
     let plan = Plan::new(axes);
     let Some(split) = plan.split_axis() else {
@@ -96,9 +96,10 @@ impl Plan {
             merged(axes.iter().copied().filter(|axis| axis.size > 1).filter(class).collect())
         };
         let mut rows = class(|axis| axis.output > 0 && axis.left > 0 && axis.right == 0);
-        let mut columns = class(|axis| axis.output > 0 && axis.left == 0 && axis.right > 0);
+        // Both operands may repeat themselves along a column.
+        let mut columns = class(|axis| axis.output > 0 && axis.left == 0);
         let mut looped_sum_axes = class(|axis| axis.output == 0);
-        let mut looped_output_axes = class(|axis| axis.output > 0 && (axis.left > 0) == (axis.right > 0));
+        let mut looped_output_axes = class(|axis| axis.output > 0 && axis.left > 0 && axis.right > 0);
         let plan = [largest(&mut rows), largest(&mut columns), largest(&mut looped_sum_axes)];
         looped_output_axes.extend(rows.into_iter().chain(columns));
         Self { rows: plan[0], columns: plan[1], inner: plan[2], looped_output_axes, looped_sum_axes }
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn agrees_with_the_definition_for_all_strides() {
         // Sizes, and strides in the output, on the left and on the right; with many sizes also for several threads.
-        let cases: [&[[usize; 4]]; 9] = [
+        let cases: [&[[usize; 4]]; 11] = [
             &[],
             &[[5, 0, 1, 1]],
             &[[4, 3, 0, 1], [3, 1, 1, 0]],
@@ -205,6 +206,9 @@ mod tests {
             &[[3, 14, 20, 0], [2, 0, 10, 7], [7, 2, 0, 1], [2, 1, 5, 0], [5, 0, 1, 14]],
             // The operands repeat themselves, along an axis of the output and one of the sum.
             &[[3, 8, 0, 0], [4, 2, 1, 0], [2, 1, 0, 1], [6, 0, 4, 0]],
+            // The gradients of a sum over all axes, and over one of two.
+            &[[30_000, 1, 0, 0]],
+            &[[200, 100, 1, 0], [100, 1, 0, 0]],
             // More work than for one thread.
             &[[2, 40_000, 20_000, 20_000], [200, 200, 100, 0], [200, 1, 0, 100], [100, 0, 1, 1]],
             &[[200, 1, 100, 0], [200, 200, 0, 100], [100, 0, 1, 1]],

@@ -31,6 +31,9 @@ fn multiply_along_rows(mut output: MatrixMut, a: Matrix, b: Matrix, accumulate: 
     if output.rows * columns == 1 && (a.column_stride, b.row_stride) == (1, 1) {
         return write_dot(&mut output.elements[0], &a.elements[..inner], &b.elements[..inner], accumulate);
     }
+    if output.rows * columns == 1 {
+        return write_strided_dot(&mut output.elements[0], a, b, accumulate);
+    }
     if output.rows * inner == 1 && (b.column_stride, output.column_stride) == (1, 1) {
         return write_multiple(&mut output.elements[..columns], a.get(0, 0), &b.elements[..columns], accumulate);
     }
@@ -47,6 +50,22 @@ fn multiply_along_rows(mut output: MatrixMut, a: Matrix, b: Matrix, accumulate: 
 /// `output = a · b`, or `output += a · b` if `accumulate`.
 fn write_dot(output: &mut f32, a: &[f32], b: &[f32], accumulate: bool) {
     let product = vectorized!(dot(a, b));
+    *output = if accumulate { *output + product } else { product };
+}
+
+/// [`write_dot`] of a row and a column whose elements are apart. Parts have sums of their own: adding to a large sum rounds
+/// more.
+fn write_strided_dot(output: &mut f32, a: Matrix, b: Matrix, accumulate: bool) {
+    const TERMS_PER_PART: usize = 1 << 10;
+    const SUMS: usize = 8;
+    let part = |start: usize| {
+        let mut sums = [0.0; SUMS];
+        for l in start..a.columns.min(start + TERMS_PER_PART) {
+            sums[l % SUMS] += a.get(0, l) * b.get(l, 0);
+        }
+        f64::from(sums.iter().sum::<f32>())
+    };
+    let product = (0..a.columns).step_by(TERMS_PER_PART).map(part).sum::<f64>() as f32;
     *output = if accumulate { *output + product } else { product };
 }
 
@@ -132,6 +151,22 @@ fn multiply_rows<const ROWS: usize>(
 mod tests {
     use super::*;
     use crate::matmul::gemm::matmul_into;
+
+    #[test]
+    fn a_long_sum_is_exact_for_all_strides() {
+        let len = 1 << 25;
+        let ones = vec![1.0; len];
+        for (stride, one_stride) in [(1, 1), (1, 0), (2, 0), (2, 1)] {
+            let inner = len / stride;
+            let a = Matrix::of_strides(&ones, [1, inner], [0, stride]);
+            let b = Matrix::of_strides(&ones, [inner, 1], [one_stride, 0]);
+            for [a, b] in [[a, b], [b.transposed(), a.transposed()]] {
+                let mut sum = [0.0];
+                matmul_small(MatrixMut::of_strides(&mut sum, [1, 1], [0, 0]), a, b, false, &mut Vec::new());
+                assert_eq!(sum, [inner as f32]);
+            }
+        }
+    }
 
     #[test]
     fn agrees_with_gemm() {

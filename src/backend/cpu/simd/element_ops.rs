@@ -27,9 +27,9 @@ pub trait ElementOps: Copy {
     fn mul_add(self, a: Self::Element, b: Self::Element, c: Self::Element) -> Self::Element;
     /// `c - a b`.
     fn neg_mul_add(self, a: Self::Element, b: Self::Element, c: Self::Element) -> Self::Element;
-    /// The smaller of both; `b` if one is NaN.
+    /// The smaller of both. If one is NaN, processors differ.
     fn min(self, a: Self::Element, b: Self::Element) -> Self::Element;
-    /// The larger of both; `b` if one is NaN.
+    /// The larger of both. If one is NaN, processors differ.
     fn max(self, a: Self::Element, b: Self::Element) -> Self::Element;
     /// `2ⁿ a`, where `n` is the integer in the low bits of `n_bits`.
     fn scale_exponent(self, a: Self::Element, n_bits: Self::Element) -> Self::Element;

@@ -84,7 +84,8 @@ fn scale_and_mask<S: Simd>(
         }
         (Some(values), MaskFill::MinValue) => {
             for (score, value) in scores.iter_mut().zip(values) {
-                *score = c.min(c.mul(*score, scale), *value);
+                // The value of a key that the mask leaves is ∞.
+                *score = c.select(c.less(*value, c.splat(0.0)), *value, c.mul(*score, scale));
             }
         }
         (Some(values), MaskFill::Subtract(_)) => {
