@@ -103,13 +103,16 @@ impl Parameters {
         Ok(Self { generics, dtype, device, precision })
     }
 
-    /// The parameters of a module that is trained.
+    /// The parameters of a module that is trained. The further bounds are not in a `where` clause, because rustc would
+    /// then repeat each error of a field with another advice.
     fn of_trained(&self) -> Generics {
-        let (mut generics, dtype) = (self.generics.clone(), &self.dtype);
-        let predicates = &mut generics.make_where_clause().predicates;
-        predicates.push(parse_quote!(#dtype: ::typed_transformer::ops::Real));
-        if let Some(precision) = &self.precision {
-            predicates.push(parse_quote!(#precision: ::typed_transformer::nn::Trainable));
+        let mut generics = self.generics.clone();
+        for parameter in generics.type_params_mut() {
+            if parameter.ident == self.dtype {
+                parameter.bounds.push(parse_quote!(::typed_transformer::ops::Real));
+            } else if Some(&parameter.ident) == self.precision.as_ref() {
+                parameter.bounds.push(parse_quote!(::typed_transformer::nn::Trainable));
+            }
         }
         generics
     }

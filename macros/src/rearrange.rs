@@ -63,10 +63,10 @@ fn check(from: &Axes, to: &Axes) -> Result<()> {
     from.check_distinct("operand")?;
     to.check_distinct("result")?;
     if let Some(new) = to.list.iter().find(|axis| !from.has(axis)) {
-        // With more axes in the result, a product of the operand is likely hidden in an alias.
-        let note = match to.list.len() > from.list.len() {
-            true => "a product is written out, `Product<Left, Right>`, and not as an alias; `broadcast` adds an axis",
-            false => "a rearrangement adds no axis; `broadcast` does",
+        // With another number of axes, a product is likely hidden in an alias.
+        let note = match to.list.len() == from.list.len() {
+            true => "a rearrangement adds no axis; `broadcast` does",
+            false => "a product is written out, `Product<Left, Right>`, and not as an alias; `broadcast` adds an axis",
         };
         return Err(new.error("of the result is not in the operand", note));
     }
@@ -83,10 +83,13 @@ mod tests {
 
     #[test]
     fn an_alias_of_a_product_has_no_factors() {
-        let rearranged = expand(quote!(x: (Batch, AllHeads<Small>) -> (Batch, NumHeads, HeadDim)));
-        let error = rearranged.unwrap_err().to_string();
-        let (headline, note) = error.split_once('\n').unwrap();
-        assert_eq!(headline, "`NumHeads` of the result is not in the operand");
-        assert!(note.starts_with("a product is written out, `Product<Left, Right>`, and not as an alias"));
+        let check = |tokens, axis: &str| {
+            let error = expand(tokens).unwrap_err().to_string();
+            let (headline, note) = error.split_once('\n').unwrap();
+            assert_eq!(headline, format!("`{axis}` of the result is not in the operand"));
+            assert!(note.starts_with("a product is written out, `Product<Left, Right>`, and not as an alias"));
+        };
+        check(quote!(x: (Batch, AllHeads<Small>) -> (Batch, NumHeads, HeadDim)), "NumHeads");
+        check(quote!(x: (Batch, NumHeads, HeadDim) -> (Batch, AllHeads<Small>)), "AllHeads<Small>");
     }
 }

@@ -14,7 +14,7 @@ pub use kinds::{
 use typed_transformer_cpu::MaskRule;
 
 use crate::dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size, name};
-use crate::tokens::{TokenError, TokenIds};
+use crate::tokens::{Indices, TokenError, TokenIds};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
 use std::fmt;
@@ -75,10 +75,24 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
         self.shape
     }
 
-    /// The mask of other rows of the batch.
-    pub(crate) fn take_rows(&self, rows: &[usize]) -> Self {
+    /// Row `rows[i]` for each row `i` of the batch, as [`EditableCache::reorder`](crate::nn::EditableCache::reorder) does.
+    ///
+    /// ```
+    /// use typed_transformer::{mask::PaddingMask, prelude::*, tokens::Indices};
+    /// dims! { Batch = 2; SeqLen = 2; }
+    /// let mask = PaddingMask::from_lengths(&[1, 2], (Batch, SeqLen))?;
+    /// let rows = Indices::new(&[1, 1], (Batch,), Batch)?;
+    /// assert_eq!(mask.take_rows(&rows).as_slice(), [true; 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn take_rows(&self, rows: &Indices<(Batch,), Batch>) -> Self
+    where
+        Batch: Dim,
+    {
         let len = self.shape.1.size();
-        let is_token = rows.iter().flat_map(|row| &self.is_token[row * len..(row + 1) * len]).copied().collect();
+        let is_token =
+            rows.as_slice().iter().flat_map(|row| &self.is_token[row * len..(row + 1) * len]).copied().collect();
         Self { is_token, shape: self.shape }
     }
 

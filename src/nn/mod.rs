@@ -40,9 +40,9 @@ pub use attention::{
     CrossAttention, GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, LatentArch,
     LatentAttention, LatentCache, LatentHeads, MHAttention, SelfAttention,
 };
-pub(crate) use cache::KeysAndValues;
 pub use cache::{
-    Cache, CacheCapacity, CacheUpdate, CachedHeads, DecoderCache, EditableCache, Heads, KeyValueCache, Keys, Values,
+    Cache, CacheCapacity, CacheUpdate, CachedHeads, DecoderCache, EditableCache, Heads, KeyValueCache, Keys,
+    KeysAndValues, Values,
 };
 pub(crate) use conventions::rotary;
 pub use conventions::{

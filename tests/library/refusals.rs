@@ -28,6 +28,23 @@ fn a_model_of_other_heads_of_the_same_width_is_refused() {
     assert_eq!(error.to_string(), "the model's division of dimensions is 8 * 4, but the file was saved with 4 * 8");
 }
 
+#[module(output = FourHeads)]
+struct Classifier<E, D> {
+    logit: Linear<Width, FourHeads, E, D>,
+}
+
+#[test]
+fn a_training_of_another_model_says_which() {
+    let file = temp_dir();
+    let path = file.path().join("checkpoint");
+    let model = Linear::<Width, FourHeads, f32, AutoDevice>::build(&device());
+    Trainer::new(Adam::default(), 1e-3, 1, 0).save(&model, &path).unwrap();
+    let mut trainer = Trainer::new(Adam::default(), 1e-3, 1, 0);
+    let error = trainer.resume::<Classifier<f32, AutoDevice>, _, _>(&path, &device()).unwrap_err().to_string();
+    let expected = "checkpoint: the model should be Classifier but is Linear<Width, FourHeads>";
+    assert!(error.ends_with(expected), "{error}");
+}
+
 #[test]
 fn a_training_has_no_more_steps_than_it_says() {
     let mut model = Linear::<Width, FourHeads, f32, AutoDevice>::build(&device());

@@ -3,15 +3,11 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{Dim, MaybeSharded};
 use crate::mask::AttentionMask;
 use crate::module;
-use crate::nn::{CacheUpdate, Keys, Precision, Values, Weight, init};
+use crate::nn::{CacheUpdate, KeysAndValues, Precision, Weight, init};
 use crate::ops::{
     Activation, AttentionOptions, AttentionScale, OpError, Real, Relu, multi_head_attention, residual, rms_norm,
 };
 use dfdx::{shapes::ConstDim as _, tensor::Tensor};
-
-/// The keys and the values of `Len` positions.
-type KeysAndValues<B, Len, Config, E, D, T> =
-    (Keys<B, Len, CachedHeadsOf<Config>, E, D, T>, Values<B, Len, CachedHeadsOf<Config>, E, D, T>);
 
 /// Attention without a scale, with a norm of the queries' input before it and a residual around it.
 #[module(conventions = Config, output = Config::EmbedDim)]
@@ -38,7 +34,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> Attention<Config, E
     pub(super) fn keys_and_values<B: MaybeSharded, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, K, Config::EmbedDim), E, D, T>,
-    ) -> Result<KeysAndValues<B, K, Config, E, D, T>, OpError> {
+    ) -> Result<KeysAndValues<B, K, CachedHeadsOf<Config>, E, D, T>, OpError> {
         Ok((P::linear(x.clone(), &self.key, None)?, P::linear(x, &self.value, None)?))
     }
 
@@ -50,7 +46,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> Attention<Config, E
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         keys_and_values: impl FnOnce(
             Tensor<(B, Q, Config::EmbedDim), E, D, T>,
-        ) -> Result<KeysAndValues<B, K, Config, E, D, T>, OpError>,
+        ) -> Result<KeysAndValues<B, K, CachedHeadsOf<Config>, E, D, T>, OpError>,
         position_bias: Option<PositionBias<Q, K, Config, E, D, T>>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
@@ -132,7 +128,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> DecoderLayer<Config
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
         (position_bias, mask): (PositionBias<Q, K, Config, E, D, T>, &AttentionMask<B, Q, K>),
-        source: KeysAndValues<B, Src, Config, E, D, T>,
+        source: KeysAndValues<B, Src, CachedHeadsOf<Config>, E, D, T>,
         source_mask: &AttentionMask<B, Q, Src>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let attention = &self.self_attention;

@@ -2,14 +2,10 @@ use super::{CachedHeadsOf, Columns, WhisperConfig};
 use crate::backend::{Backend, Tape};
 use crate::dims::{Const, ConstDim, Dim, MaybeSharded, Product, axis};
 use crate::mask::AttentionMask;
-use crate::nn::{CacheUpdate, Keys, LayerNorm, Linear, Precision, Values, Weight, init};
+use crate::nn::{CacheUpdate, KeysAndValues, LayerNorm, Linear, Precision, Weight, init};
 use crate::ops::{Activation, AttentionOptions, Gelu, OpError, Real, conv1d, multi_head_attention, rename, residual};
 use crate::{dims, module};
 use dfdx::{shapes::HasShape, tensor::Tensor};
-
-/// The keys and the values of `Len` positions.
-type KeysAndValues<B, Len, Config, E, D, T> =
-    (Keys<B, Len, CachedHeadsOf<Config>, E, D, T>, Values<B, Len, CachedHeadsOf<Config>, E, D, T>);
 
 dims! {
     /// The places that a convolution reads, as a number at run time: types do not know that a stride of two halves it.
@@ -64,7 +60,7 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Attention<Conf
     pub(super) fn keys_and_values<B: MaybeSharded, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, K, Config::EmbedDim), E, D, T>,
-    ) -> Result<KeysAndValues<B, K, Config, E, D, T>, OpError> {
+    ) -> Result<KeysAndValues<B, K, CachedHeadsOf<Config>, E, D, T>, OpError> {
         Ok((P::linear(x.clone(), &self.key, None)?, self.value.forward(x)?))
     }
 
@@ -75,7 +71,7 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Attention<Conf
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         keys_and_values: impl FnOnce(
             Tensor<(B, Q, Config::EmbedDim), E, D, T>,
-        ) -> Result<KeysAndValues<B, K, Config, E, D, T>, OpError>,
+        ) -> Result<KeysAndValues<B, K, CachedHeadsOf<Config>, E, D, T>, OpError>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = self.norm.forward(x.clone(), Config::NORM_EPSILON)?;
@@ -149,7 +145,7 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> DecoderLayer<C
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
         mask: &AttentionMask<B, Q, K>,
-        source: KeysAndValues<B, Config::SrcLen, Config, E, D, T>,
+        source: KeysAndValues<B, Config::SrcLen, CachedHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let (batch, len, _) = *x.shape();
         let source_mask = AttentionMask::all_visible((batch, len, Config::SrcLen::default()));

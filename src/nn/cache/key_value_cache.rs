@@ -46,7 +46,8 @@ pub type Values<B, Len, A, E = f32, D = Cpu, T = NoneTape> =
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D, T>;
 
 /// The keys and the values of `Len` positions.
-pub(crate) type KeysAndValues<B, Len, A, E, D, T = NoneTape> = (Keys<B, Len, A, E, D, T>, Values<B, Len, A, E, D, T>);
+pub type KeysAndValues<B, Len, A, E = f32, D = Cpu, T = NoneTape> =
+    (Keys<B, Len, A, E, D, T>, Values<B, Len, A, E, D, T>);
 
 /// What an attention does with the keys and values of `Q` new positions: they join a cache, and those of all `K`
 /// positions come back, the cached ones first.

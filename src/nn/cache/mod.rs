@@ -11,8 +11,7 @@ pub use capacity::CacheCapacity;
 pub use decoder_cache::DecoderCache;
 pub use editable::EditableCache;
 pub use heads::{CachedHeads, Heads};
-pub(crate) use key_value_cache::KeysAndValues;
-pub use key_value_cache::{CacheUpdate, KeyValueCache, Keys, Values};
+pub use key_value_cache::{CacheUpdate, KeyValueCache, Keys, KeysAndValues, Values};
 
 use crate::backend::{Backend, tensor_id};
 use crate::dims::{ConstDim, Dim, MaybeSharded, check_same_size};

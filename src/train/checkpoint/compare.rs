@@ -8,6 +8,28 @@ use std::path::Path;
 /// Stands for a dimension or setting that only one side has.
 const ABSENT: &str = "absent";
 
+/// The setting with the type of the model.
+pub(super) const MODEL: &str = "the model";
+
+/// Compares the structs of the models, without their type parameters: those of another one have other names.
+pub(super) fn ensure_same_struct(
+    path: &Path,
+    expected: &[(String, String)],
+    found: &[(String, String)],
+) -> Result<(), ResumeError> {
+    let model = |settings: &[(String, String)]| {
+        let model = settings.iter().find(|(setting, _)| setting == MODEL);
+        model.map(|(_, name)| name.clone())
+    };
+    let struct_of = |name: &str| name.split('<').next().map(str::to_string);
+    match (model(expected), model(found)) {
+        (Some(expected), Some(found)) if struct_of(&expected) != struct_of(&found) => {
+            Err(ResumeError::Setting { path: path.to_path_buf(), setting: MODEL.into(), expected, found })
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn compare_dimensions(
     path: &Path,
     expected: &[ParameterInfo],

@@ -16,7 +16,7 @@ use crate::nn::Module;
 use crate::ranks::Element;
 use crate::weights::atomic::StagedFile;
 use crate::weights::{self, Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SaveError, TRAINING, TensorFile};
-use compare::{compare_dimensions, compare_settings};
+use compare::{MODEL, compare_dimensions, compare_settings, ensure_same_struct};
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, Tensor};
@@ -149,8 +149,9 @@ pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: E
     let mut file = TensorFile::open(path).map_err(load_error)?;
     let header = read_header(&file)?;
     let parameters = parameter_infos::<Model, E, D>();
-    compare_dimensions(path, &parameters, &header.dimensions)?;
     let settings = with_model::<Model, E, D>(run.settings.clone());
+    ensure_same_struct(path, &settings, &header.settings)?;
+    compare_dimensions(path, &parameters, &header.dimensions)?;
     compare_settings(path, &settings, &header.settings, run.ignored_setting)?;
     ensure_consistent(path, &header, run, state.steps)?;
 
@@ -248,7 +249,7 @@ where
     // A checkpoint compares the names of the factors.
     let conventions = weights::conventions::<Model>().into_iter().filter(|(name, _)| name != weights::DIVISION);
     settings.splice(0..0, conventions);
-    settings.insert(0, ("the model".into(), name::<Model::To<f32, Cpu>>()));
+    settings.insert(0, (MODEL.into(), name::<Model::To<f32, Cpu>>()));
     settings
 }
 

@@ -59,11 +59,11 @@ impl<E, D: Storage<E>> Clone for GradientKey<E, D> {
 /// ranks can sum it while the pass goes on.
 ///
 /// The pass runs in reverse, so a gradient is complete once the backward pass of the first kernel that read the
-/// parameter has run. dfdx's operations do not say which parameters they read, and kernels that read one with a tape add
-/// to it at the end, so a gradient may still change after the call. The hook's owner checks that at the end.
+/// parameter has run. dfdx's operations do not say which parameters they read, and kernels that read one with a tape
+/// add to it at the end, so a gradient may still change after the call. The hook's owner checks that at the end.
 pub trait GradientHook {
-    /// Receives the gradient of the parameter with this id. It is complete unless an operation of dfdx, or a kernel that
-    /// reads the parameter with a tape, adds to it later.
+    /// Receives the gradient of the parameter with this id. It is complete unless an operation of dfdx, or a kernel
+    /// that reads the parameter with a tape, adds to it later.
     fn receive(&self, parameter: UniqueId, gradient: &[f32]);
 }
 

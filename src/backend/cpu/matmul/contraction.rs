@@ -51,8 +51,8 @@ impl Offsets {
 
 /// `output += Σ left · right` over the axes that the output does not have; `output = …` if not `accumulate`.
 ///
-/// Axes of the output and of the left operand alone are the rows of a matrix, axes that the left operand does not have its
-/// columns, and the axes of the sum its inner axis. There is a product of matrices for each index of the other axes.
+/// Axes of the output and of the left operand alone are the rows of a matrix, axes that the left operand does not have
+/// its columns, and the axes of the sum its inner axis. There is a product of matrices for each index of the other axes.
 pub fn contract(output: &mut [f32], left: &[f32], right: &[f32], axes: &[StridedAxis], accumulate: bool) {
     let plan = Plan::new(axes);
     let Some(split) = plan.split_axis() else {

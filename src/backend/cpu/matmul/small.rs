@@ -53,8 +53,8 @@ fn write_dot(output: &mut f32, a: &[f32], b: &[f32], accumulate: bool) {
     *output = if accumulate { *output + product } else { product };
 }
 
-/// [`write_dot`] of a row and a column whose elements are apart. Parts have sums of their own: adding to a large sum rounds
-/// more.
+/// [`write_dot`] of a row and a column whose elements are apart. Parts have sums of their own: adding to a large sum
+/// rounds more.
 fn write_strided_dot(output: &mut f32, a: Matrix, b: Matrix, accumulate: bool) {
     const TERMS_PER_PART: usize = 1 << 10;
     const SUMS: usize = 8;
