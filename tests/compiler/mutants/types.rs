@@ -174,6 +174,12 @@ fn keys_and_values<A: Arch, Other: Arch>(
     *old.0 = new.0;
     *old.1 = new.1;
 }
+fn pairs<A: Arch, Other: Arch>(
+    old: &mut KeysAndValues<Batch, SeqLen, A, f32, Cpu>,
+    new: KeysAndValues<Batch, SeqLen, A, f32, Cpu>,
+) {
+    *old = new;
+}
 
 fn latent_attention<A: LatentArch, Other: LatentArch>(
     old: &mut (LatentAttention<A>, LatentCache<Batch, MaxLen, A>, KeyValueCache<Batch, MaxLen, LatentHeads<A>>),
