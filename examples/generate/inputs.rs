@@ -25,8 +25,11 @@ impl<V: ConstDim> Inputs<V> {
             let messages: Vec<_> = system.chain([ChatMessage::new("user", prompt)]).collect();
             Ok(tokenizer.encode_verbatim(&template.render(&messages, true)?)?)
         };
-        let prompts =
+        let prompts: Vec<_> =
             cli.prompts.iter().map(encode).collect::<Result<_, _>>().map_err(|error| format!("--prompt: {error}"))?;
+        if prompts.iter().any(Vec::is_empty) {
+            return Err("--prompt: it has no token".into());
+        }
         let ends = eos_token_ids(&cli.folder)?;
         Ok(Self { tokenizer, prompts, ends })
     }

@@ -7,6 +7,7 @@ use super::{
 };
 use clap::Args;
 use std::{
+    cell::Cell,
     collections::HashMap,
     fs,
     path::{Path, PathBuf},
@@ -57,6 +58,8 @@ pub struct Checkpoints {
     pub interval: usize,
     /// Whether the user asked for none, so that only a stopped training saves one, in the default file.
     is_for_stop_alone: bool,
+    /// Whether the training that was resumed has no step left.
+    is_complete: Cell<bool>,
 }
 
 impl Checkpoints {
@@ -76,7 +79,11 @@ impl Files {
     /// Whether the user named another file for checkpoints than `default`.
     pub fn names_checkpoint(&self, default: &str) -> bool {
         let resumed = self.resume.as_ref().map(checkpoint_of);
-        self.checkpoint.is_some() || resumed.is_some_and(|resumed| resumed != Path::new(default))
+        let is_default = |resumed: &Path| {
+            let [resumed, default] = [resumed, Path::new(default)].map(|path| std::path::absolute(path).ok());
+            resumed == default
+        };
+        self.checkpoint.is_some() || resumed.is_some_and(|resumed| !is_default(&resumed))
     }
 
     /// Checkpoints in the file of `--checkpoint`, else in that of `--resume`, else in `default`.
@@ -86,6 +93,7 @@ impl Files {
             path: self.checkpoint.clone().or(resumed).unwrap_or_else(|| default.into()),
             interval,
             is_for_stop_alone: interval == 0 && !self.names_checkpoint(default),
+            is_complete: Cell::default(),
         }
     }
 
@@ -110,7 +118,7 @@ impl Files {
     pub(super) fn open<M: Trainable<D>, O: Optimizer<M, f32, D>, S: Schedule, D: Backend<f32>>(
         &self,
         trainer: &mut Trainer<O, S>,
-        Checkpoints { path: checkpoint, interval, .. }: &Checkpoints,
+        Checkpoints { path: checkpoint, interval, is_complete, .. }: &Checkpoints,
         device: &D,
         new: impl Fn() -> Result<M, D::Err>,
     ) -> Result<M, BoxError> {
@@ -140,6 +148,7 @@ impl Files {
             Some(path) => trainer.resume(path, device).map_err(schedule_hint)?,
             None => new().map_err(device_error)?,
         };
+        is_complete.set(trainer.is_finished());
         trainer.checkpoint_every(checkpoint, *interval).map_err(overwrite_hint)?;
         if let Some(path) = self.metrics() {
             trainer.metrics = Some(self.open_metrics(&path, trainer.steps_made())?);
@@ -206,7 +215,7 @@ impl Files {
         let is_diverged = |error: &TrainError| matches!(error, TrainError::Diverged { .. });
         let is_diverged = finished.as_ref().err().into_iter().chain(trainer.failures()).any(is_diverged);
         let hint = hint(&trainer);
-        let is_saved = !matches!(finished, Err(TrainError::Save { .. }));
+        let is_saved = !is_diverged && !matches!(finished, Err(TrainError::Save { .. }));
         let failures = finished.as_ref().err().into_iter().chain(trainer.failures());
         let errors: Vec<String> = failures.map(|error| with_hint(error, &hint)).collect();
         let finished = if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) };
@@ -221,10 +230,11 @@ impl Files {
         // Weights of an earlier training may be there, which are of more use.
         let saved = if is_diverged { Ok(()) } else { self.save(model, metadata) };
         let outcome = all([finished.map_err(BoxError::from), saved]);
-        // Without `--resume`, the files there are not of this training. After Ctrl-C in the last step they are all that
-        // remains of it without `--save`.
+        // Without `--resume`, the files there are not of this training. After Ctrl-C in the last step, or if no step was
+        // left, they are all that remains of it without `--save`.
         let is_interrupted = trainer.stop.load(Ordering::Relaxed);
-        if checkpoints.is_for_stop_alone && self.resume.is_some() && outcome.is_ok() && !is_interrupted {
+        let has_trained_on = self.resume.is_some() && !checkpoints.is_complete.get();
+        if checkpoints.is_for_stop_alone && has_trained_on && outcome.is_ok() && !is_interrupted {
             checkpoints.remove();
         }
         // The lock of its checkpoints ends with the trainer.

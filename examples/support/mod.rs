@@ -84,10 +84,13 @@ pub struct Goal {
     goal: Option<f64>,
 }
 
+/// A percentage of a fraction, in which the fraction counts as equal to a goal.
+const ROUNDING_ERROR: f64 = 1e-9;
+
 impl Goal {
     /// Fails if there is a goal above the accuracy, a number from 0 to 1. The error says `only 12.3 % {what}`.
     pub fn check(&self, accuracy: f64, what: &str) -> Outcome {
-        match self.goal.filter(|goal| 100.0 * accuracy < *goal) {
+        match self.goal.filter(|goal| 100.0 * accuracy < *goal - ROUNDING_ERROR) {
             Some(goal) => Err(format!("only {:.1} % {what}, not {goal} %; try more --steps", 100.0 * accuracy).into()),
             None => Ok(()),
         }

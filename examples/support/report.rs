@@ -14,6 +14,7 @@ use typed_transformer::{
     nn::Module,
     plot::{HeatMapGrid, HtmlReport, LinePlot, PlotError, training_curves},
     prelude::Tensor,
+    weights::{self, SaveError},
 };
 
 /// The embedding dimensions whose positions are drawn as curves.
@@ -39,6 +40,12 @@ impl Report {
         if !overwrite && !is_of_report(folder, title).map_err(|error| format!("cannot read {name}: {error}"))? {
             return Err(format!("{name} has files that are not of a report; --overwrite replaces them").into());
         }
+        let page = folder.join("index.html");
+        match weights::ensure_writable(&page) {
+            // A page of an earlier run is replaced.
+            Err(SaveError::Exists { .. }) if page.is_file() => {}
+            writable => writable?,
+        }
         Ok(Self { folder: folder.into(), page: HtmlReport::new(title), failures: Vec::new() })
     }
 
@@ -53,6 +60,8 @@ impl Report {
             Ok(picture) => self.page.picture(&picture, caption),
             Err(error) => self.failures.push(error),
         }
+        // A report that is interrupted is known as one. `finish` tells of errors.
+        let _ = self.page.write(&self.folder.join("index.html"));
     }
 
     /// Loss, learning rate and gradient norm at each step.

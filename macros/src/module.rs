@@ -104,7 +104,7 @@ impl Parameters {
     }
 
     /// The parameters of a module that is trained. The further bounds are not in a `where` clause, because rustc would
-    /// then repeat each error of a field with another advice.
+    /// then repeat each error of a field with other advice.
     fn of_trained(&self) -> Generics {
         let mut generics = self.generics.clone();
         for parameter in generics.type_params_mut() {

@@ -63,7 +63,7 @@ fn check(from: &Axes, to: &Axes) -> Result<()> {
     from.check_distinct("operand")?;
     to.check_distinct("result")?;
     if let Some(new) = to.list.iter().find(|axis| !from.has(axis)) {
-        // With another number of axes, a product is likely hidden in an alias.
+        // A product is likely hidden in an alias if the numbers of axes differ.
         let note = match to.list.len() == from.list.len() {
             true => "a rearrangement adds no axis; `broadcast` does",
             false => "a product is written out, `Product<Left, Right>`, and not as an alias; `broadcast` adds an axis",

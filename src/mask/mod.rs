@@ -75,25 +75,30 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
         self.shape
     }
 
-    /// Row `rows[i]` for each row `i` of the batch, as [`EditableCache::reorder`](crate::nn::EditableCache::reorder) does.
+    /// The mask whose row `i` is row `rows[i]` of this one: that of the batch after
+    /// [`EditableCache::reorder`](crate::nn::EditableCache::reorder).
+    ///
+    /// # Errors
+    /// [`DimError::Mismatch`] if the rows are those of a batch of another size.
     ///
     /// ```
     /// use typed_transformer::{mask::PaddingMask, prelude::*, tokens::Indices};
     /// dims! { Batch = 2; SeqLen = 2; }
     /// let mask = PaddingMask::from_lengths(&[1, 2], (Batch, SeqLen))?;
     /// let rows = Indices::new(&[1, 1], (Batch,), Batch)?;
-    /// assert_eq!(mask.take_rows(&rows).as_slice(), [true; 4]);
+    /// assert_eq!(mask.take_rows(&rows)?.as_slice(), [true; 4]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn take_rows(&self, rows: &Indices<(Batch,), Batch>) -> Self
+    pub fn take_rows(&self, rows: &Indices<(Batch,), Batch>) -> Result<Self, DimError>
     where
         Batch: Dim,
     {
+        check_same_size("the mask", self.shape.0, "the rows", rows.axis())?;
+        check_same_size("the mask", self.shape.0, "the rows", rows.shape().0)?;
         let len = self.shape.1.size();
-        let is_token =
-            rows.as_slice().iter().flat_map(|row| &self.is_token[row * len..(row + 1) * len]).copied().collect();
-        Self { is_token, shape: self.shape }
+        let rows = rows.as_slice().iter();
+        let is_token = rows.flat_map(|row| &self.is_token[row * len..][..len]).copied().collect();
+        Ok(Self { is_token, shape: self.shape })
     }
 
     /// Whether each position holds a token, in row-major order.

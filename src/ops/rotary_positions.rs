@@ -79,7 +79,7 @@ impl Rotary {
         Self { base, pairs: RotaryPairs::Halves, scaling: None }
     }
 
-    /// Refuses numbers with which angles would be infinite or NaN.
+    /// Refuses numbers that are out of their range. With some of them angles would be infinite or NaN.
     fn ensure_valid(self) -> Result<(), OpError> {
         let factor = self.scaling.map_or(1.0, |scaling| scaling.factor);
         for (name, found) in [("the base", self.base), ("the factor of the scaling", factor)] {
@@ -87,11 +87,19 @@ impl Rotary {
                 return Err(OpError::Setting { op: OP, name, expected: "finite and above 0", found });
             }
         }
-        if let Some(RotaryScaling { low_frequency_factor: low, high_frequency_factor: high, .. }) = self.scaling
-            && !(low.is_finite() && high.is_finite() && low < high)
-        {
-            let (name, expected) = ("the high-frequency factor", "finite and above the low-frequency factor");
-            return Err(OpError::Setting { op: OP, name, expected, found: high });
+        if let Some(RotaryScaling { low_frequency_factor: low, high_frequency_factor: high, .. }) = self.scaling {
+            if !low.is_finite() {
+                return Err(OpError::Setting {
+                    op: OP,
+                    name: "the low-frequency factor",
+                    expected: "finite",
+                    found: low,
+                });
+            }
+            if !(high.is_finite() && low < high) {
+                let (name, expected) = ("the high-frequency factor", "finite and above the low-frequency factor");
+                return Err(OpError::Setting { op: OP, name, expected, found: high });
+            }
         }
         Ok(())
     }
@@ -167,8 +175,8 @@ impl Default for Rotary {
 /// [`RotaryScaling`]. The positions are `start`, `start + 1`, …
 ///
 /// # Errors
-/// [`OpError::Setting`] unless the base, and the factor of a scaling, are finite and above 0, and the high-frequency
-/// factor is above the low-frequency factor.
+/// [`OpError::Setting`] unless the base and the factor of a scaling are finite and above 0, its low-frequency factor is
+/// finite, and its high-frequency factor is finite and above that.
 ///
 /// ```
 /// use typed_transformer::{ops::{Rotary, rotary_positions}, prelude::*};

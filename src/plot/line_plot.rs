@@ -1,4 +1,4 @@
-use super::{COLOURS, FONT, MARK_COLOUR, Plot, PlotError, format_short, is_drawable, min_max, to_f64};
+use super::{COLOURS, FONT, MARK_COLOUR, Plot, PlotError, decimals_of, format_short, is_drawable, min_max, to_f64};
 use crate::{
     backend::{Backend, elements_of},
     dims::Dim,
@@ -133,10 +133,10 @@ impl LinePlot {
         if self.is_log { y.log10() } else { y }
     }
 
-    /// The label of a y coordinate.
-    fn label(&self, y: f64) -> String {
+    /// The label of a y coordinate, with at most so many decimals on an axis that is not logarithmic.
+    fn label(&self, y: f64, decimals: usize) -> String {
         if !self.is_log {
-            return format_short(&y);
+            return format_short(y, decimals);
         }
         let value = 10f64.powf(y);
         let decimals = if value < 1.0 { (1.0 - y.floor()) as usize } else { 1 };
@@ -153,7 +153,8 @@ impl LinePlot {
 /// The range of an axis: the values and a margin, never empty.
 fn axis_range(values: impl Iterator<Item = f64>) -> Range<f64> {
     let (min, max) = min_max(values);
-    let margin = if min < max {
+    // Numbers closer than this are equal but for rounding.
+    let margin = if max - min > 1e-9 * min.abs().max(max.abs()) {
         (max - min) * 0.02
     } else if min == 0.0 {
         0.5
@@ -183,6 +184,7 @@ impl Plot for LinePlot {
         let (legend, top) = self.legend();
         let (_, plot) = area.split_vertically(top);
         let places = self.marks.1.iter().copied().filter(|x| is_drawable(*x));
+        let x_range = axis_range(self.drawn_points().map(|(x, _)| x).chain(places.clone()));
         let y_range = axis_range(self.drawn_points().map(|(_, y)| y));
         // Of a logarithmic axis, about one in each decade.
         let num_labels = if self.is_log { (y_range.end - y_range.start).ceil().max(2.0) as usize } else { 10 };
@@ -191,18 +193,16 @@ impl Plot for LinePlot {
             .margin_top(6)
             .x_label_area_size(44)
             .y_label_area_size(64)
-            .build_cartesian_2d(
-                axis_range(self.drawn_points().map(|(x, _)| x).chain(places.clone())),
-                y_range.clone(),
-            )?;
+            .build_cartesian_2d(x_range.clone(), y_range.clone())?;
+        let [x_decimals, y_decimals] = [&x_range, &y_range].map(decimals_of);
         chart
             .configure_mesh()
             .light_line_style(WHITE)
             .bold_line_style(BLACK.mix(0.12))
             .x_desc(&self.x)
             .y_desc(if self.y.eq_ignore_ascii_case(&self.title) { "" } else { &self.y })
-            .x_label_formatter(&format_short)
-            .y_label_formatter(&|y| self.label(*y))
+            .x_label_formatter(&|x| format_short(*x, x_decimals))
+            .y_label_formatter(&|y| self.label(*y, y_decimals))
             .y_labels(num_labels)
             .label_style((FONT, 15))
             .draw()?;

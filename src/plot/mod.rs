@@ -25,6 +25,7 @@ use plotters::style::{FontStyle, RGBColor, register_font};
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::BufWriter;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -78,9 +79,18 @@ const DARK_STYLE: &str =
 
 const FONT: &str = "sans-serif";
 
-/// Formats a number with at most six decimals, without trailing zeros. Adding 0 turns -0 into 0.
-fn format_short(value: &f64) -> String {
-    format!("{}", (value * 1e6).round() / 1e6 + 0.0)
+/// The number of decimals that tell the labels of an axis apart, at least six.
+fn decimals_of(axis: &Range<f64>) -> usize {
+    (3.0 - (axis.end - axis.start).abs().log10()).ceil().clamp(6.0, 17.0) as usize
+}
+
+/// Formats a number with at most so many decimals, without trailing zeros.
+fn format_short(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.trim_end_matches('0').trim_end_matches('.') {
+        "-0" => "0".into(),
+        text => text.into(),
+    }
 }
 
 fn to_f64<E: Real>(value: &E) -> f64 {
@@ -136,7 +146,9 @@ fn write_svg(plot: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {
 fn to_svg(plot: &impl Plot) -> Result<String, Box<dyn Error>> {
     let mut svg = String::new();
     render(plot, SVGBackend::with_string(&mut svg, plot.size()))?;
-    Ok(svg)
+    // XML has none of these characters.
+    let is_foreign = |c: char| c.is_control() && !"\n\r\t".contains(c) || matches!(c, '\u{fffe}' | '\u{ffff}');
+    Ok(svg.replace(is_foreign, "\u{fffd}"))
 }
 
 fn write_png(plot: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {

@@ -1,4 +1,6 @@
-use super::{COLOURS, FONT, Plot, PlotError, eigen::symmetric_eigen, format_short, is_drawable, min_max, to_f64};
+use super::{
+    COLOURS, FONT, Plot, PlotError, decimals_of, eigen::symmetric_eigen, format_short, is_drawable, min_max, to_f64,
+};
 use crate::{
     backend::{Backend, elements_of},
     dims::Dim,
@@ -7,7 +9,7 @@ use crate::{
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::coord::Shift;
 use plotters::prelude::{BLACK, ChartBuilder, Circle, Color, DrawingArea, DrawingBackend, EmptyElement, Text, WHITE};
-use std::{error::Error, ops::Range, path::Path};
+use std::{error::Error, path::Path};
 
 /// Labelled points. Both axes have the same scale, so distances are true.
 ///
@@ -115,21 +117,22 @@ impl Plot for ScatterPlot {
         let ((x, half_width), (y, half_height)) = (middle_and_half(|(x, _)| x), middle_and_half(|(_, y)| y));
         let max_half = half_width.max(half_height);
         let half = if max_half > 0.0 { max_half * 1.1 } else { 1.0 };
-        let range = |middle: f64| -> Range<f64> { middle - half..middle + half };
+        let [x_range, y_range] = [x, y].map(|middle| middle - half..middle + half);
         let mut chart = ChartBuilder::on(area)
             .caption(&self.title, (FONT, 20))
             .margin(12)
             .x_label_area_size(44)
             .y_label_area_size(64)
-            .build_cartesian_2d(range(x), range(y))?;
+            .build_cartesian_2d(x_range.clone(), y_range.clone())?;
+        let [x_decimals, y_decimals] = [&x_range, &y_range].map(decimals_of);
         chart
             .configure_mesh()
             .light_line_style(WHITE)
             .bold_line_style(BLACK.mix(0.12))
             .x_desc(&self.x)
             .y_desc(&self.y)
-            .x_label_formatter(&format_short)
-            .y_label_formatter(&format_short)
+            .x_label_formatter(&|x| format_short(*x, x_decimals))
+            .y_label_formatter(&|y| format_short(*y, y_decimals))
             .label_style((FONT, 15))
             .draw()?;
         chart.draw_series(self.drawn_points().map(|(name, point)| {

@@ -7,6 +7,8 @@ use crate::files::read_bounded;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
+use tokenizers::tokenizer::normalizer::Range;
+use tokenizers::{NormalizedString, Normalizer};
 
 /// Some models have more rows in their table than their tokenizer has tokens, up to a multiple of this number.
 const PADDING: usize = 128;
@@ -197,12 +199,32 @@ impl<V: ConstDim> Tokenizer<V> {
         // Without an unknown token, a tokenizer leaves out the characters that it does not know.
         let is_left_out = |&(index, c): &(usize, char)| !c.is_whitespace() && !c.is_control() && !is_encoded[index];
         if self.unknown.is_none()
-            && let Some((index, character)) = text.char_indices().find(is_left_out)
+            && let mut left_out = text.char_indices().filter(is_left_out).peekable()
+            && left_out.peek().is_some()
         {
-            return Err(TokenizerError::Unknown { text: character.into(), index });
+            let normalized = self.normalized(text)?;
+            // The offsets of a composed character are those of its first part in the text.
+            let is_part = |(index, c): (usize, char)| {
+                normalized
+                    .convert_offsets(Range::Original(index..index + c.len_utf8()))
+                    .is_none_or(|part| part.is_empty())
+            };
+            if let Some((index, character)) = left_out.find(|character| !is_part(*character)) {
+                return Err(TokenizerError::Unknown { text: character.into(), index });
+            }
         }
         // All are tokens of `V`, as was checked above.
         Ok(encoding.get_ids().iter().filter_map(|&id| Fin::new(id as usize).ok()).collect())
+    }
+
+    /// The text as the tokenizer divides it into tokens, such as with composed characters.
+    fn normalized(&self, text: &str) -> Result<NormalizedString, TokenizerError> {
+        let mut normalized = NormalizedString::from(text);
+        if let Some(normalizer) = self.tokenizer.get_normalizer() {
+            let normalize = || normalizer.normalize(&mut normalized).map_err(|error| error.to_string());
+            catch_panic(normalize).map_err(failed)?;
+        }
+        Ok(normalized)
     }
 
     /// The text of tokens, without special tokens.

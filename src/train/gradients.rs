@@ -34,8 +34,8 @@ pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) gradients: Gradients<E, D>,
     /// The tensors between operations, whose gradients are not kept.
     non_leaves: HashSet<UniqueId>,
-    /// The parameters that the loss depends on, and those that may be unused; `None` if they are not known.
-    pub(super) used: Option<HashSet<UniqueId>>,
+    /// The parameters that the loss depends on, and those that may be unused.
+    pub(super) used: HashSet<UniqueId>,
     model: RecordedModel<Model>,
 }
 
@@ -56,17 +56,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     {
         let mut gradients = Gradients::leaky();
         gradients.retain_leafs(&ids_of(model));
-        Self {
-            gradients,
-            non_leaves: HashSet::new(),
-            used: Some(HashSet::new()),
-            model: RecordedModel::of::<E, D>(model),
-        }
-    }
-
-    /// Gradients that dfdx computed on a tape of its own. Nothing checks that they are those of a `Model`.
-    pub fn unchecked(gradients: Gradients<E, D>) -> Self {
-        Self { gradients, non_leaves: HashSet::new(), used: None, model: RecordedModel::UNKNOWN }
+        Self { gradients, non_leaves: HashSet::new(), used: HashSet::new(), model: RecordedModel::of::<E, D>(model) }
     }
 
     /// The gradient of a parameter or of an input of the pass; zero if it does not affect the loss.
@@ -94,9 +84,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     ///
     /// Without it an [`update`](super::update) in which a parameter got no gradient is an [`OpError::Unused`].
     pub fn allow_unused(mut self, part: &impl TensorCollection<E, D>) -> Self {
-        if let Some(used) = &mut self.used {
-            used.extend(ids_of(part));
-        }
+        self.used.extend(ids_of(part));
         self
     }
 
@@ -112,7 +100,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
 impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
     pub(super) fn new(leaves: Leaves<E, D>, model: RecordedModel<Model>) -> Self {
         let Leaves { gradients, non_leaves, reached } = leaves;
-        Self { gradients, non_leaves, used: Some(reached), model }
+        Self { gradients, non_leaves, used: reached, model }
     }
 
     /// A tape whose backward pass adds to these gradients. So a batch that does not fit into memory can be processed in
@@ -138,7 +126,7 @@ impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn into_recording(self) -> Recording<Model, E, D> {
-        Recording { tape: SharedTape::adding_to(self.gradients, self.used.unwrap_or_default()), model: self.model }
+        Recording { tape: SharedTape::adding_to(self.gradients, self.used), model: self.model }
     }
 }
 

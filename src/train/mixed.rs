@@ -63,14 +63,14 @@ where
     D: Backend<E> + Backend<Half> + Backend<f64>,
 {
     // One flat tensor per trained parameter, in the order of the fields.
-    let is_used = |id| gradients.used.as_ref().is_none_or(|used| used.contains(&id));
+    let used = gradients.used;
     let (mut half_gradients, mut unscaled) = (gradients.gradients, Vec::<(Tensor<(usize,), E, D>, bool)>::new());
     visit_tensors::<_, Half, D, D::Err>(half_model, "", |visited| {
         if visited.is_trained {
             let gradient = visited.tensor.flat_gradient(&mut half_gradients)?;
             // The quotient may not fit into 16 bits.
             let quotient = gradient.try_to_dtype::<f64>()?.try_div(loss_scale)?;
-            unscaled.push((quotient.try_to_dtype::<E>()?, is_used(visited.tensor.id())));
+            unscaled.push((quotient.try_to_dtype::<E>()?, used.contains(&visited.tensor.id())));
             // Frees the memory of this gradient.
             *visited.tensor.stored_gradient(&mut half_gradients)? =
                 Storage::<Half>::try_alloc_len(visited.tensor.device(), 1)?;
@@ -84,8 +84,8 @@ where
             && let Some((gradient, is_used)) = unscaled.next()
             && gradient.shape().0 > 0
         {
-            if let Some(used) = accumulated.used.as_mut().filter(|_| is_used) {
-                used.insert(visited.tensor.id());
+            if is_used {
+                accumulated.used.insert(visited.tensor.id());
             }
             let sum = mem::replace(&mut accumulated.gradients, Gradients::leaky());
             accumulated.gradients = add_gradient_by_backward_pass(visited.tensor.flat_with_tape(sum)?, gradient)?;

@@ -151,8 +151,8 @@ impl<O, S> Trainer<O, S> {
         self.stopped && !self.is_finished()
     }
 
-    /// Whether all steps are made.
-    fn is_finished(&self) -> bool {
+    /// Whether all steps are made, here or before a resume.
+    pub fn is_finished(&self) -> bool {
         self.progress.steps_made >= self.steps
     }
 

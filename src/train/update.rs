@@ -14,8 +14,8 @@ use std::collections::HashSet;
 /// The global norm is `√(Σ g²)` over all parameters of the model. Parameters, gradients and the optimizer's
 /// state stay on the device; on the CPU they are changed in place. From the first update on, the device
 /// keeps the memory of dropped tensors for the next step, which allocates the same ones. `Cache::try_empty_cache` of
-/// dfdx frees it; the end of the device does not. A thread that computes while another one trains needs a device of its
-/// own: two threads that take the last kept memory of one size make dfdx panic.
+/// dfdx frees it; dropping the device does not. A thread that computes while another one trains needs a device of its
+/// own: two threads that take the last kept memory of one size at once make dfdx panic.
 ///
 /// # Errors
 /// After these errors the model is unchanged:
@@ -86,7 +86,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     let used = gradients.used;
     let mut parameters = Parameters::new(model, gradients.gradients);
     let squares = parameters.sums_of_squares(|parameter| optimizer.rate_factor(parameter))?;
-    let unused = unused_parameters(&squares, used.as_ref());
+    let unused = unused_parameters(&squares, &used);
     // Two models may share parameters. Their gradients are of use to both.
     if is_other_model && unused.len() == squares.len() {
         return Err(OpError::OtherModel { model: name::<Model>() });
@@ -106,9 +106,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
 }
 
 /// The paths of the parameters that got no gradient. One that is not zero is a gradient, whoever computed it.
-fn unused_parameters(squares: &[SumOfSquares], used: Option<&HashSet<UniqueId>>) -> Vec<String> {
-    let is_unused = |squares: &&SumOfSquares| {
-        squares.sum == 0.0 && !squares.is_empty && used.is_some_and(|used| !used.contains(&squares.id))
-    };
+fn unused_parameters(squares: &[SumOfSquares], used: &HashSet<UniqueId>) -> Vec<String> {
+    let is_unused = |squares: &&SumOfSquares| squares.sum == 0.0 && !squares.is_empty && !used.contains(&squares.id);
     squares.iter().filter(is_unused).map(|squares| squares.path.clone()).collect()
 }

@@ -181,6 +181,14 @@ fn a_batch_of_no_rows_is_reordered() {
     assert!(cache.is_empty());
 }
 
+#[test]
+fn rows_of_another_batch_are_refused() {
+    let mask = PaddingMask::from_lengths(&[1, 2], (Batch::new(2), Len::new(2))).unwrap();
+    let rows = Indices::new(&[1], (Batch::new(1),), Batch::new(2)).unwrap();
+    let error = mask.take_rows(&rows).unwrap_err();
+    assert_eq!(error.to_string(), "`Batch` is 2 in the mask and 1 in the rows");
+}
+
 /// A cache of one model is refused by another model of the same type, and serves a copy of its own.
 fn check_owner<M: Autoregressive<Batch, f32, AutoDevice>>(model: &M, copy: &M, other: &M, rng: &mut StdRng)
 where

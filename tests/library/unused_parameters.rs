@@ -3,7 +3,7 @@
 use crate::numbers::device;
 use dfdx::tensor::AutoDevice;
 use typed_transformer::nn::{Linear, init};
-use typed_transformer::ops::{add, offset};
+use typed_transformer::ops::{Activation, Relu, add, mean, mul, offset};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{Adam, GradientsOf, Sgd, update};
 use typed_transformer::{einsum, module};
@@ -106,4 +106,27 @@ fn a_pass_of_another_model_on_the_tape_of_this_one_is_refused() {
         "update: no gradient reached `weight`, `bias`: the loss must depend on every parameter, by the tape of its own \
          pass; `gradients.allow_unused(&model.part)` lets the parameters of a part be unused",
     );
+}
+
+/// A factor, and a shift by the output of a ReLU that is dead.
+#[module]
+struct Shifted<E, D> {
+    #[param(init::ones)]
+    factor: Tensor<(Width,), E, D>,
+    #[param(init::zeros)]
+    shift: Tensor<(Width,), E, D>,
+}
+
+/// dfdx's operation runs its backward pass after the kernels, and takes the gradients from them.
+#[test]
+fn a_gradient_of_zero_is_one_beside_an_operation_of_dfdx() {
+    let mut model = Shifted::<f32, AutoDevice>::build(&device());
+    let x = input::<f32>().put_tape(model.recording()).square();
+    let shift = model.shift.clone().put_tape(model.recording());
+    let shift = Relu::apply(offset(shift, -1.0).unwrap()).unwrap();
+    let y = add(mul(x, &model.factor).unwrap(), shift).unwrap();
+    let gradients = mean(y).unwrap().backward().unwrap();
+    update(&mut model, gradients, &mut Sgd::default(), 0.1, f64::INFINITY).unwrap();
+    assert!(model.factor.as_vec().iter().all(|x| *x < 1.0));
+    assert_eq!(model.shift.as_vec(), [0.0; Width::SIZE]);
 }

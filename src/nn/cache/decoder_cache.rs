@@ -73,7 +73,7 @@ impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: Cached
         for (keys, values) in &mut reordered.cross_attention {
             (*keys, *values) = (take_rows(keys, rows)?, take_rows(values, rows)?);
         }
-        reordered.source_padding = self.source_padding.take_rows(rows);
+        reordered.source_padding = self.source_padding.take_rows(rows)?;
         *self = reordered;
         Ok(())
     }

@@ -1,4 +1,4 @@
-use super::super::{FONT, Plot, format_short};
+use super::super::{FONT, Plot, decimals_of, format_short};
 use super::layout::{GAP, PanelLayout, SCALE_HEIGHT, TITLE_HEIGHT};
 use super::{HeatMap, HeatMapGrid};
 use plotters::coord::Shift;
@@ -132,7 +132,7 @@ impl HeatMapGrid {
         area.draw(&PathElement::new(frame, BLACK.mix(0.4)))?;
         for (offset, value) in [(0, start), (WIDTH / 2, (start + end) / 2.0), (WIDTH, end)] {
             let below = style(13, HPos::Center, VPos::Top, FontTransform::None);
-            let text = Text::new(format_short(&value), (x + offset, y + 14), below);
+            let text = Text::new(format_short(value, decimals_of(&self.scale)), (x + offset, y + 14), below);
             area.draw(&text)?;
         }
         Ok(())

@@ -11,19 +11,19 @@ const ABSENT: &str = "absent";
 /// The setting with the type of the model.
 pub(super) const MODEL: &str = "the model";
 
-/// Compares the structs of the models, without their type parameters: those of another one have other names.
+/// Compares the structs of the models, without their type parameters. It runs before [`compare_dimensions`], which would
+/// report a parameter of the other model as missing.
 pub(super) fn ensure_same_struct(
     path: &Path,
     expected: &[(String, String)],
     found: &[(String, String)],
 ) -> Result<(), ResumeError> {
     let model = |settings: &[(String, String)]| {
-        let model = settings.iter().find(|(setting, _)| setting == MODEL);
-        model.map(|(_, name)| name.clone())
+        settings.iter().find(|(setting, _)| setting == MODEL).map(|(_, model)| model.clone())
     };
-    let struct_of = |name: &str| name.split('<').next().map(str::to_string);
+    let is_same = |a: &str, b: &str| a.split('<').next() == b.split('<').next();
     match (model(expected), model(found)) {
-        (Some(expected), Some(found)) if struct_of(&expected) != struct_of(&found) => {
+        (Some(expected), Some(found)) if !is_same(&expected, &found) => {
             Err(ResumeError::Setting { path: path.to_path_buf(), setting: MODEL.into(), expected, found })
         }
         _ => Ok(()),

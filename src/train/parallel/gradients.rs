@@ -99,7 +99,7 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
         // A gradient changed after it was in a bucket: all are summed again.
         None => buckets.fresh().finish(&taken)?.expect("nothing was collected before, so nothing changed"),
     };
-    gradients.used = Some(used_on_some_rank(ranks, &sums, parameters, gradients.used)?);
+    gradients.used = used_on_some_rank(ranks, &sums, parameters, &gradients.used)?;
     let mut sums = sums.into_iter();
     visit_tensors::<_, E, D, D::Err>(&**model, "", |visited| {
         if visited.is_trained
@@ -120,15 +120,14 @@ fn used_on_some_rank<E: Element, W: RankAxis>(
     ranks: &Ranks<W>,
     sums: &[Vec<E>],
     parameters: &[(UniqueId, usize)],
-    used: Option<HashSet<UniqueId>>,
+    used: &HashSet<UniqueId>,
 ) -> Result<HashSet<UniqueId>, RanksError> {
     let parameters = parameters.iter().map(|(id, _)| *id).zip(sums).filter(|(_, sum)| !sum.is_empty());
     let (zeros, others): (Vec<_>, Vec<_>) = parameters.partition(|(_, sum)| sum.iter().all(E::is_zero));
     let mut all: HashSet<_> = others.into_iter().map(|(id, _)| id).collect();
     let zeros: Vec<_> = zeros.into_iter().map(|(id, _)| id).collect();
     if !zeros.is_empty() {
-        let is_used = |id| used.as_ref().is_none_or(|used| used.contains(id));
-        let mut counts: Vec<f64> = zeros.iter().map(|id| f64::from(u8::from(is_used(id)))).collect();
+        let mut counts: Vec<f64> = zeros.iter().map(|id| f64::from(u8::from(used.contains(id)))).collect();
         ranks.all_reduce(&mut counts)?;
         all.extend(zeros.into_iter().zip(counts).filter(|(_, count)| *count > 0.0).map(|(id, _)| id));
     }

@@ -174,7 +174,7 @@ fn keys_and_values<A: Arch, Other: Arch>(
     *old.0 = new.0;
     *old.1 = new.1;
 }
-fn pairs<A: Arch, Other: Arch>(
+fn pair_of_keys_and_values<A: Arch, Other: Arch>(
     old: &mut KeysAndValues<Batch, SeqLen, A, f32, Cpu>,
     new: KeysAndValues<Batch, SeqLen, A, f32, Cpu>,
 ) {

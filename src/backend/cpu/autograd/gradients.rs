@@ -147,7 +147,7 @@ impl Gradients<f32, Cpu> {
         if !self.has_run_dfdx && !self.in_dfdx.contains(&key.id) {
             return Ok(gradient);
         }
-        // The memory is freed here. As a buffer it would never be used again: dfdx always asks for memory of its own.
+        // The memory is freed here. In the pool of buffers it would pile up: dfdx allocates its own in each step.
         let term = mem::take(&mut **(key.find)(&mut self.of_dfdx)?);
         Ok(Some(match gradient {
             Some(mut gradient) => {

@@ -142,11 +142,7 @@ impl StridedGradient {
         if self.runs.is_contiguous() {
             return gradients.add(&self.key, copied(term));
         }
-        // Each thread has sums of its own, which cost more than they save if nothing is repeated.
-        let partition = match self.storage_len < term.len() {
-            true => partition_elements(term.len(), 0),
-            false => Partition::whole(term.len()),
-        };
+        let partition = partition_repeated(self.storage_len, term.len());
         let parts = partition.map_chunks(partition.chunks(), |chunk| {
             let mut sums = Buffer::zeros(self.storage_len);
             self.runs.for_each(chunk.iter(), |elements, start| match self.runs.stride {
@@ -158,6 +154,12 @@ impl StridedGradient {
         });
         parts.into_iter().for_each(|part| gradients.add(&self.key, part));
     }
+}
+
+/// The elements of an operand that repeats itself, for threads that add to its gradient. Each has sums of its own, which
+/// cost more than they save if nothing is repeated.
+pub fn partition_repeated(storage_len: usize, len: usize) -> Partition {
+    if storage_len < len { partition_elements(len, 0) } else { Partition::whole(len) }
 }
 
 /// The sum, by sums of parts: adding to a large sum rounds more.

@@ -50,8 +50,9 @@ fn run_tasks(mut tasks: Vec<Task>) {
 fn worker_pool() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
-        // Asked by a thread of no pool: the first caller may be in a smaller pool than later ones.
-        let threads = thread::spawn(rayon::current_num_threads).join().unwrap_or(1);
+        // A thread of no pool asks, because the first caller may be in a smaller pool than later ones.
+        let asking = thread::Builder::new().spawn(rayon::current_num_threads);
+        let threads = asking.ok().and_then(|thread| thread.join().ok()).unwrap_or(1);
         let threads = threads.saturating_sub(1).max(1);
         // If no thread can be started, the calling thread does all the work.
         ThreadPoolBuilder::new().num_threads(threads).build().ok()

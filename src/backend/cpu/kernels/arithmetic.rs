@@ -1,5 +1,5 @@
 use crate::autograd::elementwise::partition_elements;
-use crate::autograd::{Buffer, KernelOutput, Operand, Partition, Runs, StridedOperand, with_backward};
+use crate::autograd::{Buffer, KernelOutput, Operand, Runs, StridedOperand, partition_repeated, with_backward};
 use crate::conventions::Arithmetic;
 use crate::simd::vectorized;
 use dfdx::tensor::CpuError;
@@ -66,28 +66,33 @@ macro_rules! write_gradients {
     };
 }
 
+/// The terms of a sum that are added before their sum is added to the whole: adding to a large sum rounds more.
+const TERMS_PER_PART: usize = 1 << 10;
+
 /// `dx = …, dy += …` for a part of a run. `d` has the gradient of `z`, and gets that of `x`.
 macro_rules! add_gradients {
     ($f:tt, $df:tt, $d:ident, $d_y:ident, $x:ident, $y:ident, $stride:ident) => {
         match $stride {
             0 => {
-                let y = $y[0];
-                let mut sums = [0.0; 16];
-                let mut parts = $d.chunks_exact_mut(16).zip($x.chunks_exact(16));
-                for (d, x) in &mut parts {
-                    for (sum, d, x) in izip!(&mut sums, d, x) {
+                let (y, mut total) = ($y[0], 0.0);
+                for (d, x) in $d.chunks_mut(TERMS_PER_PART).zip($x.chunks(TERMS_PER_PART)) {
+                    let mut sums = [0.0; 16];
+                    let ((d, last_d), (x, last_x)) = (d.as_chunks_mut::<16>(), x.as_chunks::<16>());
+                    for (d, x) in d.iter_mut().zip(x) {
+                        for (sum, d, x) in izip!(&mut sums, d, x) {
+                            let (dx, dy) = $df(*x, y, *d);
+                            *d = dx;
+                            *sum += dy;
+                        }
+                    }
+                    for (sum, d, x) in izip!(&mut sums, last_d, last_x) {
                         let (dx, dy) = $df(*x, y, *d);
                         *d = dx;
                         *sum += dy;
                     }
+                    total += f64::from(sums.iter().sum::<f32>());
                 }
-                let done = $x.len() - $x.len() % 16;
-                for (sum, d, x) in izip!(&mut sums, &mut $d[done..], &$x[done..]) {
-                    let (dx, dy) = $df(*x, y, *d);
-                    *d = dx;
-                    *sum += dy;
-                }
-                $d_y[0] += sums.iter().sum::<f32>();
+                $d_y[0] += total as f32;
             }
             1 => {
                 for (d, d_y, x, y) in izip!($d.iter_mut(), $d_y.iter_mut(), $x, $y) {
@@ -144,8 +149,7 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
             });
             y.add_gradient(gradients, d_y);
         } else {
-            // Each thread has sums of its own, which cost more than they save if nothing is repeated.
-            let partition = if all_y.len() < d.len() { partition } else { Partition::whole(d.len()) };
+            let partition = partition_repeated(all_y.len(), d.len());
             let parts = partition.map_mut(&mut d, 1, |chunk, d| {
                 let mut d_y = Buffer::zeros(all_y.len());
                 vectorized!({

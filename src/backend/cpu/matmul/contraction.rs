@@ -51,8 +51,8 @@ impl Offsets {
 
 /// `output += Σ left · right` over the axes that the output does not have; `output = …` if not `accumulate`.
 ///
-/// Axes of the output and of the left operand alone are the rows of a matrix, axes that the left operand does not have
-/// its columns, and the axes of the sum its inner axis. There is a product of matrices for each index of the other axes.
+/// Axes of the output and of the left operand alone are the rows of a matrix, axes of the output that the left operand
+/// does not have are its columns, and the axes of the sum its inner axis. There is a product of matrices for each index of the other axes.
 pub fn contract(output: &mut [f32], left: &[f32], right: &[f32], axes: &[StridedAxis], accumulate: bool) {
     let plan = Plan::new(axes);
     let Some(split) = plan.split_axis() else {
@@ -96,7 +96,7 @@ impl Plan {
             merged(axes.iter().copied().filter(|axis| axis.size > 1).filter(class).collect())
         };
         let mut rows = class(|axis| axis.output > 0 && axis.left > 0 && axis.right == 0);
-        // Both operands may repeat themselves along a column.
+        // The right operand may repeat itself along the columns, too.
         let mut columns = class(|axis| axis.output > 0 && axis.left == 0);
         let mut looped_sum_axes = class(|axis| axis.output == 0);
         let mut looped_output_axes = class(|axis| axis.output > 0 && axis.left > 0 && axis.right > 0);

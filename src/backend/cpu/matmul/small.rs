@@ -47,16 +47,21 @@ fn multiply_along_rows(mut output: MatrixMut, a: Matrix, b: Matrix, accumulate: 
     }
 }
 
+/// The terms of a sum that are added before their sum is added to the whole: adding to a large sum rounds more.
+const TERMS_PER_PART: usize = 1 << 10;
+
 /// `output = a · b`, or `output += a · b` if `accumulate`.
 fn write_dot(output: &mut f32, a: &[f32], b: &[f32], accumulate: bool) {
-    let product = vectorized!(dot(a, b));
+    let mut total = 0.0;
+    vectorized!(for (a, b) in a.chunks(TERMS_PER_PART).zip(b.chunks(TERMS_PER_PART)) {
+        total += f64::from(dot(a, b));
+    });
+    let product = total as f32;
     *output = if accumulate { *output + product } else { product };
 }
 
-/// [`write_dot`] of a row and a column whose elements are apart. Parts have sums of their own: adding to a large sum
-/// rounds more.
+/// [`write_dot`] of a row and a column whose elements are not side by side.
 fn write_strided_dot(output: &mut f32, a: Matrix, b: Matrix, accumulate: bool) {
-    const TERMS_PER_PART: usize = 1 << 10;
     const SUMS: usize = 8;
     let part = |start: usize| {
         let mut sums = [0.0; SUMS];
@@ -155,15 +160,15 @@ mod tests {
     #[test]
     fn a_long_sum_is_exact_for_all_strides() {
         let len = 1 << 25;
-        let ones = vec![1.0; len];
+        let threes = vec![3.0; len];
         for (stride, one_stride) in [(1, 1), (1, 0), (2, 0), (2, 1)] {
             let inner = len / stride;
-            let a = Matrix::of_strides(&ones, [1, inner], [0, stride]);
-            let b = Matrix::of_strides(&ones, [inner, 1], [one_stride, 0]);
+            let a = Matrix::of_strides(&threes, [1, inner], [0, stride]);
+            let b = Matrix::of_strides(&threes, [inner, 1], [one_stride, 0]);
             for [a, b] in [[a, b], [b.transposed(), a.transposed()]] {
                 let mut sum = [0.0];
                 matmul_small(MatrixMut::of_strides(&mut sum, [1, 1], [0, 0]), a, b, false, &mut Vec::new());
-                assert_eq!(sum, [inner as f32]);
+                assert_eq!(sum, [9.0 * inner as f32]);
             }
         }
     }

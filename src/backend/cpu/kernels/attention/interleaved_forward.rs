@@ -84,7 +84,7 @@ fn scale_and_mask<S: Simd>(
         }
         (Some(values), MaskFill::MinValue) => {
             for (score, value) in scores.iter_mut().zip(values) {
-                // The value of a key that the mask leaves is ∞.
+                // The value of a visible key is ∞, and that of a hidden one is below 0.
                 *score = c.select(c.less(*value, c.splat(0.0)), *value, c.mul(*score, scale));
             }
         }

@@ -52,9 +52,9 @@ impl VisibleBounds {
     }
 }
 
-/// `(N, Q, K) -> (Q, K, N)`: the value that masks each score, interleaved in `lanes` lanes. It is an upper
-/// bound under [`MaskFill::MinValue`], and a term to add under [`MaskFill::Subtract`]. `None` if everything
-/// is visible.
+/// `(N, Q, K) -> (Q, K, N)`: the value that masks each score, interleaved in `lanes` lanes. Under
+/// [`MaskFill::MinValue`] it stands in place of the score if it is below 0, and is ∞ if the key is visible. Under
+/// [`MaskFill::Subtract`] it is a term to add. `None` if everything is visible.
 #[inline(always)]
 pub fn mask_values(
     AttentionConfig { dims, mask_fill, .. }: AttentionConfig,
