@@ -84,7 +84,7 @@ pub struct Goal {
     goal: Option<f64>,
 }
 
-/// A percentage of a fraction, in which the fraction counts as equal to a goal.
+/// An accuracy that is less than this below the goal has reached it, in percent: the product may be rounded down.
 const ROUNDING_ERROR: f64 = 1e-9;
 
 impl Goal {

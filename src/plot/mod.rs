@@ -79,9 +79,9 @@ const DARK_STYLE: &str =
 
 const FONT: &str = "sans-serif";
 
-/// The number of decimals that tell the labels of an axis apart, at least six.
+/// The number of decimals that tell the labels of an axis apart, between 6 and 12.
 fn decimals_of(axis: &Range<f64>) -> usize {
-    (3.0 - (axis.end - axis.start).abs().log10()).ceil().clamp(6.0, 17.0) as usize
+    (3.0 - (axis.end - axis.start).abs().log10()).ceil().clamp(6.0, 12.0) as usize
 }
 
 /// Formats a number with at most so many decimals, without trailing zeros.

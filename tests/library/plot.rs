@@ -144,6 +144,30 @@ fn a_line_breaks_at_non_finite_values() {
 }
 
 #[test]
+fn labels_of_small_numbers_differ() {
+    let plot = curves(vec![(0.0, 0.0), (1.0, 1e-6)]);
+    let svg = svg(|file| plot.draw(file));
+    for label in ["0", "0.0000002", "0.0000004", "0.000001"] {
+        assert_eq!(svg.matches(&format!("\n{label}\n")).count(), if label == "0" { 2 } else { 1 }, "{label}");
+    }
+}
+
+#[test]
+fn a_line_that_is_constant_but_for_rounding_is_flat() {
+    let plot = curves(vec![(0.0, 5e-4), (1.0, 5e-4 * (1.0 + f64::EPSILON))]);
+    let svg = svg(|file| plot.draw(file));
+    assert_eq!(svg.matches("\n0.0005\n").count(), 1);
+    assert!(svg.contains("\n0.0004\n"));
+}
+
+#[test]
+fn a_control_character_of_a_label_is_replaced() {
+    let mut plot = curves(vec![(0.0, 0.0), (1.0, 1.0)]);
+    plot.title = "one\u{c}two".into();
+    assert!(svg(|file| plot.draw(file)).contains("one\u{fffd}two"));
+}
+
+#[test]
 fn the_axis_of_a_constant_line_shows_its_value() {
     let folder = temp_dir();
     let file = folder.path().join("curves.svg");

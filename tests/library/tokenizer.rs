@@ -5,12 +5,15 @@ use crate::numbers::device;
 use crate::support::temp_dir;
 use dfdx::tensor::AutoDevice;
 use proptest::{prelude::*, sample::Index};
+use serde_json::{Value, json};
 use std::{fs, path::PathBuf};
 use typed_transformer::generate::Sampler;
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::{Tokenizer, TokenizerError};
 
-dims! { BpeVocab = 300; PaddedVocab = 427; LongVocab = 428; ShortVocab = 299; WordVocab = 200; CharVocab = 120; }
+dims! { BpeVocab = 300; PaddedVocab = 427; LongVocab = 428; ShortVocab = 299; WordVocab = 200; CharVocab = 120;
+    ComposedVocab = 121;
+}
 
 fn path(name: &str) -> PathBuf {
     PathBuf::from(format!("{}/fixtures/tokenizers/{name}.json", env!("CARGO_MANIFEST_DIR")))
@@ -61,6 +64,20 @@ fn a_part_without_a_token_is_named() {
     assert_eq!(error(dropping.encode("Speak, é citizen")), unknown("é", 7));
     assert!(dropping.encode("Speak,\n\tcitizen").is_ok());
     assert_eq!(load::<BpeVocab>("bpe").encode("").unwrap(), []);
+}
+
+#[test]
+fn a_decomposed_character_is_encoded_as_the_composed_one() {
+    let folder = temp_dir();
+    let file = folder.path().join("tokenizer.json");
+    let mut tokenizer: Value = serde_json::from_str(&fs::read_to_string(path("dropping")).unwrap()).unwrap();
+    tokenizer["normalizer"] = json!({ "type": "NFC" });
+    tokenizer["model"]["vocab"]["é"] = CharVocab::SIZE.into();
+    fs::write(&file, tokenizer.to_string()).unwrap();
+    let tokenizer = Tokenizer::<ComposedVocab>::from_file(&file).unwrap();
+    assert_eq!(ids(&tokenizer, "cafe\u{301} e"), ids(&tokenizer, "café e"));
+    let error = tokenizer.encode("cafe\u{301} to\u{302}").unwrap_err().to_string();
+    assert_eq!(error, "`o` at byte 8 of the text has no token");
 }
 
 #[test]
