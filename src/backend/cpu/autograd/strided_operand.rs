@@ -4,7 +4,7 @@ use super::operand::{FlatTensor, KernelGradients, move_tape};
 use super::output_memory::alloc_output;
 use super::shared_tape::Tape;
 use super::{Buffer, Partition, unnamed};
-use crate::simd::{add_assign, sum, vectorized};
+use crate::simd::{ELEMENTS_PER_PART, add_assign, sum, vectorized};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, CpuError, Merge, Tensor, TensorFromVec};
 use std::{ops::Range, slice};
@@ -164,7 +164,6 @@ pub fn partition_repeated(storage_len: usize, len: usize) -> Partition {
 
 /// The sum, by sums of parts: adding to a large sum rounds more.
 fn sum_in_parts(elements: &[f32]) -> f32 {
-    const ELEMENTS_PER_PART: usize = 1 << 10;
     let mut total = 0.0;
     vectorized!(for part in elements.chunks(ELEMENTS_PER_PART) {
         total += f64::from(sum(part));

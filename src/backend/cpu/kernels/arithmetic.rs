@@ -1,7 +1,7 @@
 use crate::autograd::elementwise::partition_elements;
 use crate::autograd::{Buffer, KernelOutput, Operand, Runs, StridedOperand, partition_repeated, with_backward};
 use crate::conventions::Arithmetic;
-use crate::simd::vectorized;
+use crate::simd::{ELEMENTS_PER_PART, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
 
@@ -66,16 +66,13 @@ macro_rules! write_gradients {
     };
 }
 
-/// The terms of a sum that are added before their sum is added to the whole: adding to a large sum rounds more.
-const TERMS_PER_PART: usize = 1 << 10;
-
 /// `dx = …, dy += …` for a part of a run. `d` has the gradient of `z`, and gets that of `x`.
 macro_rules! add_gradients {
     ($f:tt, $df:tt, $d:ident, $d_y:ident, $x:ident, $y:ident, $stride:ident) => {
         match $stride {
             0 => {
                 let (y, mut total) = ($y[0], 0.0);
-                for (d, x) in $d.chunks_mut(TERMS_PER_PART).zip($x.chunks(TERMS_PER_PART)) {
+                for (d, x) in $d.chunks_mut(ELEMENTS_PER_PART).zip($x.chunks(ELEMENTS_PER_PART)) {
                     let mut sums = [0.0; 16];
                     let ((d, last_d), (x, last_x)) = (d.as_chunks_mut::<16>(), x.as_chunks::<16>());
                     for (d, x) in d.iter_mut().zip(x) {

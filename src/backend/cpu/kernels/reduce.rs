@@ -2,14 +2,10 @@ use super::MiddleAxis;
 use crate::autograd::elementwise::partition_rows;
 use crate::autograd::{Buffer, Chunk, KernelOutput, Operand, with_backward};
 use crate::conventions::Reduction;
-use crate::simd::{add_row, larger_or_nan, max_or_nan, row_chunks, sum, vectorized};
+use crate::simd::{ELEMENTS_PER_PART, add_row, larger_or_nan, max_or_nan, row_chunks, sum, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
 use std::{iter, mem, ops::Range};
-
-/// The number of elements that are reduced before their result is added to the whole: adding to a large sum rounds
-/// more.
-const ELEMENTS_PER_PARTIAL_RESULT: usize = 1 << 10;
 
 /// The sum, the mean or the largest element along an axis. The largest elements share the gradient evenly.
 pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Result<KernelOutput, CpuError> {
@@ -52,14 +48,14 @@ pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Resul
 
 /// `(Outer, Len) -> (Outer,)`. The partial results of a row do not depend on the number of threads.
 fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: Reduction) {
-    let parts_per_row = len.div_ceil(ELEMENTS_PER_PARTIAL_RESULT);
-    let partition = partition_rows(y.len() * parts_per_row, len.min(ELEMENTS_PER_PARTIAL_RESULT), 0);
+    let parts_per_row = len.div_ceil(ELEMENTS_PER_PART);
+    let partition = partition_rows(y.len() * parts_per_row, len.min(ELEMENTS_PER_PART), 0);
     let parts = partition.map_chunks(partition.chunks(), |parts| {
         let mut results = Vec::with_capacity(parts.len());
         vectorized!({
             for part in parts.iter() {
-                let (row, start) = (part / parts_per_row, part % parts_per_row * ELEMENTS_PER_PARTIAL_RESULT);
-                let x = &x[row * len..][start..len.min(start + ELEMENTS_PER_PARTIAL_RESULT)];
+                let (row, start) = (part / parts_per_row, part % parts_per_row * ELEMENTS_PER_PART);
+                let x = &x[row * len..][start..len.min(start + ELEMENTS_PER_PART)];
                 results.push(f64::from(if kind == Reduction::Max { max_or_nan(x) } else { sum(x) }));
             }
         });
@@ -80,14 +76,14 @@ fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: Reduction) {
     partition.map_chunks(chunks, |(columns, mut y)| {
         let first = if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 };
         // Only a long axis has results to join.
-        let mut partial = Buffer::recycled(if axis.len > ELEMENTS_PER_PARTIAL_RESULT { axis.inner } else { 0 });
+        let mut partial = Buffer::recycled(if axis.len > ELEMENTS_PER_PART { axis.inner } else { 0 });
         vectorized!({
             for (block, columns) in parts_of_blocks(columns, axis.inner) {
                 let (part, rest) = mem::take(&mut y).split_at_mut(columns.len());
                 y = rest;
                 let block = &x[block * axis.block_len()..][..axis.block_len()];
                 part.fill(first);
-                for (index, rows) in row_chunks(block, ELEMENTS_PER_PARTIAL_RESULT * axis.inner).enumerate() {
+                for (index, rows) in row_chunks(block, ELEMENTS_PER_PART * axis.inner).enumerate() {
                     if index == 0 {
                         join_rows(part, rows, axis.inner, columns.clone(), kind);
                     } else {

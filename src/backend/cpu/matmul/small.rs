@@ -1,5 +1,5 @@
 use super::{Matrix, matrix::MatrixMut};
-use crate::simd::{dot, vectorized};
+use crate::simd::{ELEMENTS_PER_PART, dot, vectorized};
 use std::ops::Range;
 
 /// The most multiply-adds of a product that takes less time here than gemm takes to pack its operands.
@@ -47,13 +47,10 @@ fn multiply_along_rows(mut output: MatrixMut, a: Matrix, b: Matrix, accumulate: 
     }
 }
 
-/// The terms of a sum that are added before their sum is added to the whole: adding to a large sum rounds more.
-const TERMS_PER_PART: usize = 1 << 10;
-
 /// `output = a · b`, or `output += a · b` if `accumulate`.
 fn write_dot(output: &mut f32, a: &[f32], b: &[f32], accumulate: bool) {
     let mut total = 0.0;
-    vectorized!(for (a, b) in a.chunks(TERMS_PER_PART).zip(b.chunks(TERMS_PER_PART)) {
+    vectorized!(for (a, b) in a.chunks(ELEMENTS_PER_PART).zip(b.chunks(ELEMENTS_PER_PART)) {
         total += f64::from(dot(a, b));
     });
     let product = total as f32;
@@ -65,12 +62,12 @@ fn write_strided_dot(output: &mut f32, a: Matrix, b: Matrix, accumulate: bool) {
     const SUMS: usize = 8;
     let part = |start: usize| {
         let mut sums = [0.0; SUMS];
-        for l in start..a.columns.min(start + TERMS_PER_PART) {
+        for l in start..a.columns.min(start + ELEMENTS_PER_PART) {
             sums[l % SUMS] += a.get(0, l) * b.get(l, 0);
         }
         f64::from(sums.iter().sum::<f32>())
     };
-    let product = (0..a.columns).step_by(TERMS_PER_PART).map(part).sum::<f64>() as f32;
+    let product = (0..a.columns).step_by(ELEMENTS_PER_PART).map(part).sum::<f64>() as f32;
     *output = if accumulate { *output + product } else { product };
 }
 

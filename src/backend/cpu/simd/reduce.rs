@@ -9,6 +9,9 @@ pub fn padded_len(len: usize) -> usize {
     len.next_multiple_of(ACCUMULATORS)
 }
 
+/// The number of elements that are reduced before their result joins the whole: adding to a large sum rounds more.
+pub const ELEMENTS_PER_PART: usize = 1 << 10;
+
 /// `Σ a`.
 #[inline(always)]
 pub fn sum(a: &[f32]) -> f32 {
