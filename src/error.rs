@@ -2,7 +2,7 @@
 
 use crate::{dims::DimError, ranks::RanksError, tokens::TokenError};
 use dfdx::{dtypes::Dtype, shapes::Shape};
-use std::fmt::Display;
+use std::fmt::{Debug, Display};
 
 /// The `Debug` of an error is its sentence, because that is what `main` and `unwrap` print.
 macro_rules! debug_by_sentence {
@@ -186,6 +186,11 @@ pub(crate) fn dim_error(op: &'static str) -> impl Fn(DimError) -> OpError {
 /// Adds the name of the operation to a failure of the device.
 pub(crate) fn device_error<Error: Display>(op: &'static str) -> impl Fn(Error) -> OpError {
     move |error| OpError::Device { op, message: error.to_string() }
+}
+
+/// The error of a part that reaches beyond the whole.
+pub(crate) fn range_error(op: &'static str, part: &dyn Debug, start: usize, whole: &dyn Debug) -> OpError {
+    OpError::Range { op, part: format!("{part:?}"), start, whole: format!("{whole:?}") }
 }
 
 /// Refuses a shape without elements.

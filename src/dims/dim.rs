@@ -1,7 +1,6 @@
-use super::{CountFactor, RankAxis};
+use super::RankAxis;
 use dfdx::shapes::{self, Const};
 use std::fmt;
-use typenum::U1;
 
 /// A dimension of a tensor: a type whose values have a size.
 ///
@@ -173,11 +172,7 @@ impl AnyDim for Unchecked {}
 impl MaybeSharded for Unchecked {}
 #[diagnostic::do_not_recommend]
 impl Dim for Unchecked {}
-impl CountFactor for Unchecked {
-    type Static = U1;
-    type Dynamic<Rest> = (Self, Rest);
-    type Factors<Rest> = (Self, Rest);
-}
+crate::dims!(@run_time Unchecked);
 impl fmt::Debug for Unchecked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)

@@ -76,7 +76,7 @@ use dfdx::shapes::Shape;
 
 /// Implements `Copy` and `Eq` by one field. Derived impls would require the same traits of the type parameters.
 macro_rules! copied_and_compared {
-    ($name:ident<$($parameter:ident),*> by $field:ident) => {
+    ($name:ident<$($parameter:ident),*> by $field:tt) => {
         impl<$($parameter),*> Clone for $name<$($parameter),*> {
             fn clone(&self) -> Self {
                 *self

@@ -123,18 +123,7 @@ macro_rules! symbolic_dim {
                 Self(PhantomData)
             }
         }
-        impl<$left, $right> Clone for $name<$left, $right> {
-            fn clone(&self) -> Self {
-                *self
-            }
-        }
-        impl<$left, $right> Copy for $name<$left, $right> {}
-        impl<$left, $right> PartialEq for $name<$left, $right> {
-            fn eq(&self, _: &Self) -> bool {
-                true
-            }
-        }
-        impl<$left, $right> Eq for $name<$left, $right> {}
+        crate::dims::copied_and_compared!($name<$left, $right> by 0);
     };
 }
 symbolic_dim!(Product, Left: Factor, Right: Factor);

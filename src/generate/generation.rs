@@ -2,7 +2,7 @@ use super::Sampler;
 use crate::backend::{Backend, elements_of};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::nn::Autoregressive;
-use crate::ops::{OpError, Real};
+use crate::ops::{OpError, Real, range_error};
 use crate::tokens::{Fin, TokenIds};
 use dfdx::shapes::ConstDim as _;
 use dfdx::tensor::{Cpu, Tensor};
@@ -177,8 +177,7 @@ pub(super) fn tokens_of_prompts<B: MaybeSharded, Prompt: Dim, V: ConstDim, MaxSe
     const OP: &str = "generate";
     let (batch, len) = prompts.shape();
     if len.size() > MaxSeqLen::SIZE {
-        let (part, whole) = (format!("{len:?}"), format!("{:?}", MaxSeqLen::default()));
-        return Err(OpError::Range { op: OP, part, start: 0, whole });
+        return Err(range_error(OP, &len, 0, &MaxSeqLen::default()));
     }
     let is_padding = |token: &Fin<V>| prompts.pad_token_id() == Some(*token);
     let of_row = |row: usize| {

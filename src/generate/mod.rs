@@ -20,7 +20,7 @@ pub use speculation::{SameVocabulary, Speculation};
 use crate::backend::Backend;
 use crate::dims::{AtMost, Const, Dim, MaybeSharded};
 use crate::nn::{Autoregressive, LM, Seq2Seq};
-use crate::ops::{OpError, Real};
+use crate::ops::{OpError, Real, range_error};
 use crate::tokens::{Fin, TokenIds};
 
 /// Decodes a target for each source with tokens that `sampler` chooses.
@@ -101,12 +101,7 @@ pub fn generate_from_prompt<
 ) -> Result<TokenIds<B, Len, Model::VocabSize>, OpError> {
     let (_, prompt_len) = prompt.shape();
     if prompt_len.size() > len.size() {
-        return Err(OpError::Range {
-            op: "generate",
-            part: format!("{prompt_len:?}"),
-            start: 0,
-            whole: format!("{len:?}"),
-        });
+        return Err(range_error("generate", &prompt_len, 0, &len));
     }
     extend(model, prompt, end, 0, len, sampler)
 }

@@ -109,7 +109,8 @@ pub fn embedding<A: Arch, N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>
 /// # Ok::<(), CpuError>(())
 /// ```
 pub fn normal<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>, std: f64) -> Result<(), D::Err> {
-    parameter.try_fill_with_distr(CastFrom64(Normal { std }))
+    let numbers = StandardNormal.map(move |number: f64| number * std);
+    parameter.try_fill_with_distr(CastFrom64(numbers))
 }
 
 /// The distribution of one number.
@@ -118,18 +119,6 @@ struct Constant(f64);
 impl Distribution<f64> for Constant {
     fn sample<R: Rng + ?Sized>(&self, _: &mut R) -> f64 {
         self.0
-    }
-}
-
-/// The normal distribution with mean 0.
-struct Normal {
-    std: f64,
-}
-
-impl Distribution<f64> for Normal {
-    fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
-        let number: f64 = StandardNormal.sample(rng);
-        number * self.std
     }
 }
 

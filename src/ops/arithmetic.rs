@@ -30,7 +30,7 @@ macro_rules! arithmetic {
         /// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have.
         ///
         /// # Errors
-        /// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice.
+        /// [`OpError::Shape`] if a run-time dimension has two sizes.
         ///
         /// ```
         /// use typed_transformer::{ops, prelude::*};

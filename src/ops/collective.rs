@@ -41,8 +41,9 @@ pub fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis
             match backward(&ranks, elements_of(&gradients.get(&output))) {
                 Ok(part) => {
                     let so_far = elements_of(&gradients.get(&input));
-                    let sum = so_far.into_iter().zip(part).map(|(so_far, part)| so_far + part).collect();
-                    device.try_fill_with_distr(gradients.get_or_alloc_mut(&input)?, Successive::new(sum))
+                    let sum: Vec<E> = so_far.into_iter().zip(part).map(|(so_far, part)| so_far + part).collect();
+                    let sum = Successive(RefCell::new(sum.into_iter()));
+                    device.try_fill_with_distr(gradients.get_or_alloc_mut(&input)?, sum)
                 }
                 Err(error) => {
                     failure::put_aside(error);
@@ -57,12 +58,6 @@ pub fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis
 /// Numbers that are drawn in their order: filling with random numbers is dfdx's only way to write a gradient on every
 /// device.
 struct Successive<E>(RefCell<IntoIter<E>>);
-
-impl<E> Successive<E> {
-    fn new(numbers: Vec<E>) -> Self {
-        Self(RefCell::new(numbers.into_iter()))
-    }
-}
 
 impl<E: Real> Distribution<E> for Successive<E> {
     fn sample<R: Rng + ?Sized>(&self, _: &mut R) -> E {

@@ -1,6 +1,7 @@
 //! Concatenation, splitting and slicing of an axis.
 
-use super::{OpError, Real, device_error, ensure_not_empty, scale, unnamed::reshape_to};
+use super::gather::run_starts;
+use super::{OpError, Real, device_error, ensure_not_empty, range_error, scale, unnamed::reshape_to};
 use crate::backend::{Backend, Tape, concat_kernel, gather_kernel, run_kernel};
 use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
 use dfdx::shapes::{Axis, HasShape, Shape};
@@ -116,12 +117,7 @@ where
     const OP: &str = "split";
     let total = input.shape().axis();
     if one.size() + other.size() != total.size() {
-        return Err(OpError::Range {
-            op: OP,
-            part: format!("{one:?} and {other:?}"),
-            start: 0,
-            whole: format!("{total:?}"),
-        });
+        return Err(range_error(OP, &format_args!("{one:?} and {other:?}"), 0, &total));
     }
     let first = slice_axis(OP, input.clone(), 0, one)?;
     Ok((first, slice_axis(OP, input, one.size(), other)?))
@@ -171,23 +167,18 @@ where
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
     let end = start.saturating_add(part.size());
     if end > len {
-        return Err(OpError::Range { op, part: format!("{part:?}"), start, whole: format!("{:?}", shape.axis()) });
+        return Err(range_error(op, &part, start, &shape.axis()));
     }
     let to = shape.replace_axis(part);
     ensure_not_empty(op, &to)?;
     if D::HAS_KERNELS {
-        let (starts, row_len) = (starts_of_slices(outer, len, start, inner), part.size() * inner);
+        let (starts, row_len) = (run_starts(outer, &[start], len, inner), part.size() * inner);
         return run_kernel(op, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, starts, row_len)?));
     }
     // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
     let input = if T::OWNS_TAPE { scale(input, 1.0)? } else { input };
     let blocks = reshape_to(op, input, (outer, len, inner))?;
     reshape_to(op, blocks.try_slice((.., start..end, ..)).map_err(device_error(op))?, to)
-}
-
-// This function is not generic, so it is compiled once.
-fn starts_of_slices(outer: usize, len: usize, start: usize, inner: usize) -> Vec<usize> {
-    (0..outer).map(|block| (block * len + start) * inner).collect()
 }
 
 /// The number of elements before the axis, along it and after it.

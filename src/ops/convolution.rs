@@ -1,6 +1,6 @@
 use super::gather::gather_runs;
 use super::unnamed::{Rows, reshape_to};
-use super::{OpError, Real, concat, device_error, ensure_not_empty, linear};
+use super::{OpError, Real, concat, device_error, ensure_not_empty, linear, range_error};
 use crate::backend::{Backend, Tape, WeightTape, weight_on_tape};
 use crate::dims;
 use crate::dims::{ConstDim, ConvLen, Dim, KernelOf, MaybeSharded, Product, Sum, along};
@@ -142,10 +142,9 @@ impl Along {
         ensure_not_empty(op, &(Stride::default(),))?;
         let (kernel, stride, padding) = (Kernel::SIZE, Stride::SIZE, Padding::SIZE);
         let whole = Sum::of(Padding::default(), Sum::of(len, Padding::default()));
-        let range_error =
-            || OpError::Range { op, part: format!("{:?}", Kernel::default()), start: 0, whole: format!("{whole:?}") };
-        let windows = (whole.size() + 1).checked_sub(kernel).filter(|windows| *windows > 0).ok_or_else(range_error)?;
-        let places = ConvLen::from_size(windows.div_ceil(stride)).ok_or_else(range_error)?;
+        let error = || range_error(op, &Kernel::default(), 0, &whole);
+        let windows = (whole.size() + 1).checked_sub(kernel).filter(|windows| *windows > 0).ok_or_else(error)?;
+        let places = ConvLen::from_size(windows.div_ceil(stride)).ok_or_else(error)?;
         Ok((places, Self { len: len.size(), kernel, stride, padding, places: places.size() }))
     }
 

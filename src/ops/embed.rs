@@ -1,4 +1,5 @@
-use super::{OpError, Real, gather::gather_runs_by_dfdx};
+use super::gather::{gather_runs_by_dfdx, run_starts};
+use super::{OpError, Real};
 use crate::backend::{Backend, Tape, WeightTape, gather_kernel, read_weight, run_kernel, weight_on_tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::tokens::TokenIds;
@@ -36,15 +37,10 @@ pub fn embed<
     tape: T,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     const OP: &str = "embed";
-    let ((batch, len), starts) = (ids.shape(), row_starts(ids.as_slice(), M::SIZE));
+    let ((batch, len), starts) = (ids.shape(), run_starts(1, ids.as_slice(), V::SIZE, M::SIZE));
     let shape = (batch, len, M::default());
     if D::HAS_KERNELS {
         return run_kernel(OP, shape, tape, |tape| Ok(gather_kernel(read_weight(table, tape)?, starts, M::SIZE)?));
     }
     gather_runs_by_dfdx(OP, weight_on_tape(table, tape), starts, M::SIZE, shape)
-}
-
-/// The places of the first elements of some rows of `width` elements.
-fn row_starts(rows: &[usize], width: usize) -> Vec<usize> {
-    rows.iter().map(|row| row * width).collect()
 }

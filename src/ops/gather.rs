@@ -149,7 +149,7 @@ where
 }
 
 /// The first elements of the runs of `inner` elements at `indices` of each of `outer` axes of `len` runs.
-fn run_starts(outer: usize, indices: &[usize], len: usize, inner: usize) -> Vec<usize> {
+pub(super) fn run_starts(outer: usize, indices: &[usize], len: usize, inner: usize) -> Vec<usize> {
     (0..outer).flat_map(|outer| indices.iter().map(move |&index| (outer * len + index) * inner)).collect()
 }
 

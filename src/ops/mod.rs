@@ -166,4 +166,6 @@ pub use where_::{Mask, TensorOrNumber, where_};
 pub use windows::windows;
 
 pub use crate::error::{OpError, Real};
-pub(crate) use crate::error::{cast, cast_all, device_error, dim_error, ensure_not_empty, ensure_positions};
+pub(crate) use crate::error::{
+    cast, cast_all, device_error, dim_error, ensure_not_empty, ensure_positions, range_error,
+};

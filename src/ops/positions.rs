@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error, dim_error, elementwise, gather::gather_runs_by_dfdx};
+use super::{OpError, Real, cast, device_error, dim_error, elementwise, gather::gather_runs_by_dfdx, range_error};
 use crate::backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel, weight_on_tape};
 use crate::dims::{ConstDim, Dim, Even, LengthOf, MaybeSharded, check_same_size};
 use dfdx::shapes::{Axis, HasShape};
@@ -58,8 +58,7 @@ pub fn learned_positions_from<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real,
 ) -> Result<Tensor<(S, M), E, D, T>, OpError> {
     const OP: &str = "learned positions";
     if start.saturating_add(len.size()) > MaxSeqLen::SIZE {
-        let (part, whole) = (format!("{len:?}"), format!("{:?}", MaxSeqLen::default()));
-        return Err(OpError::Range { op: OP, part, start, whole });
+        return Err(range_error(OP, &len, start, &MaxSeqLen::default()));
     }
     if D::HAS_KERNELS {
         return run_kernel(OP, (len, M::default()), T::default(), |tape| {

@@ -63,16 +63,10 @@ pub struct Rearrangement<'a> {
     pub merged: &'a [usize],
 }
 
-/// A shape of `N` axes, their order in the result, and its shape of `T` axes.
-struct Steps<const N: usize, const T: usize> {
-    split: [usize; N],
-    order: [usize; N],
-    merged: [usize; T],
-}
-
 impl Rearrangement<'_> {
-    /// The steps for an operand of these sizes. An axis without a factor is an axis of one element.
-    fn steps<const N: usize, const T: usize>(&self, sizes: &[usize]) -> Steps<N, T> {
+    /// The steps for an operand of these sizes: its shape of `N` axes, their order in the result, and its shape of `T`
+    /// axes. An axis without a factor is an axis of one element.
+    fn steps<const N: usize, const T: usize>(&self, sizes: &[usize]) -> ([usize; N], [usize; N], [usize; T]) {
         let split = self.factors.iter().zip(sizes).flat_map(|(factors, size)| match factors {
             [] => vec![*size],
             factors => factors.to_vec(),
@@ -84,7 +78,7 @@ impl Rearrangement<'_> {
         let mut rest = order.into_iter().map(size);
         let merged: Vec<usize> = self.merged.iter().map(|count| rest.by_ref().take(*count).product()).collect();
         let merged = array::from_fn(|axis| merged.get(axis).copied().unwrap_or(1));
-        Steps { split: array::from_fn(size), order, merged }
+        (array::from_fn(size), order, merged)
     }
 }
 
@@ -106,11 +100,11 @@ impl<To> Over<To> {
         [usize; T]: Sizes,
     {
         ensure_not_empty(OP, x.shape())?;
-        let steps = rearrangement.steps::<N, T>(x.shape().concrete().as_ref());
+        let (split, order, merged) = rearrangement.steps::<N, T>(x.shape().concrete().as_ref());
         let x = From::into_sizes(OP, tape.put_on(x), Internal(()))?;
         let compute = || {
-            let axes = into_shape::<F, N, E, D, _>(x, steps.split)?;
-            into_shape::<N, T, E, D, _>(permuted(axes, steps.order)?, steps.merged)
+            let axes = into_shape::<F, N, E, D, _>(x, split)?;
+            into_shape::<N, T, E, D, _>(permuted(axes, order)?, merged)
         };
         To::from_sizes(OP, compute().map_err(device_error(OP))?, Internal(()))
     }

@@ -73,6 +73,9 @@ impl RotaryScaling {
 }
 
 impl Rotary {
+    /// The base and the pairs of RoFormer.
+    pub const ROFORMER: Self = Self { base: 10_000.0, pairs: RotaryPairs::Adjacent, scaling: None };
+
     /// The pairs of Llama and its successors, whose columns are in different halves of a head.
     #[must_use]
     pub const fn halves(base: f64) -> Self {
@@ -81,27 +84,20 @@ impl Rotary {
 
     /// Refuses numbers that are out of their range. With some of them angles would be infinite or NaN.
     fn ensure_valid(self) -> Result<(), OpError> {
-        let factor = self.scaling.map_or(1.0, |scaling| scaling.factor);
-        for (name, found) in [("the base", self.base), ("the factor of the scaling", factor)] {
-            if !(found.is_finite() && found > 0.0) {
-                return Err(OpError::Setting { op: OP, name, expected: "finite and above 0", found });
-            }
-        }
-        if let Some(RotaryScaling { low_frequency_factor: low, high_frequency_factor: high, .. }) = self.scaling {
-            if !low.is_finite() {
-                return Err(OpError::Setting {
-                    op: OP,
-                    name: "the low-frequency factor",
-                    expected: "finite",
-                    found: low,
-                });
-            }
-            if !(high.is_finite() && low < high) {
-                let (name, expected) = ("the high-frequency factor", "finite and above the low-frequency factor");
-                return Err(OpError::Setting { op: OP, name, expected, found: high });
-            }
-        }
-        Ok(())
+        let ensure = |name, found, is_valid, expected| match is_valid {
+            true => Ok(()),
+            false => Err(OpError::Setting { op: OP, name, expected, found }),
+        };
+        let positive = |name, found: f64| ensure(name, found, found.is_finite() && found > 0.0, "finite and above 0");
+        positive("the base", self.base)?;
+        let Some(RotaryScaling { factor, low_frequency_factor: low, high_frequency_factor: high, .. }) = self.scaling
+        else {
+            return Ok(());
+        };
+        positive("the factor of the scaling", factor)?;
+        ensure("the low-frequency factor", low, low.is_finite(), "finite")?;
+        let is_above = high.is_finite() && low < high;
+        ensure("the high-frequency factor", high, is_above, "finite and above the low-frequency factor")
     }
 
     /// The angle per position of pair `pair` of a head of `width` columns, in radians.
@@ -153,11 +149,6 @@ impl RotaryPairs {
             }
         }
     }
-}
-
-impl Rotary {
-    /// The base and the pairs of RoFormer.
-    pub const ROFORMER: Self = Self { base: 10_000.0, pairs: RotaryPairs::Adjacent, scaling: None };
 }
 
 impl Default for Rotary {

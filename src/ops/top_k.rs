@@ -1,4 +1,4 @@
-use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, gather::gather_repeated};
+use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, gather::gather_repeated, range_error};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, AxisOf, Dim, HasAxis};
 use crate::tokens::Indices;
@@ -38,8 +38,7 @@ where
     const OP: &str = "top_k";
     let shape = *input.shape();
     if k.size() > shape.axis().size() {
-        let whole = format!("{:?}", shape.axis());
-        return Err(OpError::Range { op: OP, part: format!("{k:?}"), start: 0, whole });
+        return Err(range_error(OP, &k, 0, &shape.axis()));
     }
     ensure_not_empty(OP, &shape)?;
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);

@@ -1,7 +1,7 @@
 use super::concat_split::{outer_len_inner, sizes};
 use super::gather::gather_runs;
 use super::select::shape_of_sizes;
-use super::{OpError, Real};
+use super::{OpError, Real, range_error};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AxisOf, BroadcastFrom, Dim, HasAxis, WindowOf, Windows};
 use dfdx::shapes::{Axes, HasShape};
@@ -46,8 +46,7 @@ where
     let shape = *input.shape();
     let (_, len, inner) = outer_len_inner(&shape, Dims::INDEX);
     if window.size() > len {
-        let whole = format!("{:?}", shape.axis());
-        return Err(OpError::Range { op: OP, part: format!("{window:?}"), start: 0, whole });
+        return Err(range_error(OP, &window, 0, &shape.axis()));
     }
     let count = len - window.size() + 1;
     let mut out_sizes = sizes(&shape);

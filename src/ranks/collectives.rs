@@ -3,10 +3,8 @@
 use super::communicator::{Communicator, EngineResult};
 use super::handle::part_of;
 use super::rounds::MAX_MESSAGE_LEN_BYTES;
-use super::worker::Traffic;
 use super::{Element, Pending, RankAxis, Ranks, RanksError, rounds};
 use bytemuck::{cast_slice, cast_slice_mut};
-use std::sync::{Arc, atomic::Ordering};
 
 /// Below this many bytes, each rank gets all terms of a sum: one message is then faster than two.
 const SMALL_SUM_LEN_BYTES: usize = 4096;
@@ -44,10 +42,9 @@ impl<Axis: RankAxis> Ranks<Axis> {
 
     /// [`all_reduce`](Self::all_reduce), but returns while it goes on.
     pub fn start_all_reduce<E: Element>(&self, mut values: Vec<E>) -> Pending<Vec<E>> {
-        let traffic = self.traffic();
         self.start_operation("all-reduce", move |communicator| {
             if communicator.size() == 1 {
-                return Ok(values);
+                return Ok((values, 0));
             }
             let sent = if size_of_val(&*values) <= SMALL_SUM_LEN_BYTES {
                 sum_all(communicator, &mut values)?
@@ -55,8 +52,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
                 let chunks = values.chunks_mut(MAX_MESSAGE_LEN_BYTES / size_of::<E>());
                 chunks.map(|chunk| sum_by_parts(communicator, chunk)).sum::<EngineResult<usize>>()?
             };
-            traffic.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
-            Ok(values)
+            Ok((values, sent))
         })
     }
 
@@ -66,12 +62,11 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// [`RanksError::Len`] if the parts are not as long as `values` together; [`RanksError::Engine`].
     pub fn reduce_scatter<E: Element>(&self, values: &[E], lens: &[usize]) -> Result<Vec<E>, RanksError> {
         self.ensure_lens("reduce-scatter", lens, values.len())?;
-        let (values, lens, traffic) = (values.to_vec(), lens.to_vec(), self.traffic());
+        let (values, lens) = (values.to_vec(), lens.to_vec());
         let operation = move |communicator: &dyn Communicator| {
             let part = sum_part(communicator, &values, &lens)?;
             let sent = size_of_val(&*values) - size_of_val(&*part);
-            traffic.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
-            Ok(part)
+            Ok((part, sent))
         };
         self.start_operation("reduce-scatter", operation).wait()
     }
@@ -83,12 +78,11 @@ impl<Axis: RankAxis> Ranks<Axis> {
     pub fn all_gather<E: Element>(&self, part: &[E], lens: &[usize]) -> Result<Vec<E>, RanksError> {
         self.ensure_lens("all-gather", lens, lens.iter().sum())?;
         self.ensure_len("all-gather", lens[self.rank()], part.len())?;
-        let (part, lens, traffic) = (part.to_vec(), lens.to_vec(), self.traffic());
+        let (part, lens) = (part.to_vec(), lens.to_vec());
         let operation = move |communicator: &dyn Communicator| {
             let mut whole = vec![E::zero(); lens.iter().sum()];
             let sent = gather(communicator, &part, &mut whole, &lens)?;
-            traffic.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
-            Ok(whole)
+            Ok((whole, sent))
         };
         self.start_operation("all-gather", operation).wait()
     }
@@ -110,12 +104,11 @@ impl<Axis: RankAxis> Ranks<Axis> {
             return Ok(());
         }
         for chunk in bytes.chunks_mut(MAX_MESSAGE_LEN_BYTES) {
-            let (mut data, traffic) = (chunk.to_vec(), self.traffic());
+            let mut data = chunk.to_vec();
             let operation = move |communicator: &dyn Communicator| {
                 communicator.broadcast(&mut data, root)?;
                 let sent = if communicator.rank() == root { data.len() * (communicator.size() - 1) } else { 0 };
-                traffic.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
-                Ok(data)
+                Ok((data, sent))
             };
             chunk.copy_from_slice(&self.start_operation("broadcast", operation).wait()?);
         }
@@ -151,7 +144,9 @@ impl<Axis: RankAxis> Ranks<Axis> {
             let mut whole = vec![0; lens.iter().sum()];
             communicator.all_gather(&part, &mut whole, &lens)?;
             let mut rest = &whole[..];
-            Ok(lens.iter().map(|len| rest.split_off(..*len).unwrap_or_default().to_vec()).collect())
+            let parts = lens.iter().map(|len| rest.split_off(..*len).unwrap_or_default().to_vec()).collect();
+            // The few bytes by which ranks agree are not counted.
+            Ok((parts, 0))
         };
         self.start_operation("all-gather", operation).wait()
     }
@@ -168,10 +163,6 @@ impl<Axis: RankAxis> Ranks<Axis> {
     #[must_use]
     pub fn lens(&self, len: usize, row_len: usize) -> Vec<usize> {
         (0..self.size()).map(|rank| self.part_of(len, rank).len() * row_len).collect()
-    }
-
-    fn traffic(&self) -> Arc<Traffic> {
-        self.worker.traffic().clone()
     }
 
     fn ensure_lens(&self, operation: &'static str, lens: &[usize], expected: usize) -> Result<(), RanksError> {

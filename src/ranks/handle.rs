@@ -1,4 +1,4 @@
-use super::communicator::Communicator;
+use super::communicator::{Communicator, EngineResult};
 use super::pending::Pending;
 use super::threads::Thread;
 use super::worker::Worker;
@@ -14,6 +14,8 @@ use std::{env, fmt, thread};
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
 /// The variable of a launcher that says only which process this is.
 const PMIX_LAUNCHER: &str = "PMIX_RANK";
+/// The variable in which Slurm says how many processes such a launcher started.
+const SLURM_TASKS: &str = "SLURM_STEP_NUM_TASKS";
 
 /// The time in which collective operations ran, and the part of it in which the caller waited. The difference was
 /// hidden behind computation.
@@ -138,8 +140,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
             return Err(RanksError::Grid { axis: Axis::NAME, size, inner: Inner::NAME, columns });
         }
         let (row, column) = (self.rank() / columns, self.rank() % columns);
-        let outer = self.start_operation("split", move |communicator| communicator.split(column)).wait()?;
-        let inner = self.start_operation("split", move |communicator| communicator.split(row)).wait()?;
+        let outer = self.start_operation("split", move |communicator| Ok((communicator.split(column)?, 0))).wait()?;
+        let inner = self.start_operation("split", move |communicator| Ok((communicator.split(row)?, 0))).wait()?;
         let outer = Ranks { is_world: false, ..Ranks::new(outer, self.worker.clone())? };
         let inner = Ranks { is_world: false, ..Ranks::new(inner, self.worker.clone())? };
         Ok((outer, inner))
@@ -189,11 +191,11 @@ impl<Axis: RankAxis> Ranks<Axis> {
         CommunicationTime { running: load(&traffic.running_nanoseconds), waited: load(&traffic.waited_nanoseconds) }
     }
 
-    /// Starts a collective operation.
+    /// Starts a collective operation, which gives its value and the bytes that this rank sends.
     pub(super) fn start_operation<Value: Send + 'static>(
         &self,
         name: &'static str,
-        operation: impl FnOnce(&dyn Communicator) -> super::communicator::EngineResult<Value> + Send + 'static,
+        operation: impl FnOnce(&dyn Communicator) -> EngineResult<(Value, usize)> + Send + 'static,
     ) -> Pending<Value> {
         // This operation cancels an earlier `end_together`: leaving now would block the others.
         self.worker.set_ends_together(false);
@@ -224,8 +226,8 @@ impl<Axis: RankAxis> fmt::Debug for Ranks<Axis> {
 fn launcher(read: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
     let sizes: Vec<_> = LAUNCHERS.into_iter().filter_map(|launcher| Some((launcher, read(launcher)?))).collect();
     if sizes.is_empty() {
-        // It does not say how many there are.
-        return read(PMIX_LAUNCHER).map(|_| PMIX_LAUNCHER);
+        let is_alone = read(SLURM_TASKS).is_some_and(|tasks| tasks == "1");
+        return read(PMIX_LAUNCHER).filter(|_| !is_alone).map(|_| PMIX_LAUNCHER);
     }
     sizes.into_iter().find(|(_, size)| size != "1").map(|(launcher, _)| launcher)
 }
@@ -251,5 +253,7 @@ mod tests {
         assert_eq!(found(&[("OMPI_COMM_WORLD_SIZE", "2"), ("PMIX_RANK", "0")]), Some("OMPI_COMM_WORLD_SIZE"));
         assert_eq!(found(&[("PMI_SIZE", "3")]), Some("PMI_SIZE"));
         assert_eq!(found(&[("PMIX_RANK", "0")]), Some("PMIX_RANK"));
+        assert_eq!(found(&[("PMIX_RANK", "0"), ("SLURM_STEP_NUM_TASKS", "2")]), Some("PMIX_RANK"));
+        assert_eq!(found(&[("PMIX_RANK", "0"), ("SLURM_STEP_NUM_TASKS", "1")]), None);
     }
 }

@@ -23,8 +23,8 @@ pub struct Worker {
 }
 
 struct Queue {
-    jobs: Option<Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
+    jobs: Sender<Job>,
+    thread: JoinHandle<()>,
 }
 
 /// The bytes that the operations of a process have moved, and the time they took.
@@ -45,16 +45,16 @@ impl Worker {
     /// Runs operations on `thread`, which takes them from the other end of `jobs`.
     #[cfg(feature = "mpi")]
     pub fn on_thread(jobs: Sender<Job>, thread: JoinHandle<()>, ends_together: Arc<AtomicBool>) -> Self {
-        let queue = Queue { jobs: Some(jobs), thread: Some(thread) };
-        Self { queue: Some(Mutex::new(queue)), traffic: Arc::default(), ends_together }
+        Self { queue: Some(Mutex::new(Queue { jobs, thread })), traffic: Arc::default(), ends_together }
     }
 
-    /// Starts an operation. `describe` adds rank, axis and operation to the engine's message.
+    /// Starts an operation, which gives its value and the bytes that this rank sends. `describe` adds rank, axis and
+    /// operation to the engine's message.
     pub fn start<Value: Send + 'static>(
         &self,
         communicator: &Arc<dyn Communicator>,
         describe: impl Fn(String) -> RanksError + Send + 'static,
-        operation: impl FnOnce(&dyn Communicator) -> EngineResult<Value> + Send + 'static,
+        operation: impl FnOnce(&dyn Communicator) -> EngineResult<(Value, usize)> + Send + 'static,
     ) -> Pending<Value> {
         let (communicator, traffic) = (communicator.clone(), self.traffic.clone());
         let ended = describe("the engine has ended".into());
@@ -62,7 +62,9 @@ impl Worker {
             let start = Instant::now();
             let result = operation(&*communicator).map_err(describe);
             add(&traffic.running_nanoseconds, start);
-            result
+            let (value, sent) = result?;
+            traffic.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
+            Ok(value)
         };
         let Some(queue) = &self.queue else {
             return Pending::ready(run());
@@ -71,9 +73,9 @@ impl Worker {
         // The caller may have given up the result.
         let job: Job = Box::new(move || drop(sender.send(run())));
         let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-        match &queue.jobs {
-            Some(jobs) if jobs.send(job).is_ok() => Pending::started(receiver, self.traffic.clone(), ended),
-            _ => Pending::ready(Err(ended)),
+        match queue.jobs.send(job) {
+            Ok(()) => Pending::started(receiver, self.traffic.clone(), ended),
+            Err(_) => Pending::ready(Err(ended)),
         }
     }
 
@@ -100,9 +102,7 @@ impl Drop for Worker {
         let Queue { jobs, thread } = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
         // The thread ends once no one can send it operations.
         drop(jobs);
-        if let Some(thread) = thread {
-            // It reports its own failures.
-            let _ = thread.join();
-        }
+        // It reports its own failures.
+        let _ = thread.join();
     }
 }

@@ -192,11 +192,6 @@ impl Schedule for WarmupCosine {
 }
 
 /// A number is the same learning rate at every step.
-///
-/// ```
-/// use typed_transformer::train::Schedule;
-/// assert_eq!(0.1.learning_rate(1_000), 0.1);
-/// ```
 impl Schedule for f64 {
     fn learning_rate(&self, _: usize) -> f64 {
         *self

@@ -1,5 +1,6 @@
 //! Replaces files atomically: first a partial file beside the target is written, then it is renamed.
 
+pub(crate) use super::disk::rename;
 use super::disk::{self, NewFile, ReadFile};
 use super::header;
 use crate::files::ensure_regular_file;
@@ -102,11 +103,6 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     StagedFile::write(to, |file| io::copy(&mut ReadFile::open(from)?, file).map(drop))?.commit()
 }
 
-/// Moves a file to another name, replacing what was there.
-pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    disk::rename(from, to)
-}
-
 /// Removes a file if it exists.
 pub(crate) fn remove_if_exists(path: &Path) -> io::Result<()> {
     match disk::remove(path) {
@@ -187,11 +183,7 @@ pub(crate) fn resolve_target(path: &Path) -> io::Result<PathBuf> {
             Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes()) => {
                 invalid("the path names a folder")
             }
-            Some(_) => Ok(fs::canonicalize(folder(path))?.join(name_of(path))),
+            Some(name) => Ok(fs::canonicalize(folder(path))?.join(name)),
         },
     }
-}
-
-fn name_of(path: &Path) -> &std::ffi::OsStr {
-    path.file_name().unwrap_or_default()
 }

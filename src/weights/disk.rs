@@ -184,7 +184,8 @@ impl Write for NewFile {
     }
 }
 
-pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+/// Moves a file to another name, replacing what was there.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     inject_into_call(0)?;
     fs::rename(from, to)
 }

@@ -25,9 +25,8 @@ impl Index {
     pub fn read(path: &Path) -> Result<Self, LoadError> {
         let error = |message: String| LoadError::Index { path: path.into(), message };
         let text = read_bounded(path, MAX_LEN_BYTES).map_err(|source| LoadError::Read { path: path.into(), source })?;
-        let Json { weight_map: WeightMap(files_by_tensor) } =
-            serde_json::from_slice(&text).map_err(|found| error(found.to_string()))?;
-        let index = Self { files_by_tensor };
+        let Json { weight_map } = serde_json::from_slice(&text).map_err(|found| error(found.to_string()))?;
+        let index = Self { files_by_tensor: weight_map };
         let files = index.files();
         if files.is_empty() || files.len() > MAX_FILES {
             return Err(error(format!("it names {} files, but 1 to {MAX_FILES} are allowed", files.len())));
@@ -57,28 +56,25 @@ fn is_file_name(name: &str) -> bool {
 
 #[derive(Deserialize)]
 struct Json {
-    weight_map: WeightMap,
+    #[serde(deserialize_with = "read_weight_map")]
+    weight_map: BTreeMap<String, String>,
 }
 
-struct WeightMap(BTreeMap<String, String>);
-
-impl<'de> Deserialize<'de> for WeightMap {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ReadWeightMap)
-    }
+fn read_weight_map<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
+    deserializer.deserialize_map(ReadWeightMap)
 }
 
 /// Refuses two files of one tensor.
 struct ReadWeightMap;
 
 impl<'de> Visitor<'de> for ReadWeightMap {
-    type Value = WeightMap;
+    type Value = BTreeMap<String, String>;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a map from tensors to files")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WeightMap, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut files = BTreeMap::new();
         while let Some((tensor, file)) = map.next_entry::<String, String>()? {
             if files.contains_key(&tensor) {
@@ -86,6 +82,6 @@ impl<'de> Visitor<'de> for ReadWeightMap {
             }
             files.insert(tensor, file);
         }
-        Ok(WeightMap(files))
+        Ok(files)
     }
 }

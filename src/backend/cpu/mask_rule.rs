@@ -4,24 +4,17 @@ use std::{ops::Range, sync::Arc};
 /// each query and key.
 #[derive(Clone)]
 pub struct MaskRule {
-    visible: Visible,
     batch: usize,
     queries: usize,
     keys: usize,
-}
-
-#[derive(Clone)]
-enum Visible {
-    /// Whether each query sees each key: `(B, Q, K)`.
-    Matrix(Arc<[bool]>),
-    /// A key is visible if all of these allow it.
-    Rule {
-        band: Option<Band>,
-        /// `(B, Q)`: a query that is padding sees no key.
-        query_is_token: Option<Arc<[bool]>>,
-        /// `(B, K)`: no query sees a key that is padding.
-        key_is_token: Option<Arc<[bool]>>,
-    },
+    /// `(B, Q, K)`: whether each query sees each key, in place of what follows.
+    matrix: Option<Arc<[bool]>>,
+    /// A key is visible if this and what follows allow it.
+    band: Option<Band>,
+    /// `(B, Q)`: a query that is padding sees no key.
+    query_is_token: Option<Arc<[bool]>>,
+    /// `(B, K)`: no query sees a key that is padding.
+    key_is_token: Option<Arc<[bool]>>,
 }
 
 /// The keys around its own position that a query sees. Query `q` is at position `start + q`. It sees the key there, the
@@ -46,46 +39,33 @@ impl Band {
 
 impl MaskRule {
     /// A matrix `(B, Q, K)`.
-    pub fn from_matrix((batch, queries, keys): (usize, usize, usize), visible: Arc<[bool]>) -> Self {
-        Self { visible: Visible::Matrix(visible), batch, queries, keys }
+    pub fn from_matrix(sizes: (usize, usize, usize), visible: Arc<[bool]>) -> Self {
+        Self { matrix: Some(visible), ..Self::all_visible(sizes) }
     }
 
     /// Every query sees every key.
     pub fn all_visible((batch, queries, keys): (usize, usize, usize)) -> Self {
-        let visible = Visible::Rule { band: None, query_is_token: None, key_is_token: None };
-        Self { visible, batch, queries, keys }
+        Self { batch, queries, keys, matrix: None, band: None, query_is_token: None, key_is_token: None }
     }
 
     /// Query `q` is at position `start + q`. Hides the keys after it, and those before its window.
-    pub fn causal_from(mut self, start: usize, window: Option<usize>) -> Self {
-        if let Visible::Rule { band, .. } = &mut self.visible {
-            *band = Some(Band { start, window, is_causal: true });
-        }
-        self
+    pub fn causal_from(self, start: usize, window: Option<usize>) -> Self {
+        Self { band: Some(Band { start, window, is_causal: true }), ..self }
     }
 
     /// Query `q` is at position `q`. Hides the keys that are `window` or more positions before or after it.
-    pub fn within(mut self, window: usize) -> Self {
-        if let Visible::Rule { band, .. } = &mut self.visible {
-            *band = Some(Band { start: 0, window: Some(window), is_causal: false });
-        }
-        self
+    pub fn within(self, window: usize) -> Self {
+        Self { band: Some(Band { start: 0, window: Some(window), is_causal: false }), ..self }
     }
 
-    /// Hides all keys from queries `(B, Q)` that are padding. A mask that is a matrix stays as it is.
-    pub fn hide_padded_queries(mut self, is_token: &Arc<[bool]>) -> Self {
-        if let Visible::Rule { query_is_token, .. } = &mut self.visible {
-            *query_is_token = is_token.contains(&false).then(|| is_token.clone());
-        }
-        self
+    /// Hides all keys from queries `(B, Q)` that are padding.
+    pub fn hide_padded_queries(self, is_token: &Arc<[bool]>) -> Self {
+        Self { query_is_token: is_token.contains(&false).then(|| is_token.clone()), ..self }
     }
 
-    /// Hides the keys `(B, K)` that are padding. A mask that is a matrix stays as it is.
-    pub fn hide_padded_keys(mut self, is_token: &Arc<[bool]>) -> Self {
-        if let Visible::Rule { key_is_token, .. } = &mut self.visible {
-            *key_is_token = is_token.contains(&false).then(|| is_token.clone());
-        }
-        self
+    /// Hides the keys `(B, K)` that are padding.
+    pub fn hide_padded_keys(self, is_token: &Arc<[bool]>) -> Self {
+        Self { key_is_token: is_token.contains(&false).then(|| is_token.clone()), ..self }
     }
 
     pub fn batch(&self) -> usize {
@@ -94,24 +74,19 @@ impl MaskRule {
 
     /// `(K,)`: marks the keys that a query sees, among `keys`.
     pub fn fill(&self, sequence: usize, query: usize, keys: Range<usize>, visible: &mut [bool]) {
-        match &self.visible {
-            Visible::Matrix(_) => visible.copy_from_slice(&self.matrix_row(sequence, query)[keys]),
-            Visible::Rule { band, query_is_token, key_is_token } => {
-                if query_is_token.as_ref().is_some_and(|is_token| !is_token[sequence * self.queries + query]) {
-                    return visible.fill(false);
-                }
-                let seen = band.map_or(0..self.keys, |band| band.keys(query, self.keys));
-                let index = |key: usize| key.clamp(keys.start, keys.end) - keys.start;
-                let seen = index(seen.start)..index(seen.end);
-                visible.fill(false);
-                match key_is_token {
-                    Some(is_token) => {
-                        let is_token = &is_token[sequence * self.keys..][keys];
-                        visible[seen.clone()].copy_from_slice(&is_token[seen]);
-                    }
-                    None => visible[seen].fill(true),
-                }
+        if let Some(row) = self.matrix_row(sequence, query) {
+            return visible.copy_from_slice(&row[keys]);
+        }
+        let seen = self.band_of(sequence, query);
+        let index = |key: usize| key.clamp(keys.start, keys.end) - keys.start;
+        let seen = index(seen.start)..index(seen.end);
+        visible.fill(false);
+        match &self.key_is_token {
+            Some(is_token) => {
+                let is_token = &is_token[sequence * self.keys..][keys];
+                visible[seen.clone()].copy_from_slice(&is_token[seen]);
             }
+            None => visible[seen].fill(true),
         }
     }
 
@@ -122,49 +97,44 @@ impl MaskRule {
             let last = visible.iter().rposition(|is_visible| *is_visible);
             first.zip(last).map_or(0..0, |(first, last)| first..last + 1)
         };
-        match &self.visible {
-            Visible::Matrix(_) => (0..self.queries).map(|query| bounds(self.matrix_row(sequence, query))).collect(),
-            Visible::Rule { band, query_is_token, key_is_token } => {
-                let key_is_token = key_is_token.as_ref().map(|is_token| &is_token[sequence * self.keys..]);
-                let seen = |query: usize| {
-                    if query_is_token.as_ref().is_some_and(|is_token| !is_token[sequence * self.queries + query]) {
-                        return 0..0;
-                    }
-                    let seen = band.map_or(0..self.keys, |band| band.keys(query, self.keys));
-                    match key_is_token {
-                        Some(is_token) => {
-                            let tokens = bounds(&is_token[seen.clone()]);
-                            seen.start + tokens.start..seen.start + tokens.end
-                        }
-                        None => seen,
-                    }
-                };
-                (0..self.queries).map(seen).collect()
+        let seen = |query: usize| {
+            if let Some(row) = self.matrix_row(sequence, query) {
+                return bounds(row);
             }
-        }
+            let seen = self.band_of(sequence, query);
+            let Some(is_token) = &self.key_is_token else { return seen };
+            let tokens = bounds(&is_token[sequence * self.keys..][seen.clone()]);
+            seen.start + tokens.start..seen.start + tokens.end
+        };
+        (0..self.queries).map(seen).collect()
     }
 
     /// Whether a query sees all of the keys from the first to the last that it sees.
     pub fn sees_without_gaps(&self, sequence: usize, query: usize, seen: Range<usize>) -> bool {
-        match &self.visible {
-            Visible::Matrix(_) => !self.matrix_row(sequence, query)[seen].contains(&false),
-            Visible::Rule { key_is_token, .. } => {
-                let has_gap = |is_token: &Arc<[bool]>| is_token[sequence * self.keys..][seen].contains(&false);
-                !key_is_token.as_ref().is_some_and(has_gap)
-            }
-        }
+        let visible = match (self.matrix_row(sequence, query), &self.key_is_token) {
+            (Some(row), _) => row,
+            (None, Some(is_token)) => &is_token[sequence * self.keys..],
+            (None, None) => return true,
+        };
+        !visible[seen].contains(&false)
     }
 
-    fn matrix_row(&self, sequence: usize, query: usize) -> &[bool] {
-        match &self.visible {
-            Visible::Matrix(matrix) => &matrix[(sequence * self.queries + query) * self.keys..][..self.keys],
-            Visible::Rule { .. } => &[],
+    fn matrix_row(&self, sequence: usize, query: usize) -> Option<&[bool]> {
+        let matrix = self.matrix.as_ref()?;
+        Some(&matrix[(sequence * self.queries + query) * self.keys..][..self.keys])
+    }
+
+    /// The keys that a query sees if none of them is padding.
+    fn band_of(&self, sequence: usize, query: usize) -> Range<usize> {
+        if self.query_is_token.as_ref().is_some_and(|is_token| !is_token[sequence * self.queries + query]) {
+            return 0..0;
         }
+        self.band.map_or(0..self.keys, |band| band.keys(query, self.keys))
     }
 
     /// Whether each query sees each key: `(B, Q, K)`.
     pub fn to_matrix(&self) -> Arc<[bool]> {
-        if let Visible::Matrix(matrix) = &self.visible {
+        if let Some(matrix) = &self.matrix {
             return matrix.clone();
         }
         let mut matrix = vec![false; self.batch * self.queries * self.keys];

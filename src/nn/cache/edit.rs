@@ -16,9 +16,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     for KeyValueCache<B, MaxLen, A, E, D>
 {
     fn clone(&self) -> Self {
-        let Self { keys, values, len, num_dropped, window } = self;
-        let (keys, values) = (keys.clone(), values.clone());
-        Self { keys, values, len: *len, num_dropped: *num_dropped, window: *window }
+        Self { keys: self.keys.clone(), values: self.values.clone(), ..*self }
     }
 }
 

@@ -2,7 +2,7 @@ use super::{CacheCapacity, CachedHeads, edit::keep};
 use crate::backend::Backend;
 use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, Product, check_same_size};
 use crate::mask::{AttentionMask, CausalKind, CausalMask};
-use crate::ops::{OpError, Real, device_error, dim_error};
+use crate::ops::{OpError, Real, device_error, dim_error, range_error};
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
 use std::fmt;
@@ -280,7 +280,7 @@ pub(super) fn grow<B: MaybeSharded, Len: Dim, MaxLen: ConstDim, M: AnyDim, E: Re
 /// Checks that `next` positions from `start` on fit into `max`.
 pub(super) fn check_fits<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) -> Result<(), OpError> {
     if start + next.size() > max.size() {
-        return Err(OpError::Range { op: "cache", part: format!("{next:?}"), start, whole: format!("{max:?}") });
+        return Err(range_error("cache", &next, start, &max));
     }
     Ok(())
 }

@@ -112,15 +112,9 @@ impl<Dims, D, P: Packing> Packed<Dims, D, P> {
     }
 }
 
-impl<V: ConstDim, M: ConstDim, D, P: Packing> Packed<(V, M), D, P> {
-    /// Some rows, in the dtype in which the model computes.
-    fn rows<E: Real>(&self, rows: &[usize]) -> Vec<E> {
-        unpack(&self.packed, rows, M::SIZE)
-    }
-}
-
-/// Some rows of `columns` elements.
-fn unpack<E: Real, F: Format>(packed: &PackedWeight<F>, rows: &[usize], columns: usize) -> Vec<E> {
+/// Some rows, in the dtype in which the model computes.
+fn unpack<E: Real, F: Format>(packed: &PackedWeight<F>, rows: &[usize]) -> Vec<E> {
+    let columns = packed.columns();
     let mut row = vec![0.0; columns];
     let mut elements = Vec::with_capacity(rows.len() * columns);
     for &index in rows {
@@ -182,8 +176,8 @@ impl<P: Packing> Precision for P {
                 Ok(packed_linear_kernel(input, weight.packed.clone(), bias, OutDim::SIZE)?)
             });
         }
-        let widened =
-            weight.device.try_tensor_from_vec(weight.rows(&(0..OutDim::SIZE).collect::<Vec<_>>()), Default::default());
+        let rows = unpack(&weight.packed, &(0..OutDim::SIZE).collect::<Vec<_>>());
+        let widened = weight.device.try_tensor_from_vec(rows, Default::default());
         let widened: Tensor<(OutDim, InDim), E, D> = widened.map_err(device_error(OP))?;
         ops::linear(input, &widened, bias)
     }
@@ -194,7 +188,7 @@ impl<P: Packing> Precision for P {
         tape: T,
     ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
         let (batch, len) = ids.shape();
-        let rows = table.rows(ids.as_slice());
+        let rows = unpack(&table.packed, ids.as_slice());
         let x = table.device.try_tensor_from_vec(rows, (batch, len, M::default()));
         Ok(x.map_err(device_error("embed"))?.put_tape(tape))
     }

@@ -4,12 +4,9 @@
 //! gradient itself. With more ([`Split::AcrossUnits`]) each thread has rows of its own: it sums its products in a
 //! buffer, and at the end of this kernel's backward pass all buffers are added to the gradient.
 
-use crate::autograd::{
-    Buffer, Chunk, KernelGradients, KernelOutput, MACS_PER_READ, Operand, Partition, Split, with_backward,
-};
+use crate::autograd::{Buffer, Chunk, KernelOutput, MACS_PER_READ, Operand, Partition, Split, with_backward};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};
 use dfdx::tensor::CpuError;
-use std::mem;
 
 /// The most rows for which products of contiguous rows are faster than gemm, which first copies the weight into panels.
 pub(super) const MAX_FEW_ROWS: usize = 16;
@@ -25,14 +22,6 @@ pub struct Linear {
     split: Split,
     /// Transposed copy of the weight; made only for enough rows to be worth it.
     weight_t: Option<Buffer>,
-}
-
-/// A thread's part of the gradients of a linear layer.
-struct LinearGradient {
-    weight: Buffer,
-    bias: Option<Buffer>,
-    /// Whether `weight` is still unwritten. The first product overwrites it.
-    is_empty: bool,
 }
 
 impl Linear {
@@ -51,11 +40,6 @@ impl Linear {
         let weight_t = (rows >= min_rows_to_transpose.max(MAX_FEW_ROWS + 1))
             .then(|| transpose_copy(self.weight.elements(), self.out_features, self.in_features));
         Self { split, weight_t, ..self }
-    }
-
-    /// Frees the copy, which only the forward pass reads.
-    fn drop_transposed(self) -> Self {
-        Self { weight_t: None, ..self }
     }
 
     /// The multiply-adds of a row: one for each weight.
@@ -121,8 +105,7 @@ impl Linear {
             return multiply(y, x);
         }
         let partition = Partition::new(y.len() / columns.max(1), self.macs_per_row(), usize::MAX);
-        let chunks = partition.chunks().zip(partition.split_mut(y, columns));
-        partition.map_chunks(chunks, |(rows, y)| multiply(y, rows.slice(x, inner)));
+        partition.map_mut(y, columns, |rows, y| multiply(y, rows.slice(x, inner)));
     }
 
     /// Each thread computes columns of a product, a block at a time, and adds them to those of `output`.
@@ -171,31 +154,10 @@ impl Linear {
         let rows = x.len() / self.in_features.max(1);
         let x = Matrix::new(x, rows, self.in_features);
         let partition = self.partition_columns(self.out_features, rows * self.in_features, usize::MAX);
-        let chunks = partition.chunks().zip(partition.split_mut(d_weight, self.in_features));
-        partition.map_chunks(chunks, |(columns, d_weight)| {
+        partition.map_mut(d_weight, self.in_features, |columns, d_weight| {
             let dy = Matrix::strided(&dy[columns.start()..], rows, columns.len(), self.out_features);
             matmul(d_weight, dy.transposed(), x, accumulate);
         });
-    }
-
-    /// A part of the gradients that nothing was added to.
-    fn empty_part(&self) -> LinearGradient {
-        LinearGradient {
-            weight: Buffer::recycled(self.weight.len()),
-            bias: self.bias.as_ref().map(|bias| Buffer::zeros(bias.len())),
-            is_empty: true,
-        }
-    }
-
-    /// Adds the threads' parts to the gradients.
-    fn add_gradients(&self, gradients: &mut KernelGradients, parts: Vec<LinearGradient>) -> Result<(), CpuError> {
-        let (weights, biases): (Vec<_>, Vec<_>) =
-            parts.into_iter().filter(|part| !part.is_empty).map(|part| (part.weight, part.bias)).unzip();
-        for weight in weights {
-            self.weight.add_gradient(gradients, weight)?;
-        }
-        let Some(bias) = &self.bias else { return Ok(()) };
-        biases.into_iter().flatten().try_for_each(|part| bias.add_gradient(gradients, part))
     }
 }
 
@@ -210,10 +172,10 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
         Split::WithinUnits => Partition::whole(rows),
     };
     let mut y = input.alloc_output(rows * out_features)?;
-    let chunks = partition.chunks().zip(partition.split_mut(&mut y, out_features));
-    partition.map_chunks(chunks, |(rows, y)| linear.forward(y, rows.slice(input.elements(), in_features)));
+    partition.map_mut(&mut y, out_features, |rows, y| linear.forward(y, rows.slice(input.elements(), in_features)));
     let output = input.new_tensor(y)?;
-    let linear = linear.drop_transposed();
+    // Only the forward pass reads the copy.
+    let linear = Linear { weight_t: None, ..linear };
 
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(input.len());
@@ -229,18 +191,25 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
         }
         let chunks = partition.chunks().zip(partition.split_mut(&mut dx, in_features));
         let parts = partition.map_threads(chunks, |chunks| {
-            let mut part = linear.empty_part();
-            for (rows, dx) in chunks {
+            let mut d_weight = Buffer::recycled(linear.weight.len());
+            let mut d_bias = linear.bias.as_ref().map(|bias| Buffer::zeros(bias.len()));
+            for (i, (rows, dx)) in chunks.into_iter().enumerate() {
                 let (x, dy) = (rows.slice(input.elements(), in_features), rows.slice(&dy, out_features));
                 linear.backward_input(dx, dy);
-                linear.backward_weight(&mut part.weight, dy, x, !mem::take(&mut part.is_empty));
-                if let Some(d_bias) = &mut part.bias {
+                // The first product overwrites the buffer.
+                linear.backward_weight(&mut d_weight, dy, x, i > 0);
+                if let Some(d_bias) = &mut d_bias {
                     add_column_sums(d_bias, dy);
                 }
             }
-            part
+            (d_weight, d_bias)
         });
-        linear.add_gradients(gradients, parts)?;
+        for (d_weight, d_bias) in parts {
+            linear.weight.add_gradient(gradients, d_weight)?;
+            if let (Some(bias), Some(d_bias)) = (&linear.bias, d_bias) {
+                bias.add_gradient(gradients, d_bias)?;
+            }
+        }
         input.add_gradient(gradients, dx)
     }))
 }

@@ -20,12 +20,6 @@ struct RowStats {
     rstd: f32,
 }
 
-/// A thread's part of the gradients of a norm.
-struct NormGradient {
-    weight: Buffer,
-    bias: Option<Buffer>,
-}
-
 impl Norm {
     pub fn new(kind: NormKind, epsilon: f64, weight: Operand, bias: Option<Operand>) -> Self {
         Self { kind, epsilon: epsilon as f32, weight, bias }
@@ -65,7 +59,14 @@ impl Norm {
 
     /// `(N, M), (N, M) -> (N, M), (M,), (M,)`: overwrites the gradient of the input, and adds to those of the
     /// parameters.
-    fn backward(&self, dx: &mut [f32], gradient: &mut NormGradient, [dy, x]: [&[f32]; 2], stats: &[RowStats]) {
+    fn backward(
+        &self,
+        dx: &mut [f32],
+        d_weight: &mut [f32],
+        mut d_bias: Option<&mut [f32]>,
+        [dy, x]: [&[f32]; 2],
+        stats: &[RowStats],
+    ) {
         let (width, weight) = (self.width(), self.weight.elements());
         let inv_width = 1.0 / width as f32;
         let mut x_hat = Buffer::recycled(width);
@@ -86,22 +87,14 @@ impl Norm {
                 for (dx, x_hat) in dx.iter_mut().zip(x_hat.iter()) {
                     *dx = rstd * (*dx - mean_dx - mean_dx_x_hat * x_hat);
                 }
-                for (d_weight, dy, x_hat) in izip!(gradient.weight.iter_mut(), dy, x_hat.iter()) {
+                for (d_weight, dy, x_hat) in izip!(d_weight.iter_mut(), dy, x_hat.iter()) {
                     *d_weight += dy * x_hat;
                 }
-                if let Some(d_bias) = &mut gradient.bias {
+                if let Some(d_bias) = &mut d_bias {
                     add_row(d_bias, dy);
                 }
             }
         });
-    }
-
-    /// Zeros for a thread's part of the gradients.
-    fn zero_gradient(&self) -> NormGradient {
-        NormGradient {
-            weight: Buffer::zeros(self.weight.len()),
-            bias: self.bias.as_ref().map(|bias| Buffer::zeros(bias.len())),
-        }
     }
 }
 
@@ -118,15 +111,16 @@ pub fn norm_kernel(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError>
         let mut dx = Buffer::recycled(input.len());
         let chunks = izip!(partition.chunks(), partition.split_mut(&mut dx, width), &stats);
         let parts = partition.map_threads(chunks, |chunks| {
-            let mut gradient = norm.zero_gradient();
+            let mut d_weight = Buffer::zeros(norm.weight.len());
+            let mut d_bias = norm.bias.as_ref().map(|bias| Buffer::zeros(bias.len()));
             for (rows, dx, stats) in chunks {
                 let [dy, x] = [&dy, input.elements()].map(|all| rows.slice(all, width));
-                norm.backward(dx, &mut gradient, [dy, x], stats);
+                norm.backward(dx, &mut d_weight, d_bias.as_deref_mut(), [dy, x], stats);
             }
-            gradient
+            (d_weight, d_bias)
         });
-        for NormGradient { weight, bias: d_bias } in parts {
-            norm.weight.add_gradient(gradients, weight)?;
+        for (d_weight, d_bias) in parts {
+            norm.weight.add_gradient(gradients, d_weight)?;
             if let (Some(bias), Some(d_bias)) = (&norm.bias, d_bias) {
                 bias.add_gradient(gradients, d_bias)?;
             }

@@ -38,8 +38,7 @@ pub fn packed_linear_kernel<F: Format>(
 fn add_one_row<F: Format>(y: &mut [f32], x: &[f32], weight: &PackedWeight<F>) {
     let x = PackedWeight::<F>::pack_input(x);
     let partition = Partition::new(y.len(), MACS_PER_READ * weight.columns(), usize::MAX);
-    let chunks = partition.chunks().zip(partition.split_mut(y, 1));
-    partition.map_chunks(chunks, |(features, y)| weight.add_product(features.iter(), &x, y));
+    partition.map_mut(y, 1, |features, y| weight.add_product(features.iter(), &x, y));
 }
 
 /// `y += x Wᵀ` for several rows. Each thread widens panels of the weight, and multiplies them as a linear layer does.
@@ -66,12 +65,10 @@ fn backward_input<F: Format>(dx: &mut [f32], dy: &[f32], weight: &PackedWeight<F
     let in_features = weight.columns();
     let mut widened = Buffer::recycled(out_features * in_features);
     let partition = Partition::new(out_features, in_features, usize::MAX);
-    let chunks = partition.chunks().zip(partition.split_mut(&mut widened, in_features));
-    partition.map_chunks(chunks, |(features, panel)| weight.unpack(features.iter(), panel));
+    partition.map_mut(&mut widened, in_features, |features, panel| weight.unpack(features.iter(), panel));
     let widened = Matrix::new(&widened, out_features, in_features);
     let partition = Partition::new(dx.len() / in_features.max(1), out_features * in_features, usize::MAX);
-    let chunks = partition.chunks().zip(partition.split_mut(dx, in_features));
-    partition.map_chunks(chunks, |(rows, dx)| {
+    partition.map_mut(dx, in_features, |rows, dx| {
         let dy = Matrix::new(rows.slice(dy, out_features), rows.len(), out_features);
         matmul(dx, dy, widened, false);
     });

@@ -71,9 +71,7 @@ fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: Reduction) {
 
 /// `(Outer, Len, Inner) -> (Outer, Inner)`. Each thread has some of the columns.
 fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: Reduction) {
-    let partition = partition_rows(y.len(), axis.len, 0);
-    let chunks = partition.chunks().zip(partition.split_mut(y, 1));
-    partition.map_chunks(chunks, |(columns, mut y)| {
+    partition_rows(y.len(), axis.len, 0).map_mut(y, 1, |columns, mut y| {
         let first = if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 };
         // Only a long axis has results to join.
         let mut partial = Buffer::recycled(if axis.len > ELEMENTS_PER_PART { axis.inner } else { 0 });

@@ -19,9 +19,7 @@ pub fn transpose_copy(elements: &[f32], rows: usize, columns: usize) -> Buffer {
     const MACS_PER_COPY: usize = 8;
     let mut result = Buffer::recycled(elements.len());
     let transposed = Matrix::new(elements, rows, columns).transposed();
-    let partition = partition_rows(columns, rows, MACS_PER_COPY);
-    let chunks = partition.chunks().zip(partition.split_mut(&mut result, rows));
-    partition.map_chunks(chunks, |(chunk, result)| {
+    partition_rows(columns, rows, MACS_PER_COPY).map_mut(&mut result, rows, |chunk, result| {
         let mut result: Vec<_> = row_chunks_mut(result, rows).collect();
         transposed.row_range(chunk.iter()).copy_to_rows(&mut result);
     });
