@@ -25,13 +25,10 @@ pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
     /// The key of its gradient.
     fn id(&self) -> UniqueId;
     fn sizes(&self) -> Vec<usize>;
-    fn num_elements(&self) -> usize;
     /// The name of the type of its dimensions, with paths.
     fn dims_type_name(&self) -> &'static str;
     /// The elements in row-major order.
     fn to_vec(&self) -> Vec<E>;
-    /// Replaces all elements. They are in row-major order.
-    fn set_from_vec(&mut self, elements: Vec<E>) -> Result<(), D::Err>;
     /// The elements as one axis.
     fn flat(&self) -> Result<Tensor<(usize,), E, D>, D::Err>;
     /// The elements as one axis, with a tape that leads to this tensor.
@@ -43,21 +40,41 @@ pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
     /// The gradient in the order of the tensor's storage; zeros if there is none.
     fn stored_gradient<'a>(&self, gradients: &'a mut Gradients<E, D>)
     -> Result<&'a mut <D as Storage<E>>::Vec, D::Err>;
-    /// [`Backend::elements_mut`] and the gradient in the same order, if the elements of both are in memory.
-    fn elements_mut<'a>(
-        &'a mut self,
-        gradients: &'a mut Gradients<E, D>,
-    ) -> Result<Option<(&'a mut [E], &'a [E])>, D::Err>
+    /// [`Backend::elements_mut`].
+    fn elements_mut(&mut self) -> Option<&mut [E]>
     where
         D: Backend<E>;
     /// [`Backend::is_row_major`].
     fn is_row_major(&self) -> bool
     where
         D: Backend<E>;
-    /// [`Backend::put_gradient`].
-    fn put_gradient(&self, gradients: Gradients<E, D>, gradient: Vec<E>) -> Result<Gradients<E, D>, D::Err>
+}
+
+// What needs no type of the dimensions is compiled once.
+impl<E: Real, D: Device<E>> dyn AnyTensor<E, D> + '_ {
+    pub fn num_elements(&self) -> usize {
+        self.sizes().iter().product()
+    }
+
+    /// Replaces all elements. They are in row-major order.
+    pub fn set_from_vec(&mut self, elements: Vec<E>) -> Result<(), D::Err> {
+        let len = elements.len();
+        let flat = self.device().try_tensor_from_vec(elements, (len,))?;
+        self.set_from_flat(flat)
+    }
+
+    /// [`Backend::elements_mut`] and the gradient in the same order, if the elements of both are in memory.
+    pub fn elements_and_gradient<'a>(
+        &'a mut self,
+        gradients: &'a mut Gradients<E, D>,
+    ) -> Result<Option<(&'a mut [E], &'a [E])>, D::Err>
     where
-        D: Backend<E>;
+        D: Backend<E>,
+    {
+        let gradient = D::gradient_mut(self.stored_gradient(gradients)?);
+        let both = self.elements_mut().zip(gradient.map(|gradient| &**gradient));
+        Ok(both.filter(|(values, gradient)| values.len() == gradient.len()))
+    }
 }
 
 impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> {
@@ -73,21 +90,12 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
         self.shape().concrete().into()
     }
 
-    fn num_elements(&self) -> usize {
-        self.shape().num_elements()
-    }
-
     fn dims_type_name(&self) -> &'static str {
         type_name::<Dims>()
     }
 
     fn to_vec(&self) -> Vec<E> {
         elements_of(self)
-    }
-
-    fn set_from_vec(&mut self, elements: Vec<E>) -> Result<(), D::Err> {
-        *self = self.device().try_tensor_from_vec(elements, *self.shape())?;
-        Ok(())
     }
 
     fn flat(&self) -> Result<Tensor<(usize,), E, D>, D::Err> {
@@ -117,18 +125,11 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
         gradients.get_or_alloc_mut(self)
     }
 
-    fn elements_mut<'a>(
-        &'a mut self,
-        gradients: &'a mut Gradients<E, D>,
-    ) -> Result<Option<(&'a mut [E], &'a [E])>, D::Err>
+    fn elements_mut(&mut self) -> Option<&mut [E]>
     where
         D: Backend<E>,
     {
-        let gradient = gradients.get_or_alloc_mut(self)?;
-        let elements = D::elements_mut(self).zip(D::gradient_mut(gradient));
-        Ok(elements
-            .filter(|(values, gradient)| values.len() == gradient.len())
-            .map(|(values, gradient)| (values, &*gradient)))
+        D::elements_mut(self)
     }
 
     fn is_row_major(&self) -> bool
@@ -136,13 +137,6 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
         D: Backend<E>,
     {
         D::is_row_major(self)
-    }
-
-    fn put_gradient(&self, gradients: Gradients<E, D>, gradient: Vec<E>) -> Result<Gradients<E, D>, D::Err>
-    where
-        D: Backend<E>,
-    {
-        D::put_gradient(gradients, self, gradient)
     }
 }
 

@@ -1,10 +1,10 @@
 //! The device of this process's memory: it runs the kernels of the crate in `src/backend/cpu`.
 
-use super::{Backend, KernelError, KernelOutput, Operand, StridedOperand, Tape, put_gradient_by_backward_pass};
+use super::{Backend, KernelError, KernelOutput, Operand, StridedOperand, Tape};
 #[cfg(feature = "f16")]
 use dfdx::dtypes::{AMP, f16};
 use dfdx::shapes::Shape;
-use dfdx::tensor::{Cpu, CpuError, Gradients, Merge, Storage, Tensor};
+use dfdx::tensor::{Cpu, CpuError, Merge, Storage, Tensor};
 use typed_transformer_cpu::{AdamStep, SgdStep, elements, record_kernel, reshape, sum_of_squares_f32};
 
 /// The methods of a [`Backend`] whose elements lie in the memory of this process.
@@ -14,7 +14,7 @@ macro_rules! elements_in_memory {
             typed_transformer_cpu::elements_mut(tensor)
         }
 
-        fn gradient_mut(gradient: &mut <Self as Storage<$E>>::Vec) -> Option<&mut [$E]> {
+        fn gradient_mut(gradient: &mut <Self as Storage<$E>>::Vec) -> Option<&mut Vec<$E>> {
             Some(gradient)
         }
     };
@@ -83,18 +83,5 @@ impl Backend<f32> for Cpu {
 
     fn is_row_major<S: Shape>(parameter: &Tensor<S, f32, Cpu>) -> bool {
         elements(parameter).is_some()
-    }
-
-    fn put_gradient<S: Shape>(
-        mut gradients: Gradients<f32, Cpu>,
-        parameter: &Tensor<S, f32, Cpu>,
-        gradient: Vec<f32>,
-    ) -> Result<Gradients<f32, Cpu>, CpuError> {
-        if elements(parameter).is_none() {
-            // A gradient has the order of its tensor's storage.
-            return put_gradient_by_backward_pass(gradients, parameter, gradient);
-        }
-        **gradients.get_or_alloc_mut(parameter)? = gradient;
-        Ok(gradients)
     }
 }

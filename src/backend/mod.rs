@@ -8,12 +8,10 @@
 
 mod assign_positions;
 mod cpu;
-mod put_gradient;
 #[cfg(test)]
 mod typed_overhead;
 mod weight;
 
-pub(crate) use put_gradient::{add_gradient_by_backward_pass, put_gradient_by_backward_pass};
 pub use typed_transformer_cpu::Tape;
 pub(crate) use typed_transformer_cpu::{
     ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, AttentionDropout, BackwardError, Bf16Format,
@@ -34,7 +32,7 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::shapes::{HasShape, Rank0, Shape};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
-use dfdx::tensor::{Cache, Gradients, Merge, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
+use dfdx::tensor::{Cache, Merge, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
 use dfdx::tensor_ops::{Device, ReshapeTo, SumTo, TryAdd, TryMul, TrySub};
 
 /// A device that runs modules. By default it has no kernels.
@@ -129,7 +127,7 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
     }
 
     /// Like [`elements_mut`](Self::elements_mut), of a gradient in the order of its tensor.
-    fn gradient_mut(_: &mut <Self as Storage<E>>::Vec) -> Option<&mut [E]> {
+    fn gradient_mut(_: &mut <Self as Storage<E>>::Vec) -> Option<&mut Vec<E>> {
         None
     }
 
@@ -174,15 +172,6 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
     fn is_row_major<S: Shape>(_parameter: &Tensor<S, E, Self>) -> bool {
         false
     }
-
-    /// Sets the gradient of a parameter that has none yet.
-    fn put_gradient<S: Shape>(
-        gradients: Gradients<E, Self>,
-        parameter: &Tensor<S, E, Self>,
-        gradient: Vec<E>,
-    ) -> Result<Gradients<E, Self>, Self::Err> {
-        put_gradient_by_backward_pass(gradients, parameter, gradient)
-    }
 }
 
 /// A sum on a device.
@@ -196,11 +185,14 @@ pub enum SumOnDevice<E: Real, D: Backend<E>> {
 /// The elements of a tensor in row-major order. dfdx's `as_vec` reads them one by one, in ten times the time of a copy,
 /// and panics on a tensor without elements, such as the rows of a rank that has none.
 pub(crate) fn elements_of<Dims: Shape, E: Dtype, D: Device<E>>(tensor: &Tensor<Dims, E, D>) -> Vec<E> {
+    elements_of_unnamed(unnamed(tensor.clone()))
+}
+
+fn elements_of_unnamed<Sizes: Shape, E: Dtype, D: Device<E>>(tensor: Tensor<Sizes, E, D>) -> Vec<E> {
     let mut elements = vec![E::default(); tensor.shape().num_elements()];
     if elements.is_empty() {
         return elements;
     }
-    let tensor = unnamed(tensor.clone());
     // A tensor in another order is copied first, for which there may be no memory.
     match tensor.clone().try_reshape_like(&(elements.len(),)) {
         Ok(flat) => flat.copy_into(&mut elements),

@@ -1,5 +1,5 @@
-use super::GradientsOf;
-use crate::backend::{Backend, add_gradient_by_backward_pass};
+use super::{GradientsOf, put_gradient::add_gradient};
+use crate::backend::Backend;
 use crate::model_tensors::visit_tensors;
 use crate::ops::{OpError, Real, device_error};
 use dfdx::nn::TensorCollection;
@@ -88,7 +88,7 @@ where
                 accumulated.used.insert(visited.tensor.id());
             }
             let sum = mem::replace(&mut accumulated.gradients, Gradients::leaky());
-            accumulated.gradients = add_gradient_by_backward_pass(visited.tensor.flat_with_tape(sum)?, gradient)?;
+            accumulated.gradients = add_gradient(visited.tensor.flat_with_tape(sum)?, gradient)?;
         }
         Ok(())
     })

@@ -33,6 +33,7 @@ mod parallel;
 mod parameter_mut;
 mod parameters;
 mod parts;
+mod put_gradient;
 mod recording;
 mod schedule;
 mod sgd;

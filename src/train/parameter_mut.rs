@@ -102,7 +102,7 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     ) -> Result<bool, OpError> {
         // Multiplying by 1 changes nothing.
         let factor = self.gradient_factor.unwrap_or_else(E::one);
-        let elements = self.tensor.elements_mut(self.gradients).map_err(device_error(OP))?;
+        let elements = self.tensor.elements_and_gradient(self.gradients).map_err(device_error(OP))?;
         let Some((values, gradient)) = elements else {
             return Ok(false);
         };

@@ -1,9 +1,10 @@
 //! The sum of the ranks' gradients.
 
 use super::buckets::Buckets;
-use crate::backend::Backend;
-use crate::model_tensors::{AnyTensor, visit_tensors};
+use crate::backend::{Backend, elements_of};
+use crate::model_tensors::visit_tensors;
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver};
+use crate::train::put_gradient::put_gradient;
 use crate::train::{GradientsOf, Recording};
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::Rank0;
@@ -106,7 +107,7 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
             && let Some(sum) = sums.next()
         {
             let others = mem::replace(&mut gradients.gradients, Gradients::leaky());
-            gradients.gradients = visited.tensor.put_gradient(others, sum)?;
+            gradients.gradients = put_gradient(visited.tensor, others, sum)?;
         }
         Ok(())
     })
@@ -164,7 +165,7 @@ where
             let gradient = D::gradient_mut(visited.tensor.stored_gradient(&mut gradients)?);
             taken.push(match gradient.filter(|_| visited.tensor.is_row_major()) {
                 Some(gradient) => gradient.to_vec(),
-                None => AnyTensor::to_vec(&visited.tensor.flat_gradient(&mut gradients)?),
+                None => elements_of(&visited.tensor.flat_gradient(&mut gradients)?),
             });
         }
         Ok(())
