@@ -44,7 +44,8 @@ pub fn run_on_ranks(run: impl FnOnce(&Ranks<World>) -> Result<(), BoxError>) -> 
 fn ensure_same_program(ranks: &Ranks<World>) -> Result<(), BoxError> {
     // The checksum reads the whole program.
     if ranks.size() > 1 {
-        ranks.ensure_same(program_and_options()?)?;
+        let settings = ranks.fail_together(program_and_options())?;
+        ranks.ensure_same(settings)?;
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ pub struct Cli {
     #[cfg(feature = "tokenizers")]
     #[arg(long, value_enum, default_value_t, requires = "from")]
     pub model: Gpt2Size,
-    /// Steps between estimates of training and validation loss; 0 for none
+    /// Steps between estimates of training and validation loss; 0 for the one after the last step alone
     #[arg(long, value_name = "STEPS", default_value_t = 200, value_parser = count)]
     pub interval: usize,
     /// Device to run on; cuda needs a build with --features cuda

@@ -52,10 +52,11 @@ where
     let sampler = cli.sampler()?;
     #[cfg(feature = "plot")]
     let mut report = on_first(ranks, || cli.files.report("GPT-2 on a text"))?.flatten();
-    let tokenizer = Tokenizer::<Config::VocabSize>::from_file(folder.join("tokenizer.json"))?;
+    let tokenizer = Tokenizer::<Config::VocabSize>::from_file(folder.join("tokenizer.json"));
+    let tokenizer = ranks.fail_together(tokenizer.map_err(BoxError::from))?;
     let prompt = cli.prompt.as_deref().filter(|text| !text.is_empty()).unwrap_or("\n");
     let tokens = tokenizer.encode(prompt).map_err(|error| format!("--prompt: {error}"))?;
-    let ends = eos_token_ids(folder)?;
+    let ends = ranks.fail_together(eos_token_ids(folder).map_err(BoxError::from))?;
     let (mut trained, mut evaluated): (Outcome, Outcome) = (Ok(()), Ok(()));
     let model: Gpt2<Config, f32, D>;
     match &cli.load {

@@ -115,7 +115,7 @@ macro_rules! dims {
         impl $crate::dims::ConstDim for $name {}
         impl $crate::dims::StaticSize for $name {
             type Nat = $crate::__nat!($name::SIZE);
-            type Factors<Rest> = ($name, Rest);
+            type Factors<Rest> = (Self, Rest);
         }
         $crate::__count_by_size!([] $name);
         #[diagnostic::do_not_recommend]
@@ -204,8 +204,8 @@ macro_rules! dims {
     (@run_time $name:ident) => {
         impl $crate::dims::CountFactor for $name {
             type Static = $crate::__private::U1;
-            type Dynamic<Rest> = ($name, Rest);
-            type Factors<Rest> = ($name, Rest);
+            type Dynamic<Rest> = (Self, Rest);
+            type Factors<Rest> = (Self, Rest);
         }
     };
 

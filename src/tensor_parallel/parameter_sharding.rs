@@ -14,8 +14,6 @@ pub(super) struct ParameterSharding {
     pub sizes: Vec<usize>,
     /// The name and size of each dimension in the whole model.
     pub dims: Vec<String>,
-    /// Whether optimizers update it.
-    pub is_trained: bool,
     /// The parts; `None` if every rank has the whole parameter.
     parts: Option<Parts>,
 }
@@ -29,13 +27,7 @@ pub(super) fn parameter_shardings<Model: Sharded<Axis, E, D>, E: Element, D: Dev
         // The sharded axis is the one whose size differs from that in the whole model.
         let index = whole.sizes.iter().zip(&part.sizes).position(|(whole, part)| whole != part);
         let parts = index.map(|index| Parts::of(&whole.sizes, index, whole.sizes[index] / part.sizes[index].max(1)));
-        ParameterSharding {
-            path: whole.path,
-            sizes: whole.sizes,
-            dims: whole.dims,
-            is_trained: whole.is_trained,
-            parts,
-        }
+        ParameterSharding { path: whole.path, sizes: whole.sizes, dims: whole.dims, parts }
     });
     parameters.collect()
 }

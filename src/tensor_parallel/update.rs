@@ -4,6 +4,7 @@ use crate::internal::Internal;
 use crate::ops::OpError;
 use crate::ranks::{Element, RankAxis, Ranks, ReducedOver, Replicated};
 use crate::train::{GradientsOf, Optimizer, update_by_norm};
+use std::collections::HashSet;
 
 /// [`update`](crate::train::update) of a sharded model: each rank updates its part, by the norm of the
 /// gradients of the whole model.
@@ -90,13 +91,13 @@ fn update_part<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axis: Rank
     clip_norm: f64,
     ranks: &Ranks<Axis>,
 ) -> Result<f64, OpError> {
-    let shardings = parameter_shardings::<Model, E, D, Axis>();
+    let shardings = parameter_shardings::<Model, E, D, Axis>().into_iter();
+    let sharded_paths: HashSet<String> = shardings.filter(|p| p.is_sharded()).map(|p| p.path).collect();
     update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| {
-        let trained = shardings.iter().filter(|parameter| parameter.is_trained);
         // The shards' squares are summed over the ranks. Every rank has the replicated parameters, so these count once.
         let [mut sharded, mut replicated] = [0.0, 0.0];
-        for (parameter, square) in trained.zip(squares) {
-            *(if parameter.is_sharded() { &mut sharded } else { &mut replicated }) += square.sum;
+        for square in squares {
+            *(if sharded_paths.contains(&square.path) { &mut sharded } else { &mut replicated }) += square.sum;
         }
         let mut sums = [sharded];
         ranks.all_reduce(&mut sums).map_err(|source| OpError::Ranks { op: "update", source })?;

@@ -27,7 +27,7 @@ pub enum TrainError {
     /// All steps are made.
     #[error("the training ends after step {steps}")]
     Finished { steps: usize },
-    /// The device failed.
+    /// The backward pass or the update failed.
     #[error(transparent)]
     Op(OpError),
     /// Other ranks failed, or could not be reached.

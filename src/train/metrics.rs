@@ -3,6 +3,7 @@ mod earlier;
 use super::tensor_board::EventFile;
 use crate::weights::atomic::with_suffix;
 use earlier::{Earlier, MAX_LINE_LEN_BYTES, STEP, earlier_lines};
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -156,7 +157,8 @@ impl Metrics {
     /// NaN and infinity become `null`, because JSON has no other form for them.
     ///
     /// # Errors
-    /// If the file cannot be written, if a value is named `step`, or if the line is longer than 1 MiB.
+    /// If the file cannot be written; if a value is named `step`, two values have one name, or the line is longer than 1
+    /// MiB: then it is not written; if the file of TensorBoard cannot be written: then the lines go on without it.
     pub fn write(&mut self, steps_made: usize, values: &[(&str, f64)]) -> io::Result<()> {
         let logged = std::mem::take(&mut self.logged);
         let values = values.iter().copied().chain(logged.iter().map(|(name, value)| (&**name, *value)));
@@ -169,16 +171,23 @@ impl Metrics {
         if values.clone().any(|(name, _)| name == STEP) {
             return Err(invalid_data("a value is named `step`, as the number of the step is".into()));
         }
+        let mut names = HashSet::new();
+        if let Some((name, _)) = values.clone().find(|(name, _)| !names.insert(*name)) {
+            return Err(invalid_data(format!("two values of step {steps_made} are named `{name}`")));
+        }
         let (found, max) = (line.len() as u64, MAX_LINE_LEN_BYTES);
         if found > max {
             return Err(invalid_data(format!("its line would have {found} bytes, but {max} are the maximum")));
         }
         self.remove_later_lines()?;
         self.file.write_all(line.as_bytes())?;
-        match &mut self.events {
-            Some(events) => events.write(steps_made, values),
-            None => Ok(()),
+        if let Some(events) = &mut self.events
+            && let Err(error) = events.write(steps_made, values)
+        {
+            self.events = None;
+            return Err(io::Error::new(error.kind(), format!("its events for TensorBoard: {error}")));
         }
+        Ok(())
     }
 }
 
@@ -197,8 +206,8 @@ fn open_locked(path: &Path) -> io::Result<File> {
     }
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(io::Error::new(ErrorKind::ResourceBusy, "another training run writes it")),
-        Err(TryLockError::Error(error)) if error.kind() != ErrorKind::Unsupported => Err(error),
-        _ => Ok(file),
+        // A file system may have no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 

@@ -76,9 +76,9 @@ pub struct Trainer<O, S> {
     pub schedule: S,
     /// The maximum global norm of the gradients, above 0; initially infinite.
     pub clip_norm: f64,
-    /// The file to which each step writes a line, if any. `None` after a line could not be written.
+    /// The file to which each step writes a line, if any. `None` after it could not be written.
     pub metrics: Option<Metrics>,
-    /// The number of checkpoints kept besides the best, at least 1; initially 2.
+    /// The number of checkpoints kept besides the best, from 1 to 100; initially 2.
     pub max_to_keep: usize,
     /// Whether checkpoints may replace other files, or those of another training run; initially false.
     pub overwrite: bool,
@@ -204,8 +204,10 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// # Errors
     /// The step is not made after these errors: [`TrainError::Finished`] if all steps are; [`TrainError::Loss`] and
     /// [`TrainError::Gradient`] if the loss or the gradients are not finite; [`TrainError::Op`] if a hyperparameter is out
-    /// of its range; and before the first step of a run [`TrainError::Save`] if the disk has no room for the checkpoints.
-    /// [`TrainError::Op`] if the device fails: then a part of the parameters may be updated.
+    /// of its range, if a parameter that may not be unused has no gradient, if the gradients are those of another
+    /// model, or if a parameter is divided among ranks; and before the first step of a run [`TrainError::Save`] if the
+    /// disk has no room for the checkpoints. [`TrainError::Op`] if a parameter has other sizes than in the step before,
+    /// or if the device fails: then a part of the parameters may be updated.
     pub fn update<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         model: &mut Model,

@@ -40,11 +40,11 @@ impl FileLock {
                 Err(TryLockError::WouldBlock) => {
                     return Err(SaveError::Locked { path: name.into(), process: holder(file) });
                 }
-                Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
+                // The file system has no locks.
+                Err(TryLockError::Error(_)) => {
                     ensure_lock(&mut file).map_err(cannot_write)?;
                     return Ok(Self { path, file: None });
                 }
-                Err(TryLockError::Error(error)) => return Err(cannot_write(error)),
             }
             // The holder before may have removed the file after it was opened here.
             if !is_at(&file, &path) {

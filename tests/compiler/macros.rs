@@ -1,5 +1,6 @@
 //! The macros, used as a user of the crate uses them.
 
+use typed_transformer::dims::StaticSize;
 use typed_transformer::nn::{Linear, Module, init};
 use typed_transformer::prelude::*;
 
@@ -70,6 +71,13 @@ fn a_module_of_known_dimensions_runs() {
     let x: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = device.zeros();
     let y: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = Net::build(&device).forward(x).unwrap();
     assert_eq!(y.as_vec().len(), 8);
+}
+
+/// `dims!` has a type parameter of this name.
+#[test]
+fn a_dimension_named_rest_is_a_factor() {
+    dims! { pub Rest = 3; }
+    let (Rest, ()): <Rest as StaticSize>::Factors<()> = (Rest, ());
 }
 
 #[test]

@@ -478,6 +478,22 @@ fn an_unwritable_metrics_file_is_named_in_the_error() {
 }
 
 #[test]
+fn a_line_of_metrics_that_is_refused_costs_no_other() {
+    let mut trainer = trainer(Adam::default(), RATE);
+    let mut model: Model = train_until(&mut trainer, 1);
+    let folder = temp_dir();
+    let path = folder.path().join("metrics");
+    trainer.metrics = Some(Metrics::open(&path, 1).unwrap());
+    trainer.metrics.as_mut().unwrap().log("loss", 1.0);
+    step(&mut trainer, &mut model).unwrap();
+    step(&mut trainer, &mut model).unwrap();
+    let lines = fs::read_to_string(&path).unwrap();
+    assert!(lines.starts_with("{\"step\":3,") && lines.lines().count() == 1, "{lines}");
+    let error = trainer.finish().unwrap_err().to_string();
+    assert!(error.ends_with("two values of step 2 are named `loss`"), "{error}");
+}
+
+#[test]
 fn a_step_report_has_progress_and_throughput() {
     let mut trainer = Trainer::new(Sgd::default(), RATE, 10, SEED);
     let mut model: Model = train_until(&mut trainer, 3);

@@ -366,6 +366,10 @@ fn a_line_that_could_not_be_read_again_is_not_written() {
     metrics.log(&"x".repeat(1 << 20), 3.0);
     let error = metrics.write(1, &[("loss", 1.0)]).unwrap_err();
     assert_eq!(error.to_string(), "its line would have 1048605 bytes, but 1048576 are the maximum");
+    // Readers of JSON keep one of two values.
+    metrics.log("loss", 3.0);
+    let error = metrics.write(1, &[("loss", 1.0)]).unwrap_err();
+    assert_eq!(error.to_string(), "two values of step 1 are named `loss`");
     metrics.write(1, &[("loss", 1.0)]).unwrap();
     drop(metrics);
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"step\":1,\"loss\":1.0}\n");

@@ -86,6 +86,7 @@ fn a_training_goes_on_from_an_earlier_checkpoint_whatever_its_name() {
     fs::rename(saved(&folder, 3, 2), &path).unwrap();
     fs::rename(at(b"ck.previous-1"), at(b"run\xff.previous-1")).unwrap();
     assert_eq!(checkpoint_of(at(b"run\xff.previous-1")), path);
+    assert_eq!(checkpoint_of("run.previous-+1"), std::path::Path::new("run.previous-+1"));
     fs::write(&path, "damaged").unwrap();
     let mut trainer = trainer();
     let mut model: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();

@@ -5,8 +5,8 @@ use typed_transformer::nn::Linear;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::Ranks;
-use typed_transformer::tensor_parallel::{Distributed, OnRanks, update_sharded_replicated};
-use typed_transformer::train::{Adam, AdamW, Optimizer, ShardedState, update};
+use typed_transformer::tensor_parallel::{Distributed, OnRanks, update_sharded, update_sharded_replicated};
+use typed_transformer::train::{Adam, AdamW, GroupRates, Optimizer, Parameter, Sgd, ShardedState, update};
 
 ranks! { World; Data; Tp = 2; }
 dims! { VocabSize = 7; EmbedDim = 4; NumHeads = 2; HeadDim = 2; HiddenDim = 6; NumLayers = 1; MaxLen = 5; Batch; SeqLen <= MaxLen; }
@@ -88,9 +88,35 @@ fn a_rank_has_its_part_of_the_state_and_gathers_the_whole() {
     });
 }
 
+/// The part of a model that one of two ranks has.
+type Part = DecoderOnly<OnRanks<Small, Tp>, f32, Cpu>;
+
+#[test]
+fn the_norm_without_frozen_parameters_is_that_of_one_rank() {
+    // The first frozen parameter stands before parameters that are sharded and others that are not.
+    let rate_factor = |parameter: &Parameter| match &*parameter.path {
+        "embedder.token_embedder.weight" | "decoder.layers.0.feed_forward.hidden.weight" => 0.0,
+        _ => 1.0,
+    };
+    let (inputs, labels) = input(0).1.teacher_forcing(START);
+    let mut whole = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::seed_from_u64(2));
+    let start = whole.clone();
+    let loss = cross_entropy(whole.forward(&inputs, whole.recording()).unwrap(), &labels, Reduction::MeanAll).unwrap();
+    let mut optimizer = GroupRates::new(Sgd::default(), rate_factor);
+    let norm = update(&mut whole, loss.backward().unwrap(), &mut optimizer, 0.1, 0.1).unwrap();
+    let norms = Ranks::<Tp>::in_threads(2, |ranks| {
+        let mut model = Distributed::<Part, Tp>::from_whole(&start, &Cpu::default(), ranks).unwrap();
+        let logits = model.forward(&inputs, model.recording()).unwrap();
+        let gradients = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().backward().unwrap();
+        let mut optimizer = GroupRates::new(Sgd::default(), rate_factor);
+        update_sharded(&mut model, gradients, &mut optimizer, 0.1, 0.1, ranks).unwrap()
+    });
+    assert_eq!(norms[0], norms[1]);
+    assert!((norms[0] - norm).abs() < 1e-5 * norm, "{} and not {norm}", norms[0]);
+}
+
 #[test]
 fn tensor_and_data_parallel_together_are_one_rank() {
-    type Part = DecoderOnly<OnRanks<Small, Tp>, f32, Cpu>;
     let (_, ids) = input(0);
     let mut whole = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::seed_from_u64(2));
     let mut adam = Adam::default();

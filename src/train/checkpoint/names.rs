@@ -27,7 +27,6 @@ pub(super) const MAX_PREVIOUS: usize = 100;
 pub fn checkpoint_of(path: impl AsRef<Path>) -> PathBuf {
     let path = path.as_ref();
     let base = path.with_extension("");
-    let is_number = |text: &str| text.parse::<usize>().is_ok();
     match suffix(&base, path) {
         Some(suffix) if suffix == BEST || suffix.strip_prefix(PREVIOUS).is_some_and(is_number) => base,
         _ => path.to_path_buf(),
@@ -94,10 +93,13 @@ pub fn ensure_not_of_checkpoint(path: impl AsRef<Path>, checkpoint: impl AsRef<P
     }
 }
 
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Whether the file `PATH{text}` belongs to the checkpoint `PATH`: `.best`, `.previous-1`, `.lock`, `.damaged`,
 /// `.best.damaged-2`, `.7.partial` and `.best.7.partial` do.
 fn is_suffix(text: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     // Each kept file can have a partial one.
     let whole = text.strip_suffix(".partial").and_then(|text| text.rsplit_once('.'));
     match whole {

@@ -118,13 +118,19 @@ impl<O, S> Trainer<O, S> {
         self.use_metrics(|metrics| metrics.write(report.steps_made, &values));
     }
 
-    /// Runs `action` on the metrics. After a failure, no more metrics are written.
+    /// Runs `action` on the metrics. After a failure of their file, no more are written.
     pub(super) fn use_metrics(&mut self, action: impl FnOnce(&mut Metrics) -> io::Result<()>) {
         if let Some(metrics) = &mut self.metrics
             && let Err(source) = action(metrics)
         {
-            self.failures.push(TrainError::Metrics { path: metrics.path().into(), source });
-            self.metrics = None;
+            // A line that is refused, and the events for TensorBoard, cost no other line. The first of them is told.
+            let (path, costs_others) = (metrics.path().into(), source.raw_os_error().is_some());
+            if costs_others || !self.failures.iter().any(|failure| matches!(failure, TrainError::Metrics { .. })) {
+                self.failures.push(TrainError::Metrics { path, source });
+            }
+            if costs_others {
+                self.metrics = None;
+            }
         }
     }
 }

@@ -104,9 +104,9 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// optimizer's state.
     ///
     /// # Errors
-    /// [`RanksError::Setting`], on all ranks, if the settings of one are not those of rank 0: optimizer, schedule, clip
-    /// norm, seed, number of steps, and what [`require_same`](Self::require_same) has; [`RanksError`] if the ranks
-    /// cannot reach each other.
+    /// [`RanksError::Setting`], on all ranks, if the settings of one are not those of rank 0: model, optimizer,
+    /// schedule, clip norm, seed, number of steps, and what [`require_same`](Self::require_same) has; [`RanksError`] if
+    /// the ranks cannot reach each other.
     pub fn replicate<Model, E, D, W>(&mut self, ranks: &Ranks<W>, device: &D) -> Result<(), RanksError>
     where
         O: Optimizer<Model, E, D>,
