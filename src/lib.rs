@@ -114,13 +114,16 @@
 //!
 //! # Errors
 //!
-//! A mistake that types can express does not compile. Every other mistake is an error value that names the dimension,
-//! the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`], [`ops::OpError`],
-//! [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`], [`train::TrainError`],
-//! [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` returns a `Result` with this
-//! value. All of them return [`ops::OpError::Device`] if the device fails, for example if the memory of a GPU is full,
-//! and [`ops::OpError::Dim`] if two sizes of a run-time dimension differ; the sections *Errors* have the other reasons.
-//! On a CPU, Rust's allocator ends the process if it gets no memory; [`ops::full`] and [`ops::zeros`] ask before.
+//! A mistake that types can express does not compile. Every other mistake is an error value that names what is wrong,
+//! such as the dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
+//! [`tokens::TokenizerError`], [`tokens::ChatTemplateError`], [`ops::OpError`], [`weights::LoadError`],
+//! [`weights::NameMapError`], [`weights::SaveError`], [`train::TrainError`], [`train::ResumeError`],
+//! [`ranks::RanksError`], [`tensor_parallel::DistributedError`], [`generate::SamplingError`], [`plot::PlotError`].
+//!
+//! Every operation and every `forward` returns a `Result` with [`ops::OpError`]: [`Device`](ops::OpError::Device) if
+//! the device fails, for example if the memory of a GPU is full, and [`Dim`](ops::OpError::Dim) if two sizes of a
+//! run-time dimension differ; the sections *Errors* have the other reasons. On a CPU, Rust's allocator ends the process
+//! if it gets no memory; [`ops::full`] and [`ops::zeros`] ask before.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -155,8 +158,9 @@ pub use ops::{einsum::einsum, rearrange::rearrange};
 /// The version of `rand` whose traits [`Step::rng`](train::Step::rng), the devices and the initializations use.
 pub use rand;
 
-/// The imports of a model file. `Tape`, `add` and `mul` are not those of dfdx's prelude: a file that imports both
-/// preludes and writes such a name says which it means, as by `use typed_transformer::prelude::Tape`.
+/// The imports of a model file. `Tape`, `Dim`, `ConstDim`, `Linear`, `add` and `mul` are not those of dfdx's prelude: a
+/// file that imports both preludes and writes such a name says which it means, as by
+/// `use typed_transformer::prelude::Tape`.
 ///
 /// ```
 /// #[allow(unused_imports)]

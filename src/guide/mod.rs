@@ -23,6 +23,7 @@ pub mod porting {}
 
 // It quotes parts of signatures, which do not parse by themselves.
 #[allow(rustdoc::invalid_rust_codeblocks)]
+#[doc = include_str!("links.md")]
 #[doc = include_str!("../../docs/annotated.md")]
 pub mod annotated {}
 

@@ -18,10 +18,10 @@
 //! | [`vit`] | [`Vit`](vit::Vit) | encoder of images: patches, norms before, biases, a pooler |
 //! | [`clip`] | [`Clip`](clip::Clip) | encoders of texts and of images into one space, a contrastive loss |
 //!
-//! Each file has the whole computation of its model, made of [`#[module]`](macro@crate::module) and
-//! [`ops`](crate::ops). [`Pretrained::NAMES`](crate::weights::Pretrained::NAMES) maps its parameters to the names in
-//! HuggingFace's files, and [`published`] has the sizes that are published. A configuration is a type with a line for each
-//! dimension:
+//! Each file, with the folder beside it, has the computation of its model, made of [`#[module]`](macro@crate::module)
+//! and [`ops`](crate::ops); some take layers of GPT-2 or Llama.
+//! [`Pretrained::NAMES`](crate::weights::Pretrained::NAMES) maps its parameters to the names in HuggingFace's files,
+//! and [`published`] has the sizes that are published. A configuration is a type with a line for each dimension:
 //!
 //! ```
 //! use typed_transformer::{models::llama::{Llama, LlamaConfig}, nn::{Autoregressive, Module}, ops::Rotary, prelude::*};

@@ -27,7 +27,7 @@ pub enum LoadError {
     /// A file is not the index of a model in several files, or these files differ from it.
     #[error("{} is not the index of a model: {}", path.display(), escape(message))]
     Index { path: PathBuf, message: String },
-    /// A configuration is not JSON text.
+    /// A configuration is no object of JSON, or has a token that is none of the vocabulary.
     #[error("{} is not a configuration: {}", path.display(), escape(message))]
     ConfigFormat { path: PathBuf, message: String },
     /// A configuration is not the one that the model's type requires.

@@ -49,8 +49,9 @@ where
 /// # Errors
 /// Those of [`load`], wrapped in [`LoadError::Mapped`] if they concern a parameter, and
 /// [`LoadError::Unmapped`] for a parameter without a rule. A tensor of the file that is not read, or not in
-/// all its parts, is [`LoadError::Unexpected`] unless the map ignores it. [`LoadError::NoWeights`] if a folder has no
-/// such file, and [`LoadError::Index`] if files and index differ.
+/// all its parts, is [`LoadError::Unexpected`] unless the map ignores it. [`LoadError::OtherCopy`] if a tensor that the
+/// map calls a copy differs from its original. [`LoadError::NoWeights`] if a folder has no such file, and
+/// [`LoadError::Index`] if files and index differ.
 ///
 /// ```
 /// use safetensors::{Dtype, serialize, tensor::TensorView};

@@ -61,8 +61,9 @@ pub trait Pretrained: Module {
 /// memory is bounded by the model and its largest tensor.
 ///
 /// # Errors
-/// [`LoadError::Config`] with all fields of the configuration that differ; [`LoadError::Read`] if `folder` is a file;
-/// otherwise the errors of [`load_mapped`](super::load_mapped).
+/// [`LoadError::Config`] with all fields of the configuration that differ; [`LoadError::ConfigFormat`] if `config.json`
+/// is no object of JSON; [`LoadError::Names`] if the model's names are no map; [`LoadError::Read`] if `folder` is a
+/// file; otherwise the errors of [`load_mapped`](super::load_mapped).
 ///
 /// ```
 /// use typed_transformer::{models::published::tiny_gpt2, prelude::*, weights::{LoadError, load_pretrained}};

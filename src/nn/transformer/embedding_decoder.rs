@@ -78,8 +78,8 @@ impl<
     /// token counts as padding.
     ///
     /// # Errors
-    /// [`OpError::OtherCache`] if another model made the cache; [`OpError::Range`] if it has no room for the tokens;
-    /// [`OpError::Dim`] if the batches differ in size.
+    /// [`OpError::OtherCache`] if another model made the cache; [`OpError::UnfilledCache`] after an error in a step
+    /// with it; [`OpError::Range`] if it has no room for the tokens; [`OpError::Dim`] if the batches differ in size.
     pub fn forward_cached<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         decoder_ids: &TokenIds<B, Q, VocabSize>,
