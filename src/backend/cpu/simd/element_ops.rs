@@ -27,14 +27,11 @@ pub trait ElementOps: Copy {
     fn mul_add(self, a: Self::Element, b: Self::Element, c: Self::Element) -> Self::Element;
     /// `c - a b`.
     fn neg_mul_add(self, a: Self::Element, b: Self::Element, c: Self::Element) -> Self::Element;
-    /// The smaller of both. If one is NaN, processors differ.
-    fn min(self, a: Self::Element, b: Self::Element) -> Self::Element;
     /// The larger of both. If one is NaN, processors differ.
     fn max(self, a: Self::Element, b: Self::Element) -> Self::Element;
     /// `2ⁿ a`, where `n` is the integer in the low bits of `n_bits`.
     fn scale_exponent(self, a: Self::Element, n_bits: Self::Element) -> Self::Element;
     fn less(self, a: Self::Element, b: Self::Element) -> Self::Mask;
-    fn equal(self, a: Self::Element, b: Self::Element) -> Self::Mask;
     fn select(self, mask: Self::Mask, then: Self::Element, otherwise: Self::Element) -> Self::Element;
 }
 
@@ -68,12 +65,10 @@ impl<S: Simd> ElementOps for ScalarElements<S> {
         // Not `f32::mul_add`, which is a call into the C library on processors without FMA.
         mul_add(self, a: f32, b: f32, c: f32) -> f32 = a * b + c;
         neg_mul_add(self, a: f32, b: f32, c: f32) -> f32 = c - a * b;
-        min(self, a: f32, b: f32) -> f32 = if a < b { a } else { b };
         max(self, a: f32, b: f32) -> f32 = if a > b { a } else { b };
         scale_exponent(self, a: f32, n_bits: f32) -> f32 =
             f32::from_bits(a.to_bits().wrapping_add(n_bits.to_bits() << 23));
         less(self, a: f32, b: f32) -> bool = a < b;
-        equal(self, a: f32, b: f32) -> bool = a == b;
         select(self, mask: bool, then: f32, otherwise: f32) -> f32 = if mask { then } else { otherwise };
     }
 }
@@ -97,7 +92,6 @@ impl<S: Simd> ElementOps for VectorElements<S> {
         mul(self, a: S::f32s, b: S::f32s) -> S::f32s = self.0.mul_f32s(a, b);
         mul_add(self, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s = self.0.mul_add_e_f32s(a, b, c);
         neg_mul_add(self, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s = self.0.negate_mul_add_e_f32s(a, b, c);
-        min(self, a: S::f32s, b: S::f32s) -> S::f32s = self.0.min_f32s(a, b);
         max(self, a: S::f32s, b: S::f32s) -> S::f32s = self.0.max_f32s(a, b);
         scale_exponent(self, a: S::f32s, n_bits: S::f32s) -> S::f32s = {
             let simd = self.0;
@@ -105,7 +99,6 @@ impl<S: Simd> ElementOps for VectorElements<S> {
             simd.transmute_f32s_u32s(simd.add_u32s(simd.transmute_u32s_f32s(a), n))
         };
         less(self, a: S::f32s, b: S::f32s) -> S::m32s = self.0.less_than_f32s(a, b);
-        equal(self, a: S::f32s, b: S::f32s) -> S::m32s = self.0.equal_f32s(a, b);
         select(self, mask: S::m32s, then: S::f32s, otherwise: S::f32s) -> S::f32s = {
             // pulp's `select_f32s` does the same, but the compiler may leave it a call.
             let simd = self.0;
