@@ -145,7 +145,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
             communicator.all_gather(&part, &mut whole, &lens)?;
             let mut rest = &whole[..];
             let parts = lens.iter().map(|len| rest.split_off(..*len).unwrap_or_default().to_vec()).collect();
-            // The few bytes by which ranks agree are not counted.
+            // What ranks send to agree is not counted.
             Ok((parts, 0))
         };
         self.start_operation("all-gather", operation).wait()

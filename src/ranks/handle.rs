@@ -14,7 +14,8 @@ use std::{env, fmt, thread};
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
 /// The variable of a launcher that says only which process this is.
 const PMIX_LAUNCHER: &str = "PMIX_RANK";
-/// The variable in which Slurm says how many processes such a launcher started.
+/// The variable that names this launcher, and the one in which Slurm says how many processes it started.
+const PMIX_NAMESPACE: &str = "PMIX_NAMESPACE";
 const SLURM_TASKS: &str = "SLURM_STEP_NUM_TASKS";
 
 /// The time in which collective operations ran, and the part of it in which the caller waited. The difference was
@@ -53,7 +54,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// Joins the processes that `mpirun -n N` started, or is the only rank.
     ///
     /// A launcher is recognized by a variable of the environment: `OMPI_COMM_WORLD_SIZE` (Open MPI), `PMI_SIZE`
-    /// (MPICH, Intel MPI, `srun --mpi=pmi2`), `MPI_LOCALNRANKS` (MPICH) or `PMIX_RANK` (`srun --mpi=pmix`).
+    /// (MPICH, Intel MPI, `srun --mpi=pmi2`), `MPI_LOCALNRANKS` (MPICH) or `PMIX_RANK` (`srun --mpi=pmix`, unless Slurm
+    /// says that it started one process).
     ///
     /// Call [`end_together`](Self::end_together) before the last clone is dropped. A process that drops it without
     /// `end_together` ends all others after 5 seconds.
@@ -177,7 +179,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
         Shard::new(self.part_of(whole.size(), self.rank()), whole.size())
     }
 
-    /// Bytes that this process has sent to other ranks so far.
+    /// Bytes of values that this process has sent to other ranks so far. What ranks send to agree, such as settings, is
+    /// not counted.
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {
         self.worker.traffic().sent_bytes.load(Ordering::Relaxed)
@@ -226,7 +229,9 @@ impl<Axis: RankAxis> fmt::Debug for Ranks<Axis> {
 fn launcher(read: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
     let sizes: Vec<_> = LAUNCHERS.into_iter().filter_map(|launcher| Some((launcher, read(launcher)?))).collect();
     if sizes.is_empty() {
-        let is_alone = read(SLURM_TASKS).is_some_and(|tasks| tasks == "1");
+        // Another launcher, which Slurm started, passes on Slurm's number.
+        let is_of_slurm = read(PMIX_NAMESPACE).is_some_and(|name| name.starts_with("slurm.pmix."));
+        let is_alone = is_of_slurm && read(SLURM_TASKS).is_some_and(|tasks| tasks == "1");
         return read(PMIX_LAUNCHER).filter(|_| !is_alone).map(|_| PMIX_LAUNCHER);
     }
     sizes.into_iter().find(|(_, size)| size != "1").map(|(launcher, _)| launcher)
@@ -253,7 +258,9 @@ mod tests {
         assert_eq!(found(&[("OMPI_COMM_WORLD_SIZE", "2"), ("PMIX_RANK", "0")]), Some("OMPI_COMM_WORLD_SIZE"));
         assert_eq!(found(&[("PMI_SIZE", "3")]), Some("PMI_SIZE"));
         assert_eq!(found(&[("PMIX_RANK", "0")]), Some("PMIX_RANK"));
-        assert_eq!(found(&[("PMIX_RANK", "0"), ("SLURM_STEP_NUM_TASKS", "2")]), Some("PMIX_RANK"));
-        assert_eq!(found(&[("PMIX_RANK", "0"), ("SLURM_STEP_NUM_TASKS", "1")]), None);
+        assert_eq!(found(&[("PMIX_RANK", "0"), ("SLURM_STEP_NUM_TASKS", "1")]), Some("PMIX_RANK"));
+        const OF_SLURM: (&str, &str) = ("PMIX_NAMESPACE", "slurm.pmix.7.0");
+        assert_eq!(found(&[("PMIX_RANK", "0"), OF_SLURM, ("SLURM_STEP_NUM_TASKS", "2")]), Some("PMIX_RANK"));
+        assert_eq!(found(&[("PMIX_RANK", "0"), OF_SLURM, ("SLURM_STEP_NUM_TASKS", "1")]), None);
     }
 }

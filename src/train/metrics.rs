@@ -1,7 +1,7 @@
 mod earlier;
 
 use super::tensor_board::EventFile;
-use crate::weights::atomic::with_suffix;
+use crate::weights::{atomic::with_suffix, has_no_locks};
 use earlier::{Earlier, MAX_LINE_LEN_BYTES, STEP, earlier_lines};
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -157,8 +157,9 @@ impl Metrics {
     /// NaN and infinity become `null`, because JSON has no other form for them.
     ///
     /// # Errors
-    /// If the file cannot be written; if a value is named `step`, two values have one name, or the line is longer than 1
-    /// MiB: then it is not written; if the file of TensorBoard cannot be written: then the lines go on without it.
+    /// If the file cannot be written. If a value is named `step`, if two values have one name, or if the line is longer
+    /// than 1 MiB: the line is not written. If the file of TensorBoard cannot be written: later lines are written without
+    /// it.
     pub fn write(&mut self, steps_made: usize, values: &[(&str, f64)]) -> io::Result<()> {
         let logged = std::mem::take(&mut self.logged);
         let values = values.iter().copied().chain(logged.iter().map(|(name, value)| (&**name, *value)));
@@ -185,10 +186,15 @@ impl Metrics {
             && let Err(error) = events.write(steps_made, values)
         {
             self.events = None;
-            return Err(io::Error::new(error.kind(), format!("its events for TensorBoard: {error}")));
+            return Err(io::Error::other(format!("its events for TensorBoard: {error}")));
         }
         Ok(())
     }
+}
+
+/// Whether a line was refused: nothing of it was written.
+pub(super) fn is_refusal(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::InvalidData
 }
 
 /// Opens a file that no other training writes. The lock ends when it is closed.
@@ -206,7 +212,7 @@ fn open_locked(path: &Path) -> io::Result<File> {
     }
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(io::Error::new(ErrorKind::ResourceBusy, "another training run writes it")),
-        // A file system may have no locks.
+        Err(TryLockError::Error(error)) if !has_no_locks(&error) => Err(error),
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }

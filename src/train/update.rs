@@ -69,8 +69,8 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     })
 }
 
-/// [`update`] with a squared gradient norm that `squared_norm` computes from `Σ g²` of each trained parameter, in the
-/// order of the fields.
+/// [`update`] with a squared gradient norm that `squared_norm` computes from `Σ g²` of each trained parameter that is not
+/// frozen, in the order of the fields.
 pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     model: &mut Model,
     gradients: GradientsOf<Model, E, D>,

@@ -40,11 +40,11 @@ impl FileLock {
                 Err(TryLockError::WouldBlock) => {
                     return Err(SaveError::Locked { path: name.into(), process: holder(file) });
                 }
-                // The file system has no locks.
-                Err(TryLockError::Error(_)) => {
+                Err(TryLockError::Error(error)) if has_no_locks(&error) => {
                     ensure_lock(&mut file).map_err(cannot_write)?;
                     return Ok(Self { path, file: None });
                 }
+                Err(TryLockError::Error(error)) => return Err(cannot_write(error)),
             }
             // The holder before may have removed the file after it was opened here.
             if !is_at(&file, &path) {
@@ -67,6 +67,15 @@ impl Drop for FileLock {
             let _ = disk::remove(&self.path);
         }
     }
+}
+
+/// Whether an error of a lock says that the file system has none.
+pub(crate) fn has_no_locks(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(rustix::io::Errno::NOLCK.raw_os_error()) {
+        return true;
+    }
+    error.kind() == ErrorKind::Unsupported
 }
 
 /// Checks that a file has the content of a lock, or none.

@@ -38,7 +38,7 @@ pub use load::{load, load_mapped, metadata};
 pub use loadable::Loadable;
 #[doc(hidden)]
 pub use loadable::TensorSource;
-pub(crate) use lock::{FileLock, LOCK_SUFFIX};
+pub(crate) use lock::{FileLock, LOCK_SUFFIX, has_no_locks};
 pub use name_map::{NameMap, NameMapError};
 pub(crate) use name_map::{factors, written_dims};
 pub(crate) use outputs::{

@@ -484,13 +484,19 @@ fn a_line_of_metrics_that_is_refused_costs_no_other() {
     let folder = temp_dir();
     let path = folder.path().join("metrics");
     trainer.metrics = Some(Metrics::open(&path, 1).unwrap());
-    trainer.metrics.as_mut().unwrap().log("loss", 1.0);
-    step(&mut trainer, &mut model).unwrap();
-    step(&mut trainer, &mut model).unwrap();
+    for _ in 2..=5 {
+        step(&mut trainer, &mut model).unwrap();
+        let metrics = trainer.metrics.as_mut().unwrap();
+        metrics.log("loss", 1.0);
+        metrics.log("accuracy", 0.5);
+    }
+    // The lines are those of the training alone, and a resumed training goes on with them.
     let lines = fs::read_to_string(&path).unwrap();
-    assert!(lines.starts_with("{\"step\":3,") && lines.lines().count() == 1, "{lines}");
-    let error = trainer.finish().unwrap_err().to_string();
-    assert!(error.ends_with("two values of step 2 are named `loss`"), "{error}");
+    assert_eq!((lines.lines().count(), lines.contains("accuracy")), (4, false), "{lines}");
+    drop(trainer.metrics.take());
+    assert_eq!(Metrics::open(&path, 5).unwrap().kept(), None);
+    let errors: Vec<String> = trainer.failures().iter().map(ToString::to_string).collect();
+    assert!(errors.len() == 1 && errors[0].ends_with("two values of step 3 are named `loss`"), "{errors:?}");
 }
 
 #[test]

@@ -18,19 +18,16 @@ pub(super) fn ensure_same_struct(
     expected: &[(String, String)],
     found: &[(String, String)],
 ) -> Result<(), ResumeError> {
+    let model = |settings: &[(String, String)]| {
+        settings.iter().find(|(setting, _)| setting == MODEL).map(|(_, model)| model.clone())
+    };
     let is_same = |a: &str, b: &str| a.split('<').next() == b.split('<').next();
-    match (value_of(expected, MODEL), value_of(found, MODEL)) {
-        (Some(expected), Some(found)) if !is_same(expected, found) => {
-            let (expected, found) = (expected.to_string(), found.to_string());
+    match (model(expected), model(found)) {
+        (Some(expected), Some(found)) if !is_same(&expected, &found) => {
             Err(ResumeError::Setting { path: path.to_path_buf(), setting: MODEL.into(), expected, found })
         }
         _ => Ok(()),
     }
-}
-
-/// The value of a setting. The last one counts.
-fn value_of<'a>(settings: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    settings.iter().rfind(|(setting, _)| setting == name).map(|(_, value)| value.as_str())
 }
 
 pub(super) fn compare_dimensions(
@@ -68,10 +65,15 @@ pub(super) fn compare_settings(
     found: &[(String, String)],
     ignored: Option<&str>,
 ) -> Result<(), ResumeError> {
+    let by_name = |settings| -> BTreeMap<&str, &str> {
+        let settings: &[(String, String)] = settings;
+        settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    };
+    let (expected_values, found_values) = (by_name(expected), by_name(found));
     for (setting, _) in expected.iter().chain(found) {
-        let (expected, found) = (value_of(expected, setting), value_of(found, setting));
+        let (expected, found) = (expected_values.get(setting.as_str()), found_values.get(setting.as_str()));
         if expected != found && ignored != Some(setting) {
-            let text = |value: Option<&str>| value.unwrap_or(ABSENT).to_string();
+            let text = |value: Option<&&str>| value.map_or(ABSENT, |value| value).to_string();
             let (expected, found) = (text(expected), text(found));
             return Err(ResumeError::Setting { path: path.to_path_buf(), setting: setting.clone(), expected, found });
         }

@@ -6,13 +6,14 @@ use crate::nn::Module;
 use crate::ops::Real;
 use crate::ranks::Element;
 use crate::train::checkpoint::{self, LastCheckpoint, Progress, RunRecord, Series, ensure_not_of_checkpoint};
+use crate::train::metrics::is_refusal;
 use crate::train::{Evaluation, Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
 use crate::weights::disk::retried;
 use crate::weights::{self, FileKind, FileLock, Loadable, SaveError, atomic};
 use dfdx::nn::TensorCollection;
 use rayon::current_num_threads;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{fs, io, io::ErrorKind};
 
 /// The name of the setting that [`Trainer::allow_other_schedule`] is about.
 const SCHEDULE: &str = "the schedule";
@@ -115,7 +116,14 @@ impl<O, S> Trainer<O, S> {
     pub(super) fn write_metrics(&mut self, report: &StepReport) {
         let values =
             [("loss", report.loss), ("learning_rate", report.learning_rate), ("gradient_norm", report.gradient_norm)];
-        self.use_metrics(|metrics| metrics.write(report.steps_made, &values));
+        self.use_metrics(|metrics| {
+            let written = metrics.write(report.steps_made, &values);
+            if written.as_ref().is_err_and(is_refusal) {
+                // A step whose line is missing would end the file of a resumed training. What was logged is dropped.
+                metrics.write(report.steps_made, &values)?;
+            }
+            written
+        });
     }
 
     /// Runs `action` on the metrics. After a failure of their file, no more are written.
@@ -123,9 +131,13 @@ impl<O, S> Trainer<O, S> {
         if let Some(metrics) = &mut self.metrics
             && let Err(source) = action(metrics)
         {
-            // A line that is refused, and the events for TensorBoard, cost no other line. The first of them is told.
-            let (path, costs_others) = (metrics.path().into(), source.raw_os_error().is_some());
-            if costs_others || !self.failures.iter().any(|failure| matches!(failure, TrainError::Metrics { .. })) {
+            // A failure of TensorBoard is of no kind. It and a refused line cost no other line.
+            let (path, costs_others) =
+                (metrics.path().into(), !is_refusal(&source) && source.kind() != ErrorKind::Other);
+            // Each step may log what is refused, so the first refusal is told.
+            let is_told =
+                |failure: &TrainError| matches!(failure, TrainError::Metrics { source, .. } if is_refusal(source));
+            if !(is_refusal(&source) && self.failures.iter().any(is_told)) {
                 self.failures.push(TrainError::Metrics { path, source });
             }
             if costs_others {

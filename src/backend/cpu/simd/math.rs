@@ -32,10 +32,9 @@ pub fn exp_element<C: ElementOps>(c: C, x: C::Element) -> C::Element {
     for coefficient in &EXP_POLY[1..] {
         exp_r = c.mul_add(exp_r, r, c.splat(*coefficient));
     }
-    // Adds n to the exponent bits. Between the limits the result is a normal number, although 2ⁿ itself can overflow or
-    // be subnormal.
+    // Adds n to the exponent bits. Between the limits the result is a normal number, although 2¹²⁸ itself would overflow.
     let y = c.scale_exponent(exp_r, n_bits);
-    // The bits of NaN are not kept, but x · 0 is NaN for NaN.
+    // That may make a number of NaN, but x · 0 is NaN for NaN, and 0 for every number. Infinities are chosen below.
     let y = c.mul_add(x, c.splat(0.0), y);
     let y = c.select(c.less(x, c.splat(EXP_MIN)), c.splat(0.0), y);
     c.select(c.less(c.splat(EXP_MAX), x), c.splat(f32::INFINITY), y)
