@@ -71,8 +71,8 @@ pub enum OpError {
     /// A prompt has padding before a token, or no token. Row and position count from 0.
     #[error("{op}: prompt {row} has padding at position {position}, but padding stands only behind its tokens")]
     Padding { op: &'static str, row: usize, position: usize },
-    /// A number that a caller sets is out of its range: the base or the scaling of rotary positions, or the length penalty
-    /// of a beam search.
+    /// A number that a caller sets is out of its range: the base or the scaling of rotary positions, or the length
+    /// penalty of a beam search.
     #[error("{op}: {name} must be {expected}, but it is {found}")]
     Setting { op: &'static str, name: &'static str, expected: &'static str, found: f64 },
     /// An index is not below the size of its axis.

@@ -204,7 +204,8 @@ fn elements_of_unnamed<Sizes: Shape, E: Dtype, D: Device<E>>(tensor: Tensor<Size
 /// Runs a kernel and records its backward pass: the way of every operation to its kernel.
 ///
 /// `run` gets the tape of the output. It reads the operands by [`Backend::read`] or [`Backend::read_parameter`], which
-/// merge the tape of each into that one, and calls the kernel. The output gets `shape`. An error becomes an [`OpError`] of `op`.
+/// merge the tape of each into that one, and calls the kernel. The output gets `shape`. An error becomes an [`OpError`]
+/// of `op`.
 pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     shape: Dims,

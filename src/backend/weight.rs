@@ -3,7 +3,7 @@ use crate::error::Real;
 use dfdx::shapes::Shape;
 use dfdx::tensor::{Merge, NoneTape, PutTape, SplitTape, Storage, Tensor, UniqueId};
 
-/// The tape of a weight, beside an input with the tape `T`: `NoneTape` or `T`.
+/// The tape that a weight may have if the input has the tape `T`: `NoneTape` or `T`.
 ///
 /// A parameter of a model has none. A weight that is computed from parameters has the tape of the input, so that its
 /// gradient reaches them. The computation begins with `parameter.retaped::<T>()`.

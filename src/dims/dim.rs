@@ -42,8 +42,8 @@ pub trait Dim: MaybeSharded {}
 /// A module whose batch is a `B: MaybeSharded` trains in one process and on many ranks
 /// ([`guide::ranks`](crate::guide::ranks)).
 ///
-/// A shard of a model does not implement it ([table](Dim)). If a weight that all ranks have is applied along such a shard,
-/// each rank computes only its own term of that weight's gradient.
+/// A shard of a model does not implement it ([table](Dim)). If a weight that all ranks have is applied along such a
+/// shard, each rank computes only its own term of that weight's gradient.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};

@@ -1,6 +1,6 @@
-/// Calls the macro `$declare` for each axis of the shapes of 1 to 6 axes, as `2: (A I) (B J) [C] F G`: the position of the
-/// axis, the axes before it, the axis, and those after it. An axis before it has a second letter, which may stand for an
-/// axis of another shape.
+/// Calls the macro `$declare` for each axis of the shapes of 1 to 6 axes, as `2: (A I) (B J) [C] F G`: the position of
+/// the axis, the axes before it, the axis, and those after it. An axis before it has a second letter, which may stand
+/// for an axis of another shape.
 macro_rules! for_each_axis {
     ($declare:ident) => {
         $declare!(0: [A]);

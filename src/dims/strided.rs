@@ -27,8 +27,8 @@ pub struct Strided<Len, Step> {
 /// ```
 pub type ConvLen<Len, Kernel, Stride, Padding> = Strided<Windows<Sum<Padding, Sum<Len, Padding>>, Kernel>, Stride>;
 
-/// The dimension can be the length of a kernel along an axis `Len` that has `Padding` zeros on both sides: it is not longer
-/// than a compile-time `Len` with the padding. A run-time `Len` is compared at run time.
+/// The dimension can be the length of a kernel along an axis `Len` that has `Padding` zeros on both sides: it is not
+/// longer than a compile-time `Len` with the padding. A run-time `Len` is compared at run time.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, Dim, KernelOf}};

@@ -72,8 +72,8 @@ pub struct Beam<V> {
 /// after `max_new_tokens` tokens, or when the model can read no more. The result is that of
 /// `generate(num_beams=.., do_sample=False)` of `transformers` 5.
 ///
-/// The batch of the model is `Beams`. An encoder-decoder reads its source once for each beam. The search knows no
-/// tokenizer: if the table has more rows than there are tokens, it may choose one without a text.
+/// The batch of the model is `Beams`. An encoder-decoder reads its source once for each beam. If the
+/// vocabulary has more ids than the tokenizer, the search may choose one that the tokenizer does not know.
 ///
 /// # Errors
 /// [`OpError::Range`] if the prompt is longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Padding`] if it
@@ -107,9 +107,10 @@ pub fn beam_search<Beams: Dim, Prompt: Dim, Model: Autoregressive<Beams, E, D>, 
 where
     Model::Cache: EditableCache<Beams>,
 {
-    let found = options.length_penalty;
-    if !found.is_finite() {
-        return Err(OpError::Setting { op: OP, name: "the length penalty", expected: "finite", found });
+    let length_penalty = options.length_penalty;
+    if !length_penalty.is_finite() {
+        let (name, expected) = ("the length penalty", "finite");
+        return Err(OpError::Setting { op: OP, name, expected, found: length_penalty });
     }
     let prompt = tokens_of_prompts::<_, _, _, Model::MaxSeqLen>(prompt)?.concat();
     let max_new_tokens = max_new_tokens.min(Model::MaxSeqLen::SIZE + 1 - prompt.len());
@@ -160,7 +161,7 @@ impl<V: ConstDim> Search<V> {
     }
 
     fn has_ended(&self) -> bool {
-        // After the last token, and if every token ends a text, no text goes on.
+        // No text goes on after `max_new_tokens`, or if every continuation ends.
         if self.running.len() < self.num_beams || self.num_beams == 0 || self.len == self.max_new_tokens {
             return true;
         }
@@ -209,7 +210,7 @@ impl<V: ConstDim> Search<V> {
         Ok(rows)
     }
 
-    /// The best texts with one more token, enough for as many as there are beams to go on.
+    /// The best texts with one more token: so many that `num_beams` of them do not end.
     fn best_continuations<E: Real>(&self, logits: &[E]) -> Result<Vec<Continuation<V>>, OpError> {
         let is_last = self.len + 1 == self.max_new_tokens;
         let count = self.num_beams * (1 + self.ends.len()).max(2);

@@ -67,13 +67,13 @@ pub fn generate_target<
 ///
 /// `(B, Prompt) ids of VocabSize -> (B, Len) ids of VocabSize`
 ///
-/// Prompts of different lengths have padding behind their tokens. A row of the result is a prompt without its padding and
-/// the tokens after it. It ends with `end`, if there is one, or at `len` tokens; in the result, `end` is the padding
-/// token. The type of `len` keeps it within the model's maximum.
+/// Prompts of different lengths have padding behind their tokens. A row of the result is a prompt without its padding
+/// and the tokens after it. It ends with `end`, if there is one, or at `len` tokens; in the result, `end` is the
+/// padding token. The type of `len` keeps it within the model's maximum.
 ///
 /// # Errors
-/// [`OpError::Range`] if the prompts are longer than `len`; [`OpError::Padding`] if one has padding before a token, or no
-/// token; [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
+/// [`OpError::Range`] if the prompts are longer than `len`; [`OpError::Padding`] if one has padding before a token, or
+/// no token; [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, prelude::*};

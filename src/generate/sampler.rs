@@ -128,8 +128,8 @@ impl<V: ConstDim> Sampler<V> {
         Ok(Self { min_p: p, ..self })
     }
 
-    /// Makes the tokens of a text less likely in the rest of it: a positive logit is divided by the penalty, and a negative
-    /// one multiplied ([Keskar et al., 2019](https://arxiv.org/abs/1909.05858), 4.1). A
+    /// Makes the tokens of a text less likely in the rest of it: a positive logit is divided by the penalty, and a
+    /// negative one multiplied ([Keskar et al., 2019](https://arxiv.org/abs/1909.05858), 4.1). A
     /// [`Generation`](super::Generation) knows its texts, prompts included; [`choose`](Self::choose) and
     /// [`choose_each`](Self::choose_each) know none.
     ///
@@ -196,8 +196,8 @@ impl<V: ConstDim> Sampler<V> {
         }
     }
 
-    /// Whether a token that was drawn from `proposed` is accepted as one of `wanted`: with probability `p / q`, if these
-    /// are its probabilities there ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192), 2.3).
+    /// Whether a token that was drawn from `proposed` is accepted as one of `wanted`: with probability `p / q`, if
+    /// these are its probabilities there ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192), 2.3).
     pub(super) fn accepts(&mut self, wanted: &Distribution<V>, proposed: &Distribution<V>, token: Fin<V>) -> bool {
         let share = self.random.as_mut().map_or(0.0, |(_, rng)| rng.r#gen::<f64>());
         share * proposed.probability(token) < wanted.probability(token)

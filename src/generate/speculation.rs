@@ -13,10 +13,10 @@ use std::fmt;
 /// Speculative decoding ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192)): an iterator over the tokens of a text
 /// that `Target` writes with the help of `Draft`, a smaller model of the same vocabulary.
 ///
-/// The draft proposes up to `num_proposed` tokens, and the target reads them at once. A proposed token of probability `q`
-/// is accepted with probability `min(1, p / q)`, if the target gives it `p`. The first token that is not accepted is
-/// replaced by one of the distribution `max(0, p - q)`; if all are accepted, the target adds one. So the text has the
-/// distribution of the target's own: a greedy text is the target's text, and takes fewer passes of the target.
+/// The draft proposes up to `num_proposed` tokens, and the target reads them at once. A proposed token of probability
+/// `q` is accepted with probability `min(1, p / q)`, if the target gives it `p`. The first token that is not accepted
+/// is replaced by one of the distribution `max(0, p - q)`; if all are accepted, the target adds one. So the text has
+/// the distribution of the target's own: a greedy text is the target's text, and takes fewer passes of the target.
 ///
 /// The text ends as one of a [`Generation`](super::Generation) does.
 ///
@@ -55,8 +55,8 @@ where
     Target: Autoregressive<Const<1>, E, D, Cache: EditableCache<Const<1>>>,
     Draft: Autoregressive<Const<1>, E, D, VocabSize: SameVocabulary<Target::VocabSize>, Cache: EditableCache<Const<1>>>,
 {
-    /// Begins with a prompt. `ends` is `Some(end)`, `None`, or a list. The models read the prompt when the first token is
-    /// asked for.
+    /// Begins with a prompt. `ends` is `Some(end)`, `None`, or a list. The models read the prompt when the first token
+    /// is asked for.
     ///
     /// # Errors
     /// [`OpError::Range`] if the prompt is longer than the target's [`MaxSeqLen`](Autoregressive::MaxSeqLen);

@@ -1,5 +1,5 @@
-// A page of `docs` links to files, so that it can be read on a code host. Here the first definition of a link wins: that
-// of `links.md`, which leads to the documentation of the item.
+// A page of `docs` links to files, so that it can be read on a code host. Here the first definition of a link wins:
+// that of `links.md`, which leads to the documentation of the item.
 #![doc = include_str!("links.md")]
 #![doc = include_str!("../../docs/guide.md")]
 

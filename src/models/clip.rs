@@ -25,8 +25,8 @@ use dfdx::shapes::HasShape;
 use dfdx::tensor::Tensor;
 use std::fmt::Display;
 
-/// The dimensions of a [`Clip`], beside those of its images: `CLIPConfig` of HuggingFace. [`VitConfig`] has the dimensions
-/// of the images' encoder, without a bias of the patches, and the epsilon of all norms.
+/// The dimensions of a [`Clip`], beside those of its images: `CLIPConfig` of HuggingFace. [`VitConfig`] has the
+/// dimensions of the images' encoder, without a bias of the patches, and the epsilon of all norms.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, models::{clip::{Clip, ClipConfig}, vit::VitConfig}, prelude::*};
@@ -141,8 +141,8 @@ impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> Clip<Config, E, D
         mul(cosines, factor)
     }
 
-    /// The mean of two cross-entropies: of each text with all images, and of each image with all texts, where the pairs of
-    /// the batch are right. `(B, ProjectionDim), (B, ProjectionDim) -> ()`, for vectors of length 1.
+    /// The mean of two cross-entropies: of each text with all images, and of each image with all texts, where the pairs
+    /// of the batch are right. `(B, ProjectionDim), (B, ProjectionDim) -> ()`, for vectors of length 1.
     ///
     /// # Errors
     /// [`OpError::Dim`] if there is another number of texts than of images.

@@ -97,8 +97,8 @@ pub enum Norms {
     Before,
     /// As `Before`, and also of the query and the key of each head, before they are rotated, as in Qwen3.
     BeforeAndInHeads,
-    /// After each sublayer, `x + norm(f(x))`, and of the queries and the keys of all heads together, before they are rotated,
-    /// as in OLMo 2.
+    /// After each sublayer, `x + norm(f(x))`, and of the queries and the keys of all heads together, before they are
+    /// rotated, as in OLMo 2.
     After,
 }
 

@@ -113,8 +113,8 @@ activation!(Tanh, "tanh", |x| x.try_tanh());
 activation!(Silu, "silu", |x| x.clone().try_sigmoid()?.try_mul(x));
 activation!(GeluTanh, "gelu", |x| x.try_fast_gelu());
 
-// The derivative is Φ(x) + x φ(x), where φ = Φ'. dfdx 0.13 has √2 x φ(x) in it. The term `zero` corrects this: its value
-// is 0, and its derivative is (1 - √2) x φ(x), because φ'(x) = -x φ(x).
+// The derivative is Φ(x) + x φ(x), where φ = Φ'. dfdx 0.13 has √2 x φ(x) in it. The term `zero` corrects this: its
+// value is 0, and its derivative is (1 - √2) x φ(x), because φ'(x) = -x φ(x).
 activation!(Gelu, "gelu", |x| {
     let correction: E = cast((SQRT_2 - 1.0) / (2.0 * PI).sqrt());
     let density = x.clone().try_square()?.try_mul(cast::<E>(-0.5))?;

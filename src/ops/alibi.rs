@@ -7,8 +7,8 @@ use dfdx::tensor::Tensor;
 /// 2021](https://arxiv.org/abs/2108.12409), 3), for [`AttentionOptions`](super::AttentionOptions).
 ///
 /// `-> (H, Q, K)`: head `h` has `-slope(h) · |start + q - k|` for query `q` and key `k`. In decoding, `start` is the
-/// position of the first query. `n` is the highest power of 2 up to `H`. `slope(h) = 2^(-8(h + 1) / n)` for `h < n`. The
-/// other heads have slopes between these, `2^(-4(2(h - n) + 1) / n)`, as in BLOOM and the authors' code.
+/// position of the first query. `n` is the highest power of 2 up to `H`. `slope(h) = 2^(-8(h + 1) / n)` for `h < n`.
+/// The other heads have slopes between these, `2^(-4(2(h - n) + 1) / n)`, as in BLOOM and the authors' code.
 ///
 /// The layers of [`nn`](crate::nn) add no bias. A model of your own adds no positions to its embeddings
 /// ([`NoPositions`](crate::nn::NoPositions)), projects queries, keys and values itself, and calls

@@ -2,7 +2,7 @@
 
 use crate::backend::{Tape, elements_of};
 use crate::ops::{OpError, Real};
-use crate::ranks::{Element, Entered, RankAxis, Ranks, RanksError, exchange, failure};
+use crate::ranks::{Element, Entered, RankAxis, Ranks, RanksError, failure, in_f32_or_f64};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{PutTape, SplitTape, Tensor};
 use dfdx::tensor_ops::{Device, ReshapeTo};
@@ -55,8 +55,8 @@ pub fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis
     Ok(output.put_tape(tape))
 }
 
-/// Numbers that are drawn in their order: filling with random numbers is dfdx's only way to write a gradient on every
-/// device.
+/// A distribution that returns given numbers in their order. Drawing random numbers is how dfdx writes into a gradient
+/// on every device.
 struct Successive<E>(RefCell<IntoIter<E>>);
 
 impl<E: Real> Distribution<E> for Successive<E> {
@@ -85,7 +85,7 @@ pub fn sum_of_terms<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: Ran
 
 /// The sums over the ranks, element by element.
 pub fn sum<E: Real, Axis: RankAxis>(ranks: &Ranks<Axis>, terms: Vec<E>) -> Result<Vec<E>, RanksError> {
-    exchange(terms, |terms| ranks.start_all_reduce(terms).wait(), |terms| ranks.start_all_reduce(terms).wait())
+    in_f32_or_f64(terms, |terms| ranks.start_all_reduce(terms).wait(), |terms| ranks.start_all_reduce(terms).wait())
 }
 
 /// Joins the parts of the axis at `index` of the whole `shape`. The backward pass sums the gradient over the ranks, and
@@ -98,10 +98,10 @@ pub fn gathered<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Ax
 ) -> Result<Entered<Tensor<To, E, D, T>, Axis>, OpError> {
     let parts = Parts::new::<_, Axis>(&shape, index, ranks);
     let forward = |ranks: &Ranks<Axis>, part: Vec<E>| {
-        exchange(part, |part| parts.all_gather(ranks, &part), |part| parts.all_gather(ranks, &part))
+        in_f32_or_f64(part, |part| parts.all_gather(ranks, &part), |part| parts.all_gather(ranks, &part))
     };
     let backward = move |ranks: &Ranks<Axis>, whole: Vec<E>| {
-        exchange(whole, |whole| parts.reduce_scatter(ranks, &whole), |whole| parts.reduce_scatter(ranks, &whole))
+        in_f32_or_f64(whole, |whole| parts.reduce_scatter(ranks, &whole), |whole| parts.reduce_scatter(ranks, &whole))
     };
     record("all-gather", ranks, input, shape, forward, backward).map(Entered::new)
 }

@@ -6,7 +6,8 @@ use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{NoneTape, Tensor};
 use dfdx::tensor_ops::{TryEq, TryGe, TryGt, TryLe, TryLt, TryNe};
 
-/// Declares operations of one signature, each from the method of dfdx, its words, its sign and the result of the example.
+/// Declares operations of one signature, each from the method of dfdx, its words, its sign and the result of the
+/// example.
 macro_rules! comparison {
     ({$($signature:tt)*}) => {};
     (

@@ -153,8 +153,8 @@ impl Along {
         (place * self.stride + at).checked_sub(self.padding).filter(|element| *element < self.len)
     }
 
-    /// The vectors that each place of a kernel over this axis and the next one reads, in a batch: `(B, Places, OtherPlaces,
-    /// Kernel, OtherKernel)`.
+    /// The vectors that each place of a kernel over this axis and the next one reads, in a batch: `(B, Places,
+    /// OtherPlaces, Kernel, OtherKernel)`.
     fn runs(self, other: Self, batch: usize) -> Vec<Option<usize>> {
         let mut runs = Vec::with_capacity(batch * self.places * other.places * self.kernel * other.kernel);
         for item in 0..batch {

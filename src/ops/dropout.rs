@@ -12,7 +12,8 @@ use std::{any::type_name, cell::RefCell, collections::BTreeMap, marker::PhantomD
 const WORDS_PER_DRAW: u128 = 2;
 
 thread_local! {
-    /// The seeds whose guards live on this thread, by the ids of the guards. Dropout draws from the newest, the last.
+    /// The seeds whose guards live on this thread, by the ids of the guards. Dropout draws from the newest one,
+    /// which has the highest id.
     static ACTIVE_SEEDS: RefCell<BTreeMap<u64, ActiveSeed>> = const { RefCell::new(BTreeMap::new()) };
 }
 
@@ -86,7 +87,7 @@ impl DropoutSeed {
 
 impl Drop for DropoutSeed {
     fn drop(&mut self) {
-        // It need not be the newest: a step may be replaced by the next one.
+        // The guard may not be the newest: `step = trainer.next_step()` makes the next one before it drops this one.
         ACTIVE_SEEDS.with_borrow_mut(|seeds| seeds.remove(&self.id));
     }
 }
@@ -95,7 +96,7 @@ impl Drop for DropoutSeed {
 /// 2014](https://jmlr.org/papers/v15/srivastava14a.html)).
 ///
 /// The type says whether it is active: without a tape (`T` is `NoneTape`) it returns its input. The random numbers come
-/// from the device or from a [`DropoutSeed`]. Where ranks divide a model, all need the same seed, or each drops other
+/// from the device or from a [`DropoutSeed`]. Ranks that divide a model need one seed: without it, each drops other
 /// elements of a tensor that all have. Do not drop elements of a shard of the model, such as hidden columns: with one
 /// seed all ranks drop the same places of their own columns.
 ///
@@ -140,16 +141,16 @@ pub(crate) fn kept_elements<Dims>(
     draw(rate, sizes, seed.unwrap_or_else(random), type_name::<Dims>())
 }
 
-/// [`kept_elements`] of a shape with this type name, from a seed.
-fn draw(rate: f64, sizes: &[usize], seed: u64, shape: &str) -> Result<Vec<bool>, OpError> {
-    /// The elements that one thread draws at least: drawing fewer takes less time than to start it.
+/// [`kept_elements`] of dimensions with this type name, from a seed.
+fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<Vec<bool>, OpError> {
+    /// The fewest elements for a thread: for fewer, starting the thread takes longer than drawing.
     const MIN_DRAWS_PER_CHUNK: usize = 1 << 14;
     let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
     let numbers = ChaCha8Rng::seed_from_u64(seed);
     let len: usize = sizes.iter().product();
     let first = ACTIVE_SEEDS.with_borrow(|seeds| {
         let rows = seeds.last_key_value().and_then(|(_, newest)| newest.rows.as_ref());
-        let rows = rows.filter(|rows| rows.are_first_of(shape));
+        let rows = rows.filter(|rows| rows.are_first_of(dims_type_name));
         rows.map_or(0, |rows| rows.range.start * (len / sizes[0].max(1)))
     });
     let chunk_len = len.div_ceil(rayon::current_num_threads()).max(MIN_DRAWS_PER_CHUNK);

@@ -15,8 +15,8 @@ use dfdx::tensor_ops::GatherTo;
 ///
 /// `(.., Name, ..), (.., K) indices of Name -> (.., K, ..)`, or `(.., Name, ..), (.., K, ..) indices of Name -> (.., K,
 /// ..)` with another index for each element. The indices have all axes before `Name`, and all or none of the axes after
-/// it. It is PyTorch's `gather` and NumPy's `take_along_axis`; without the axes after `Name`, it is TensorFlow's `gather`
-/// with `batch_dims`. [`take`] uses one list of indices for all other axes.
+/// it. It is PyTorch's `gather` and NumPy's `take_along_axis`; without the axes after `Name`, it is TensorFlow's
+/// `gather` with `batch_dims`. [`take`] uses one list of indices for all other axes.
 ///
 /// ```
 /// use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
@@ -28,7 +28,7 @@ use dfdx::tensor_ops::GatherTo;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The vectors at other positions of each sequence:
+/// From each sequence, the vectors at positions of its own:
 ///
 /// ```
 /// use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
@@ -83,8 +83,8 @@ where
     gather_runs(op, input, offsets, 1, to)
 }
 
-/// Indices over these axes say what [`gather`] takes from a tensor over `Dims`: they have all axes before `WhichAxis`, an
-/// axis `K` in its place, and all or none of the axes after it.
+/// Indices over these axes say what [`gather`] takes from a tensor over `Dims`: they have all axes before `WhichAxis`,
+/// an axis `K` in its place, and all or none of the axes after it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "indices over `{Self}` do not fit a tensor over `{Dims}`",
@@ -148,7 +148,8 @@ where
     gather_runs(OP, input, run_starts(outer, indices.as_slice(), len, inner), inner, to)
 }
 
-/// The first elements of the runs of `inner` elements at `indices` of each of `outer` axes of `len` runs.
+/// The offset of each chosen run. There are `outer` groups of `len` runs, and a run has `inner` elements. `indices`
+/// chooses the same runs in each group.
 pub(super) fn run_starts(outer: usize, indices: &[usize], len: usize, inner: usize) -> Vec<usize> {
     (0..outer).flat_map(|outer| indices.iter().map(move |&index| (outer * len + index) * inner)).collect()
 }
@@ -168,7 +169,7 @@ pub(crate) fn gather_runs<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tap
     gather_runs_by_dfdx(op, input, starts, len, to)
 }
 
-/// The definition of [`gather_runs`]. It also takes no runs.
+/// The definition of [`gather_runs`]. `starts` may be empty.
 pub(super) fn gather_runs_by_dfdx<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,

@@ -51,8 +51,8 @@ impl<Positions: Shape, D: Storage<bool>> Padding<Positions> for Tensor<Positions
     }
 }
 
-/// A padding over `Positions`, whose axes are the first axes of a tensor over `Dims`. The type of the padding implements
-/// the rule, so that an error points at the padding.
+/// A padding over `Positions`, whose axes are the first axes of a tensor over `Dims`. The type of the padding
+/// implements the rule, so that an error points at the padding.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "padding over `{Positions}` does not fit a tensor over `{Dims}`",
@@ -115,8 +115,8 @@ macro_rules! pads_start {
 }
 for_each_axis!(pads_start);
 
-/// The padding, over `Positions`, fits logits over `Logits`, which have one more axis, the last one. (The rule is one of
-/// the padding, so that rustc shows it.)
+/// The padding, over `Positions`, fits logits over `Logits`, which have one more axis, the last one. (The rule is one
+/// of the padding, so that rustc shows it.)
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "padding over `{Positions}` does not fit logits over `{Logits}`",

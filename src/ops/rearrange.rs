@@ -21,7 +21,8 @@ use std::array;
 /// Otherwise there is an error at the axis. Run-time axes move, but they have no `Product`.
 ///
 /// The macro compares axes by their spelling in this call, so spell an axis the same way everywhere. The operand is a
-/// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result have up to 6 axes, with products split.
+/// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result
+/// have up to 6 axes, with products split.
 ///
 /// Merging axes copies, and so does splitting an axis of a view. Other results are views. The idea is that of
 /// [einops](https://openreview.net/forum?id=oapKSVM2bcj).

@@ -65,7 +65,8 @@ reduction! {
          the others.";
 }
 
-/// The definition of [`max_over`]. dfdx's own maximum skips NaN and has the gradient 1 for each of the largest elements.
+/// The definition of [`max_over`]. dfdx's own maximum skips NaN and has the gradient 1 for each of the largest
+/// elements.
 fn largest<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<Dims::Remaining, E, D, T>, D::Err>

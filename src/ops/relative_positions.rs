@@ -39,8 +39,8 @@ impl RelativeBuckets {
             return first + distance.min(count.saturating_sub(1));
         }
         let exact_len = exact.max(1) as f32;
-        let ranges = (self.max_distance as f64 / f64::from(exact_len)).ln() as f32;
-        let range = (distance as f32 / exact_len).ln() / ranges * (count - exact) as f32;
+        let log_span = (self.max_distance as f64 / f64::from(exact_len)).ln() as f32;
+        let range = (distance as f32 / exact_len).ln() / log_span * (count - exact) as f32;
         first + exact.saturating_add(range as usize).min(count - 1)
     }
 }

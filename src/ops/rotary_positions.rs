@@ -101,7 +101,7 @@ impl Rotary {
     }
 
     /// The angle per position of pair `pair` of a head of `width` columns, in radians.
-    fn angle(self, pair: usize, width: usize) -> f64 {
+    fn angle_per_position(self, pair: usize, width: usize) -> f64 {
         let angle = self.base.powf(-((2 * pair) as f64) / width as f64);
         self.scaling.map_or(angle, |scaling| scaling.scaled(angle))
     }
@@ -158,8 +158,9 @@ impl Default for Rotary {
     }
 }
 
-/// Rotates each pair of columns of a query or a key by an angle that grows with its position along the axis `S`, so that
-/// the product of a query and a key depends on their distance ([Su et al., 2021](https://arxiv.org/abs/2104.09864), 3.4).
+/// Rotates each pair of columns of a query or a key by an angle that grows with its position along the axis `S`, so
+/// that the product of a query and a key depends on their distance ([Su et al.,
+/// 2021](https://arxiv.org/abs/2104.09864), 3.4).
 ///
 /// `(.., S, .., HeadDim) -> (.., S, .., HeadDim)`, for tensors of 2 to 6 axes: the columns `(a, b)` of pair `j` at
 /// position `p` become `(a cos θ - b sin θ, a sin θ + b cos θ)` with `θ = p · base^(-2j / HeadDim)`, or slower by
@@ -232,7 +233,7 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     let sizes = (Unchecked(sequences), Unchecked(len), Unchecked(vectors), HeadDim::default());
     let (device, input) = (input.device().clone(), reshape_to(OP, input, sizes)?);
     let error = device_error::<D::Err>(OP);
-    // The columns of each pair change places by a product with this matrix: indices would be as many as the elements. An
+    // A product with this matrix swaps the columns of each pair. A gather would need an index for each element. An
     // infinite element makes NaN of its vector, not of its pair alone.
     let is_other = |i| rotary.pairs.of_column(i / HeadDim::SIZE, HeadDim::SIZE).other == i % HeadDim::SIZE;
     let swap = (0..HeadDim::SIZE * HeadDim::SIZE).map(|i| cast(f64::from(u8::from(is_other(i))))).collect::<Vec<E>>();

@@ -125,8 +125,8 @@ impl HtmlReport {
     }
 
     /// Adds a picture with a caption, which may be empty. `svg` is the content of an `.svg` file. On a wide screen two
-    /// pictures stand side by side if they fit. On a narrow one a picture shrinks to about half its width; below that it
-    /// scrolls sideways.
+    /// pictures stand side by side if they fit. On a narrow one a picture shrinks to about half its width; below that
+    /// it scrolls sideways.
     pub fn picture(&mut self, svg: &str, caption: &str) {
         let svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
         let width: Option<f64> = (svg.split_once("width=\"").and_then(|(_, rest)| rest.split_once('"')))

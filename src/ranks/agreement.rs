@@ -75,8 +75,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
         Ok(())
     }
 
-    /// Declares that all ranks have agreed to end. A rank that then leaves waits for the others without a limit of time,
-    /// and does not end them. Without this call, a rank that leaves ends the others after 5 seconds.
+    /// Declares that all ranks have agreed to end. A rank that then leaves waits for the others without a limit of
+    /// time, and does not end them. Without this call, a rank that leaves ends the others after 5 seconds.
     ///
     /// The next collective operation cancels it. On an axis of a [`split`](Self::split) it has no effect, because a
     /// split does not hold all ranks.

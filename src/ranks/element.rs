@@ -41,7 +41,7 @@ pub(crate) fn swap_if_big_endian<E>(bytes: &mut [u8]) {
 }
 
 /// A collective operation on elements of any dtype, one for `f32` and one for `f64`. Shorter elements travel as `f32`.
-pub(crate) fn exchange<E: Real>(
+pub(crate) fn in_f32_or_f64<E: Real>(
     elements: Vec<E>,
     singles: impl FnOnce(Vec<f32>) -> Result<Vec<f32>, RanksError>,
     doubles: impl FnOnce(Vec<f64>) -> Result<Vec<f64>, RanksError>,

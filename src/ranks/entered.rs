@@ -1,8 +1,8 @@
 use super::RankAxis;
 use std::{fmt, marker::PhantomData};
 
-/// A tensor that is the same on all ranks of `Axis`, as the input of a tensor-parallel region: of operations with
-/// shards.
+/// A tensor that is the same on all ranks of `Axis`. It is the input of a tensor-parallel region, which is made of
+/// operations with shards.
 ///
 /// Each rank uses it with a part of the columns, so each rank has only its term of the gradient.
 /// [`enter`](crate::tensor_parallel::enter) makes such a tensor, and sums these terms in the backward pass:

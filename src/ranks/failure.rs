@@ -13,7 +13,8 @@ pub fn put_aside(error: RanksError) {
     FAILURE.with_borrow_mut(|failure| failure.get_or_insert(error).clone());
 }
 
-/// Whether a collective operation of the backward pass has failed. A further one would wait for ranks that have stopped.
+/// Whether a collective operation of the backward pass has failed. A further one would wait for ranks that have
+/// stopped.
 pub fn has_failed() -> bool {
     FAILURE.with_borrow(Option::is_some)
 }

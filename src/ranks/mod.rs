@@ -45,7 +45,7 @@ mod worker;
 
 pub use axis::{ConstRankAxis, RankAxis};
 pub use element::Element;
-pub(crate) use element::{exchange, swap_if_big_endian};
+pub(crate) use element::{in_f32_or_f64, swap_if_big_endian};
 pub use entered::Entered;
 pub use error::RanksError;
 pub use handle::{CommunicationTime, Ranks};

@@ -103,8 +103,8 @@ where
     type GroupSize = Config::GroupSize;
 }
 
-/// A `$Model` of a `$Config` on ranks has the parts of that of the configuration. `Config` has whole dimensions: parts of
-/// parts are refused.
+/// A `$Model` of a `$Config` on ranks has the parts of that of the configuration. `Config` has whole dimensions: parts
+/// of parts are refused.
 macro_rules! sharded {
     ($($Model:ident of $Config:ident),*) => {$(
         #[diagnostic::do_not_recommend]

@@ -8,8 +8,8 @@ use std::{error, io};
 
 /// The longest file. The settings of a tokenizer with 262,144 tokens have 1.2 MB.
 const MAX_LEN_BYTES: u64 = 16_000_000;
-/// The most steps of a template: instructions, and one for each 64 bytes of text. So its texts take at most 64 MB. Lists
-/// that are added up are not counted.
+/// The most steps of a template: instructions, and one for each 64 bytes of text. So its texts take at most 64 MB.
+/// Lists that are added up are not counted.
 pub(super) const MAX_STEPS: u64 = 1_000_000;
 /// The most statements, macros and expressions that stand in one another.
 pub(super) const MAX_DEPTH: usize = 200;
@@ -136,13 +136,13 @@ impl ChatTemplate {
         Ok(Self { environment, special_tokens: fields.filter_map(token).collect() })
     }
 
-    /// The text of a chat. With `add_generation_prompt` it ends with the beginning of an answer. The text has its special
-    /// tokens: [`Tokenizer::encode_verbatim`](super::Tokenizer::encode_verbatim) adds none. Such tokens in a message count
-    /// as if the template had written them.
+    /// The text of a chat. With `add_generation_prompt` it ends with the beginning of an answer. The text has its
+    /// special tokens: [`Tokenizer::encode_verbatim`](super::Tokenizer::encode_verbatim) adds none. Such tokens in a
+    /// message count as if the template had written them.
     ///
     /// # Errors
-    /// [`ChatTemplateError::Refused`] if the template does not take these messages, [`ChatTemplateError::TooLong`] if it
-    /// takes too long, [`ChatTemplateError::TooDeep`], and [`ChatTemplateError::Failed`].
+    /// [`ChatTemplateError::Refused`] if the template does not take these messages, [`ChatTemplateError::TooLong`] if
+    /// it takes too long, [`ChatTemplateError::TooDeep`], and [`ChatTemplateError::Failed`].
     pub fn render(&self, messages: &[ChatMessage], add_generation_prompt: bool) -> Result<String, ChatTemplateError> {
         let message = |ChatMessage { role, content }: &ChatMessage| {
             Value::from_pairs([("role", Value::from(role)), ("content", Value::from(content))])

@@ -14,7 +14,7 @@ use std::{fmt, marker::PhantomData};
 ///     "28 at position 0 is not a token of `VocabSize`, which has 28 tokens",
 /// );
 /// assert_eq!(Fin::<VocabSize>::all().last(), Some(PAD));
-/// // The letters are the tokens 0 to 25, so the first other token is their number.
+/// // The letters are the tokens 0 to 25. The next token is 26, the size of `Letters`.
 /// const START: Fin<VocabSize> = Fin::from_dim::<Letters>();
 /// assert_eq!(START.value(), 26);
 /// ```

@@ -93,7 +93,7 @@ impl<Dims: Shape, Axis: Dim> fmt::Debug for Indices<Dims, Axis> {
 }
 
 /// An index of the axis `Axis`: a [`Fin<Axis>`](Fin), which is below the size of a compile-time dimension by its
-/// type, or a `usize`. An operation compares it with the size of the axis.
+/// type, or a `usize`. An operation compares either with the size of the axis.
 ///
 /// ```
 /// use typed_transformer::{dims, tokens::{Fin, IndexOf}};

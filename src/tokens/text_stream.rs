@@ -6,8 +6,8 @@ use crate::dims::ConstDim;
 /// [`Tokenizer::stream`] makes it.
 pub struct TextStream<'a, V> {
     tokenizer: &'a Tokenizer<V>,
-    /// The last decoded tokens, then those whose last character is not complete. The text of a token may depend on those
-    /// before it.
+    /// The last decoded tokens, then those whose last character is not complete. The text of a token may depend on
+    /// those before it.
     tokens: Vec<Fin<V>>,
     /// The number of decoded tokens in `tokens`.
     num_decoded: usize,
@@ -29,8 +29,8 @@ impl<'a, V: ConstDim> TextStream<'a, V> {
         }
     }
 
-    /// Ends the text before the first of these strings that is complete in what is written from here on. What may be the
-    /// beginning of one is shown once it is none.
+    /// Ends the text before the first of these strings that is complete in what is written from here on. What may be
+    /// the beginning of one is shown once it is none.
     ///
     /// # Errors
     /// [`TokenizerError::EmptyStop`] if a string is empty.

@@ -3,7 +3,7 @@ use crate::dims::{ConstDim, Dim, MaybeSharded, name, num_elements};
 use std::fmt;
 
 /// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`):
-/// [`Indices`] of a vocabulary, and a padding token. A model reads them; those that a loss compares its logits with are
+/// [`Indices`] of a vocabulary, and a padding token. A model reads them. A loss compares the model's logits with
 /// [`LabelIds`].
 ///
 /// The batch stores which id is padding, if any. Models derive the padding mask from that. Two batches are
@@ -85,7 +85,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
         }
     }
 
-    /// Windows of a text that begin at these tokens, and as their labels the token after each of their tokens.
+    /// Windows of a text, which begin at the positions `starts`. The label of each token is the token after it.
     ///
     /// # Errors
     /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` windows, or if
@@ -134,8 +134,8 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// The inputs of a decoder in training, and these ids as its labels. Each row of the inputs begins with `start` and
     /// drops its last id, so at each position the decoder reads the ids before the one that it predicts.
     ///
-    /// If `start` is also the padding token, as in T5, no id of the inputs counts as padding: the first one is a token.
-    /// A causal mask hides the others from the tokens before them.
+    /// If `start` is also the padding token, as in T5, no id of the inputs counts as padding: otherwise the first one
+    /// would be masked. The padding at the end needs no mask, because a causal mask hides it from the tokens before it.
     ///
     /// ```
     /// use typed_transformer::prelude::*;

@@ -88,13 +88,13 @@ pub struct Tokenizer<V> {
 }
 
 impl<V: ConstDim> Tokenizer<V> {
-    /// Reads a `tokenizer.json` of all tokens of `V`. A table may have up to 127 rows more: some models round their number
-    /// up. Up to 127 added tokens may be beyond the table, such as that of images in Gemma 3: a text with one of them is
-    /// an error.
+    /// Reads a `tokenizer.json` of all tokens of `V`. A table may have up to 127 rows more: some models round their
+    /// number up. Up to 127 added tokens may be beyond the table, such as that of images in Gemma 3: a text with one of
+    /// them is an error.
     ///
     /// Texts are neither cut nor padded, whatever the file says: the length of a sequence is in its type. The file may
-    /// have 2 MB and 200 bytes for each token of `V`, and a token 1,000 bytes. Reading it takes at most 200 MB and 20 kB for
-    /// each token of `V`, and a byte of a text becomes at most 1,000 bytes.
+    /// have 2 MB and 200 bytes for each token of `V`, and a token 1,000 bytes. Reading it takes at most 200 MB and 20
+    /// kB for each token of `V`, and a byte of a text becomes at most 1,000 bytes.
     ///
     /// # Errors
     /// [`TokenizerError::Read`], [`TokenizerError::Format`], or [`TokenizerError::Vocabulary`] if the file has more
@@ -107,9 +107,9 @@ impl<V: ConstDim> Tokenizer<V> {
         }
     }
 
-    /// Reads a `tokenizer.json` of any number of tokens up to `V`, and of added ones as in [`from_file`](Self::from_file):
-    /// the table of a Qwen3 has 267 rows more than its tokenizer has tokens. A [`Sampler`](crate::generate::Sampler) that
-    /// is restricted to [`tokens`](Self::tokens) chooses none of the others.
+    /// Reads a `tokenizer.json` of any number of tokens up to `V`, and of added ones as in
+    /// [`from_file`](Self::from_file): the table of a Qwen3 has 267 rows more than its tokenizer has tokens. A
+    /// [`Sampler`](crate::generate::Sampler) that is restricted to [`tokens`](Self::tokens) chooses none of the others.
     ///
     /// # Errors
     /// Those of [`from_file`](Self::from_file), but for a file of fewer tokens.

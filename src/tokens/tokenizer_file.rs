@@ -6,16 +6,16 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The longest file, without its tokens. In published files, the rest has at most 1 MB. Parsing takes up to 60 times the
-/// memory of the file.
+/// The longest file, without its tokens. In published files, the rest has at most 1 MB. Parsing takes up to 60 times
+/// the memory of the file.
 const MAX_REST_LEN_BYTES: u64 = 2_000_000;
 /// The most bytes for each token: its text, its number, and the pairs that it is merged from.
 const MAX_TOKEN_LEN_BYTES: u64 = 200;
 /// The longest text of a token. Unigram's table of prefixes calls itself once for
 /// each byte of a token when it is dropped, which ends the process at 130 kB.
 const MAX_TOKEN_TEXT_BYTES: usize = 1_000;
-/// The most bytes of the texts of Unigram's tokens: in all, and for each token of the model. The table of prefixes takes
-/// 360 bytes for each.
+/// The most bytes of the texts of Unigram's tokens: in all, and for each token of the model. The table of prefixes
+/// takes 360 bytes for each.
 const MAX_UNIGRAM_BYTES: [usize; 2] = [100_000, 32];
 /// The most bytes of the texts of added tokens when they are normalized: in all, and for each token of the model.
 const MAX_ADDED_BYTES: [usize; 2] = [500_000, 32];
@@ -29,7 +29,8 @@ const MAX_STEPS: usize = 100;
 const MAX_GROWTH: f64 = 1_000.0;
 /// The most special tokens that are added to a text. Published tokenizers add two.
 const MAX_ADDED_TOKENS: usize = 10_000;
-/// The most characters of a word that WordPiece looks for in its vocabulary, in cubic time. Published tokenizers have 100.
+/// The most characters of a word that WordPiece looks for in its vocabulary, in cubic time. Published tokenizers have
+/// 100.
 const MAX_WORD_CHARS: u64 = 1_000;
 
 /// The length of the longest file for a vocabulary.
@@ -190,7 +191,8 @@ impl Cost {
     }
 }
 
-/// The length of a pattern, multiplied with the number of each of its repetitions, such as `{1,3}`: one may be in another.
+/// The length of a pattern, multiplied with the number of each of its repetitions, such as `{1,3}`: one may be in
+/// another.
 fn pattern_cost(pattern: &str) -> f64 {
     let repetitions = pattern.match_indices('{').map(|(at, _)| {
         // `\x{3040}` is a character.
@@ -230,8 +232,8 @@ fn longest_entry(map: Option<&Value>) -> Result<usize, String> {
     Ok(texts.split(|&byte| byte == 0).map(<[u8]>::len).max().unwrap_or(0).max(1))
 }
 
-/// The size of a vocabulary: an object of tokens and numbers, or Unigram's list of tokens and scores. It is measured while
-/// it is read, and not stored.
+/// The size of a vocabulary: an object of tokens and numbers, or Unigram's list of tokens and scores. It is measured
+/// while it is read, and not stored.
 #[derive(Default)]
 struct Vocab {
     num_tokens: usize,

@@ -45,7 +45,7 @@ impl<Model, E: Real, D: Backend<E>> Default for Adam<Model, E, D> {
 }
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
-    /// A step that removes `weight_decay` times the learning rate of each parameter first.
+    /// A step that first multiplies each parameter by `1 - rate · weight_decay`.
     fn step_with_decay(
         &mut self,
         learning_rate: f64,
@@ -73,13 +73,13 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
             if update_in_place(&step, &mut parameter, exp_avg, exp_avg_sq)? {
                 return Ok(());
             }
-            update(&step, &mut parameter, exp_avg, exp_avg_sq)
+            update_by_dfdx(&step, &mut parameter, exp_avg, exp_avg_sq)
         })
     }
 }
 
 /// The step as dfdx operations, which run on every device.
-fn update<E: Real, D: Backend<E>>(
+fn update_by_dfdx<E: Real, D: Backend<E>>(
     step: &AdamStep<E>,
     parameter: &mut ParameterMut<'_, E, D>,
     exp_avg: &mut Tensor<(usize,), E, D>,
@@ -100,7 +100,7 @@ fn update<E: Real, D: Backend<E>>(
     parameter.set_values(values)
 }
 
-/// [`update`] in one pass in CPU memory. Returns false if the elements are elsewhere.
+/// [`update_by_dfdx`] in one pass in CPU memory. Returns false if the elements are elsewhere.
 fn update_in_place<E: Real, D: Backend<E>>(
     step: &AdamStep<E>,
     parameter: &mut ParameterMut<'_, E, D>,
@@ -147,7 +147,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
 pub struct AdamW<Model, E: Real = f32, D: Backend<E> = Cpu> {
     /// The step that follows the decay.
     pub adam: Adam<Model, E, D>,
-    /// The fraction of a parameter that one step removes, divided by the learning rate.
+    /// One step removes the fraction `rate · weight_decay` of a parameter.
     pub weight_decay: f64,
     /// Whether a parameter decays; by default, [every matrix](Parameter::is_matrix) does. A checkpoint does
     /// not store the filter, so resuming cannot detect another one.
@@ -218,7 +218,7 @@ mod tests {
                         assert!(update_in_place(&step, &mut parameter, &mut m, &mut v)?);
                         return Ok(());
                     }
-                    update(&step, &mut parameter, &mut m, &mut v)
+                    update_by_dfdx(&step, &mut parameter, &mut m, &mut v)
                 })
                 .unwrap();
         }

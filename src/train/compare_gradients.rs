@@ -6,8 +6,8 @@ use dfdx::nn::TensorCollection;
 use dfdx::tensor_ops::Device;
 use std::{convert::Infallible, fmt};
 
-/// Compares the gradient of each parameter with that of a reference, which `expected` holds as a model. A port of a model
-/// is right if its gradients are those of the original; [`guide::porting`](crate::guide::porting) shows how.
+/// Compares the gradient of each parameter with that of a reference, which `expected` holds as a model. A port of a
+/// model is right if its gradients are those of the original; [`guide::porting`](crate::guide::porting) shows how.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -50,9 +50,9 @@ pub fn compare_gradients<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
 /// The differences of a model's gradients from those of a reference, which [`compare_gradients`] makes. It prints as a
 /// table with a line for each parameter, those that differ most first.
 ///
-/// A difference is relative to the largest gradient in the parameter. Where that is less than a thousandth of the largest
-/// one in the model, it is relative to this thousandth: the gradient of a key's bias is 0, and both sides have rounding
-/// errors there.
+/// A difference is relative to the largest gradient in the parameter. Where that is less than a thousandth of the
+/// largest one in the model, it is relative to this thousandth: the gradient of a key's bias is 0, and both sides have
+/// rounding errors there.
 ///
 /// ```
 /// use typed_transformer::train::Differences;

@@ -34,14 +34,14 @@ pub enum TrainError {
     #[error(transparent)]
     Ranks(#[from] RanksError),
     /// A checkpoint could not be written. The previous checkpoint is intact. `saved_at` is a copy that was saved
-    /// elsewhere, if any; if that fails at a later step too, the file there is of an earlier one.
+    /// elsewhere, if any. If a later save fails there too, the file holds an earlier step.
     #[error("{source}{}", saved_elsewhere(saved_at.as_deref()))]
     Save { source: SaveError, saved_at: Option<PathBuf> },
     /// A line of metrics could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Metrics { path: PathBuf, source: std::io::Error },
-    /// The model predicts worse than before its training, though its numbers are finite. While it does, no checkpoint is
-    /// saved, so those from before remain.
+    /// The model predicts worse than before its training, though its numbers are finite. While it does, no checkpoint
+    /// is saved, so those from before remain.
     #[error(
         "the training diverged: the mean loss is {mean_loss:.4} after step {steps_made}, but it began at \
          {first_loss:.4}"

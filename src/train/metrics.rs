@@ -126,8 +126,8 @@ impl Metrics {
         &self.path
     }
 
-    /// Writes all later values for TensorBoard, too, to a new file of events in `folder`. Where a training that is resumed
-    /// repeats steps, TensorBoard shows the later ones.
+    /// Writes all later values for TensorBoard, too, to a new file of events in `folder`. Where a training that is
+    /// resumed repeats steps, TensorBoard shows the later ones.
     ///
     /// ```
     /// use typed_transformer::train::Metrics;
@@ -158,8 +158,8 @@ impl Metrics {
     ///
     /// # Errors
     /// If the file cannot be written. If a value is named `step`, if two values have one name, or if the line is longer
-    /// than 1 MiB: the line is not written. If the file of TensorBoard cannot be written: later lines are written without
-    /// it.
+    /// than 1 MiB: the line is not written. If the file of TensorBoard cannot be written: later lines are written
+    /// without it.
     pub fn write(&mut self, steps_made: usize, values: &[(&str, f64)]) -> io::Result<()> {
         let logged = std::mem::take(&mut self.logged);
         let values = values.iter().copied().chain(logged.iter().map(|(name, value)| (&**name, *value)));

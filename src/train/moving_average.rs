@@ -10,8 +10,8 @@ const OP: &str = "moving average";
 /// The exponential moving average of a model's parameters, which often predicts better than the last ones:
 /// `average <- decay * average + (1 - decay) * parameter` at each step.
 ///
-/// The average begins with the parameters that it is made from. It is a model: evaluate it, save it as one, and begin with
-/// it again after a resume.
+/// The average begins with the parameters that it is made from. It is a model: evaluate it, save it as one, and begin
+/// with it again after a resume.
 ///
 /// ```
 /// use typed_transformer::{nn::Linear, prelude::*, train::MovingAverage};
@@ -32,7 +32,8 @@ pub struct MovingAverage<Model> {
 }
 
 impl<Model: Clone> MovingAverage<Model> {
-    /// The average that begins with these parameters. `decay` is from 0 to 1: 0.999 averages about the last 1,000 steps.
+    /// The average that begins with these parameters. `decay` is from 0 to 1: 0.999 averages about the last 1,000
+    /// steps.
     pub fn new(model: &Model, decay: f64) -> Self {
         Self { model: model.clone(), decay }
     }

@@ -37,8 +37,8 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     /// checkpoint is only resumed by an optimizer with the line that it stores.
     fn hyperparameters(&self) -> String;
 
-    /// The factor of the learning rate for a parameter; [`GroupRates`](super::GroupRates) sets it. A parameter of factor 0
-    /// is frozen: it is not changed, and its gradient does not count for the norm.
+    /// The factor of the learning rate for a parameter; [`GroupRates`](super::GroupRates) sets it. A parameter of
+    /// factor 0 is frozen: it is not changed, and its gradient does not count for the norm.
     fn rate_factor(&self, _parameter: &Parameter) -> f64 {
         1.0
     }

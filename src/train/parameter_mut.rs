@@ -44,7 +44,8 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
         self.range.len()
     }
 
-    /// The [factor of the learning rate](super::Optimizer::rate_factor) for this parameter. An optimizer multiplies by it.
+    /// The [factor of the learning rate](super::Optimizer::rate_factor) for this parameter. An optimizer multiplies by
+    /// it.
     pub fn rate_factor(&self) -> f64 {
         self.rate_factor
     }

@@ -25,8 +25,7 @@ pub fn put_gradient<E: Real, D: Backend<E>>(
     add_gradient(parameter.flat_with_tape(gradients)?, gradient)
 }
 
-/// Adds to the gradient of `parameter` by the backward pass of `Σ gradient · parameter`: nothing else writes dfdx's
-/// gradients on every device.
+/// Adds to the gradient of `parameter`, on every device, by the backward pass of `Σ gradient · parameter`.
 pub fn add_gradient<E: Real, D: Device<E>>(
     parameter: Tensor<(usize,), E, D, OwnedTape<E, D>>,
     gradient: Tensor<(usize,), E, D>,

@@ -49,7 +49,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
             let is_done = parameter.update_in_place([&mut *velocity], |factor, values, gradient, [velocity]| {
                 D::sgd_step(&step, factor, values, gradient, velocity);
             })?;
-            if is_done { Ok(()) } else { update(&step, &mut parameter, velocity) }
+            if is_done { Ok(()) } else { update_by_dfdx(&step, &mut parameter, velocity) }
         })
     }
 
@@ -67,7 +67,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
 }
 
 /// The step as dfdx operations, which run on every device.
-fn update<E: Real, D: Backend<E>>(
+fn update_by_dfdx<E: Real, D: Backend<E>>(
     step: &SgdStep<E>,
     parameter: &mut ParameterMut<'_, E, D>,
     velocity: &mut Tensor<(usize,), E, D>,

@@ -180,9 +180,9 @@ impl<O, S> Trainer<O, S> {
         self.progress.record(loss)
     }
 
-    /// The next step; `None` after the last one, or if the training was stopped. A training that was stopped before the
-    /// first step of this process makes it, and one that was stopped between two steps makes one more if it has to save
-    /// a checkpoint.
+    /// The next step; `None` after the last one, or if the training was stopped. If `stop` is set before
+    /// the first step of this process, this step is still made. If it is set between two steps and a checkpoint is to
+    /// be saved, one more step is made.
     pub fn next_step(&mut self) -> Option<Step> {
         let number = self.progress.steps_made;
         // The ranks decide together, in `update_replicated`. Before the first step it is not known if there are any.
@@ -203,8 +203,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// The step is not made after these errors: [`TrainError::Finished`] if all steps are; [`TrainError::Loss`] and
-    /// [`TrainError::Gradient`] if the loss or the gradients are not finite; [`TrainError::Op`] if a hyperparameter is out
-    /// of its range, if a parameter that may not be unused has no gradient, if the gradients are those of another
+    /// [`TrainError::Gradient`] if the loss or the gradients are not finite; [`TrainError::Op`] if a hyperparameter is
+    /// out of its range, if a parameter that may not be unused has no gradient, if the gradients are those of another
     /// model, or if a parameter is divided among ranks; and before the first step of a run [`TrainError::Save`] if the
     /// disk has no room for the checkpoints. [`TrainError::Op`] if a parameter has other sizes than in the step before,
     /// or if the device fails: then a part of the parameters may be updated.

@@ -69,8 +69,8 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     })
 }
 
-/// [`update`] with a squared gradient norm that `squared_norm` computes from `Σ g²` of each trained parameter that is not
-/// frozen, in the order of the fields.
+/// [`update`] with a squared gradient norm that `squared_norm` computes from `Σ g²` of each trained parameter that is
+/// not frozen, in the order of the fields.
 pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     model: &mut Model,
     gradients: GradientsOf<Model, E, D>,
@@ -105,7 +105,8 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     Ok(norm)
 }
 
-/// The paths of the parameters that got no gradient. One that is not zero is a gradient, whoever computed it.
+/// The paths of the parameters that got no gradient. A gradient that is not zero counts,
+/// even if no pass recorded it.
 fn unused_parameters(squares: &[SumOfSquares], used: &HashSet<UniqueId>) -> Vec<String> {
     let is_unused = |squares: &&SumOfSquares| squares.sum == 0.0 && !squares.is_empty && !used.contains(&squares.id);
     squares.iter().filter(is_unused).map(|squares| squares.path.clone()).collect()

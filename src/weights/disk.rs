@@ -98,9 +98,9 @@ pub(crate) fn retried<T, E>(is_transient: impl Fn(&E) -> bool, mut run: impl FnM
 /// more.
 pub(crate) fn is_transient(error: &io::Error) -> bool {
     use ErrorKind::*;
-    let lasts = [NotFound, IsADirectory, NotADirectory, InvalidInput];
+    let permanent = [NotFound, IsADirectory, NotADirectory, InvalidInput];
     let is_refused = [StorageFull, QuotaExceeded, FileTooLarge, ReadOnlyFilesystem];
-    !lasts.contains(&error.kind()) && !is_refused.contains(&error.kind())
+    !permanent.contains(&error.kind()) && !is_refused.contains(&error.kind())
 }
 
 pub(super) fn metadata(path: &Path) -> io::Result<Metadata> {

@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 /// The bytes of a tensor that are read at a time: whole elements of every dtype.
 const CHUNK_LEN_BYTES: usize = 1 << 16;
 
-/// A safetensors file. Opening reads and checks the header. A tensor is read only once its dimensions were
-/// compared with those of a parameter, so memory is bounded by the model and not by the file.
+/// A safetensors file. Opening reads and checks the header. A tensor is read after its dimensions have
+/// been compared with those of a parameter, never before. So memory is bounded by the model and not by the file.
 pub(crate) struct TensorFile {
     path: PathBuf,
     file: ReadFile,
     header: Header,
-    /// The parts of each tensor that were read, as (number of parts, part). A part counts from 1.
+    /// The parts of each tensor that were read, as pairs: part 2 of 3 is `(3, 2)`. The first part is 1.
     parts_read: BTreeMap<String, BTreeSet<(usize, usize)>>,
 }
 
@@ -162,8 +162,8 @@ impl TensorFile {
         self.names().into_iter().filter(|name| !self.parts_read.contains_key(name)).collect()
     }
 
-    /// Checks that each tensor was read, as a whole or in all its parts, or is ignored. The error names
-    /// the first by name.
+    /// Checks that each tensor was read, as a whole or in all its parts, or is ignored. The error has the first such
+    /// tensor in alphabetical order.
     pub fn ensure_all_read(&self, ignored: impl Fn(&str) -> bool) -> Result<(), LoadError> {
         let mut names = self.names();
         names.sort_unstable();

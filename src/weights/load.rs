@@ -153,7 +153,7 @@ fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile) -> Resul
     Ok(())
 }
 
-/// Whether a file has all divisions of a model, which may be a part of the one that was saved. Files of earlier versions
+/// Whether a file has all divisions of a model. The model may be a part of the saved one. Files of earlier versions
 /// have none.
 fn are_divided_alike(expected: Option<&&str>, found: Option<&&str>) -> bool {
     let (Some(expected), Some(found)) = (expected, found) else { return true };

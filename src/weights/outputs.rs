@@ -138,8 +138,8 @@ pub(crate) fn remove_private_file(path: &Path) {
     let _ = fs::remove_file(path).and_then(|()| fs::remove_dir(folder(path)));
 }
 
-/// Makes a folder for temporary files that only its user can read. A process uses no name twice: who removes a folder that
-/// is gone removes no other.
+/// Makes a folder for temporary files that only its user can read. A process uses each name once, so that
+/// removing a folder that is gone removes no newer one.
 fn private_folder() -> io::Result<PathBuf> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]

@@ -86,7 +86,7 @@ impl Field {
         Ok(Self { name, text, ty: field.ty.clone(), kind, flag })
     }
 
-    /// Calls the visitor; an `Option` of the field, or an error.
+    /// Code that calls the visitor. Its value is an `Option` of the field; it returns early on an error.
     pub fn visit(&self, visitor: &Ident, dtype: &Ident, device: &Ident, precision: Option<&Ident>) -> TokenStream {
         let (name, text, span) = (&self.name, &self.text, self.ty.span());
         let [get, get_mut] = match self.flag {

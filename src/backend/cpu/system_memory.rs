@@ -4,8 +4,8 @@ use std::sync::Once;
 /// The most that [`keep_freed_memory`] keeps of one tensor. glibc accepts 32 MB, with what it adds itself.
 pub const MAX_KEPT_BYTES: usize = (32 << 20) - (64 << 10);
 
-/// Lets the allocator keep the memory of a freed tensor for the next one. glibc, the C library of most Linux systems, by
-/// default returns 128 kB and more to the system, and a forward pass then spends a tenth of its time on fresh pages.
+/// Lets the allocator keep the memory of a freed tensor for the next one. glibc, the C library of most Linux systems,
+/// by default returns 128 kB and more to the system, and a forward pass then spends a tenth of its time on fresh pages.
 ///
 /// glibc raises its limits when large memory is freed. Memory of up to that size is then part of a heap, which keeps
 /// twice as much at its end; threads that allocate at the same time have heaps of their own, of up to 64 MB. Other

@@ -62,7 +62,8 @@ impl<EmbedDim: ConstDim, HiddenDim: ConstDim, Function: Activation, E: Real, D: 
     }
 }
 
-/// Attention and feed-forward layer with the activation `Function`, each with a norm before it and a residual around it.
+/// Attention and feed-forward layer with the activation `Function`, each with a norm before it and a residual around
+/// it.
 #[module(output = EmbedDim)]
 pub struct Layer<
     EmbedDim: ConstDim,

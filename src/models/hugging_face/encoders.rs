@@ -12,8 +12,8 @@ use dfdx::{shapes::ConstDim as _, tensor_ops::Device};
 
 #[diagnostic::do_not_recommend]
 impl<Config: BertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Bert<Config, E, D, P> {
-    // Files that were converted from TensorFlow, such as that of bert-base-uncased, have `gamma` and `beta` for a norm's
-    // weight and bias.
+    // Files that were converted from TensorFlow, such as that of bert-base-uncased, have `gamma` and `beta` for a
+    // norm's weight and bias.
     const NAMES: &'static str = "
         embeddings.token = bert.embeddings.word_embeddings.weight
         embeddings.token_type = bert.embeddings.token_type_embeddings.weight

@@ -53,8 +53,8 @@ impl<Config: ModernBertConfig, E: Real, D: Backend<E>, P: Precision> Attention<C
     }
 }
 
-/// Attention and feed-forward layer, each with a norm before it and a residual around it. The model holds the norms before
-/// the attentions, because the first layer has none.
+/// Attention and feed-forward layer, each with a norm before it and a residual around it. The model holds the norms
+/// before the attentions, because the first layer has none.
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: ModernBertConfig, E, D, P: Precision> {
     /// Each position attends to all, or to its neighbours.

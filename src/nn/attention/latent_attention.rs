@@ -71,7 +71,8 @@ type KeyAndValueDim<A> = Sum<PlainDim<A>, ValueDim<A>>;
 /// The columns of a query that is compared with latent vectors.
 type LatentQueryDim<A> = Sum<LatentDim<A>, RotaryDim<A>>;
 
-/// The heads of a [`LatentCache`]: one, whose key is the rotated key of a position and whose value is its latent vector.
+/// The heads of a [`LatentCache`]: one, whose key is the rotated key of a position and whose value is its latent
+/// vector.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{CachedHeads, LatentHeads}, prelude::*};
@@ -215,8 +216,8 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
         multi_head_attention(query, key, value, mask, AttentionOptions::default())
     }
 
-    /// Attention to the latent vectors, which are the keys and the values of one head that all queries share. The map to
-    /// the keys is applied to the queries, the one to the values to the outputs: `q · (W_UK c) = (W_UKᵀ q) · c`.
+    /// Attention to the latent vectors, which are the keys and the values of one head that all queries share. The map
+    /// to the keys is applied to the queries, the one to the values to the outputs: `q · (W_UK c) = (W_UKᵀ q) · c`.
     fn attend_to_latents<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         (plain, rotated): Queries<B, Q, A, E, D, T>,
@@ -254,7 +255,8 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
     }
 }
 
-/// Whether attention to the latent vectors takes fewer multiplications than attention to the keys and values of each head.
+/// Whether attention to the latent vectors takes fewer multiplications than attention to the keys and values of each
+/// head.
 fn is_shorter_by_latents<A: LatentArch>(queries: usize, keys: usize) -> bool {
     let (latent, head) = (LatentDim::<A>::SIZE, KeyAndValueDim::<A>::SIZE);
     queries * (latent * head + keys * 2 * latent) < keys * latent * head + queries * keys * head

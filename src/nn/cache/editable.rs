@@ -27,11 +27,12 @@ use crate::tokens::Indices;
     note = "beam search reorders the rows of a cache, and speculative decoding truncates it"
 )]
 pub trait EditableCache<B: MaybeSharded> {
-    /// Keeps the first `len` positions, as [`Vec::truncate`] does. So speculative decoding takes back the tokens that the
-    /// model rejects.
+    /// Keeps the first `len` positions, as [`Vec::truncate`] does. So speculative decoding takes back the tokens that
+    /// the model rejects.
     ///
     /// # Errors
-    /// [`OpError::Range`] if a [sliding window](super::KeyValueCache::slide) has dropped positions that position `len` sees.
+    /// [`OpError::Range`] if a [sliding window](super::KeyValueCache::slide) has dropped positions that position `len`
+    /// sees.
     fn truncate(&mut self, len: usize) -> Result<(), OpError>;
 
     /// Row `i` of the batch becomes a copy of row `rows[i]`; with an encoder-decoder, its source too. So beam search

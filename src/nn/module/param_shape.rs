@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 /// The shape of a parameter.
 ///
-/// [`#[module]`](macro@crate::module) takes all that it needs of a shape from this trait, so a wrong shape is one error.
+/// [`#[module]`](macro@crate::module) takes all that it needs of a shape from this trait, so a wrong shape is one
+/// error.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the shape of a parameter",
     label = "the sizes of a parameter are known at compile time",
@@ -26,8 +27,8 @@ pub trait ParamShape: Shape {
     /// The dimensions, with their sizes.
     fn describe() -> String;
 
-    /// Adds the sizes of the factors of its dimensions, `("division of dimensions", "4 * 8")`: other heads of the same
-    /// width are another model.
+    /// Adds the sizes of the factors of its dimensions, `("division of dimensions", "4 * 8")`, so that 4 heads of 8
+    /// and 8 heads of 4 are different models.
     fn divisions(out: &mut BTreeSet<(&'static str, String)>);
 
     /// The parameter at `path` of a source.

@@ -17,8 +17,8 @@ use std::{fmt, marker::PhantomData};
 
 /// A weight of a module, stored in `P`. It lies in memory of the process and cannot be changed. A clone shares it.
 ///
-/// It has no gradient. The gradient of the input is computed with the stored weight, so an adapter such as
-/// [`Lora`](crate::nn::Lora) can be trained before and behind it.
+/// It has no gradient. The gradient of the input is computed with the stored weight, so layers before
+/// and after it can be trained, such as the adapters of [`Lora`](crate::nn::Lora).
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Bf16, Linear, WithPrecision}, prelude::*};

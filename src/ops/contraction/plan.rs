@@ -69,7 +69,7 @@ pub fn sizes_of<const N: usize>(x: Axes, w: Axes, to: [Label; N]) -> [usize; N] 
     to.map(|label| size_in(x, w, label))
 }
 
-/// The axes `to`: first those that `labels` does not have, then those of `labels` in their order.
+/// Positions in `to`: first of the labels that `labels` lacks, then of those in `labels`, in their order.
 pub fn repeated_first<const N: usize>(labels: &[Label], to: [Label; N]) -> [usize; N] {
     let new = (0..N).filter(|axis| !labels.contains(&to[*axis]));
     let own = labels.iter().filter_map(|label| position(&to, *label));
@@ -96,7 +96,8 @@ pub struct Plan<const N: usize> {
 
 impl<const N: usize> Plan<N> {
     pub fn new(left: Axes, right: Axes, to: [Label; N]) -> Self {
-        // Shared axes take the order of the larger operand. So if the definition copies an operand, it is the smaller one.
+        // Shared axes take the order of the larger operand. So if the definition copies an operand, it is the smaller
+        // one.
         let shared = match left.len() >= right.len() {
             true => left.pick(|label| right.has(label)),
             false => right.pick(|label| left.has(label)),

@@ -3,7 +3,8 @@ use crate::backend::Rotation;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The cosines and sines of the angles of some positions, one of each for each pair of columns: `(S, HeadDim / 2)`.
+/// The cosines and sines of the angles of some positions, for each pair of columns, `(S, HeadDim / 2)`, or for each
+/// column, `(S, HeadDim)`.
 pub(super) struct Tables {
     pub cosines: Vec<f64>,
     pub sines: Vec<f64>,
@@ -12,14 +13,14 @@ pub(super) struct Tables {
 impl Tables {
     /// The tables for `len` positions from `start` on, and for heads of `width` columns.
     pub fn of(rotary: Rotary, start: usize, len: usize, width: usize) -> Self {
-        let angles: Vec<f64> = (0..width / 2).map(|pair| rotary.angle(pair, width)).collect();
+        let angles: Vec<f64> = (0..width / 2).map(|pair| rotary.angle_per_position(pair, width)).collect();
         let all = (start..start + len).flat_map(|position| angles.iter().map(move |angle| position as f64 * angle));
         let (sines, cosines) = all.map(f64::sin_cos).unzip();
         Self { cosines, sines }
     }
 
-    /// The factors of a column and of the other column of its pair, whose products with them are added:
-    /// `(S, HeadDim)` each. The other column is subtracted from the first of a pair.
+    /// The tables of `x'[c] = cosines[c] · x[c] + sines[c] · x[other(c)]`: `(S, HeadDim)` each. The sine of the first
+    /// column of a pair is negative.
     pub fn of_columns(rotary: Rotary, start: usize, len: usize, width: usize) -> Self {
         let tables = Self::of(rotary, start, len, width);
         let columns: Vec<PairedColumn> = (0..width).map(|column| rotary.pairs.of_column(column, width)).collect();
@@ -46,7 +47,7 @@ const MAX_KEPT_LEN: usize = 1 << 19;
 
 /// The rotations of heads of `width` columns at `len` positions from `start` on, `vectors_per_position` at each.
 pub(super) fn rotation(key @ (rotary, start, len, width): Key, vectors_per_position: usize) -> Rotation {
-    // A panic elsewhere leaves whole tables behind.
+    // A lock of a thread that has panicked is used: a table is added whole or not at all.
     let recent = || RECENT.lock().unwrap_or_else(PoisonError::into_inner);
     let found = recent().iter().find(|(other, _)| *other == key).map(|(_, rotation)| rotation.clone());
     if let Some(rotation) = found {

@@ -64,8 +64,8 @@ pub struct HeatMapGrid {
     pub scale: Range<f64>,
     /// The maximum number of panels side by side. A grid that would be too wide has fewer.
     pub columns_per_row: usize,
-    /// The panels, row by row. Cells have the size that fits the largest matrix. If that has at most 8 rows and columns,
-    /// they show their values.
+    /// The panels, row by row. Cells have the size that fits the largest matrix. If that has at most 8 rows and
+    /// columns, they show their values.
     pub panels: Vec<HeatMap>,
 }
 

@@ -11,8 +11,8 @@ const ABSENT: &str = "absent";
 /// The setting with the type of the model.
 pub(super) const MODEL: &str = "the model";
 
-/// Compares the structs of the models, without their type parameters. It runs before [`compare_dimensions`], which would
-/// report a parameter of the other model as missing.
+/// Compares the structs of the models, without their type parameters. It runs before [`compare_dimensions`], which
+/// would report a parameter of the other model as missing.
 pub(super) fn ensure_same_struct(
     path: &Path,
     expected: &[(String, String)],

@@ -167,8 +167,8 @@ pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: E
     Ok(Resumed { model, progress: header.progress, threads: header.threads, ranks: header.ranks })
 }
 
-/// Checks the numbers of steps and the losses of a checkpoint. `optimizer_steps` are the steps that the optimizer to be
-/// filled has made, perhaps some of them before this training run.
+/// Checks the numbers of steps and the losses of a checkpoint. `optimizer_steps` are the steps that the optimizer in
+/// memory has made, with those before this training run.
 fn ensure_consistent(path: &Path, header: &Header, run: &RunRecord, optimizer_steps: u64) -> Result<(), ResumeError> {
     let (steps_made, steps) = (header.progress.steps_made, run.steps);
     if steps_made > steps {
@@ -246,7 +246,7 @@ where
     E: Element,
     D: Device<E>,
 {
-    // A checkpoint compares the names of the factors.
+    // `compare_dimensions` compares the names of the dimensions, and so what this setting says.
     let conventions = weights::conventions::<Model>().into_iter().filter(|(name, _)| name != weights::DIVISION);
     settings.splice(0..0, conventions);
     settings.insert(0, (MODEL.into(), name::<Model::To<f32, Cpu>>()));

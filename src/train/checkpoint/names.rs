@@ -50,8 +50,8 @@ pub(super) fn others_beside(newest: &Path) -> Vec<PathBuf> {
     all.filter(|path| path.exists()).collect()
 }
 
-/// The first of `PATH.damaged`, `PATH.damaged-2`, … at which there is no file, or at which the file at `path` has another
-/// name already.
+/// The first of `PATH.damaged`, `PATH.damaged-2`, … at which there is no file, or at which the file at `path` has
+/// another name already.
 pub(super) fn damaged_name(path: &Path) -> PathBuf {
     let name =
         |number: usize| with_suffix(path, &if number == 1 { DAMAGED.into() } else { format!("{DAMAGED}-{number}") });

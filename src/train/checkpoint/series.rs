@@ -1,10 +1,10 @@
 //! The checkpoints of one training run: the newest, those before it, and the best.
 //!
-//! A save takes four steps. The new file is written. The checkpoint before gets a second name. The new one gets the
+//! A save has four phases. The new file is written. The checkpoint before gets a second name. The new one gets the
 //! name of the best if it is the best. Then it gets the name of the newest, and from there on the training run resumes
-//! from it. Whatever ends the process between two steps, each name is that of a whole checkpoint, and no better one was
-//! replaced. If `overwrite` lets it replace the files of another training run, the second step removes those beside the
-//! newest, and the last two steps change places.
+//! from it. If the process ends anywhere in a save, each name leads to a complete checkpoint, and the best one is not
+//! lost. If `overwrite` lets it replace the files of another training run, the second phase removes those beside the
+//! newest, and the last two phases change places.
 
 use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, damaged_name, others_beside, previous};
 use super::{Progress, ResumeNote, progress_in, read_progress};
@@ -173,12 +173,13 @@ impl Series {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // The third and the fourth step. If the newest file is that of another training run, they change places: a kill
-        // between them would leave a file `.best` that seems to be of that run.
+        // The third and the fourth phase. If the newest file is that of another training run, they change places: a
+        // kill between them would leave a file `.best` that seems to be of that run.
         let names_best_first = self.at_path != Occupant::ToReplace;
         let mut best = if is_best && names_best_first { self.link_best(partial.path(), progress) } else { Ok(()) };
         partial.rename().map_err(cannot_write(&self.path))?;
-        // Set before anything else can fail: another save of this progress would take it for the one before.
+        // Set before anything else can fail: otherwise a second try would take the new file for the previous
+        // checkpoint.
         (self.at_path, self.newest_progress) = (Occupant::OwnOrNothing, Some(progress));
         partial.sync_name().map_err(cannot_write(&self.path))?;
         if best.is_err() || !names_best_first {

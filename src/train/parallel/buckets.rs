@@ -9,8 +9,8 @@ use std::{cell::RefCell, mem};
 
 /// The bytes of a bucket that is summed: small enough that the first sum starts early.
 const BUCKET_LEN_BYTES: usize = 1 << 20;
-/// The least bytes of a message. From this size on its latency is negligible. A bucket is sent as one message for each
-/// rank.
+/// The least bytes of a message. From this size on its latency is negligible. A bucket is cut into one message for
+/// each rank.
 const MESSAGE_LEN_BYTES: usize = 1 << 17;
 
 /// The gradients of a model's trained parameters, in buckets. The order is that of the backward pass: the last

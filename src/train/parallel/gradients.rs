@@ -115,8 +115,8 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
     Ok(Replicated::assume(gradients))
 }
 
-/// The parameters that the loss of some rank depends on. A rank without rows uses none, but all decide alike which are
-/// unused. A sum that is not 0 tells it without a message.
+/// The parameters that the loss of some rank depends on. All ranks agree on them, also a rank without rows, which uses
+/// none. A parameter whose summed gradient is not 0 is used. Only for sums of 0 do the ranks send a message.
 fn used_on_some_rank<E: Element, W: RankAxis>(
     ranks: &Ranks<W>,
     sums: &[Vec<E>],

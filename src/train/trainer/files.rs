@@ -24,9 +24,9 @@ impl<O, S> Trainer<O, S> {
     ///
     /// The previous checkpoint is kept as `PATH.previous-1`; [`max_to_keep`](Self::max_to_keep) keeps more. The best
     /// one is kept as `PATH.best`: the one whose last [recorded](Self::record_best) loss is the lowest. Without
-    /// recorded losses, the larger of the last step's loss and the mean of about 20 steps counts. While the mean is far
-    /// above the first loss, if that was not 0 within 0.001, no checkpoint is saved. Each file is complete at every
-    /// moment.
+    /// recorded losses, the larger of the last step's loss and the mean of about 20 steps counts. No checkpoint is
+    /// saved while this mean is far above the first loss. A first loss of 0 within 0.001 is not compared. Each file is
+    /// complete at every moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training run can save there. A resumed training run
     /// calls it after [`resume`](Self::resume).
@@ -119,7 +119,8 @@ impl<O, S> Trainer<O, S> {
         self.use_metrics(|metrics| {
             let written = metrics.write(report.steps_made, &values);
             if written.as_ref().is_err_and(is_refusal) {
-                // A step whose line is missing would end the file of a resumed training. What was logged is dropped.
+                // A resumed training begins a new file if a step has no line. So the line is written without what was
+                // logged.
                 metrics.write(report.steps_made, &values)?;
             }
             written
@@ -131,10 +132,11 @@ impl<O, S> Trainer<O, S> {
         if let Some(metrics) = &mut self.metrics
             && let Err(source) = action(metrics)
         {
-            // A failure of TensorBoard is of no kind. It and a refused line cost no other line.
+            // A failure of TensorBoard has the kind `Other`. After it, and after a refused line, metrics are still
+            // written.
             let (path, costs_others) =
                 (metrics.path().into(), !is_refusal(&source) && source.kind() != ErrorKind::Other);
-            // Each step may log what is refused, so the first refusal is told.
+            // Every line may be refused, so only the first refusal is reported.
             let is_told =
                 |failure: &TrainError| matches!(failure, TrainError::Metrics { source, .. } if is_refusal(source));
             if !(is_refusal(&source) && self.failures.iter().any(is_told)) {

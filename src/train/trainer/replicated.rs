@@ -17,9 +17,9 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// [`update`](Self::update) on all ranks. `loss` is this rank's part of the loss, and `tokens` counts the whole
     /// batch.
     ///
-    /// All ranks end together: after the step if [`stop`](Self::stop) is true on one, and before it if the loss of one is
-    /// not finite, if all steps are made, or if the disk of rank 0 is too small for the checkpoints.
-    /// Call [`checkpoint_every`](Self::checkpoint_every) and set [`metrics`](Self::metrics) on rank 0 only, because it
+    /// All ranks end together: after the step if [`stop`](Self::stop) is true on one, and before it if the loss of one
+    /// is not finite, if all steps are made, or if the disk of rank 0 is too small for the checkpoints. Call
+    /// [`checkpoint_every`](Self::checkpoint_every) and set [`metrics`](Self::metrics) on rank 0 only, because it
     /// writes the files.
     ///
     /// # Errors

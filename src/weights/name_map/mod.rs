@@ -129,7 +129,7 @@ impl NameMap {
         }
     }
 
-    /// Compares each tensor that was not read and is a copy with the other one.
+    /// Compares each unread copy with its original.
     pub(crate) fn compare_copies(&self, files: &mut Shards) -> Result<(), LoadError> {
         for tensor in files.unread() {
             let original = |(copy, original): &(Pattern, Pattern)| Some(original.expand(&copy.captures(&tensor)?));

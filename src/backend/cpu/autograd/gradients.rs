@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | a tensor that a kernel reads with its tape, such as an output of another kernel | `between_kernels` | its first term, without zeros before it |
 //! | a parameter | `of_dfdx` | zeros, to which kernels add their terms in place |
-//! | an output that a kernel reads without its tape, as a parameter | both; [`take`](Gradients::take) adds them | as the two above |
+//! | an output that another kernel reads without its tape, as if it were a parameter | both; [`take`](Gradients::take) adds the two | as the two above |
 //! | a tensor that an operation of dfdx reads | `of_dfdx`, to which all of `between_kernels` move before the operation runs | zeros |
 
 use super::elementwise::{add_in_parallel, copied};
@@ -59,8 +59,9 @@ impl<E, D: Storage<E>> Clone for GradientKey<E, D> {
 /// ranks can sum it while the pass goes on.
 ///
 /// The pass runs in reverse, so a gradient is complete once the backward pass of the first kernel that read the
-/// parameter has run. dfdx's operations do not say which parameters they read, and kernels that read one with a tape
-/// add to it at the end, so a gradient may still change after the call. The hook's owner checks that at the end.
+/// parameter has run. dfdx's operations do not say which parameters they read, and a kernel that reads one with a
+/// tape keeps its term between kernels until the end of the pass. So a gradient may still change after the call. The
+/// hook's owner checks that at the end.
 pub trait GradientHook {
     /// Receives the gradient of the parameter with this id. It is complete unless an operation of dfdx, or a kernel
     /// that reads the parameter with a tape, adds to it later.
@@ -73,9 +74,9 @@ pub struct Gradients<E, D: Storage<E>> {
     of_dfdx: OfDfdx<E, D>,
     /// Whether an operation of dfdx has run, so that `of_dfdx` may have terms of any gradient.
     has_run_dfdx: bool,
-    /// The tensors with terms of kernels in `of_dfdx`: the loss, what a kernel reads as a parameter, and what was moved
-    /// there.
-    in_dfdx: HashSet<UniqueId>,
+    /// The ids of tensors whose gradient in `of_dfdx` has a term of a kernel: the loss, what a kernel reads as a
+    /// parameter, and what was moved there.
+    ids_in_dfdx: HashSet<UniqueId>,
     /// The tensors whose gradient a backward pass has taken: they are no leaves.
     non_leaves: HashSet<UniqueId>,
     hook: Option<Rc<dyn GradientHook>>,
@@ -103,7 +104,7 @@ impl<E, D: Storage<E>> Gradients<E, D> {
             between_kernels: HashMap::new(),
             of_dfdx,
             has_run_dfdx: false,
-            in_dfdx: HashSet::from([loss]),
+            ids_in_dfdx: HashSet::from([loss]),
             non_leaves: HashSet::new(),
             hook,
         }
@@ -113,7 +114,7 @@ impl<E, D: Storage<E>> Gradients<E, D> {
     pub fn for_dfdx(&mut self) -> Result<&mut OfDfdx<E, D>, D::Err> {
         self.has_run_dfdx = true;
         for (id, Entry { gradient, key, add }) in self.between_kernels.drain() {
-            self.in_dfdx.insert(id);
+            self.ids_in_dfdx.insert(id);
             add((key.find)(&mut self.of_dfdx)?, &gradient);
         }
         Ok(&mut self.of_dfdx)
@@ -121,7 +122,7 @@ impl<E, D: Storage<E>> Gradients<E, D> {
 
     /// The gradients that are left at the end of the pass.
     pub fn into_leaves(mut self) -> Result<Leaves<E, D>, D::Err> {
-        let reached = self.between_kernels.keys().chain(&self.in_dfdx).copied().collect();
+        let reached = self.between_kernels.keys().chain(&self.ids_in_dfdx).copied().collect();
         self.for_dfdx()?;
         Ok(Leaves { gradients: self.of_dfdx, non_leaves: self.non_leaves, reached })
     }
@@ -144,7 +145,7 @@ impl Gradients<f32, Cpu> {
     pub fn take(&mut self, key: &KernelKey) -> Result<Option<Buffer>, CpuError> {
         let gradient = self.between_kernels.remove(&key.id).map(|entry| entry.gradient);
         self.non_leaves.insert(key.id);
-        if !self.has_run_dfdx && !self.in_dfdx.contains(&key.id) {
+        if !self.has_run_dfdx && !self.ids_in_dfdx.contains(&key.id) {
             return Ok(gradient);
         }
         // The memory is freed here. In the pool of buffers it would pile up: dfdx allocates its own in each step.
@@ -160,14 +161,14 @@ impl Gradients<f32, Cpu> {
 
     /// The gradient of a parameter; zeros if nothing was added yet.
     pub fn of_parameter(&mut self, parameter: &FlatTensor) -> Result<&mut Vec<f32>, CpuError> {
-        self.in_dfdx.insert(tensor_id(parameter));
+        self.ids_in_dfdx.insert(tensor_id(parameter));
         Ok(&mut *self.of_dfdx.get_or_alloc_mut(parameter)?)
     }
 
     /// Tells the hook that all kernels that read the parameter have added to its gradient, if any did.
     pub fn report_complete(&mut self, parameter: &FlatTensor) -> Result<(), CpuError> {
         let id = tensor_id(parameter);
-        if let Some(hook) = self.hook.clone().filter(|_| self.in_dfdx.contains(&id)) {
+        if let Some(hook) = self.hook.clone().filter(|_| self.ids_in_dfdx.contains(&id)) {
             hook.receive(id, self.of_parameter(parameter)?);
         }
         Ok(())

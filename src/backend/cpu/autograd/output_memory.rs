@@ -41,8 +41,8 @@ impl Unit for AnyValue {
     const ONE: Self = Self(1.0);
 }
 
-/// With CUDA, dfdx asks of every type of elements that a GPU may hold it. The feature `cuda` of this crate has the crate
-/// of these traits.
+/// With CUDA, dfdx asks of every type of elements that a GPU may hold it. The feature `cuda` of this crate has the
+/// crate of these traits.
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code)]
 mod on_cuda {

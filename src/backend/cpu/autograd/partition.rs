@@ -19,8 +19,8 @@ pub enum Split {
 }
 
 impl Split {
-    /// [`AcrossUnits`](Self::AcrossUnits) if there is a unit for each thread, and enough of the `rows` that share the
-    /// weights; without weights `rows` is `usize::MAX`.
+    /// [`AcrossUnits`](Self::AcrossUnits) if each thread gets at least one unit and 256 rows. `rows` counts the rows
+    /// that share a weight; a kernel without weights passes `usize::MAX`.
     pub fn choose(units: usize, rows: usize) -> Self {
         /// With fewer rows, a copy of the weight gradients for each thread costs more than the products.
         const MIN_ROWS_PER_THREAD: usize = 256;

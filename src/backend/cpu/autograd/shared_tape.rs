@@ -31,7 +31,7 @@ impl<E, D: Storage<E>> Tape<E, D> for NoneTape {
     }
 }
 
-/// The operations of a pass, in the order of time. Clones are handles of the same pass, and two passes become one when
+/// The operations of a pass. Clones are handles of the same pass, and two passes become one when
 /// their tensors meet. `None` until something is recorded.
 pub struct SharedTape<E, D: Storage<E>>(Option<Node<E, D>>);
 
@@ -42,7 +42,7 @@ enum State<E, D: Storage<E>> {
     /// Merged into the pass of this node.
     Joined(Node<E, D>),
     /// The backward pass has run.
-    Run,
+    HasRun,
     /// Two passes became one, and each adds to gradients of its own.
     TwoAccumulators,
 }
@@ -107,7 +107,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         }
     }
 
-    /// On a pass that has run this does nothing: [`run`](Self::run) returns the error.
+    /// If the pass has already run, nothing is recorded, and [`run`](Self::run) returns an error later.
     fn record(&mut self, operation: Operation<E, D>) {
         if let State::Open(pass) = &mut *self.node().borrow_mut() {
             pass.operations.push((now(), operation));
@@ -120,7 +120,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
             State::Open(pass) => {
                 pass.operations.iter().filter(|(_, operation)| matches!(operation, Operation::OfDfdx(_))).count()
             }
-            State::Joined(_) | State::Run | State::TwoAccumulators => 0,
+            State::Joined(_) | State::HasRun | State::TwoAccumulators => 0,
         }
     }
 
@@ -133,7 +133,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         loop {
             let next = match &*node.borrow() {
                 State::Joined(next) => next.clone(),
-                State::Open(_) | State::Run | State::TwoAccumulators => break,
+                State::Open(_) | State::HasRun | State::TwoAccumulators => break,
             };
             node = next;
         }
@@ -152,10 +152,10 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         E: Dtype,
         D: Device<E>,
     {
-        let mut pass = match mem::replace(&mut *self.node().borrow_mut(), State::Run) {
+        let mut pass = match mem::replace(&mut *self.node().borrow_mut(), State::HasRun) {
             State::Open(pass) => pass,
             State::TwoAccumulators => return Err(BackwardError::TwoAccumulators),
-            State::Joined(_) | State::Run => return Err(BackwardError::HasRun),
+            State::Joined(_) | State::HasRun => return Err(BackwardError::HasRun),
         };
         let mut gradients = pass.gradients.unwrap_or_else(dfdx::tensor::Gradients::leaky);
         loss.device().try_fill_with_ones(gradients.get_or_alloc_mut(loss)?)?;
@@ -241,7 +241,7 @@ impl<E, D: Storage<E>> Merge<Self> for SharedTape<E, D> {
                 pass.add(others);
             }
             // A pass that has run has no other backward pass.
-            (State::Run, _) | (_, State::Run) => *state = State::Run,
+            (State::HasRun, _) | (_, State::HasRun) => *state = State::HasRun,
             _ => *state = State::TwoAccumulators,
         }
         self

@@ -156,8 +156,8 @@ impl StridedGradient {
     }
 }
 
-/// The elements of an operand that repeats itself, for threads that add to its gradient. Each has sums of its own, which
-/// cost more than they save if nothing is repeated.
+/// The elements of an operand that repeats itself, for threads that add to its gradient. Each has sums of its own,
+/// which cost more than they save if nothing is repeated.
 pub fn partition_repeated(storage_len: usize, len: usize) -> Partition {
     if storage_len < len { partition_elements(len, 0) } else { Partition::whole(len) }
 }

@@ -3,7 +3,7 @@ use crate::autograd::{KernelOutput, Operand, Partition, with_backward};
 use crate::simd::{add_row, row_chunks, row_chunks_mut, vectorized};
 use dfdx::tensor::CpuError;
 
-/// The elements of a row from which on the gradient of the input is divided among threads.
+/// The least length of a row for which threads divide the gradient of the input.
 const MIN_ROW_LEN_TO_SPLIT: usize = 8;
 
 /// Rows of `row_len` elements, which begin at these places of the input. A row may be read more than once.
@@ -20,8 +20,8 @@ pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Resu
     let (input_len, input) = (input.len(), input.gradient);
     Ok(with_backward(output, move |dy, gradients| {
         input.add_with(gradients, input_len, |dx| {
-            // Rows may overlap. Each thread has a part of the input and adds to it what the rows hold of it, in their order.
-            // It looks at all rows, which pays if they are long.
+            // Rows may overlap. Each thread has a part of the gradient. It goes through all rows in their order and
+            // adds what falls into its part, which pays if rows are long.
             let partition = match row_len < MIN_ROW_LEN_TO_SPLIT {
                 true => Partition::whole(input_len),
                 false => partition_elements(input_len, dy.len() / input_len.max(1)),

@@ -14,6 +14,7 @@ pub struct AdamStep<E> {
     pub beta1: E,
     pub beta2: E,
     pub epsilon: E,
+    /// `1 - rate · weight_decay`.
     pub decay_factor: E,
 }
 

@@ -16,7 +16,7 @@ pub struct Rotation {
     pub width: usize,
     /// The columns of a pair are so many columns apart: 1, or half of the width.
     pub distance: usize,
-    /// The number of vectors at one position of a sequence that follow one another.
+    /// The number of vectors, such as heads, at one position. They are neighbours in memory.
     pub vectors_per_position: usize,
 }
 
@@ -41,7 +41,7 @@ impl Rotation {
         });
     }
 
-    /// The columns of `distance` pairs stand side by side: their first ones, then their second ones.
+    /// Rotates one vector. A block of it has the first columns of `distance` pairs, then their second columns.
     #[inline(always)]
     fn rotate_vector(&self, y: &mut [f32], x: &[f32], cosines: &[f32], sines: &[f32], direction: f32) {
         if self.distance == 1 {

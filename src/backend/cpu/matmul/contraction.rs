@@ -25,8 +25,8 @@ impl StridedAxis {
         Offsets { output: index * self.output, left: index * self.left, right: index * self.right }
     }
 
-    /// This axis and the next one as one axis, if a step along this one is `next.size` steps along the next in all three
-    /// tensors.
+    /// This axis and the next one as one axis, if a step along this one is `next.size` steps along the next in all
+    /// three tensors.
     fn merged(self, next: Self) -> Option<Self> {
         let follows = |outer: usize, inner: usize| outer == inner * next.size;
         let is_one =
@@ -52,7 +52,8 @@ impl Offsets {
 /// `output += Σ left · right` over the axes that the output does not have; `output = …` if not `accumulate`.
 ///
 /// Axes of the output and of the left operand alone are the rows of a matrix, axes of the output that the left operand
-/// does not have are its columns, and the axes of the sum its inner axis. There is a product of matrices for each index of the other axes.
+/// does not have are its columns, and the axes of the sum its inner axis. There is a product of matrices for each index
+/// of the other axes.
 pub fn contract(output: &mut [f32], left: &[f32], right: &[f32], axes: &[StridedAxis], accumulate: bool) {
     let plan = Plan::new(axes);
     let Some(split) = plan.split_axis() else {
@@ -105,8 +106,8 @@ impl Plan {
         Self { rows: plan[0], columns: plan[1], inner: plan[2], looped_output_axes, looped_sum_axes }
     }
 
-    /// The axis that is split among threads: that with the largest stride in the output, if its slices do not overlap in
-    /// memory.
+    /// The axis that is split among threads: that with the largest stride in the output, if its slices do not overlap
+    /// in memory.
     fn split_axis(&self) -> Option<StridedAxis> {
         let axes = || self.looped_output_axes.iter().copied().chain([self.rows, self.columns]);
         let axis = axes().max_by_key(|axis| axis.output).filter(|axis| axis.size > 1)?;
@@ -154,7 +155,7 @@ fn largest(axes: &mut Vec<StridedAxis>) -> StridedAxis {
     largest.map_or(StridedAxis::ONE, |i| axes.remove(i))
 }
 
-/// The axes as few axes, those farthest apart first.
+/// Merges axes where possible, and sorts them by stride, the largest first.
 fn merged(mut axes: Vec<StridedAxis>) -> Vec<StridedAxis> {
     axes.sort_by_key(|axis| Reverse((axis.output, axis.left, axis.right)));
     let mut merged: Vec<StridedAxis> = Vec::with_capacity(axes.len());

@@ -115,7 +115,7 @@ fn dot<F: Format>(blocks: &[F::Block], x: &[[f32; BLOCK_LEN]]) -> f32 {
     sums[0]
 }
 
-/// A float16 as an `f32`; NaN and infinities are other numbers. Without a branch, as in
+/// A float16 as an `f32`. For NaN and infinities the result is a number, which is wrong. Without a branch, as in
 /// [FP16](https://github.com/Maratyszcza/FP16).
 #[inline(always)]
 pub fn f32_of_f16(bits: u16) -> f32 {

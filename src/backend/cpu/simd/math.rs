@@ -11,7 +11,8 @@ const EXP_MAX: f32 = 88.72;
 const ROUND_TO_INT_MAGIC: f32 = 12_582_912.0;
 /// ln 2 in two parts. The first has few digits, so that a multiple of it is exact.
 const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
-/// The polynomial nearest to `eʳ` for `|r| ≤ ln 2 / 2`, in the largest relative error, highest power first.
+/// The minimax polynomial of `eʳ`: the one whose largest relative error for `|r| ≤ ln 2 / 2` is the smallest. The
+/// highest power is first.
 const EXP_POLY: [f32; 6] = [8.290_297e-3, 4.189_802e-2, 0.166_676_37, 0.499_991_48, 0.999_999_7, 1.0];
 
 /// `eˣ`: 0 below -87.33, ∞ above 88.72, NaN for NaN; elsewhere with a relative error below 2·10⁻⁷.
@@ -32,9 +33,11 @@ pub fn exp_element<C: ElementOps>(c: C, x: C::Element) -> C::Element {
     for coefficient in &EXP_POLY[1..] {
         exp_r = c.mul_add(exp_r, r, c.splat(*coefficient));
     }
-    // Adds n to the exponent bits. Between the limits the result is a normal number, although 2¹²⁸ itself would overflow.
+    // Adds n to the exponent bits. Between the limits the result is a normal number, although 2¹²⁸ itself would
+    // overflow.
     let y = c.scale_exponent(exp_r, n_bits);
-    // That may make a number of NaN, but x · 0 is NaN for NaN, and 0 for every number. Infinities are chosen below.
+    // This may turn a NaN into a number, and x · 0 restores it: that is NaN for NaN, and 0 for every number. The lines
+    // below give the results for infinities.
     let y = c.mul_add(x, c.splat(0.0), y);
     let y = c.select(c.less(x, c.splat(EXP_MIN)), c.splat(0.0), y);
     c.select(c.less(c.splat(EXP_MAX), x), c.splat(f32::INFINITY), y)

@@ -130,7 +130,7 @@ impl Attention {
         }
     }
 
-    /// Splits the key and value heads of a sequence over threads, unless these have sequences of their own already.
+    /// The threads share the key and value heads of a sequence, unless each thread has sequences of its own.
     fn partition_heads(&self) -> Partition {
         let dims = self.config.dims;
         match self.split {
@@ -179,7 +179,7 @@ pub fn blocked_attention(
             partition.split_mut(&mut dv, dims.v_len()),
             &saved,
         );
-        // Every sequence has a part in the gradient of the bias, so each thread sums those of its own sequences.
+        // Every sequence adds a term to the gradient of the bias. Each thread sums the terms of its own sequences.
         let bias_parts = partition.map_threads(chunks, |chunks| {
             let mut d_bias = Buffer::zeros(attention.bias.as_ref().map_or(0, Operand::len));
             for (sequences, dq, dk, dv, softmax_stats) in chunks {

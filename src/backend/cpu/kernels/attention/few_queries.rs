@@ -9,14 +9,14 @@ pub const MIN_QUERIES_TO_PACK: usize = 4;
 
 impl BlockedForward<'_> {
     /// The attention of few queries, such as that of a decoded token. Each key and each value is read once, for all
-    /// heads of the chunk: they are neighbours in memory.
+    /// heads of the chunk. The heads of one key are neighbours in memory.
     #[inline(always)]
     pub fn attend_few_queries<S: Simd>(mut self, simd: S) {
         let dims = self.config.dims;
         let heads = dims.heads_of(self.key_value_heads);
         let (qk_len, vo_len) = (padded_len(dims.qk_dim), padded_len(dims.vo_dim));
         let stride = block_stride(dims.keys);
-        // Each has a row for each head and query.
+        // `q`, `scores` and `weighted_sums` have a row for each head and query.
         let mut q = Vec::with_capacity(heads.len());
         let mut scores = Buffer::recycled(heads.len() * dims.queries * stride);
         let mut weighted_sums = Buffer::zeros(heads.len() * dims.queries * vo_len);
@@ -37,12 +37,12 @@ impl BlockedForward<'_> {
             }
             let key_ends = self.mask.key_ends(&keys, 0..dims.queries);
             let len = key_ends.max(0..dims.queries);
-            for (place, k) in self.k[keys.start * k_len..].chunks_exact(k_len.max(1)).take(len).enumerate() {
+            for (key, k) in self.k[keys.start * k_len..].chunks_exact(k_len.max(1)).take(len).enumerate() {
                 for (i, head) in heads.clone().enumerate() {
                     let k = &k[head / dims.group_size() * dims.qk_dim..][..dims.qk_dim];
                     for query in 0..dims.queries {
                         let q = &q[i][query * qk_len..][..dims.qk_dim];
-                        scores[(i * dims.queries + query) * stride + place] = dot(q, k);
+                        scores[(i * dims.queries + query) * stride + key] = dot(q, k);
                     }
                 }
             }
@@ -62,11 +62,11 @@ impl BlockedForward<'_> {
                     }
                 }
             }
-            for (place, v) in self.v[keys.start * v_len..].chunks_exact(v_len.max(1)).take(len).enumerate() {
+            for (key, v) in self.v[keys.start * v_len..].chunks_exact(v_len.max(1)).take(len).enumerate() {
                 for (i, head) in heads.clone().enumerate() {
                     let v = &v[head / dims.group_size() * dims.vo_dim..][..dims.vo_dim];
                     for row in i * dims.queries..(i + 1) * dims.queries {
-                        let weight = scores[row * stride + place];
+                        let weight = scores[row * stride + key];
                         for (sum, v) in weighted_sums[row * vo_len..][..dims.vo_dim].iter_mut().zip(v) {
                             *sum += weight * v;
                         }

@@ -69,8 +69,8 @@ impl<'a> SequenceMask<'a> {
         self.queries[queries].iter().position(|(keys, _)| key < keys.end).unwrap_or(len)
     }
 
-    /// `(Keys,)`, in place: masks the logits of a query for the first keys of a block. Returns whether each key is
-    /// visible, in the memory of `visible`; an empty slice if it is known that all are.
+    /// `(Keys,)`, in place: masks the logits of a query for the first keys of a block. Fills `visible` and returns
+    /// it: whether each key is visible. Returns an empty slice if all keys are.
     #[inline(always)]
     pub fn mask_logits<'b>(
         &self,
