@@ -117,9 +117,8 @@
 //! A mistake that types can express does not compile. Every other mistake is an error value that names what is wrong,
 //! such as the dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
 //! [`ops::OpError`], [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`], [`train::TrainError`],
-//! [`train::ResumeError`],
-//! [`ranks::RanksError`], [`tensor_parallel::DistributedError`], [`generate::SamplingError`], and with their features
-//! [`tokens::TokenizerError`], [`tokens::ChatTemplateError`] and [`plot::PlotError`].
+//! [`train::ResumeError`], [`ranks::RanksError`], [`tensor_parallel::DistributedError`], [`generate::SamplingError`],
+//! and with their features [`tokens::TokenizerError`], [`tokens::ChatTemplateError`] and [`plot::PlotError`].
 //!
 //! Every operation and every `forward` returns a `Result` with [`ops::OpError`]: [`Device`](ops::OpError::Device) if
 //! the device fails, for example if the memory of a GPU is full, and [`Dim`](ops::OpError::Dim) if two sizes of a

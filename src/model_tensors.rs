@@ -63,6 +63,16 @@ impl<E: Real, D: Device<E>> dyn AnyTensor<E, D> + '_ {
         self.set_from_flat(flat)
     }
 
+    /// The gradient in row-major order, if it is in memory in this order; zeros if there is none.
+    pub fn row_major_gradient<'a>(&self, gradients: &'a mut Gradients<E, D>) -> Result<Option<&'a mut Vec<E>>, D::Err>
+    where
+        D: Backend<E>,
+    {
+        // A gradient has the order of its tensor's storage.
+        let gradient = D::gradient_mut(self.stored_gradient(gradients)?);
+        Ok(gradient.filter(|_| self.is_row_major()))
+    }
+
     /// [`Backend::elements_mut`] and the gradient in the same order, if the elements of both are in memory.
     pub fn elements_and_gradient<'a>(
         &'a mut self,

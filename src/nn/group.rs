@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 
 /// The processes that compute a layer together: the ranks of `Axis`, or one process. A layer holds its group in a
 /// field, as layers of *Megatron-LM* do. Each of its methods has two forms, one for ranks and one for a single process.
-/// In one process [`attend_own_heads`](Self::attend_own_heads) is attention in all heads, [`dropout`](Self::dropout) is
-/// the operation of this name, and the others return what they get.
+/// [`attend_own_heads`](Self::attend_own_heads) is attention in all heads in a single process,
+/// [`dropout`](Self::dropout) is the operation of this name, and the others return what they get.
 ///
 /// It is a module without parameters. [`Distributed`](crate::tensor_parallel::Distributed) gives it the ranks.
 #[derive(Clone)]

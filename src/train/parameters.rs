@@ -123,7 +123,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
             sums.push(SumOfSquares {
                 path: parameter.path,
                 id: tensor.id(),
-                is_empty: tensor.num_elements() == 0,
+                is_empty: parameter.sizes.contains(&0),
                 dims_type_name: tensor.dims_type_name(),
                 sum,
             });

@@ -13,10 +13,7 @@ pub fn put_gradient<E: Real, D: Backend<E>>(
     mut gradients: Gradients<E, D>,
     gradient: Vec<E>,
 ) -> Result<Gradients<E, D>, D::Err> {
-    // A gradient has the order of its tensor's storage.
-    if parameter.is_row_major()
-        && let Some(stored) = D::gradient_mut(parameter.stored_gradient(&mut gradients)?)
-    {
+    if let Some(stored) = parameter.row_major_gradient(&mut gradients)? {
         *stored = gradient;
         return Ok(gradients);
     }

@@ -105,8 +105,8 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     Ok(norm)
 }
 
-/// The paths of the parameters that got no gradient. A gradient that is not zero counts,
-/// even if no pass recorded it.
+/// The paths of the parameters that got no gradient. A gradient that is not zero counts, even if no pass
+/// recorded it.
 fn unused_parameters(squares: &[SumOfSquares], used: &HashSet<UniqueId>) -> Vec<String> {
     let is_unused = |squares: &&SumOfSquares| squares.sum == 0.0 && !squares.is_empty && !used.contains(&squares.id);
     squares.iter().filter(is_unused).map(|squares| squares.path.clone()).collect()

@@ -77,7 +77,7 @@ impl MaskRule {
         if let Some(row) = self.matrix_row(sequence, query) {
             return visible.copy_from_slice(&row[keys]);
         }
-        let seen = self.band_of(sequence, query);
+        let seen = self.keys_in_band(sequence, query);
         let index = |key: usize| key.clamp(keys.start, keys.end) - keys.start;
         let seen = index(seen.start)..index(seen.end);
         visible.fill(false);
@@ -101,7 +101,7 @@ impl MaskRule {
             if let Some(row) = self.matrix_row(sequence, query) {
                 return bounds(row);
             }
-            let seen = self.band_of(sequence, query);
+            let seen = self.keys_in_band(sequence, query);
             let Some(is_token) = &self.key_is_token else { return seen };
             let tokens = bounds(&is_token[sequence * self.keys..][seen.clone()]);
             seen.start + tokens.start..seen.start + tokens.end
@@ -125,7 +125,7 @@ impl MaskRule {
     }
 
     /// The keys that a query sees if none of them is padding.
-    fn band_of(&self, sequence: usize, query: usize) -> Range<usize> {
+    fn keys_in_band(&self, sequence: usize, query: usize) -> Range<usize> {
         if self.query_is_token.as_ref().is_some_and(|is_token| !is_token[sequence * self.queries + query]) {
             return 0..0;
         }

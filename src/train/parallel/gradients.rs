@@ -162,8 +162,7 @@ where
     let mut taken = Vec::new();
     visit_tensors::<_, E, D, D::Err>(model, "", |visited| {
         if visited.is_trained {
-            let gradient = D::gradient_mut(visited.tensor.stored_gradient(&mut gradients)?);
-            taken.push(match gradient.filter(|_| visited.tensor.is_row_major()) {
+            taken.push(match visited.tensor.row_major_gradient(&mut gradients)? {
                 Some(gradient) => gradient.to_vec(),
                 None => elements_of(&visited.tensor.flat_gradient(&mut gradients)?),
             });

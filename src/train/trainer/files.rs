@@ -129,22 +129,18 @@ impl<O, S> Trainer<O, S> {
 
     /// Runs `action` on the metrics. After a failure of their file, no more are written.
     pub(super) fn use_metrics(&mut self, action: impl FnOnce(&mut Metrics) -> io::Result<()>) {
-        if let Some(metrics) = &mut self.metrics
-            && let Err(source) = action(metrics)
-        {
-            // A failure of TensorBoard has the kind `Other`. After it, and after a refused line, metrics are still
-            // written.
-            let (path, costs_others) =
-                (metrics.path().into(), !is_refusal(&source) && source.kind() != ErrorKind::Other);
-            // Every line may be refused, so only the first refusal is reported.
-            let is_told =
-                |failure: &TrainError| matches!(failure, TrainError::Metrics { source, .. } if is_refusal(source));
-            if !(is_refusal(&source) && self.failures.iter().any(is_told)) {
-                self.failures.push(TrainError::Metrics { path, source });
-            }
-            if costs_others {
-                self.metrics = None;
-            }
+        let Some(metrics) = &mut self.metrics else { return };
+        let Err(source) = action(metrics) else { return };
+        let path = metrics.path().into();
+        // Lines are still written after a refused one, and after a failure of TensorBoard, whose kind is `Other`.
+        if !is_refusal(&source) && source.kind() != ErrorKind::Other {
+            self.metrics = None;
+        }
+        // Every line may be refused, so only the first refusal is reported.
+        let is_told =
+            |failure: &TrainError| matches!(failure, TrainError::Metrics { source, .. } if is_refusal(source));
+        if !is_refusal(&source) || !self.failures.iter().any(is_told) {
+            self.failures.push(TrainError::Metrics { path, source });
         }
     }
 }

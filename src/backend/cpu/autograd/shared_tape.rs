@@ -107,7 +107,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         }
     }
 
-    /// If the pass has already run, nothing is recorded, and [`run`](Self::run) returns an error later.
+    /// Nothing is recorded if the pass has already run, and [`run`](Self::run) returns an error later.
     fn record(&mut self, operation: Operation<E, D>) {
         if let State::Open(pass) = &mut *self.node().borrow_mut() {
             pass.operations.push((now(), operation));

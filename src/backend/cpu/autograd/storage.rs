@@ -1,6 +1,5 @@
 //! A tensor's elements as a slice, without a copy.
 
-use super::unnamed::unnamed;
 use dfdx::shapes::{HasShape, Shape, Unit};
 use dfdx::tensor::{Cpu, Tensor};
 use std::slice;
@@ -42,10 +41,6 @@ pub fn elements_mut<Dims: Shape, E: Unit>(tensor: &mut Tensor<Dims, E, Cpu>) -> 
 
 /// The number of elements of a tensor whose storage holds them in row-major order without gaps.
 fn contiguous_len<Dims: Shape, E: Unit>(tensor: &Tensor<Dims, E, Cpu>) -> Option<usize> {
-    contiguous_len_of_unnamed(&unnamed(tensor.clone()))
-}
-
-fn contiguous_len_of_unnamed<Dims: Shape, E: Unit>(tensor: &Tensor<Dims, E, Cpu>) -> Option<usize> {
     let sizes = tensor.shape().concrete();
     let len = tensor.shape().num_elements();
     if len == 0 {
