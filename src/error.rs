@@ -137,6 +137,12 @@ pub enum OpError {
         listed(parameters)
     )]
     Unused { parameters: Vec<String> },
+    /// Two parameters are clones of one tensor. `first` and `second` are their field paths.
+    #[error(
+        "update: `{first}` and `{second}` are clones of one tensor, so they have one gradient; make one of them anew, as \
+         by `device.tensor(weight.as_vec())`, or have one field for both"
+    )]
+    Clones { first: String, second: String },
     /// The gradients are those of another model of the same type: no parameter of the updated model has one.
     #[error(
         "update: the gradients were recorded for another `{model}`: no parameter of the updated one has a gradient"

@@ -27,6 +27,9 @@ pub fn embed<D: Backend<f32>, P: Precision>(
         .map(|sentence| tokenizer.encode(sentence).map_err(|error| format!("{sentence:?}: {error}")))
         .collect::<Result<_, _>>()?;
     let pad = tokenizer.token("[PAD]").ok_or("the tokenizer has no token [PAD]")?;
+    if let Some((sentence, _)) = sentences.iter().zip(&rows).find(|(_, row)| row.contains(&pad)) {
+        return Err(format!("{sentence:?} has the token [PAD], which only fills up shorter sentences").into());
+    }
     let shape = (Sentences::new(rows.len()), Len::new(rows.iter().map(Vec::len).max().unwrap_or(0))?);
     let ids = TokenIds::padded(&rows, pad, shape)?;
     let types = Indices::<_, TokenTypes>::from_fn(shape, |_| Fin::literal::<0>());

@@ -6,7 +6,7 @@
 //! | --- | --- | --- |
 //! | 80-channel log-magnitude Mel spectrogram | `input_features` | [`Features`] |
 //! | two convolution layers with GELU, the second with a stride of two | `WhisperEncoder.conv1`, `conv2` | [`Convolution`], [`Gelu`] |
-//! | sinusoidal position embeddings | `sinusoids` | [`Whisper::encoder`] |
+//! | sinusoidal position embeddings | `sinusoids` | [`Whisper::encoder`], which computes them: those of a file are not read |
 //! | pre-activation residual blocks | `WhisperEncoderLayer`, `WhisperDecoderLayer` | [`EncoderLayer`], [`DecoderLayer`] |
 //! | attention, no bias for the keys | `WhisperAttention` | [`Attention`] |
 //! | learned positions, tied input-output token representations | `WhisperDecoder`, `proj_out` | [`Whisper`] |

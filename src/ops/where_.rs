@@ -2,7 +2,7 @@ use super::{
     OpError, Real, cast, device_error, ensure_not_empty,
     unnamed::{choose, constant},
 };
-use crate::backend::{Backend, Tape};
+use crate::backend::{Backend, Tape, weight_on_tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::mask::{AttentionMask, PaddingMask};
 use dfdx::shapes::{Axis, HasShape, Shape};
@@ -187,7 +187,7 @@ impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E,
 impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for &Tensor<Dims, E, D> {
     fn into_tensor(self, op: &'static str, shape: &Dims, _: &D) -> Result<Tensor<Dims, E, D, T>, OpError> {
         check_same_shape(op, shape, self.shape())?;
-        Ok(self.retaped())
+        Ok(weight_on_tape(self, T::default()))
     }
 }
 

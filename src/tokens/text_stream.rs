@@ -127,6 +127,10 @@ impl<'a, V: ConstDim> TextStream<'a, V> {
     fn undecoded(&self) -> Result<String, TokenizerError> {
         let decoded = self.tokenizer.decode(&self.tokens[..self.num_decoded])?;
         let all = self.tokenizer.decode(&self.tokens)?;
-        Ok(all.get(decoded.len()..).unwrap_or_default().to_string())
+        match all.strip_prefix(decoded.as_str()) {
+            Some(text) => Ok(text.to_string()),
+            // A byte that fits no character changes the text of the bytes before it, which is shown already.
+            None => self.tokenizer.decode(&self.tokens[self.num_decoded..]),
+        }
     }
 }

@@ -153,6 +153,13 @@ impl Metrics {
         self.logged.push((name.to_string(), value));
     }
 
+    /// [`log`](Self::log) of a value that takes the place of one with the same name: a step that was refused has no
+    /// line.
+    pub(super) fn log_again(&mut self, name: &str, value: f64) {
+        self.logged.retain(|(logged, _)| logged != name);
+        self.log(name, value);
+    }
+
     /// Writes the line of the last of `steps_made` steps: `values`, then those that were [logged](Self::log) for it.
     /// NaN and infinity become `null`, because JSON has no other form for them.
     ///

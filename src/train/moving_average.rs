@@ -3,7 +3,7 @@ use crate::backend::Backend;
 use crate::model_tensors::{visit_tensors, visit_tensors_mut};
 use crate::ops::{OpError, Real, cast, device_error};
 use dfdx::nn::TensorCollection;
-use dfdx::tensor_ops::{TryAdd, TryMul};
+use dfdx::tensor_ops::{TryAdd, TryMul, TrySub};
 
 const OP: &str = "moving average";
 
@@ -53,12 +53,17 @@ impl<Model: Clone> MovingAverage<Model> {
             Ok(())
         })?;
         let mut parameters = parameters.into_iter();
-        let (decay, rest) = (cast::<E>(self.decay), cast::<E>(1.0 - self.decay));
+        let rest = cast::<E>(1.0 - self.decay);
         visit_tensors_mut::<_, E, D, OpError>(&mut self.model, |visited| {
             let average = visited.tensor.flat().map_err(device_error(OP))?;
             let Some(parameter) = parameters.next() else { return Ok(()) };
-            let average = average.try_mul(decay).and_then(|average| average.try_add(parameter.try_mul(rest)?));
-            visited.tensor.set_from_flat(average.map_err(device_error(OP))?).map_err(device_error(OP))
+            let next = match self.decay == 0.0 {
+                true => Ok(parameter),
+                // The average of equal numbers is that number, however `rest` is rounded.
+                false => TrySub::try_sub(parameter, average.clone())
+                    .and_then(|change| average.try_add(change.try_mul(rest)?)),
+            };
+            visited.tensor.set_from_flat(next.map_err(device_error(OP))?).map_err(device_error(OP))
         })
     }
 

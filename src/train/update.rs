@@ -6,7 +6,7 @@ use crate::dims::{name, without_paths};
 use crate::ops::{OpError, Real, cast};
 use crate::ranks::{failure, is_sharded};
 use dfdx::{nn::TensorCollection, tensor::UniqueId};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// One update of a model: clips the gradients to a global norm of at most `clip_norm`, then lets the
 /// optimizer step. Returns the norm before clipping.
@@ -23,6 +23,7 @@ use std::collections::HashSet;
 /// - [`OpError::Hyperparameter`] if `clip_norm` is not above 0, if `learning_rate` is negative, NaN or infinite, or if a
 ///   hyperparameter of the optimizer is out of its range;
 /// - [`OpError::Gradient`] if the norm is NaN or infinite;
+/// - [`OpError::Clones`] if two parameters are clones of one tensor, as those of cloned layers are
 /// - [`OpError::Unused`] if the loss does not depend on a parameter that may not be
 ///   [unused](GradientsOf::allow_unused);
 /// - [`OpError::OtherModel`] if the gradients are those of another model of the same type;
@@ -98,11 +99,23 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     if !unused.is_empty() {
         return Err(OpError::Unused { parameters: unused });
     }
+    ensure_no_clones(&squares)?;
     if norm > clip_norm {
         parameters.scale_gradients(cast(clip_norm / norm));
     }
     optimizer.step(learning_rate, parameters)?;
     Ok(norm)
+}
+
+/// No two parameters have one id, by which gradients are kept.
+fn ensure_no_clones(squares: &[SumOfSquares]) -> Result<(), OpError> {
+    let mut paths = HashMap::new();
+    for SumOfSquares { path: second, id, .. } in squares {
+        if let Some(first) = paths.insert(id, second) {
+            return Err(OpError::Clones { first: first.clone(), second: second.clone() });
+        }
+    }
+    Ok(())
 }
 
 /// The paths of the parameters that got no gradient. A gradient that is not zero counts, even if no pass

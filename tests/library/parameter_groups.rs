@@ -87,6 +87,16 @@ fn a_moving_average_is_that_of_its_formula() {
     assert_eq!(error.to_string(), "update: decay must be from 0 to 1, but it is 1.5");
 }
 
+#[test]
+fn a_moving_average_of_equal_parameters_is_their_value() {
+    let model = Tiny::build(&Cpu::seed_from_u64(1));
+    for decay in [0.0, 0.9999, 1.0] {
+        let mut average = MovingAverage::new(&model, decay);
+        (0..100).for_each(|_| average.add(&model).unwrap());
+        assert_eq!(average.model().weight.as_vec(), model.weight.as_vec());
+    }
+}
+
 /// `OneCycleLR(max_lr=0.8, total_steps=50)` of PyTorch 2.15.
 #[test]
 fn one_cycle_is_that_of_pytorch() {

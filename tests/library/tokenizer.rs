@@ -148,6 +148,31 @@ fn streamed_text_is_the_whole_text_and_characters_are_not_cut() {
     assert_eq!((parts.concat().as_str(), stream.finish().unwrap().as_str()), ("a", "\u{fffd}"));
 }
 
+/// With `ByteFallback` a byte that fits no character makes each byte beside it unreadable.
+#[test]
+fn streamed_text_goes_on_after_a_byte_that_fits_no_character() {
+    let folder = temp_dir();
+    let path = folder.path().join("tokenizer.json");
+    let json = r#"{"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "c": 2, "<0x0A>": 3, "<0xF0>": 4, "<0xC3>": 5,
+        "<0xA9>": 6}, "merges": [], "byte_fallback": true}, "added_tokens": [],
+        "decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]}}"#;
+    fs::write(&path, json).unwrap();
+    let tokenizer = Tokenizer::<CharVocab>::from_file(&path).unwrap();
+    for (ids, expected) in [
+        (&[0, 3, 4, 1, 2, 0, 1][..], "a\n\u{fffd}bcab"),
+        (&[5, 6, 4, 1, 0], "é\u{fffd}ba"),
+        (&[0, 5, 6, 3, 4, 4, 1], "aé\n\u{fffd}\u{fffd}b"),
+        (&[0, 5, 6, 1], "aéb"),
+    ] {
+        let mut stream = tokenizer.stream().stop_at(["never"]).unwrap();
+        let mut text = String::new();
+        for &id in ids {
+            text += &stream.push(Fin::new(id).unwrap()).unwrap();
+        }
+        assert_eq!(text + &stream.finish().unwrap(), expected);
+    }
+}
+
 #[test]
 fn a_streamed_text_ends_before_a_stop_string() {
     let bpe = load::<BpeVocab>("bpe");

@@ -108,6 +108,29 @@ fn a_pass_of_another_model_on_the_tape_of_this_one_is_refused() {
     );
 }
 
+/// Two layers that a user may make as clones.
+#[module]
+struct Twins<E, D> {
+    one: Linear<Width, Width, E, D>,
+    other: Linear<Width, Width, E, D>,
+}
+
+#[test]
+fn clones_in_a_model_are_named() {
+    let mut model = Twins::<f32, AutoDevice>::build(&device());
+    let step = |model: &mut Twins<f32, AutoDevice>| {
+        let x = model.one.forward(input().put_tape(model.recording())).unwrap();
+        let loss = mean(model.other.forward(x).unwrap()).unwrap();
+        update(model, loss.backward().unwrap(), &mut Sgd::default(), 0.1, 1.0)
+    };
+    assert!(step(&mut model).is_ok());
+    model.other.weight = model.one.weight.clone();
+    assert_eq!(
+        step(&mut model).unwrap_err(),
+        OpError::Clones { first: "one.weight".into(), second: "other.weight".into() }
+    );
+}
+
 /// A factor, and a shift by the output of a ReLU that is dead.
 #[module]
 struct Shifted<E, D> {

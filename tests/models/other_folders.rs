@@ -132,7 +132,10 @@ fn a_setting_may_be_absent_if_it_is_the_default_of_transformers() {
     );
     check::<T5<small_t5::Config, f32, AutoDevice>>(
         "t5",
-        "feed_forward_proj layer_norm_epsilon num_decoder_layers scale_decoder_outputs tie_word_embeddings",
+        "
+            dense_act_fn feed_forward_proj is_gated_act layer_norm_epsilon num_decoder_layers scale_decoder_outputs
+            tie_word_embeddings
+        ",
     );
     check::<Bert<small_bert::Config, f32, AutoDevice>>("bert", "hidden_act is_decoder layer_norm_eps");
     check::<SmallVit>("vit", "hidden_act layer_norm_eps pooler_act qkv_bias");
@@ -167,6 +170,38 @@ fn with(model: &str, settings: &[(&str, Value)]) -> Value {
         object[name] = value.clone();
     }
     config
+}
+
+/// `transformers` reads these, although it does not write them.
+#[test]
+fn fields_that_few_files_have_count() {
+    fn check<Model: Pretrained + Loadable<f32, AutoDevice>>(model: &str, field: &str, accepted: Value, refused: Value) {
+        assert_eq!(error_of::<Model>(&with(model, &[(field, accepted)])), None);
+        let error = error_of::<Model>(&with(model, &[(field, refused.clone())])).unwrap();
+        assert!(error.contains(&format!("`{field}` is {refused}")), "{error}");
+    }
+    fn is_causal<Model: Pretrained + Loadable<f32, AutoDevice>>(model: &str) {
+        check::<Model>(model, "is_causal", json!(true), json!(false));
+    }
+    is_causal::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2");
+    is_causal::<Llama<small_llama::Config, f32, AutoDevice>>("llama");
+    is_causal::<SmallQwen3>("qwen3");
+    is_causal::<Mixtral<small_mixtral::Config, f32, AutoDevice>>("mixtral");
+    is_causal::<SmallGemma3>("gemma3");
+    is_causal::<T5<small_t5::Config, f32, AutoDevice>>("t5");
+    is_causal::<Whisper<small_whisper::Config, f32, AutoDevice>>("whisper");
+    let heads = |model: &str, field: &str| config(model)[field].clone();
+    let (gpt2, whisper) = (heads("gpt2", "n_head"), heads("whisper", "encoder_attention_heads"));
+    check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", "num_attention_heads", gpt2, json!(1));
+    check::<Whisper<small_whisper::Config, f32, AutoDevice>>("whisper", "num_attention_heads", whisper, json!(1));
+    let window = config("modern_bert")["local_attention"].as_u64().unwrap();
+    let model = "modern_bert";
+    check::<ModernBert<small_modern_bert::Config, f32, AutoDevice>>(
+        model,
+        "sliding_window",
+        json!(window / 2),
+        json!(window),
+    );
 }
 
 #[test]

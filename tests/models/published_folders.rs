@@ -36,7 +36,7 @@ const OTHERS: &str = "
     hidden_dropout_prob resid_pdrop initializer_factor initializer_range bos_token_id eos_token_id pad_token_id dtype
     transformers_version use_cache pretraining_tp reorder_and_upcast_attn summary_activation summary_first_dropout
     summary_proj_to_labels summary_type summary_use_proj output_router_logits router_aux_loss_coef router_jitter_noise
-    dense_act_fn is_gated_act is_encoder_decoder add_cross_attention encoder_stride pooler_output_size
+    is_encoder_decoder add_cross_attention encoder_stride pooler_output_size
     logit_scale_init_value classifier_pooling cls_token_id sep_token_id embedding_dropout mlp_dropout
     deterministic_flash_attn initializer_cutoff_factor sparse_prediction sparse_pred_ignore_index
 ";

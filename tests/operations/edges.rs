@@ -4,7 +4,8 @@ use dfdx::tensor::TensorFromVec;
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::ops::{
     self, Rotary, RotaryScaling, alibi, attention, conv1d, cross_entropy_with_label_smoothing, dropout, eq,
-    kl_divergence, log_softmax_over, masked_mean, maximum, mean_over, minimum, multi_head_attention, rotary_positions,
+    kl_divergence, layer_norm, log_softmax_over, masked_mean, maximum, mean_over, minimum, multi_head_attention,
+    rotary_positions, scale, sum_over,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -62,6 +63,32 @@ fn the_mean_of_many_equal_numbers_is_that_number() {
     let x: Tensor<(Rows, Two), f32, Cpu> = tensor((0..2 * count).map(|_| 0.1), (Rows::new(count), Two));
     for mean in mean_over(x, axis::<Rows>()).unwrap().as_vec() {
         assert!((mean - 0.1).abs() < 1e-5, "{mean}");
+    }
+}
+
+#[test]
+fn a_quotient_of_tiny_or_huge_numbers_has_a_gradient() {
+    for (x, y) in [(1e-30, 1e-30), (3e25, 2e20), (0.0, 1e-30)] {
+        let [x, y]: [Tensor<(Two,), f32, Cpu>; 2] = [x, y].map(|number| tensor([number; 2], (Two,)));
+        let quotient = ops::div(x.clone().put_tape(Recording::<(), f32, Cpu>::default()), &y).unwrap();
+        let mut gradients = sum_over(quotient, axis::<Two>()).unwrap().backward().unwrap();
+        let (x, y, found) = (f64::from(x.as_vec()[0]), f64::from(y.as_vec()[0]), gradients.of(&y).unwrap().as_vec());
+        assert!(found.iter().all(|found| (f64::from(*found) + x / y / y).abs() <= 1e-6 * (x / y / y)), "{found:?}");
+    }
+}
+
+#[test]
+fn the_gradient_of_a_norm_of_many_rows_is_precise() {
+    let count = 200_000;
+    let x: Tensor<(Rows, Two), f32, Cpu> = tensor((0..2 * count).map(|i| (i % 2) as f64), (Rows::new(count), Two));
+    let [weight, bias]: [Tensor<(Two,), f32, Cpu>; 2] = [1.0, 0.0].map(|number| tensor([number; 2], (Two,)));
+    let y = layer_norm(x.put_tape(Recording::<(), f32, Cpu>::default()), &weight, Some(&bias), 0.0).unwrap();
+    let gradients = sum_over(sum_over(scale(y, 0.1).unwrap(), axis::<Rows>()).unwrap(), axis::<Two>()).unwrap();
+    let mut gradients = gradients.backward().unwrap();
+    for (parameter, expected) in [(&weight, [-20_000.0, 20_000.0]), (&bias, [20_000.0; 2])] {
+        for (found, expected) in gradients.of(parameter).unwrap().as_vec().into_iter().zip(expected) {
+            assert!((found - expected).abs() < 2.0, "{found} {expected}");
+        }
     }
 }
 

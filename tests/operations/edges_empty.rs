@@ -174,6 +174,8 @@ where
         reshape => reshape(side(), (batch, len, NumHeads, HeadDim));
         residual => residual(x(), x());
         rotary_positions => rotary_positions(heads(), axis::<Len>(), 0, Rotary::default());
+        rotary_positions_of_no_heads =>
+            rotary_positions(zeros_of::<_, E>((Len::new(3).unwrap(), batch, HeadDim)), axis::<Len>(), 0, Rotary::default());
         select => select(x(), axis::<EmbedDim>(), 1);
         split => split(x(), Two, Last, axis::<EmbedDim>()).map(|(one, _)| one);
         stack => stack::<_, (Two, Batch, Len, EmbedDim), _, _, _, _, _>(vec![x(), x()], Two);

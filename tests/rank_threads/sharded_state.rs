@@ -2,11 +2,12 @@
 
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::nn::Linear;
+use typed_transformer::ops::scale;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
-use typed_transformer::ranks::Ranks;
+use typed_transformer::ranks::{Partial, Ranks};
 use typed_transformer::tensor_parallel::{Distributed, OnRanks, update_sharded, update_sharded_replicated};
-use typed_transformer::train::{Adam, AdamW, GroupRates, Optimizer, Parameter, Sgd, ShardedState, update};
+use typed_transformer::train::{Adam, AdamW, GroupRates, Optimizer, Parameter, Sgd, ShardedState, Trainer, update};
 
 ranks! { World; Data; Tp = 2; }
 dims! { VocabSize = 7; EmbedDim = 4; NumHeads = 2; HeadDim = 2; HiddenDim = 6; NumLayers = 1; MaxLen = 5; Batch; SeqLen <= MaxLen; }
@@ -86,6 +87,32 @@ fn a_rank_has_its_part_of_the_state_and_gathers_the_whole() {
             2 * ranks.part_of(35, ranks.rank()).len()
         );
     });
+}
+
+#[test]
+fn ranks_that_share_their_state_again_keep_it() {
+    let run = |count: usize, again: bool| {
+        Ranks::<World>::in_threads(count, |ranks| {
+            let mut trainer = Trainer::new(ShardedState::new(Adam::default(), ranks), 0.05, 6, 7);
+            let mut model = ranks.replicate(Model::build(&Cpu::seed_from_u64(1))).unwrap();
+            while let Some(step) = trainer.next_step() {
+                if again && step.number == 3 {
+                    trainer.replicate::<Model, f32, Cpu, World>(ranks, &Cpu::default()).unwrap();
+                }
+                let (x, ids) = input(step.number as u64);
+                let logits = model.forward(x.put_tape(model.recording())).unwrap();
+                let loss = cross_entropy(logits, &LabelIds::from(ids), Reduction::MeanAll).unwrap();
+                let value = Partial::term(f64::from(loss.array()) / count as f64);
+                let loss = Partial::term(scale(loss, 1.0 / count as f64).unwrap());
+                let gradients = loss.backward().unwrap().all_reduce(ranks, &model).unwrap();
+                trainer.update_replicated(ranks, &mut model, gradients, value, 12).unwrap();
+            }
+            model.weight.as_vec()
+        })
+    };
+    let expected = run(2, false);
+    assert_eq!(expected[0], expected[1]);
+    assert_eq!(run(2, true), expected);
 }
 
 /// The part of a model that one of two ranks has.

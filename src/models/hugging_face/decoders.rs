@@ -43,13 +43,14 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt
             ConfigField::dim::<Config::VocabSize>("vocab_size"),
             ConfigField::dim::<Config::MaxSeqLen>("n_positions"),
             ConfigField::dim::<Config::EmbedDim>("n_embd"),
-            ConfigField::dim::<Config::NumHeads>("n_head"),
+            ConfigField::dim::<Config::NumHeads>("n_head").also_called("num_attention_heads"),
             or_absent_if(Config::HiddenDim::SIZE == 4 * Config::EmbedDim::SIZE, hidden),
             ConfigField::dim::<Config::NumLayers>("n_layer"),
             number_or_default("layer_norm_epsilon", Config::NORM_EPSILON, 1e-5),
             ConfigField::text("activation_function", &["gelu_new", "gelu_pytorch_tanh"]).or_absent(),
             ConfigField::flag("scale_attn_weights", true).or_absent(),
             ConfigField::flag("scale_attn_by_inverse_layer_idx", false).or_absent(),
+            ConfigField::flag("is_causal", true).or_absent(),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
         ]
     }
@@ -148,6 +149,7 @@ fn llama_fields<Config: LlamaConfig>(
         or_absent_if(is_head_dim, ConfigField::dim::<Config::HeadDim>("head_dim")),
         number_or_default("rms_norm_eps", Config::NORM_EPSILON, default_norm_epsilon),
         ConfigField::text("hidden_act", &["silu"]).or_absent(),
+        ConfigField::flag("is_causal", true).or_absent(),
         theta.also_called("rope_parameters.rope_theta"),
         or_absent_if(!Config::TIED_LOGITS, ConfigField::flag("tie_word_embeddings", Config::TIED_LOGITS)),
     ];
@@ -262,6 +264,7 @@ impl<Config: Gemma3Config, E: Real, D: Device<E>, P: Precision> Pretrained for G
             ConfigField::absent("attn_logit_softcapping"),
             ConfigField::absent("final_logit_softcapping"),
             ConfigField::flag("use_bidirectional_attention", false).or_absent(),
+            ConfigField::flag("is_causal", true).or_absent(),
             ConfigField::flag("attention_bias", false).or_absent(),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
         ]

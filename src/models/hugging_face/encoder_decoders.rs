@@ -52,6 +52,9 @@ impl<Config: T5Config, E: Real, D: Device<E>, P: Precision> Pretrained for T5<Co
             number_or_default("relative_attention_max_distance", Config::MAX_DISTANCE as f64, 128.0),
             number_or_default("layer_norm_epsilon", Config::NORM_EPSILON, 1e-6),
             ConfigField::text("feed_forward_proj", &["relu"]).or_absent(),
+            ConfigField::text("dense_act_fn", &["relu"]).or_absent(),
+            ConfigField::flag("is_gated_act", false).or_absent(),
+            ConfigField::flag("is_causal", true).or_absent(),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
             ConfigField::flag("scale_decoder_outputs", true).or_absent(),
         ]
@@ -92,7 +95,7 @@ impl<Config: WhisperConfig, E: Real, D: Device<E>, P: Precision> Pretrained for 
             ConfigField::dim::<Config::VocabSize>("vocab_size"),
             ConfigField::dim::<Config::MaxTgtLen>("max_target_positions"),
             ConfigField::dim::<Config::EmbedDim>("d_model"),
-            ConfigField::dim::<Config::NumHeads>("encoder_attention_heads"),
+            ConfigField::dim::<Config::NumHeads>("encoder_attention_heads").also_called("num_attention_heads"),
             ConfigField::dim::<Config::NumHeads>("decoder_attention_heads"),
             ConfigField::dim::<Config::HiddenDim>("encoder_ffn_dim"),
             ConfigField::dim::<Config::HiddenDim>("decoder_ffn_dim"),
@@ -100,6 +103,7 @@ impl<Config: WhisperConfig, E: Real, D: Device<E>, P: Precision> Pretrained for 
             ConfigField::dim::<Config::NumDecoderLayers>("decoder_layers"),
             ConfigField::text("activation_function", &["gelu"]).or_absent(),
             ConfigField::flag("scale_embedding", false).or_absent(),
+            ConfigField::flag("is_causal", true).or_absent(),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
         ]
     }

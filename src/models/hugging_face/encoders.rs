@@ -91,6 +91,7 @@ impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained f
             ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
             ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
             ConfigField::dim::<Config::WindowLen>("local_attention"),
+            ConfigField::number("sliding_window", (Config::WindowLen::SIZE / 2) as f64).or_absent(),
             // Files until transformers 4.57 have a number in place of the list.
             or_absent_if(Config::LAYERS_PER_GLOBAL == 3, types).or_absent_beside("global_attn_every_n_layers"),
             ConfigField::number("global_attn_every_n_layers", Config::LAYERS_PER_GLOBAL as f64).or_absent(),

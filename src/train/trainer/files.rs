@@ -107,7 +107,7 @@ impl<O, S> Trainer<O, S> {
     /// the step, as `validation_loss`.
     pub fn record_evaluation(&mut self, evaluation: &Evaluation) -> bool {
         if let Some(metrics) = &mut self.metrics {
-            metrics.log("validation_loss", evaluation.loss());
+            metrics.log_again("validation_loss", evaluation.loss());
         }
         self.record_best(evaluation.loss())
     }

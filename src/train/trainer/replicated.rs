@@ -8,7 +8,7 @@ use crate::nn::Module;
 use crate::ops::{OpError, Real};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated};
 use crate::train::checkpoint::Progress;
-use crate::train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, parameter_infos};
+use crate::train::{GradientsOf, Optimizer, Schedule, Slot, StepReport, TrainError, parameter_infos};
 use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
@@ -69,9 +69,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         if self.optimizer.is_sharded() {
             let is_due = Partial::term(f64::from(u8::from(self.is_checkpoint_due())));
             if sum(ranks, [is_due])? != [0.0] {
-                let parameters = parameter_infos::<Model, E, D>().into_iter().filter(|parameter| parameter.is_trained);
-                let lens: Vec<usize> = parameters.map(|parameter| parameter.sizes.iter().product()).collect();
-                self.optimizer.gather_state(&lens)?;
+                self.optimizer.gather_state(&trained_lens::<Model, E, D>())?;
             }
         }
         if self.stopped || report.steps_made == report.steps {
@@ -116,6 +114,17 @@ impl<O, S: Schedule> Trainer<O, S> {
         W: RankAxis,
     {
         self.ensure_same_on::<Model, E, D, W>(ranks)?;
+        if self.optimizer.is_sharded() {
+            // After a resume rank 0 has the whole state, and after a step each rank has its part.
+            let trained = trained_lens::<Model, E, D>();
+            let is_part = |slot: &Slot<E, D>| {
+                !slot.values.is_empty() && slot.values.iter().map(|values| values.shape().0).ne(trained.iter().copied())
+            };
+            let is_part = ranks.is_first() && self.optimizer.state().slots.iter().any(is_part);
+            if sum(ranks, [Partial::term(f64::from(u8::from(is_part)))])? != [0.0] {
+                self.optimizer.gather_state(&trained)?;
+            }
+        }
         let state = self.optimizer.state_mut();
         let lens = |values: &[Tensor<(usize,), E, D>]| values.iter().map(|values| values.shape().0).collect();
         let shared = BroadcastState {
@@ -146,6 +155,12 @@ impl<O, S: Schedule> Trainer<O, S> {
         self.note_ranks();
         Ok(())
     }
+}
+
+/// The numbers of elements of the trained parameters.
+fn trained_lens<Model: TensorCollection<E, D>, E: Element, D: Backend<E>>() -> Vec<usize> {
+    let trained = parameter_infos::<Model, E, D>().into_iter().filter(|parameter| parameter.is_trained);
+    trained.map(|parameter| parameter.sizes.iter().product()).collect()
 }
 
 /// The state of rank 0's training, without the elements of the optimizer's slots.

@@ -14,7 +14,8 @@ macro_rules! with_operation {
             Arithmetic::Sub => $loop!((|x: f32, y: f32| x - y), (|_x: f32, _y: f32, d: f32| (d, -d)), $($argument),*),
             Arithmetic::Mul => $loop!((|x: f32, y: f32| x * y), (|x: f32, y: f32, d: f32| (d * y, d * x)), $($argument),*),
             Arithmetic::Div => {
-                $loop!((|x: f32, y: f32| x / y), (|x: f32, y: f32, d: f32| (d / y, -d * x / (y * y))), $($argument),*)
+                // Not by the square of `y`, which is 0 or infinite for numbers whose quotient is neither.
+                $loop!((|x: f32, y: f32| x / y), (|x: f32, y: f32, d: f32| (d / y, -(d / y) * (x / y))), $($argument),*)
             }
             Arithmetic::Maximum => $loop!(
                 (|x: f32, y: f32| if x > y || x.is_nan() { x } else { y }),

@@ -1,7 +1,8 @@
 use crate::autograd::elementwise::partition_rows;
 use crate::autograd::{Buffer, KernelOutput, Operand, with_backward};
 use crate::conventions::NormKind;
-use crate::simd::{add_row, dot, row_chunks, row_chunks_mut, sum, vectorized};
+use crate::matmul::ROWS_PER_PARTIAL_SUM;
+use crate::simd::{add_assign, add_row, dot, row_chunks, row_chunks_mut, sum, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
 
@@ -60,6 +61,30 @@ impl Norm {
     /// `(N, M), (N, M) -> (N, M), (M,), (M,)`: overwrites the gradient of the input, and adds to those of the
     /// parameters.
     fn backward(
+        &self,
+        dx: &mut [f32],
+        d_weight: &mut [f32],
+        mut d_bias: Option<&mut [f32]>,
+        [dy, x]: [&[f32]; 2],
+        stats: &[RowStats],
+    ) {
+        let len = ROWS_PER_PARTIAL_SUM * self.width().max(1);
+        let mut weight_sums = Buffer::recycled(self.width());
+        let mut bias_sums = d_bias.as_ref().map(|d_bias| Buffer::recycled(d_bias.len()));
+        let parts = izip!(dx.chunks_mut(len), dy.chunks(len), x.chunks(len), stats.chunks(ROWS_PER_PARTIAL_SUM));
+        for (dx, dy, x, stats) in parts {
+            weight_sums.fill(0.0);
+            bias_sums.as_deref_mut().into_iter().for_each(|sums| sums.fill(0.0));
+            self.backward_rows(dx, &mut weight_sums, bias_sums.as_deref_mut(), [dy, x], stats);
+            add_assign(d_weight, &weight_sums);
+            if let (Some(d_bias), Some(sums)) = (&mut d_bias, &bias_sums) {
+                add_assign(d_bias, sums);
+            }
+        }
+    }
+
+    /// [`backward`](Self::backward) of a few rows.
+    fn backward_rows(
         &self,
         dx: &mut [f32],
         d_weight: &mut [f32],

@@ -26,7 +26,7 @@ impl Rotation {
     fn rotate(&self, y: &mut [f32], x: &[f32], direction: f32) {
         let (num_pairs, row_len) = (self.width / 2, self.vectors_per_position * self.width);
         let positions = self.cosines.len() / num_pairs;
-        let partition = partition_rows(x.len() / row_len, row_len, 0);
+        let partition = partition_rows(x.len() / row_len.max(1), row_len, 0);
         partition.map_mut(y, row_len, |rows, y| {
             let x = rows.slice(x, row_len);
             vectorized!({

@@ -3,6 +3,9 @@
 use crate::autograd::Buffer;
 use crate::simd::{add_row, row_chunks_mut, vectorized};
 
+/// Partial sums of so many rows lose less precision, because adding to a large sum rounds more.
+pub const ROWS_PER_PARTIAL_SUM: usize = 64;
+
 /// Sets each row to the bias, or to 0.
 pub fn fill_rows(rows: &mut [f32], bias: Option<&[f32]>, width: usize) {
     match bias {
@@ -13,8 +16,6 @@ pub fn fill_rows(rows: &mut [f32], bias: Option<&[f32]>, width: usize) {
 
 /// `(N, Width) -> (Width,)`: `sums += Σ rows`.
 pub fn add_column_sums(sums: &mut [f32], rows: &[f32]) {
-    /// Partial sums lose less precision, because adding to a large sum rounds more.
-    const ROWS_PER_PARTIAL_SUM: usize = 64;
     let width = sums.len().max(1);
     let mut partial = Buffer::recycled(sums.len());
     vectorized!({

@@ -90,29 +90,48 @@ impl Format for F16Format {
 }
 
 /// `y += W x`, where each element of `W` is widened in a register.
+///
+/// A row of each half at a time: two sequences of addresses come from memory a tenth faster than one. The last of an odd
+/// number of rows is a pair with itself.
 fn add_widened_product<F: Format>(rows: ChunksExact<F::Block>, x: &[[f32; BLOCK_LEN]], y: &mut [f32]) {
-    vectorized!(for (y, blocks) in y.iter_mut().zip(rows.clone()) {
-        *y += dot::<F>(blocks, x);
+    let (first, second) = y.split_at_mut(y.len().div_ceil(2));
+    vectorized!({
+        let mut second_rows = rows.clone().skip(first.len());
+        for (i, (y, row)) in first.iter_mut().zip(rows.clone()).enumerate() {
+            let [dot, second_dot] = dots::<F>([row, second_rows.next().unwrap_or(row)], x);
+            *y += dot;
+            if let Some(y) = second.get_mut(i) {
+                *y += second_dot;
+            }
+        }
     });
 }
 
-/// `Σ a x`.
+/// `Σ a x` and `Σ b x`.
 #[inline(always)]
-fn dot<F: Format>(blocks: &[F::Block], x: &[[f32; BLOCK_LEN]]) -> f32 {
-    let mut sums = [0.0; BLOCK_LEN];
-    for (block, x) in blocks.iter().zip(x) {
-        for i in 0..BLOCK_LEN {
-            sums[i] += F::element(block, i) * x[i];
+fn dots<F: Format>([a, b]: [&[F::Block]; 2], x: &[[f32; BLOCK_LEN]]) -> [f32; 2] {
+    let mut sums = [[0.0; BLOCK_LEN]; 2];
+    for ((a, b), x) in a.iter().zip(b).zip(x) {
+        for (sums, block) in sums.iter_mut().zip([a, b]) {
+            for i in 0..BLOCK_LEN {
+                sums[i] += F::element(block, i) * x[i];
+            }
         }
     }
-    let mut len = BLOCK_LEN / 2;
-    while len > 0 {
-        for i in 0..len {
-            sums[i] += sums[i + len];
+    sums.map(total)
+}
+
+/// The sum of all. The bounds of the loops are constant, so the sums stay in registers.
+#[inline(always)]
+fn total(sums: [f32; BLOCK_LEN]) -> f32 {
+    let mut eight = [0.0; 8];
+    for sums in sums.as_chunks::<8>().0 {
+        for i in 0..8 {
+            eight[i] += sums[i];
         }
-        len /= 2;
     }
-    sums[0]
+    let [a, b, c, d, e, f, g, h] = eight;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
 /// A float16 as an `f32`. For NaN and infinities the result is a number, which is wrong. Without a branch, as in
