@@ -130,7 +130,9 @@ pub enum OpError {
     /// The gradients of a model are not finite, so the model is not updated.
     #[error("update: the gradients are not finite (norm {norm})")]
     Gradient { norm: f64 },
-    /// The loss does not depend on some parameters. `parameters` are their field paths.
+    /// The loss does not depend on some parameters. `parameters` are their field paths. A parameter that is passed by
+    /// reference to arithmetic, to [`einsum!`](crate::einsum!) or to an operation without a kernel counts as used as
+    /// soon as it is read.
     #[error(
         "update: no gradient reached {}: the loss must depend on every parameter, by the tape of its own pass; \
          `gradients.allow_unused(&model.part)` lets the parameters of a part be unused",

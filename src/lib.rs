@@ -82,8 +82,9 @@
 //!
 //! # Modules
 //!
-//! A module uses only the modules above it, and the kernels of [`backend`], which are a crate of their own. `#[module]`
-//! in [`nn`] also writes how [`weights`] load.
+//! A module uses only the modules above it. Only [`nn`] and [`weights`] use each other: a layer implements
+//! [`weights::Loadable`], and a file is loaded into a layer. The code that [`#[module]`](macro@module) writes also
+//! names [`train::Recording`]. The kernels of [`backend`] are a crate of their own.
 //!
 //! | module | contents |
 //! | --- | --- |
@@ -121,9 +122,10 @@
 //! and with their features [`tokens::TokenizerError`], [`tokens::ChatTemplateError`] and [`plot::PlotError`].
 //!
 //! Every operation and every `forward` returns a `Result` with [`ops::OpError`]: [`Device`](ops::OpError::Device) if
-//! the device fails, for example if the memory of a GPU is full, and [`Dim`](ops::OpError::Dim) if two sizes of a
-//! run-time dimension differ; the sections *Errors* have the other reasons. On a CPU, Rust's allocator ends the process
-//! if it gets no memory; [`ops::full`] and [`ops::zeros`] ask before.
+//! the device fails, for example if the memory of a GPU is full, and [`Dim`](ops::OpError::Dim) or
+//! [`Shape`](ops::OpError::Shape) if two sizes of a run-time dimension differ; the sections *Errors* have the other
+//! reasons. On a CPU, Rust's allocator ends the process if it gets no memory; [`ops::full`] and [`ops::zeros`] ask
+//! before.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

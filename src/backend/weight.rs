@@ -52,7 +52,7 @@ pub(crate) fn weight_on_tape<Dims: Shape, E: Real, D: Storage<E>, T: Tape<E, D>,
     weight.put_tape(tape)
 }
 
-/// Notes on a tape that an operation reads a parameter.
+/// Notes on a tape that a parameter is read by an operation of dfdx, or as an operand that is passed by reference.
 pub(crate) fn note_parameter<E, D: Storage<E>, T: Tape<E, D>>(parameter: UniqueId, tape: &mut T) {
     if let Some(tape) = tape.shared() {
         tape.note_parameter(parameter);

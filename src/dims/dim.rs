@@ -125,7 +125,7 @@ impl<const N: usize> AnyDim for Const<N> {}
 impl<const N: usize> MaybeSharded for Const<N> {}
 #[diagnostic::do_not_recommend]
 impl<const N: usize> Dim for Const<N> {}
-// The compiler recommends this one alone, so that an error does not list shapes.
+// The only impl of `Factor` without `do_not_recommend`: an error names this one and does not list shapes.
 impl<const N: usize> Factor for Const<N> {
     type Whole = Self;
     type Axis = ();

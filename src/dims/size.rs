@@ -29,9 +29,11 @@ where
     type Factors<Rest> = (Self, Rest);
 }
 
-/// A compile-time dimension of a kind that never has run-time parts: not a [`Sum`](super::Sum), which may have some.
+/// The compile-time dimensions of [`dims!`](crate::dims!), [`Const`], [`Product`](super::Product) and
+/// [`Quotient`](super::Quotient).
 ///
-/// Its implementations of [`Bounded`](super::Bounded) and [`LengthOf`](super::LengthOf) do not overlap with a sum's.
+/// The blanket impls of [`Bounded`](super::Bounded) and [`LengthOf`](super::LengthOf) are for this trait, so they do
+/// not overlap with those for [`Sum`](super::Sum).
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",

@@ -1,6 +1,6 @@
-/// Implements a dimension `$name` that is made of two others and holds its size. It has a size at compile time,
-/// `$size`, under the bounds of the second line. `$is_size` says whether it can have the size of its argument. Derived
-/// impls would have bounds for `$left` and `$right`.
+/// Implements the traits of a dimension `$name` that is made of two others, `$left` and `$right`, and holds its size.
+/// Its size at compile time is `$size`, if the two satisfy the bounds after `SIZE`. `$is_size` says whether a number
+/// can be its size. Nothing is derived, because derived impls would have bounds for `$left` and `$right`.
 macro_rules! sized_dim {
     (
         $name:ident<$left:ident: $left_bound:path, $right:ident: $right_bound:path>,

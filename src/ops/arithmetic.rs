@@ -29,9 +29,6 @@ macro_rules! arithmetic {
         ///
         /// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have.
         ///
-        /// # Errors
-        /// [`OpError::Shape`] if a run-time dimension has two sizes.
-        ///
         /// ```
         /// use typed_transformer::{ops, prelude::*};
         /// dims! { pub SeqLen = 2; pub EmbedDim = 2; }

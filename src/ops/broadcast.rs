@@ -8,7 +8,7 @@ use dfdx::tensor_ops::BroadcastTo;
 /// Repeats a tensor along the new axis `Name`: `(.., ..) -> (.., Name, ..)`.
 ///
 /// # Errors
-/// [`OpError::Shape`] if sizes differ, or if the result would have more elements than a number can count.
+/// [`OpError::Shape`] if the result would have more elements than a number can count.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

@@ -37,7 +37,7 @@ pub trait Labels<Positions: Shape, Classes: Dim> {
     }
 }
 
-// The compiler recommends this one, so that an error says which axis is sharded.
+// Without `do_not_recommend`: an unmet bound here is reported, so that an error says which axis is sharded.
 impl<B: Dim, S: Dim, V: ConstDim> Labels<(B, S), V> for LabelIds<B, S, V> {
     fn indices(&self) -> &Indices<(B, S), V> {
         self.indices()

@@ -50,7 +50,7 @@ impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> TensorOrRef<Dims, E, D
 )]
 pub trait TensorSumOver<Axis> {}
 
-// The compiler recommends this one, so that an error is that of `TensorSumOver`.
+// Without `do_not_recommend`: an unmet bound here is reported as `TensorSumOver`.
 impl<Dims: Shape + TensorSumOver<Axis>, E: Clone, D: Storage<E>, T: Tape<E, D>, Axis> TensorOrRef<Dims, E, D, Taped<T>>
     for Partial<Tensor<Dims, E, D, T>, Axis>
 {
@@ -67,7 +67,7 @@ impl<Dims: Shape, E: Unit, D: Storage<E>> TensorOrRef<Dims, E, D, Untaped> for &
 
 /// An operand of [`einsum!`](crate::einsum!), a tensor over `Found`, has the axes `Dims` that are written after it.
 ///
-/// `Inferred` keeps rustc from proposing the trait as a bound: it proposes none that has a type to infer.
+/// rustc suggests no bound that contains an inferred type, so the parameter `Inferred` suppresses that suggestion.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "expected a tensor over `{Dims}`, found one over `{Found}`",
@@ -88,7 +88,8 @@ impl<Operand, Dims: Shape> AsWritten<Dims, Dims, ()> for Operand {
 
 /// The tape of a tensor that is passed by value.
 pub struct Taped<T>(T);
-/// A tensor that is passed by reference has no tape: the id of the tensor.
+/// A tensor that is passed by reference has no tape. Its id is kept, so that the other operand's tape can note that it
+/// was read.
 pub struct Untaped(UniqueId);
 
 /// [`Taped`] or [`Untaped`].

@@ -67,8 +67,7 @@ pub trait PadsStart<Dims: Shape, Positions: Shape> {
     fn check_sizes(dims: Dims, positions: Positions) -> Result<(), DimError>;
 }
 
-/// The shape without the axis at the index of the last axis of `Positions`. It ignores names, because [`PadsStart`]
-/// reports a wrong one.
+/// Removes axis n - 1 of the shape, where `Positions` has n axes. Names are not compared here; [`PadsStart`] does that.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "padding over `{Positions}` has more axes than a tensor over `{Self}`",
@@ -115,8 +114,8 @@ macro_rules! pads_start {
 }
 for_each_axis!(pads_start);
 
-/// The padding, over `Positions`, fits logits over `Logits`, which have one more axis, the last one. (The rule is one
-/// of the padding, so that rustc shows it.)
+/// The padding, over `Positions`, fits logits over `Logits`, which have one more axis, the last one. (`Self` is the
+/// padding's type, so rustc underlines the padding argument.)
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "padding over `{Positions}` does not fit logits over `{Logits}`",

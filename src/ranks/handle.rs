@@ -14,8 +14,9 @@ use std::{env, fmt, thread};
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
 /// The variable of a launcher that says only which process this is.
 const PMIX_LAUNCHER: &str = "PMIX_RANK";
-/// The variable that names this launcher, and the one in which Slurm says how many processes it started.
+/// The variable that names this launcher.
 const PMIX_NAMESPACE: &str = "PMIX_NAMESPACE";
+/// The variable in which Slurm says how many processes it started.
 const SLURM_TASKS: &str = "SLURM_STEP_NUM_TASKS";
 
 /// The time in which collective operations ran, and the part of it in which the caller waited. The difference was
@@ -229,7 +230,7 @@ impl<Axis: RankAxis> fmt::Debug for Ranks<Axis> {
 fn launcher(read: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
     let sizes: Vec<_> = LAUNCHERS.into_iter().filter_map(|launcher| Some((launcher, read(launcher)?))).collect();
     if sizes.is_empty() {
-        // Another launcher, which Slurm started, passes on Slurm's number.
+        // `mpirun` inside a Slurm step passes `SLURM_TASKS` on, so it counts only if the namespace is Slurm's own.
         let is_of_slurm = read(PMIX_NAMESPACE).is_some_and(|name| name.starts_with("slurm.pmix."));
         let is_alone = is_of_slurm && read(SLURM_TASKS).is_some_and(|tasks| tasks == "1");
         return read(PMIX_LAUNCHER).filter(|_| !is_alone).map(|_| PMIX_LAUNCHER);

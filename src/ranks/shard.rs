@@ -94,7 +94,7 @@ impl<Whole: Dim, Axis: RankAxis> shapes::Dim for Shard<Whole, Axis> {
         Some(Self { len: size, start: None, whole: None, axis: PhantomData })
     }
 }
-// The compiler recommends this one alone, so that an error does not list shapes.
+// The only impl of `AnyDim` without `do_not_recommend`: an error names this one and does not list shapes.
 impl<Whole: Dim, Axis: RankAxis> AnyDim for Shard<Whole, Axis> {
     // A shape that dfdx made from sizes alone does not know the whole. A number of ranks in the type divides it.
     fn whole_size(self) -> usize {

@@ -20,7 +20,7 @@ use crate::dims::{ConstDim, Divides, Factor, Product};
     note = "a rank's part of `{Self}` is `Shard<{Self}, Tp>` for the axis of ranks `Tp`"
 )]
 pub trait ShardedColumns: Factor {}
-// The compiler recommends this one, so that an error is that of `Divides`.
+// Without `do_not_recommend`: an unmet bound here is reported as `Divides`.
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ShardedColumns for Shard<Whole, Axis> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ShardedColumns, Right: ConstDim> ShardedColumns for Product<Left, Right> {}

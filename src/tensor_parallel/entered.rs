@@ -30,7 +30,7 @@ pub trait EnteredOver<Axis> {
     fn into_tensor(self, _: Internal) -> Self::Tensor;
 }
 
-// The compiler recommends these two, so that an error is that of `EntryOver` or `EnteredAs`.
+// Both impls are without `do_not_recommend`: an unmet bound here is reported as `EntryOver` or `EnteredAs`.
 impl<X: EntryOver<Axis, Of>, Of, Axis> EnteredOver<Axis> for Entered<X, Of> {
     type Tensor = X;
 
@@ -57,8 +57,8 @@ pub trait EntryOver<Axis, Of> {}
 #[diagnostic::do_not_recommend]
 impl<X, Axis: IsAxis<Of>, Of> EntryOver<Axis, Of> for X {}
 
-/// No type implements this trait. It exists for its error message, which rustc shows where a tensor that has not passed
-/// [`enter`] stands for an [`Entered`] one.
+/// Implemented only for the impossible axis [`Never`], for the sake of its error message. rustc shows it where a tensor
+/// that has not passed [`enter`] stands for an [`Entered`] one.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tensor over `{Self}` did not enter `{Axis}`: its gradient would be this rank's term of a sum",
@@ -69,8 +69,8 @@ pub trait EnteredAs<Axis> {}
 #[diagnostic::do_not_recommend]
 impl<Dims, Axis: IsAxis<Never>> EnteredAs<Axis> for Dims {}
 
-/// `Self` and `Other` are one axis of ranks. The compiler checks this bound after it has inferred `Self`, so that an
-/// error can name the axis.
+/// `Self` and `Other` are one axis of ranks. This is a bound instead of a repeated type parameter: `Self` is inferred
+/// first, so that the error can name the axis.
 #[doc(hidden)]
 pub trait IsAxis<Other> {}
 #[diagnostic::do_not_recommend]

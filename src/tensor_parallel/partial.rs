@@ -25,7 +25,7 @@ impl<Dims: Shape, E, D: Storage<E>, T, Axis> TermsOver<Dims, E, D, T, Axis> for 
         self.into_term()
     }
 }
-// The compiler recommends this one, so that an error is that of `IsTermOver`.
+// Without `do_not_recommend`: an unmet bound here is reported as `IsTermOver`.
 impl<Dims: Shape + IsTermOver<Axis>, E, D: Storage<E>, T, Axis> TermsOver<Dims, E, D, T, Axis>
     for Tensor<Dims, E, D, T>
 {
@@ -47,9 +47,6 @@ pub trait IsTermOver<Axis> {}
 /// The sum of two sums over the ranks, term by term.
 ///
 /// `Partial<(..)>, Partial<(..)> -> Partial<(..)>`
-///
-/// # Errors
-/// [`OpError::Shape`] if two sizes of a run-time dimension differ.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::{add, all_reduce}};

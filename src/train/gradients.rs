@@ -34,7 +34,8 @@ pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) gradients: Gradients<E, D>,
     /// The tensors between operations, whose gradients are not kept.
     non_leaves: HashSet<UniqueId>,
-    /// The parameters that the loss depends on, and those that may be unused.
+    /// The parameters that the loss depends on, those that count as used because an operation read them
+    /// ([`OpError::Unused`]), and those that may be unused.
     pub(super) used: HashSet<UniqueId>,
     model: RecordedModel<Model>,
 }

@@ -200,7 +200,7 @@ impl Metrics {
 }
 
 /// Whether a line was refused: nothing of it was written.
-pub(super) fn is_refusal(error: &io::Error) -> bool {
+pub(super) fn is_invalid_line(error: &io::Error) -> bool {
     error.kind() == ErrorKind::InvalidData
 }
 

@@ -180,9 +180,9 @@ impl<O, S> Trainer<O, S> {
         self.progress.record(loss)
     }
 
-    /// The next step; `None` after the last one, or if the training was stopped. The first step of this process
-    /// is still made if `stop` is set before it. One more step is made if `stop` is set between two steps and a checkpoint
-    /// is to be saved.
+    /// The next step; `None` after the last one, or if the training was stopped. `stop` never prevents the first step
+    /// of a trainer. With checkpoints or several ranks, a `stop` that is set between two steps takes effect after one
+    /// more step. With checkpoints, that step is saved.
     pub fn next_step(&mut self) -> Option<Step> {
         let number = self.progress.steps_made;
         // The ranks decide together, in `update_replicated`. Before the first step it is not known if there are any.

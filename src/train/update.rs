@@ -25,7 +25,8 @@ use std::collections::{HashMap, HashSet};
 /// - [`OpError::Gradient`] if the norm is NaN or infinite;
 /// - [`OpError::Clones`] if two parameters are clones of one tensor, as those of cloned layers are
 /// - [`OpError::Unused`] if the loss does not depend on a parameter that may not be
-///   [unused](GradientsOf::allow_unused);
+///   [unused](GradientsOf::allow_unused) (one that is passed by reference to arithmetic, to
+///   [`einsum!`](crate::einsum!) or to an operation without a kernel counts as used as soon as it is read);
 /// - [`OpError::OtherModel`] if the gradients are those of another model of the same type;
 /// - [`OpError::Sharded`] if a trained parameter is divided among ranks;
 ///   [`update_sharded`](crate::tensor_parallel::update_sharded) updates it on all of them.

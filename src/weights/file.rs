@@ -184,7 +184,7 @@ impl TensorFile {
 }
 
 /// The first part of a tensor that was not read, with the number of parts. `read` has pairs (number of parts, part).
-/// `None` if all parts of one of these divisions were read.
+/// `None` if, for some number of parts, every part was read.
 fn first_unread(read: &BTreeSet<(usize, usize)>) -> Option<(usize, usize)> {
     let unread = |parts| (1..=parts).find(|&part| !read.contains(&(parts, part)));
     // `None` is less than every part.

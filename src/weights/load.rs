@@ -1,5 +1,5 @@
 use super::loadable::ReadElements;
-use super::{CONVENTIONS, DIVISION, LoadError, Loadable, NameMap, Shards, TensorFile, TensorSource, conventions};
+use super::{CONVENTIONS, DIVISION, LoadError, Loadable, NameMap, TensorFile, TensorSource, WeightFiles, conventions};
 use crate::nn::Module;
 use crate::ranks::Element;
 use dfdx::dtypes::Dtype;
@@ -91,11 +91,15 @@ where
     E: Element,
     D: Device<E>,
 {
-    build_mapped(&mut Shards::open(path.as_ref())?, names, device)
+    build_mapped(&mut WeightFiles::open(path.as_ref())?, names, device)
 }
 
 /// Builds a model from the tensors that `names` maps its parameters to.
-pub(super) fn build_mapped<Model, E, D>(files: &mut Shards, names: &NameMap, device: &D) -> Result<Model, LoadError>
+pub(super) fn build_mapped<Model, E, D>(
+    files: &mut WeightFiles,
+    names: &NameMap,
+    device: &D,
+) -> Result<Model, LoadError>
 where
     Model: Module + Loadable<E, D>,
     E: Element,

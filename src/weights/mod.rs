@@ -27,7 +27,7 @@ mod name_map;
 mod outputs;
 mod pretrained;
 mod save;
-mod shards;
+mod weight_files;
 
 pub use config::eos_token_ids;
 pub use config_field::ConfigField;
@@ -40,7 +40,7 @@ pub use loadable::Loadable;
 pub use loadable::TensorSource;
 pub(crate) use lock::{FileLock, LOCK_SUFFIX, has_no_locks};
 pub use name_map::{NameMap, NameMapError};
-pub(crate) use name_map::{factors, written_dims};
+pub(crate) use name_map::{dims_in, factors, written_dims};
 pub(crate) use outputs::{
     FileKind, ensure_creatable, file_id_of, file_kind, in_private_folder, open_file, remove_private_file, target_of,
 };
@@ -48,7 +48,7 @@ pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
 pub use pretrained::{Pretrained, load_pretrained};
 pub(crate) use save::{FileTensor, collect, ensure_all_finite, save_tensors, write};
 pub use save::{save, save_elsewhere, save_with_metadata};
-pub(crate) use shards::Shards;
+pub(crate) use weight_files::WeightFiles;
 
 use crate::nn::Module;
 use crate::ops::cast;
@@ -59,8 +59,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The metadata key of the model's conventions, one per line.
 const CONVENTIONS: &str = "conventions";
-/// The convention of how products of dimensions are divided. It is one set for the whole model: a file that lacks a
-/// division of the model is refused, and one in which two parts have exchanged theirs is not.
+/// The convention of how products of dimensions are divided. The factors of all products (`4 * 8`) are stored as one
+/// set without paths. A missing factorization is noticed; two parts that swapped theirs are not.
 pub(crate) const DIVISION: &str = "division of dimensions";
 /// The metadata key of the training that a checkpoint holds.
 pub(crate) const TRAINING: &str = "training";

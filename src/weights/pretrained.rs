@@ -1,4 +1,4 @@
-use super::{ConfigField, LoadError, Loadable, NameMap, Shards, config, load::build_mapped};
+use super::{ConfigField, LoadError, Loadable, NameMap, WeightFiles, config, load::build_mapped};
 use crate::ranks::Element;
 use crate::{dims::name, nn::Module};
 use dfdx::tensor_ops::Device;
@@ -85,7 +85,7 @@ where
     config::compare::<Model>(&folder.join(config::CONFIG), &Model::config())?;
     let names: Result<NameMap, _> = Model::NAMES.parse();
     let names = names.map_err(|source| LoadError::Names { model: name::<Model>(), source })?;
-    let mut files = Shards::open(folder)?;
+    let mut files = WeightFiles::open(folder)?;
     let has_prefix = |name: &String| name.starts_with(Model::PREFIX);
     let names = match files.files().iter().any(|file| file.names().iter().any(has_prefix)) {
         true => names,

@@ -33,7 +33,7 @@ pub fn loadable(declaration: &ItemStruct, parameters: &Parameters, fields: &[Fie
     let stored = parameters.renamed(|name| (name == precision).then(|| quote!(__P)));
     let generics = parameters.of_trained();
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-    // A method of the type is found before that of `Record`, whose error would not name the precision.
+    // This inherent `recording` shadows `Record::recording`, so the error for a packed model names its precision.
     let mut packed = parameters.generics.clone();
     packed.make_where_clause().predicates.push(parse_quote!(#precision: ::typed_transformer::nn::Packing));
     let (packed_generics, _, packed_where) = packed.split_for_impl();

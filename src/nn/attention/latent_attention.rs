@@ -158,7 +158,7 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
     /// same. It is the way with fewer multiplications: the first for a whole text, the second for a step of decoding.
     ///
     /// # Errors
-    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; the errors of `update_cache`.
+    /// Those of `update_cache`.
     pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, A::EmbedDim), E, D, T>,

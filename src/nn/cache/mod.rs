@@ -82,9 +82,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
     ///
     /// # Errors
     /// [`OpError::OtherCache`] if the cache is for another model; [`OpError::Range`] if it has no room for the
-    /// positions;
-    /// [`OpError::Dim`] if the batches differ in size; [`OpError::UnfilledCache`] if a layer has not filled the
-    /// positions that were reserved before, as after an error in between. The cache is then unchanged.
+    /// positions; [`OpError::Dim`] if the batches differ in size; [`OpError::UnfilledCache`] if a layer has not filled
+    /// the positions that were reserved before, as after an error in between. The cache is then unchanged.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Cache, prelude::*};

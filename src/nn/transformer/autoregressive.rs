@@ -83,8 +83,7 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// # Errors
     /// [`OpError::OtherCache`] if another model made the cache; [`OpError::UnfilledCache`] after an error in a step
     /// with it; [`OpError::Range`] if it has no room for the tokens, or if there are fewer than `last`;
-    /// [`OpError::Empty`] if
-    /// `last` is 0; [`OpError::Dim`] if the batches differ in size.
+    /// [`OpError::Empty`] if `last` is 0; [`OpError::Dim`] if the batches differ in size.
     fn last_logits<S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, Self::VocabSize>,

@@ -168,7 +168,7 @@ pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: E
 }
 
 /// Checks the numbers of steps and the losses of a checkpoint. `optimizer_steps` are the steps that the optimizer in
-/// memory has made, with those before this training run.
+/// memory has made, including steps made in an earlier run.
 fn ensure_consistent(path: &Path, header: &Header, run: &RunRecord, optimizer_steps: u64) -> Result<(), ResumeError> {
     let (steps_made, steps) = (header.progress.steps_made, run.steps);
     if steps_made > steps {

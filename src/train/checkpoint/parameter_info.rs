@@ -1,5 +1,6 @@
 use crate::model_tensors::describe_tensors;
 use crate::ranks::Element;
+use crate::weights::dims_in;
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 
 /// A parameter as the type of a model describes it.
@@ -23,11 +24,9 @@ where
 {
     let mut infos = Vec::new();
     describe_tensors::<Model, E, D>(|tensor| {
-        // The alternate form writes a tuple in lines: one indented line per dimension.
+        // Not `written_dims`: a checkpoint has a product by its name, without its factors.
         let shape = format!("{:#?}", tensor.dims);
-        let names = shape.lines().filter_map(|line| line.strip_prefix("    "));
-        let dims = names.zip(&tensor.sizes).map(|(name, size)| {
-            let name = name.trim_end_matches(',');
+        let dims = dims_in(&shape).zip(&tensor.sizes).map(|(name, size)| {
             let size = format!("={size}");
             format!("{}{size}", name.strip_suffix(&size).unwrap_or(name))
         });

@@ -2,7 +2,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 /// The number of recent steps over which the losses are averaged, approximately.
 const MEAN_STEPS: usize = 20;
-/// A training that begins nearer to a loss of 0 is not judged by it: a half more of nearly nothing is nearly nothing.
+/// Divergence is not checked if |first loss| is below this: 1.5 times almost 0 is no useful limit.
 const MIN_ABS_FIRST_LOSS: f64 = 1e-3;
 
 /// The progress of a training run.
@@ -98,9 +98,9 @@ impl Progress {
     /// Whether its checkpoint may be the best, and is better than `best`: by the last recorded loss, or by the
     /// loss of the last steps if the caller recorded none.
     pub fn is_better_than(&self, best: Option<&Self>) -> bool {
-        let is_diverged = self.cautious_loss() > self.loss_limit();
+        let is_above_limit = self.cautious_loss() > self.loss_limit();
         let is_recorded = |progress: &Self| progress.best_loss.is_finite();
-        !is_diverged
+        !is_above_limit
             && match (is_recorded(self), best) {
                 (true, None) => self.recorded_loss.is_finite(),
                 (true, Some(best)) => self.recorded_loss < best.recorded_loss,

@@ -13,8 +13,9 @@ use std::{fmt, path::PathBuf};
 pub enum ResumeNote {
     /// The newest checkpoint is damaged, so the training goes on from an older one.
     OlderCheckpoint { damage: String, path: PathBuf, steps_made: usize },
-    /// A file in the place of a checkpoint is none that could be resumed. The training run does not replace it, but
-    /// keeps it under another name: a newest checkpoint at the next save, others at once.
+    /// A file has a checkpoint's name but cannot be resumed. It is not overwritten but gets another name: at the next
+    /// save if it is at the path of [`checkpoint_every`](crate::train::Trainer::checkpoint_every), at once if it is
+    /// beside that.
     SetAside { path: PathBuf, why: &'static str, kept: PathBuf },
     /// The number of threads differs from that of the run before, so the last bits of the results may differ
     /// from those of a training run that never stopped.

@@ -1,10 +1,15 @@
 //! The checkpoints of one training run: the newest, those before it, and the best.
 //!
-//! A save has four phases. The new file is written. The checkpoint before gets a second name. The new one gets the
-//! name of the best if it is the best. Then it gets the name of the newest, and from there on the training run resumes
-//! from it. If the process ends anywhere in a save, each name leads to a complete checkpoint, and the best one is not
-//! lost. If `overwrite` lets it replace the files of another training run, the second phase removes those beside the
-//! newest, and the last two phases change places.
+//! A save has four phases:
+//!
+//! 1. The new file is written.
+//! 2. The newest checkpoint so far gets a second name, `PATH.previous-1`.
+//! 3. The new file gets the name of the best if it is the best.
+//! 4. The new file gets the name of the newest. From there on the training run resumes from it.
+//!
+//! A process may end anywhere in a save: each name leads to a complete checkpoint, and the best one is not lost. With
+//! `overwrite` a save may replace the files of another training run. Phase 2 then removes those beside the newest, and
+//! phases 3 and 4 change places.
 
 use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, damaged_name, others_beside, previous};
 use super::{Progress, ResumeNote, progress_in, read_progress};
@@ -152,8 +157,7 @@ impl Series {
         len_bytes.saturating_mul((max_to_keep + 2).saturating_sub(existing).max(1) as u64)
     }
 
-    /// Makes `partial`, which is written, the newest checkpoint. At every moment each name that exists is that of a
-    /// whole one.
+    /// Gives the completely written file `partial` the name of the newest. No name ever leads to an incomplete file.
     pub fn make_newest(
         &mut self,
         mut partial: StagedFile,
@@ -162,7 +166,7 @@ impl Series {
     ) -> Result<(), SaveError> {
         // The newest is replaced below. If it is the best and does not have that name yet, it gets the name first.
         self.link_newest_if_best()?;
-        // The second step.
+        // Phase 2.
         match self.at_path {
             Occupant::OwnOrNothing if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),
             // Somebody has put another file there, or it was damaged.
@@ -173,8 +177,8 @@ impl Series {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // The third and the fourth phase. If the newest file is that of another training run, they change places: a
-        // kill between them would leave a file `.best` that seems to be of that run.
+        // Phases 3 and 4. They change places if the newest file is that of another training run: a kill between them
+        // would leave a file `.best` that seems to be of that run.
         let names_best_first = self.at_path != Occupant::ToReplace;
         let mut best = if is_best && names_best_first { self.link_best(partial.path(), progress) } else { Ok(()) };
         partial.rename().map_err(cannot_write(&self.path))?;

@@ -6,7 +6,7 @@ use crate::nn::Module;
 use crate::ops::Real;
 use crate::ranks::Element;
 use crate::train::checkpoint::{self, LastCheckpoint, Progress, RunRecord, Series, ensure_not_of_checkpoint};
-use crate::train::metrics::is_refusal;
+use crate::train::metrics::is_invalid_line;
 use crate::train::{Evaluation, Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
 use crate::weights::disk::retried;
 use crate::weights::{self, FileKind, FileLock, Loadable, SaveError, atomic};
@@ -25,8 +25,8 @@ impl<O, S> Trainer<O, S> {
     /// The previous checkpoint is kept as `PATH.previous-1`; [`max_to_keep`](Self::max_to_keep) keeps more. The best
     /// one is kept as `PATH.best`: the one whose last [recorded](Self::record_best) loss is the lowest. Without
     /// recorded losses, the larger of the last step's loss and the mean of about 20 steps counts. No checkpoint is
-    /// saved while this mean is far above the first loss. A first loss of 0 within 0.001 is not compared. Each file is
-    /// complete at every moment.
+    /// saved while this mean is far above the first loss. This is not checked if the first loss is within 0.001 of 0.
+    /// Each file is complete at every moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training run can save there. A resumed training run
     /// calls it after [`resume`](Self::resume).
@@ -84,7 +84,7 @@ impl<O, S> Trainer<O, S> {
     /// # Errors
     /// One of the [`failures`](Self::failures): that of a checkpoint before others. The rest remain there.
     /// [`TrainError::Diverged`] is among them if the mean loss of the last steps is far above the loss of the first
-    /// step, and that was not 0 within 0.001.
+    /// step. This is not checked if the first loss is within 0.001 of 0.
     pub fn finish(&mut self) -> Result<(), TrainError> {
         self.use_metrics(|metrics| metrics.sync());
         let Progress { steps_made, mean_loss, first_loss, .. } = self.progress;
@@ -118,9 +118,9 @@ impl<O, S> Trainer<O, S> {
             [("loss", report.loss), ("learning_rate", report.learning_rate), ("gradient_norm", report.gradient_norm)];
         self.use_metrics(|metrics| {
             let written = metrics.write(report.steps_made, &values);
-            if written.as_ref().is_err_and(is_refusal) {
-                // A resumed training begins a new file if a step has no line. So the line is written without what was
-                // logged.
+            if written.as_ref().is_err_and(is_invalid_line) {
+                // Every step needs a line (otherwise a resume starts a new file), so the line is written without the
+                // logged values.
                 metrics.write(report.steps_made, &values)?;
             }
             written
@@ -133,13 +133,13 @@ impl<O, S> Trainer<O, S> {
         let Err(source) = action(metrics) else { return };
         let path = metrics.path().into();
         // Lines are still written after a refused one, and after a failure of TensorBoard, whose kind is `Other`.
-        if !is_refusal(&source) && source.kind() != ErrorKind::Other {
+        if !is_invalid_line(&source) && source.kind() != ErrorKind::Other {
             self.metrics = None;
         }
         // Every line may be refused, so only the first refusal is reported.
         let is_told =
-            |failure: &TrainError| matches!(failure, TrainError::Metrics { source, .. } if is_refusal(source));
-        if !is_refusal(&source) || !self.failures.iter().any(is_told) {
+            |failure: &TrainError| matches!(failure, TrainError::Metrics { source, .. } if is_invalid_line(source));
+        if !is_invalid_line(&source) || !self.failures.iter().any(is_told) {
             self.failures.push(TrainError::Metrics { path, source });
         }
     }

@@ -2,11 +2,11 @@ mod axes;
 mod pattern;
 mod rule;
 
-use super::{ExpectedTensor, LoadError, Shards};
+use super::{ExpectedTensor, LoadError, WeightFiles};
 use crate::ranks::Element;
 use pattern::Pattern;
 use rule::Rule;
-pub(crate) use rule::{factors, written_dims};
+pub(crate) use rule::{dims_in, factors, written_dims};
 use std::str::FromStr;
 
 /// Maps the parameters of a model to the tensors of a file from another system: their names and their
@@ -26,7 +26,7 @@ use std::str::FromStr;
 /// | `query_proj.weight = c_attn [in out -> out in] part 1 of 3` | both: the transposed tensor is divided into parts |
 /// | `norm.bias = norm.bias or norm.beta` | the file has one of these names: older and newer files of the same model |
 /// | `ignore *.attn.mask` | tensors of these names are not read |
-/// | `copy lm_head.weight of wte.weight` | the file may have a tied weight twice: a tensor of the first name that no parameter reads has the bytes of the other |
+/// | `copy lm_head.weight of wte.weight` | the file may have a tied weight twice: if no parameter reads `lm_head.weight`, its bytes must be those of `wte.weight` |
 /// | `# from epoch 3` | a comment |
 ///
 /// The first rule whose left side matches the path of a parameter applies. The names of axes in brackets
@@ -130,7 +130,7 @@ impl NameMap {
     }
 
     /// Compares each unread copy with its original.
-    pub(crate) fn compare_copies(&self, files: &mut Shards) -> Result<(), LoadError> {
+    pub(crate) fn compare_copies(&self, files: &mut WeightFiles) -> Result<(), LoadError> {
         for tensor in files.unread() {
             let original = |(copy, original): &(Pattern, Pattern)| Some(original.expand(&copy.captures(&tensor)?));
             let Some(original) = self.copies.iter().find_map(original) else { continue };
@@ -149,7 +149,11 @@ impl NameMap {
 
     /// Reads the elements of a parameter by the first rule that matches its path. It is an error if there is
     /// no rule, or if the tensor is missing, does not fit, or is not finite.
-    pub(crate) fn read<E: Element>(&self, files: &mut Shards, expected: &ExpectedTensor) -> Result<Vec<E>, LoadError> {
+    pub(crate) fn read<E: Element>(
+        &self,
+        files: &mut WeightFiles,
+        expected: &ExpectedTensor,
+    ) -> Result<Vec<E>, LoadError> {
         let mut rules = self.rules.iter();
         let Some((rule, names)) = rules.find_map(|rule| Some((rule, rule.names_in_file(expected.path)?))) else {
             return Err(LoadError::Unmapped { tensor: expected.path.into(), expected: format!("{:?}", expected.dims) });

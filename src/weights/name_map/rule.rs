@@ -1,4 +1,4 @@
-use super::super::{ExpectedTensor, LoadError, Shards, ensure_dtype, ensure_finite};
+use super::super::{ExpectedTensor, LoadError, WeightFiles, ensure_dtype, ensure_finite};
 use super::axes::Axes;
 use super::pattern::Pattern;
 use crate::ranks::Element;
@@ -54,7 +54,7 @@ impl Rule {
     pub fn read<E: Element>(
         &self,
         name: &str,
-        files: &mut Shards,
+        files: &mut WeightFiles,
         expected: &ExpectedTensor,
     ) -> Result<Vec<E>, LoadError> {
         let tensor = files.tensor(name).ok_or_else(|| expected.missing())?;
@@ -105,18 +105,20 @@ impl Rule {
     }
 }
 
-/// The dimensions as text, such as `NumHeads=7 * HeadDim=5,`.
+/// The dimensions as text, products as factors, such as `NumHeads=7 * HeadDim=5`.
 pub(crate) fn written_dims(dims: &dyn Debug) -> Vec<String> {
-    // The alternate form writes a tuple in lines: one indented line per dimension.
-    let dims = format!("{dims:+#?}");
-    dims.lines().filter_map(|line| line.strip_prefix("    ").map(String::from)).collect()
+    dims_in(&format!("{dims:+#?}")).map(String::from).collect()
 }
 
-/// The sizes in `NumHeads=7 * HeadDim=5,`.
+/// The dimensions in the alternate form of a shape.
+pub(crate) fn dims_in(shape: &str) -> impl Iterator<Item = &str> {
+    // The alternate form writes a tuple in lines: one indented line per dimension.
+    shape.lines().filter_map(|line| line.strip_prefix("    ")).map(|dim| dim.trim_end_matches(','))
+}
+
+/// The sizes in `NumHeads=7 * HeadDim=5`.
 pub(crate) fn factors(dim: &str) -> Vec<usize> {
-    let factors = dim.trim_end_matches(',').split(" * ");
-    let sizes = factors.filter_map(|factor| factor.rsplit_once('=')?.1.parse().ok());
-    sizes.collect()
+    dim.split(" * ").filter_map(|factor| factor.rsplit_once('=')?.1.parse().ok()).collect()
 }
 
 /// Parses `part 1 of 3`. The empty text is the whole: part 1 of 1.

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | a tensor that a kernel reads with its tape, such as an output of another kernel | `between_kernels` | its first term, without zeros before it |
 //! | a parameter | `of_dfdx` | zeros, to which kernels add their terms in place |
-//! | an output that another kernel reads without its tape, as if it were a parameter | both; [`take`](Gradients::take) adds the two | as the two above |
+//! | an output of a kernel that is read once with its tape and once as a parameter | `between_kernels` and `of_dfdx`; [`take`](Gradients::take) adds the two | as the two above |
 //! | a tensor that an operation of dfdx reads | `of_dfdx`, to which all of `between_kernels` move before the operation runs | zeros |
 
 use super::elementwise::{add_in_parallel, copied};
@@ -87,7 +87,7 @@ pub struct Leaves<E, D: Storage<E>> {
     pub gradients: OfDfdx<E, D>,
     /// The outputs of kernels, whose gradients are not kept.
     pub non_leaves: HashSet<UniqueId>,
-    /// The parameters and inputs that a kernel added to, even if it added only zeros.
+    /// The parameters and inputs that a kernel added to, even if it added only zeros, and those noted on the tape.
     pub reached: HashSet<UniqueId>,
 }
 

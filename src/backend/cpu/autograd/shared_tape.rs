@@ -49,9 +49,9 @@ enum State<E, D: Storage<E>> {
 
 struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
-    /// Parameters that are reached without a kernel of this pass: by an operation of dfdx, or by an earlier pass to
-    /// whose gradients this one adds.
-    reached_without_kernel: HashSet<UniqueId>,
+    /// Parameters that count as reached whatever the kernels of this pass add to: those that were
+    /// [noted](SharedTape::note_parameter), and those of an earlier pass to whose gradients this one adds.
+    noted_as_reached: HashSet<UniqueId>,
     /// The time at which the first kernel read each parameter.
     first_reads: HashMap<UniqueId, u64>,
     /// The gradients that the backward pass adds to, if it does not start from zero.
@@ -88,7 +88,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// A tape whose backward pass adds to `gradients`. They are those of earlier passes, which have reached the
     /// parameters `reached`.
     pub fn adding_to(gradients: dfdx::tensor::Gradients<E, D>, reached: HashSet<UniqueId>) -> Self {
-        Self::new(Pass { reached_without_kernel: reached, gradients: Some(gradients), ..Pass::default() })
+        Self::new(Pass { noted_as_reached: reached, gradients: Some(gradients), ..Pass::default() })
     }
 
     fn new(pass: Pass<E, D>) -> Self {
@@ -100,10 +100,11 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         self.record(Operation::OfKernel(backward));
     }
 
-    /// Notes that an operation of dfdx reads a parameter: dfdx cannot list the parameters that have gradients.
+    /// Notes that a parameter is read by an operation of dfdx, or as an operand that is passed by reference: dfdx
+    /// cannot list the parameters that have gradients.
     pub fn note_parameter(&mut self, id: UniqueId) {
         if let State::Open(pass) = &mut *self.node().borrow_mut() {
-            pass.reached_without_kernel.insert(id);
+            pass.noted_as_reached.insert(id);
         }
     }
 
@@ -173,7 +174,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
             }
         }
         let mut leaves = gradients.into_leaves()?;
-        leaves.reached.extend(pass.reached_without_kernel);
+        leaves.reached.extend(pass.noted_as_reached);
         leaves.gradients.drop_non_leafs();
         Ok(leaves)
     }
@@ -201,12 +202,7 @@ fn now() -> u64 {
 
 impl<E, D: Storage<E>> Default for Pass<E, D> {
     fn default() -> Self {
-        Self {
-            operations: Vec::new(),
-            reached_without_kernel: HashSet::new(),
-            first_reads: HashMap::new(),
-            gradients: None,
-        }
+        Self { operations: Vec::new(), noted_as_reached: HashSet::new(), first_reads: HashMap::new(), gradients: None }
     }
 }
 
@@ -251,7 +247,7 @@ impl<E, D: Storage<E>> Merge<Self> for SharedTape<E, D> {
 impl<E, D: Storage<E>> Pass<E, D> {
     fn add(&mut self, others: Self) {
         self.operations.extend(others.operations);
-        self.reached_without_kernel.extend(others.reached_without_kernel);
+        self.noted_as_reached.extend(others.noted_as_reached);
         for (parameter, time) in others.first_reads {
             self.first_reads.entry(parameter).and_modify(|first| *first = time.min(*first)).or_insert(time);
         }

@@ -11,20 +11,20 @@ use std::{ops::Range, slice};
 
 /// A tensor that a kernel reads in place, whatever its strides are.
 pub struct StridedOperand {
-    tensor: Box<dyn AnyTensor>,
+    tensor: Box<dyn IndexedTensor>,
     sizes: Vec<usize>,
     strides: Vec<usize>,
 }
 
-/// A tensor of any number of axes.
-trait AnyTensor: Send + Sync {
+/// A tensor of any number of axes, whose elements are found by their index.
+trait IndexedTensor: Send + Sync {
     fn device(&self) -> &Cpu;
     /// Where an element lies. The index is checked.
     fn element(&self, index: &[usize]) -> *const f32;
     fn key(&self) -> KernelKey;
 }
 
-impl<Dims: Shape> AnyTensor for Tensor<Dims, f32, Cpu> {
+impl<Dims: Shape> IndexedTensor for Tensor<Dims, f32, Cpu> {
     fn device(&self) -> &Cpu {
         self.device()
     }
@@ -63,7 +63,7 @@ impl StridedOperand {
         Self::with_strides(Box::new(unnamed(tensor)), sizes)
     }
 
-    fn with_strides(tensor: Box<dyn AnyTensor>, sizes: Vec<usize>) -> Self {
+    fn with_strides(tensor: Box<dyn IndexedTensor>, sizes: Vec<usize>) -> Self {
         let mut index = vec![0; sizes.len()];
         let first = tensor.element(&index);
         // dfdx does not show the strides, but it lends each element.

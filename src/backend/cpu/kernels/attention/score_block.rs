@@ -180,8 +180,9 @@ pub fn pack_rows(matrix: Matrix, factor: f32) -> Buffer {
     packed
 }
 
-/// `output = a b`, or `output += a b` if `accumulate`, where `b` and `output` have rows of whole vectors of `b_stride`
-/// and `stride` elements. `inner` and `columns` limit the sums and the columns for a range of rows.
+/// `output = a b`, or `output += a b` if `accumulate`. Rows of `b` start `b_stride` elements apart, those of `output`
+/// `stride`; both are multiples of a vector. For a range of rows, `inner` gives the range of the summed axis, and
+/// `columns` the number of columns to compute.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub fn multiply_block<S: Simd>(

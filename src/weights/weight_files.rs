@@ -13,12 +13,12 @@ const OTHER_ENDINGS: [&str; 9] = [".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5"
 const MAX_SHOWN_FILES: usize = 3;
 
 /// The safetensors files of one model: a single file, or those that an index names. Each tensor is in one of them.
-pub(crate) struct Shards {
+pub(crate) struct WeightFiles {
     path: PathBuf,
     files: Vec<TensorFile>,
 }
 
-impl Shards {
+impl WeightFiles {
     /// Opens a safetensors file, the files of an index, or what a folder has of the two.
     pub fn open(path: &Path) -> Result<Self, LoadError> {
         let path = if path.is_dir() { &in_folder(path)? } else { path };
@@ -26,11 +26,11 @@ impl Shards {
             return Ok(Self { path: path.into(), files: vec![TensorFile::open(path)?] });
         }
         let index = Index::read(path)?;
-        let files: Result<Vec<_>, _> =
+        let opened: Result<Vec<_>, _> =
             index.files().into_iter().map(|name| TensorFile::open(&path.with_file_name(name))).collect();
-        let shards = Self { path: path.into(), files: files? };
-        shards.compare(&index)?;
-        Ok(shards)
+        let files = Self { path: path.into(), files: opened? };
+        files.compare(&index)?;
+        Ok(files)
     }
 
     /// Compares the tensors of the files with the index.
@@ -38,14 +38,14 @@ impl Shards {
         let error = |message| LoadError::Index { path: self.path.clone(), message };
         let names = index.files();
         let mut num_tensors = 0;
-        for (&file, shard) in names.iter().zip(&self.files) {
-            for tensor in shard.names() {
+        for (&name, file) in names.iter().zip(&self.files) {
+            for tensor in file.names() {
                 match index.files_by_tensor.get(&tensor) {
-                    Some(expected) if expected == file => num_tensors += 1,
+                    Some(expected) if expected == name => num_tensors += 1,
                     Some(expected) => {
-                        return Err(error(format!("it says that `{tensor}` is in {expected}, but {file} has it")));
+                        return Err(error(format!("it says that `{tensor}` is in {expected}, but {name} has it")));
                     }
-                    None => return Err(error(format!("it lacks `{tensor}`, which {file} has"))),
+                    None => return Err(error(format!("it lacks `{tensor}`, which {name} has"))),
                 }
             }
         }
