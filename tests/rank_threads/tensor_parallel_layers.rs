@@ -1,7 +1,8 @@
 //! The layers of one process on ranks: cached steps, attention weights, layers with a gate and with shared heads, and a
 //! model that no `Distributed` has made.
 
-use crate::tensor_parallel_models::{Compared, assert_close, check};
+use crate::recorded::OwnTape;
+use crate::tensor_parallel_models::{Compared, Loss, assert_close, check};
 use std::ops::Range;
 use typed_transformer::generate::{Sampler, generate_from_prompt};
 use typed_transformer::models::nano_gpt::NanoGpt;
@@ -11,7 +12,6 @@ use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::{ConstRankAxis, Ranks};
 use typed_transformer::tensor_parallel::{Distributed, DividesLayersOf, OnRanks, Sharded};
-use typed_transformer::train::GradientsOf;
 
 ranks! { One = 1; Two = 2; Four = 4; }
 dims! {
@@ -231,10 +231,9 @@ impl<A: GroupedQuery> Later<A, f64, Cpu> {
         self.feed_forward.forward(self.attention.forward(x, &padding)?)
     }
 
-    fn compute(&self) -> (f64, GradientsOf<Self, f64, Cpu>) {
+    fn loss(&self) -> Loss<f64> {
         let labels: LabelIds<Batch, SeqLen, EmbedDim> = ids(0..7, SeqLen::new(7).unwrap()).into();
-        let loss = cross_entropy(self.forward(self.recording()).unwrap(), &labels, Reduction::MeanAll).unwrap();
-        (loss.array(), loss.backward().unwrap())
+        cross_entropy(self.forward(OwnTape::default()).unwrap(), &labels, Reduction::MeanAll).unwrap()
     }
 }
 
@@ -244,11 +243,11 @@ fn input<Len: Dim>(shape: (Batch, Len, EmbedDim)) -> Tensor<(Batch, Len, EmbedDi
 }
 
 impl<Tp: DividesLayersOf<Small> + Divides<NumKeyValueHeads>> Compared<Tp, f64> for Later<OnRanks<Small, Tp>, f64, Cpu> {
-    fn compute(&self, _: &Ranks<Tp>) -> (f64, GradientsOf<Self, f64, Cpu>) {
-        self.compute()
+    fn loss(&self, _: &Ranks<Tp>) -> Loss<f64> {
+        self.loss()
     }
-    fn compute_whole(whole: &Self::Whole) -> (f64, GradientsOf<Self::Whole, f64, Cpu>) {
-        whole.compute()
+    fn loss_of_whole(whole: &Self::Whole) -> Loss<f64> {
+        whole.loss()
     }
 }
 

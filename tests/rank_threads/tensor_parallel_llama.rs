@@ -2,8 +2,8 @@
 //! gradients and cached steps are those of `models::llama::Llama`.
 
 use crate::numbers::random_like;
-use crate::recorded::Recorded;
-use crate::tensor_parallel_models::{Compared, assert_close, build_whole, check};
+use crate::recorded::{OwnTape, Recorded};
+use crate::tensor_parallel_models::{Compared, Loss, assert_close, build_whole, check};
 use std::ops::Range;
 use typed_transformer::dims::Factor;
 use typed_transformer::models::llama::{Llama, LlamaConfig};
@@ -13,7 +13,6 @@ use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::{ConstRankAxis, Element, Ranks, Shard};
 use typed_transformer::tensor_parallel::{Distributed, Sharded, all_reduce, enter, linear_column, linear_row};
-use typed_transformer::train::GradientsOf;
 
 /// The ranks divide the key and value heads and the hidden columns of a configuration.
 trait DividesLlama<Config: LlamaConfig>:
@@ -230,18 +229,16 @@ impl<Tp: DividesLlama<Small<TIED>>, E: Element, const TIED: bool> Compared<Tp, E
 where
     Cpu: Backend<E>,
 {
-    fn compute(&self, ranks: &Ranks<Tp>) -> (E, GradientsOf<Self, E, Cpu>) {
+    fn loss(&self, ranks: &Ranks<Tp>) -> Loss<E> {
         let (inputs, labels) = ids(7).teacher_forcing(START);
-        let logits = self.forward(&inputs, self.recording(), ranks).unwrap();
-        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
-        (loss.array(), loss.backward().unwrap())
+        let logits = self.forward(&inputs, OwnTape::default(), ranks).unwrap();
+        cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
     }
 
-    fn compute_whole(whole: &Self::Whole) -> (E, GradientsOf<Self::Whole, E, Cpu>) {
+    fn loss_of_whole(whole: &Self::Whole) -> Loss<E> {
         let (inputs, labels) = ids(7).teacher_forcing(START);
-        let logits = whole.forward(&inputs, whole.recording()).unwrap();
-        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
-        (loss.array(), loss.backward().unwrap())
+        let logits = whole.forward(&inputs, OwnTape::default()).unwrap();
+        cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Models whose heads and hidden columns are divided among the ranks: outputs, losses, gradients and files are those of
 //! one rank.
 
+use crate::recorded::{OwnTape, of_model};
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef};
 use dfdx::shapes::Shape;
 use rand::{Rng, SeedableRng, rngs::StdRng};
@@ -88,10 +89,10 @@ fn batch<Len: Dim>(len: Len, seed: u64) -> TokenIds<Batch, Len, VocabSize> {
 /// The results of a model for a batch: its loss, and the gradient of each parameter.
 type Computed<E> = (E, Vec<Vec<E>>);
 
-/// All gradients, in the order of the parameters.
-struct Gradients<'a, Model, E: Element>(&'a mut GradientsOf<Model, E, Cpu>, Vec<Vec<E>>);
+/// All parameters, or their gradients, in the order of the model.
+struct Elements<'a, E: Element>(Option<&'a mut GradientsOf<(), E, Cpu>>, Vec<Vec<E>>);
 
-impl<Model, E: Element> TensorVisitor<E, Cpu> for Gradients<'_, Model, E>
+impl<E: Element> TensorVisitor<E, Cpu> for Elements<'_, E>
 where
     Cpu: Backend<E>,
 {
@@ -105,52 +106,38 @@ where
         _: TensorOptions<S, E, Cpu>,
         parameter: &Tensor<S, E, Cpu>,
     ) -> Result<Option<Tensor<S, E, Cpu>>, CpuError> {
-        self.1.push(self.0.of(parameter).unwrap().as_vec());
+        self.1.push(match &mut self.0 {
+            Some(gradients) => gradients.of(parameter).unwrap().as_vec(),
+            None => parameter.as_vec(),
+        });
         Ok(None)
     }
 }
 
-fn gradients_of<Model: TensorCollection<E, Cpu>, E: Element>(
+fn read<Model: TensorCollection<E, Cpu>, E: Element>(
     model: &Model,
-    mut gradients: GradientsOf<Model, E, Cpu>,
+    gradients: Option<&mut GradientsOf<(), E, Cpu>>,
 ) -> Vec<Vec<E>>
 where
     Cpu: Backend<E>,
 {
-    let mut visitor = Gradients(&mut gradients, Vec::new());
+    let mut visitor = Elements(gradients, Vec::new());
     Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut visitor }).unwrap();
     visitor.1
 }
 
-/// The elements of all parameters.
-struct Elements<E>(Vec<Vec<E>>);
-
-impl<E: Element> TensorVisitor<E, Cpu> for Elements<E>
+fn gradients_of<Model: TensorCollection<E, Cpu>, E: Element>(model: &Model, loss: Loss<E>) -> Vec<Vec<E>>
 where
     Cpu: Backend<E>,
 {
-    type Viewer = ViewTensorRef;
-    type Err = CpuError;
-    type E2 = E;
-    type D2 = Cpu;
-
-    fn visit<S: Shape>(
-        &mut self,
-        _: TensorOptions<S, E, Cpu>,
-        parameter: &Tensor<S, E, Cpu>,
-    ) -> Result<Option<Tensor<S, E, Cpu>>, CpuError> {
-        self.0.push(parameter.as_vec());
-        Ok(None)
-    }
+    read(model, Some(&mut loss.backward().unwrap()))
 }
 
 fn elements_of<Model: TensorCollection<E, Cpu>, E: Element>(model: &Model) -> Vec<Vec<E>>
 where
     Cpu: Backend<E>,
 {
-    let mut visitor = Elements(Vec::new());
-    Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut visitor }).unwrap();
-    visitor.0
+    read(model, None)
 }
 
 /// Compares numbers, relative to the largest.
@@ -165,13 +152,16 @@ pub fn assert_close<E: Element>(found: &[E], expected: &[E], tolerance: f64, wha
     }
 }
 
-/// A model with the numbers of its whole form.
+/// A loss on a tape that is no model's.
+pub type Loss<E> = Tensor<(), E, Cpu, OwnTape<E, Cpu>>;
+
+/// A model with the loss of its whole form.
 pub trait Compared<Tp: ConstRankAxis, E: Element>: Sharded<Tp, E, Cpu>
 where
     Cpu: Backend<E>,
 {
-    fn compute(&self, ranks: &Ranks<Tp>) -> (E, GradientsOf<Self, E, Cpu>);
-    fn compute_whole(whole: &Self::Whole) -> (E, GradientsOf<Self::Whole, E, Cpu>);
+    fn loss(&self, ranks: &Ranks<Tp>) -> Loss<E>;
+    fn loss_of_whole(whole: &Self::Whole) -> Loss<E>;
 }
 
 macro_rules! compared {
@@ -181,19 +171,17 @@ macro_rules! compared {
         where
             C: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>,
         {
-            fn compute(&self, _: &Ranks<Tp>) -> ($element, GradientsOf<Self, $element, Cpu>) {
+            fn loss(&self, _: &Ranks<Tp>) -> Loss<$element> {
                 let _seed = DropoutSeed::new(5);
                 let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 1).teacher_forcing(START);
-                let logits = self.forward(&inputs, self.recording()).unwrap();
-                let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
-                (loss.array(), loss.backward().unwrap())
+                let logits = self.forward(&inputs, OwnTape::default()).unwrap();
+                cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
             }
-            fn compute_whole(whole: &Self::Whole) -> ($element, GradientsOf<Self::Whole, $element, Cpu>) {
+            fn loss_of_whole(whole: &Self::Whole) -> Loss<$element> {
                 let _seed = DropoutSeed::new(5);
                 let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 1).teacher_forcing(START);
-                let logits = whole.forward(&inputs, whole.recording()).unwrap();
-                let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
-                (loss.array(), loss.backward().unwrap())
+                let logits = whole.forward(&inputs, OwnTape::default()).unwrap();
+                cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
             }
         }
         impl<C: Seq2Seq<NumHeads: ConstDim, HiddenDim: ConstDim>, Tp: DividesLayersOf<C>> Compared<Tp, $element>
@@ -201,21 +189,19 @@ macro_rules! compared {
         where
             C: Seq2Seq<SrcVocab = VocabSize, TgtVocab = VocabSize, MaxSrcLen = MaxSeqLen, MaxTgtLen = MaxSeqLen>,
         {
-            fn compute(&self, _: &Ranks<Tp>) -> ($element, GradientsOf<Self, $element, Cpu>) {
+            fn loss(&self, _: &Ranks<Tp>) -> Loss<$element> {
                 let _seed = DropoutSeed::new(5);
                 let source = batch(SrcLen::new(5).unwrap(), 1);
                 let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 2).teacher_forcing(START);
-                let logits = self.forward(&source, &inputs, self.recording()).unwrap().logit_output;
-                let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
-                (loss.array(), loss.backward().unwrap())
+                let logits = self.forward(&source, &inputs, OwnTape::default()).unwrap().logit_output;
+                cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
             }
-            fn compute_whole(whole: &Self::Whole) -> ($element, GradientsOf<Self::Whole, $element, Cpu>) {
+            fn loss_of_whole(whole: &Self::Whole) -> Loss<$element> {
                 let _seed = DropoutSeed::new(5);
                 let source = batch(SrcLen::new(5).unwrap(), 1);
                 let (inputs, labels) = batch(TgtLen::new(6).unwrap(), 2).teacher_forcing(START);
-                let logits = whole.forward(&source, &inputs, whole.recording()).unwrap().logit_output;
-                let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
-                (loss.array(), loss.backward().unwrap())
+                let logits = whole.forward(&source, &inputs, OwnTape::default()).unwrap().logit_output;
+                cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
             }
         }
     };
@@ -239,9 +225,9 @@ where
     let mut computed: Vec<Computed<E>> = Vec::new();
     let mut norms = Vec::new();
     for _ in 0..2 {
-        let (loss, gradients) = Part::compute_whole(&whole);
-        let (_, again) = Part::compute_whole(&whole);
-        computed.push((loss, gradients_of(&whole, again)));
+        let loss = Part::loss_of_whole(&whole);
+        computed.push((loss.array(), gradients_of(&whole, Part::loss_of_whole(&whole))));
+        let gradients = of_model(loss, &whole).backward().unwrap();
         norms.push(update(&mut whole, gradients, &mut sgd, 1e-1, CLIP_NORM).unwrap());
     }
     assert!(norms.iter().any(|norm| *norm > CLIP_NORM));
@@ -252,14 +238,15 @@ where
         let mut model = Distributed::<Part, Tp>::from_whole(&before, &device, ranks).unwrap();
         let (mut sgd, parameters) = (Sgd::default(), elements_of::<Part, E>(&model));
         for (step, (expected, gradients)) in computed.iter().enumerate() {
-            let (loss, part) = model.compute(ranks);
-            assert_close(&[loss], &[*expected], tolerance, "the loss");
-            let (_, again) = model.compute(ranks);
+            let loss = model.loss(ranks);
+            assert_close(&[loss.array()], &[*expected], tolerance, "the loss");
             // A rank's gradients are its part of those of the whole model.
-            let found = join(&gradients_of::<Part, E>(&model, again), &parameters, &elements_of(&before), ranks);
+            let found = gradients_of::<Part, E>(&model, model.loss(ranks));
+            let found = join(&found, &parameters, &elements_of(&before), ranks);
             for (index, (found, expected)) in found.iter().zip(gradients).enumerate() {
                 assert_close(found, expected, tolerance, &format!("step {step}, gradient {index}"));
             }
+            let part = of_model::<Part, _, _, _>(loss, &model).backward().unwrap();
             let norm = update_sharded(&mut model, part, &mut sgd, 1e-1, CLIP_NORM, ranks).unwrap();
             assert!((norm - norms[step]).abs() <= tolerance * norm, "{norm} and not {}", norms[step]);
         }

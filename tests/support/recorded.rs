@@ -2,11 +2,14 @@
 
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
+use dfdx::nn::TensorCollection;
 use dfdx::shapes::Shape;
-use dfdx::tensor::{AutoDevice, PutTape, Storage, Tensor};
-use typed_transformer::{ops::Real, prelude::Device, train::Recording};
+use dfdx::tensor::{AutoDevice, PutTape, SplitTape, Storage, Tensor};
+use typed_transformer::backend::Tape;
+use typed_transformer::train::{Record, Recording};
+use typed_transformer::{ops::Real, prelude::Device};
 
-/// A tape of its own.
+/// A tape of its own. The operations of a pass are compiled for each type of tape, and here all models have one.
 pub type OwnTape<E, D = AutoDevice> = Recording<(), E, D>;
 
 /// A leaf, whose gradient the backward pass keeps.
@@ -24,4 +27,18 @@ impl<Dims: Shape, E: Real, D: Device<E> + Storage<E>> Recorded for Tensor<Dims, 
     fn recorded(&self) -> Self::Recorded {
         self.clone().put_tape(OwnTape::default())
     }
+}
+
+/// The same pass as that of a model, whose gradients an update of the model takes.
+pub fn of_model<Model, Dims: Shape, E: Real, D: Device<E>>(
+    output: Tensor<Dims, E, D, OwnTape<E, D>>,
+    model: &Model,
+) -> Tensor<Dims, E, D, Recording<Model, E, D>>
+where
+    Model: TensorCollection<E, D>,
+{
+    let (output, mut own) = output.split_tape();
+    let mut tape = model.recording();
+    *tape.shared().unwrap() = own.shared().unwrap().clone();
+    output.put_tape(tape)
 }
