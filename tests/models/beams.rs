@@ -1,7 +1,7 @@
 //! Beam search finds what `generate(num_beams=..)` of HuggingFace's `transformers` finds with the same weights.
 
 use crate::fixture;
-use crate::hugging_face::{Read, ids, load};
+use crate::hugging_face::{Batch, Read, ids, load};
 use crate::small_models::{
     VocabSize, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3, small_t5,
 };
@@ -16,8 +16,6 @@ use typed_transformer::models::t5::T5;
 use typed_transformer::nn::{Autoregressive, EditableCache};
 use typed_transformer::prelude::*;
 
-dims! { Beams; }
-
 fn cases(name: &str) -> Vec<Value> {
     let json = include_str!("../fixtures/hugging_face/beams.json");
     let mut all: Value = serde_json::from_str(json).unwrap();
@@ -31,7 +29,7 @@ fn numbers(value: &Value) -> Vec<usize> {
 /// Compares the texts of a search and their scores with those of a case.
 fn check_case<Model>(model: &Model, prompt: &[usize], case: &Value)
 where
-    Model: Autoregressive<Beams, f32, AutoDevice, VocabSize = VocabSize, Cache: EditableCache<Beams>>,
+    Model: Autoregressive<Batch, f32, AutoDevice, VocabSize = VocabSize, Cache: EditableCache<Batch>>,
 {
     let early_stopping = match &case["early_stopping"] {
         Value::Bool(true) => EarlyStopping::WhenFull,
@@ -57,8 +55,8 @@ fn assert_found(found: &[Beam<VocabSize>], case: &Value) {
     }
 }
 
-fn num_beams(case: &Value) -> Beams {
-    Beams::new(case["num_beams"].as_u64().unwrap() as usize)
+fn num_beams(case: &Value) -> Batch {
+    Batch::new(case["num_beams"].as_u64().unwrap() as usize)
 }
 
 macro_rules! check_decoders {
@@ -99,7 +97,7 @@ fn one_beam_is_a_greedy_text_as_long_as_the_model_reads() {
     let mut sampler = Sampler::greedy();
     let greedy = Generation::new(&model, &prompt, None, &mut sampler).unwrap();
     let greedy: Vec<_> = greedy.map(|tokens| tokens.unwrap()[0].unwrap()).collect();
-    let search = |beams, max| beam_search(&model, &prompt, Beams::new(beams), None, max, BeamOptions::default());
+    let search = |beams, max| beam_search(&model, &prompt, Batch::new(beams), None, max, BeamOptions::default());
     let found = search(1, 100).unwrap();
     // The model reads 12 tokens.
     assert_eq!((found.len(), &found[0].tokens, greedy.len()), (1, &greedy, 10));
@@ -113,7 +111,7 @@ fn a_search_ends_with_the_first_token_if_every_token_ends_a_text() {
     let model = DecoderOnly::<fixture::TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(9));
     let prompt = TokenIds::from_ids(&[3], None, (Const, Const::<1>)).unwrap();
     let options = BeamOptions { early_stopping: EarlyStopping::Never, ..BeamOptions::default() };
-    let found = beam_search(&model, &prompt, Beams::new(3), Fin::all(), 5, options).unwrap();
+    let found = beam_search(&model, &prompt, Batch::new(3), Fin::all(), 5, options).unwrap();
     assert_eq!(found.iter().map(|beam| beam.tokens.len()).collect::<Vec<_>>(), [1, 1, 1]);
 }
 
@@ -123,7 +121,7 @@ fn a_search_refuses_a_length_penalty_that_is_no_number_and_returns_no_copies() {
     let prompt = TokenIds::from_ids(&[3], None, (Const, Const::<1>)).unwrap();
     let search = |beams, length_penalty| {
         let options = BeamOptions { length_penalty, ..BeamOptions::default() };
-        beam_search(&model, &prompt, Beams::new(beams), None, 1, options)
+        beam_search(&model, &prompt, Batch::new(beams), None, 1, options)
     };
     assert!(matches!(search(2, f64::NAN), Err(OpError::Setting { name: "the length penalty", .. })));
     // A text of one token is one of as many as there are tokens.

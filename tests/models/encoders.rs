@@ -3,6 +3,7 @@
 use crate::hugging_face::{Batch, compare_both, compare_gradients_with_reference, ids, load, reference};
 use crate::numbers::device;
 use crate::parity::{as_f64, assert_close};
+use crate::recorded::OwnTape;
 use crate::small_models::{VocabSize, small_clip, small_modern_bert};
 use dfdx::tensor::{AutoDevice, PutTape};
 use typed_transformer::models::clip::Clip;
@@ -35,8 +36,8 @@ where
     assert_close("logits", &as_f64(&logits), reference.numbers("output.logit"), 1e-4);
 
     let read = ids(&reference.ids("input.ids"), (Batch::new(4), len));
-    let texts = model.texts(&read, model.recording()).unwrap();
-    let vectors = model.images(images.put_tape(model.recording())).unwrap();
+    let texts = model.texts(&read, OwnTape::default()).unwrap();
+    let vectors = model.images(images.put_tape(OwnTape::default())).unwrap();
     compare_gradients_with_reference(&model, model.loss(texts, vectors).unwrap(), &reference);
 }
 
@@ -72,7 +73,7 @@ where
     let compare = |what: &str, found: &[f64], expected: &str, width: usize| {
         assert_close(what, &of_tokens(found, width), &of_tokens(reference.numbers(expected), width), 1e-5);
     };
-    let states = model.forward(&read, model.recording()).unwrap();
+    let states = model.forward(&read, OwnTape::default()).unwrap();
     compare("states", &as_f64(&states), "output.last", EmbedDim::SIZE);
     let logits = model.logits(states).unwrap();
     compare("logits", &as_f64(&logits), "output.logit", VocabSize::SIZE);

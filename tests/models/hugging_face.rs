@@ -3,6 +3,7 @@
 
 use crate::numbers::device;
 use crate::parity::{Fixture, as_f64, assert_close, compare_gradients};
+use crate::recorded::OwnTape;
 use crate::small_models::{
     NumLayers, VocabSize, small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit,
 };
@@ -20,7 +21,6 @@ use typed_transformer::nn::Autoregressive;
 use typed_transformer::ops;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Element;
-use typed_transformer::train::Recording;
 use typed_transformer::weights::{self, Loadable, Pretrained};
 
 dims! { pub Batch; pub Read; }
@@ -68,7 +68,7 @@ fn names_in_memory<Model: Pretrained>() -> String {
 /// Compares the loss and the gradients with those of the reference.
 pub fn compare_gradients_with_reference<Model, E>(
     model: &Model,
-    loss: Tensor<(), E, AutoDevice, Recording<Model, E, AutoDevice>>,
+    loss: Tensor<(), E, AutoDevice, OwnTape<E>>,
     reference: &Fixture,
 ) where
     Model: Pretrained + TensorCollection<E, AutoDevice, To<E, AutoDevice> = Model> + Loadable<E, AutoDevice>,
@@ -83,13 +83,13 @@ ignore output.*
 ignore loss
 ignore grads.*.mlp.gate.weight
 ignore grads.*.mlp.experts.{name}";
-    compare_gradients(model, &mut loss.backward().unwrap(), &reference.load::<Model, E>(&of_gradients));
+    compare_gradients(model, loss, &reference.load::<Model, E>(&of_gradients));
 }
 
 /// Compares a model that writes: its logits, the loss of predicting the next token, gradients, and its greedy text.
 pub fn compare_writer<Model, S: Dim, E>(
     model: &Model,
-    logits: Tensor<(Batch, S, VocabSize), E, AutoDevice, Recording<Model, E, AutoDevice>>,
+    logits: Tensor<(Batch, S, VocabSize), E, AutoDevice, OwnTape<E>>,
     inputs: &[usize],
     reference: &Fixture,
 ) where
@@ -162,7 +162,7 @@ where
     let model: Gpt2<small_gpt2::Config, E, AutoDevice> = load("gpt2");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(3), small_gpt2::SeqLen::new(11).unwrap()));
-    compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
+    compare_writer(&model, model.forward(&read, OwnTape::default()).unwrap(), &inputs, &reference);
 }
 
 fn llama_agrees<E: Element>()
@@ -173,7 +173,7 @@ where
     let model: Llama<small_llama::Config, E, AutoDevice> = load("llama");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(3), small_llama::SeqLen::new(13).unwrap()));
-    compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
+    compare_writer(&model, model.forward(&read, OwnTape::default()).unwrap(), &inputs, &reference);
 }
 
 #[test]
@@ -201,7 +201,7 @@ where
     let model: Mixtral<small_mixtral::Config, E, AutoDevice> = load("mixtral");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(2), small_mixtral::SeqLen::new(7).unwrap()));
-    compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
+    compare_writer(&model, model.forward(&read, OwnTape::default()).unwrap(), &inputs, &reference);
 }
 
 /// Gives the gradients of each expert the name that it has in files of weights. The reference holds those of all experts in
@@ -242,7 +242,7 @@ where
     let target = reference.ids("input.decoder_ids");
     let encoded = model.encoder(&source, NoneTape).unwrap();
     assert_close("encoder", &as_f64(&encoded), reference.numbers("output.encoder"), 1e-5);
-    let logits = model.forward(&source, &ids(&target, (batch, Tgt::new(7))), model.recording()).unwrap();
+    let logits = model.forward(&source, &ids(&target, (batch, Tgt::new(7))), OwnTape::default()).unwrap();
     assert_close("logits", &as_f64(&logits), reference.numbers("output.logit"), 1e-5);
     // The label of the last position is the first token.
     let labels: Vec<usize> = target.chunks(7).flat_map(|row| row[1..].iter().chain(&row[..1])).copied().collect();
@@ -297,7 +297,7 @@ where
     let types: TokenIds<Batch, SeqLen, TokenTypes> =
         TokenIds::from_ids(&reference.ids("input.types"), None, shape).unwrap();
 
-    let states = model.forward(&tokens, &types, model.recording()).unwrap();
+    let states = model.forward(&tokens, &types, OwnTape::default()).unwrap();
     let pooled = model.pooled(states.clone()).unwrap();
     // The states of padding depend on the token that stands for it.
     let of_tokens = |states: &[f64]| -> Vec<f64> {
@@ -327,7 +327,7 @@ where
     let shape = (Batch::new(2), small_vit::Channels, small_vit::Height, small_vit::Width);
     let images: Images<Batch, small_vit::Config, E, AutoDevice> =
         device().tensor((reference.elements("input.pixels"), shape));
-    let states = model.forward(images.put_tape(model.recording())).unwrap();
+    let states = model.forward(images.put_tape(OwnTape::default())).unwrap();
     let pooled = model.pooled(states.clone()).unwrap();
     assert_close("states", &as_f64(&states), reference.numbers("output.last"), 1e-5);
     assert_close("pooled", &as_f64(&pooled), reference.numbers("output.pooler"), 1e-5);

@@ -3,6 +3,7 @@
 
 use crate::as_published::forward_as_published;
 use crate::numbers::device;
+use crate::recorded::{OwnTape, of_model};
 use crate::support::temp_dir;
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::Shape;
@@ -16,7 +17,7 @@ use typed_transformer::models::transformer_from_scratch::FromScratch;
 use typed_transformer::nn::Module;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Element;
-use typed_transformer::train::{self, GradientsOf};
+use typed_transformer::train;
 use typed_transformer::weights::{self, Loadable};
 
 /// The tensors of a fixture file: sizes and elements by key.
@@ -137,13 +138,14 @@ pub fn assert_close(what: &str, ours: &[f64], theirs: &[f64], tolerance: f64) {
 }
 
 /// Compares the gradient of every parameter with a model that holds the expected gradients as parameters.
-pub fn compare_gradients<Model, E>(model: &Model, gradients: &mut GradientsOf<Model, E, AutoDevice>, expected: &Model)
+pub fn compare_gradients<Model, E>(model: &Model, loss: Tensor<(), E, AutoDevice, OwnTape<E>>, expected: &Model)
 where
     Model: TensorCollection<E, AutoDevice>,
     E: Element,
     AutoDevice: Device<E>,
 {
-    let differences = train::compare_gradients(model, gradients, expected).unwrap();
+    let mut gradients = of_model(loss, model).backward().unwrap();
+    let differences = train::compare_gradients(model, &mut gradients, expected).unwrap();
     assert!(differences.largest() < 1e-4, "{differences}");
 }
 
@@ -187,7 +189,7 @@ mod typed_transformer_fixture {
         let target = TokenIds::from_ids(&fixture.ids("input.decoder_ids"), pad, (batch, TgtLen)).unwrap();
         let labels = LabelIds::from_ids(&fixture.ids("input.label_ids"), pad, (batch, TgtLen)).unwrap();
 
-        let output = model.forward(&source, &target, model.recording()).unwrap();
+        let output = model.forward(&source, &target, OwnTape::default()).unwrap();
         let theirs = |key: &str| fixture.numbers(key);
         assert_close("encoder", &as_f64(&output.encoder_output), theirs("output.encoder"), 1e-5);
         assert_close("decoder", &as_f64(&output.decoder_output), theirs("output.decoder"), 1e-5);
@@ -195,7 +197,7 @@ mod typed_transformer_fixture {
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanPerSequence).unwrap();
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
         let expected = fixture.model("grads", NAMES);
-        compare_gradients(&model, &mut loss.backward().unwrap(), &expected);
+        compare_gradients(&model, loss, &expected);
     }
 
     #[test]
@@ -281,14 +283,14 @@ mod annotated_flax_fixture {
         let (inputs, labels) = target.teacher_forcing(Fin::literal::<7>());
         assert_eq!(inputs.as_slice(), fixture.ids("input.target_in_ids"));
 
-        let output = model.forward(&source, &inputs, model.recording()).unwrap();
+        let output = model.forward(&source, &inputs, OwnTape::default()).unwrap();
         let theirs = |key: &str| fixture.numbers(key);
         assert_close("encoder", &as_f64(&output.encoder_output), theirs("output.encoder"), 1e-5);
         assert_close("logit", &as_f64(&output.logit_output), theirs("output.logit"), 1e-5);
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll).unwrap();
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
         let expected = fixture.model("grads", NAMES);
-        compare_gradients(&model, &mut loss.backward().unwrap(), &expected);
+        compare_gradients(&model, loss, &expected);
     }
 
     #[test]
@@ -370,14 +372,14 @@ mod from_scratch_torch_fixture {
         let inputs = TokenIds::from_ids(&inputs, None, (batch, TgtLen)).unwrap();
         let labels = LabelIds::from_ids(&labels, None, (batch, TgtLen)).unwrap();
 
-        let output = forward_as_published(&model, &source, &inputs, model.recording()).unwrap();
+        let output = forward_as_published(&model, &source, &inputs, OwnTape::default()).unwrap();
         let theirs = |key: &str| fixture.numbers(key);
         assert_close("encoder", &as_f64(&output.encoder_output), theirs("output.encoder"), 1e-5);
         assert_close("logit", &as_f64(&output.logit_output), theirs("output.logit"), 1e-5);
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll).unwrap();
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
         let expected = fixture.model("grads", NAMES);
-        compare_gradients(&model, &mut loss.backward().unwrap(), &expected);
+        compare_gradients(&model, loss, &expected);
     }
 
     #[test]
@@ -436,13 +438,13 @@ mod learning_equinox_fixture {
         let ids = TokenIds::from_ids(&fixture.ids("input.ids"), None, shape).unwrap();
         let labels = LabelIds::from_ids(&fixture.ids("input.target_ids"), None, shape).unwrap();
 
-        let logits = model.forward(&ids, model.recording()).unwrap();
+        let logits = model.forward(&ids, OwnTape::default()).unwrap();
         let theirs = |key: &str| fixture.numbers(key);
         assert_close("logit", &as_f64(&logits), theirs("output.logit"), 1e-5);
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
         let expected = fixture.model("grads", NAMES);
-        compare_gradients(&model, &mut loss.backward().unwrap(), &expected);
+        compare_gradients(&model, loss, &expected);
     }
 
     #[test]

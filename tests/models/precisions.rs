@@ -1,7 +1,7 @@
 //! Models whose weights are stored in fewer bits: they compute what the kernels' definitions compute, and almost what
 //! `f32` computes.
 
-use crate::hugging_face::{ids, load, reference};
+use crate::hugging_face::{Batch, Read, ids, load, reference};
 use crate::parity::{as_f64, assert_close};
 use crate::small_models::{
     VocabSize, small_bert, small_clip, small_gemma3, small_gpt2, small_llama, small_mixtral, small_modern_bert,
@@ -28,8 +28,6 @@ use typed_transformer::rand::{Rng, SeedableRng};
 use typed_transformer::ranks::Element;
 use typed_transformer::train::{AdamW, update};
 use typed_transformer::weights::{LoadError, load_pretrained};
-
-dims! { pub Batch; pub Read; }
 
 /// The logits of each decoder for the ids of its reference.
 macro_rules! decoders {

@@ -1,6 +1,7 @@
 //! Qwen3, OLMo 2 and Gemma 3 compute what HuggingFace's `transformers` computes, as the models of `hugging_face.rs` do.
 
 use crate::hugging_face::{Batch, compare_both, compare_writer, ids, load, reference};
+use crate::recorded::OwnTape;
 use crate::small_models::{VocabSize, small_gemma3, small_olmo2, small_qwen3};
 use dfdx::tensor::AutoDevice;
 use typed_transformer::generate::{Generation, Sampler};
@@ -20,7 +21,7 @@ where
     let model: Llama<small_qwen3::Config, E, AutoDevice> = load("qwen3");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(3), small_qwen3::SeqLen::new(13).unwrap()));
-    compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
+    compare_writer(&model, model.forward(&read, OwnTape::default()).unwrap(), &inputs, &reference);
 }
 
 fn olmo2_agrees<E: Element>()
@@ -31,7 +32,7 @@ where
     let model: Llama<small_olmo2::Config, E, AutoDevice> = load("olmo2");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(2), small_olmo2::SeqLen::new(9).unwrap()));
-    compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
+    compare_writer(&model, model.forward(&read, OwnTape::default()).unwrap(), &inputs, &reference);
 }
 
 fn gemma3_agrees<E: Element>()
@@ -42,7 +43,7 @@ where
     let model: Gemma3<small_gemma3::Config, E, AutoDevice> = load("gemma3");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(2), small_gemma3::SeqLen::new(11).unwrap()));
-    compare_writer(&model, model.forward(&read, model.recording()).unwrap(), &inputs, &reference);
+    compare_writer(&model, model.forward(&read, OwnTape::default()).unwrap(), &inputs, &reference);
 }
 
 /// Local layers keep fewer than two windows of positions, so a long text takes little more memory than a short one.

@@ -1,5 +1,6 @@
 //! The published families on ranks that divide a batch: gradients and texts are those of one process.
 
+use crate::recorded::{OwnTape, of_model};
 use crate::small_models::{
     VocabSize, small_bert, small_gemma3, small_gpt2, small_llama, small_mixtral, small_modern_bert, small_olmo2,
     small_qwen3, small_t5, small_vit, small_whisper,
@@ -22,7 +23,7 @@ use typed_transformer::ops::{add, partial_cross_entropy};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::{Partial, Ranks, Shard};
-use typed_transformer::train::{GradientsOf, Recording};
+use typed_transformer::train::GradientsOf;
 
 ranks! { World; }
 dims! { Batch; Prompt = 3; Text = 9; SrcLen = 6; TgtLen = 4; }
@@ -30,8 +31,7 @@ dims! { Batch; Prompt = 3; Text = 9; SrcLen = 6; TgtLen = 4; }
 /// A number of rows that neither 2 nor 3 ranks divide.
 const NUM_ROWS: usize = 5;
 
-type Logits<B, F> =
-    Tensor<(B, <F as Family>::Len, <F as Family>::Classes), f32, Cpu, Recording<<F as Family>::Model, f32, Cpu>>;
+type Logits<B, F> = Tensor<(B, <F as Family>::Len, <F as Family>::Classes), f32, Cpu, OwnTape<f32, Cpu>>;
 
 /// A model and what it computes from some rows of the batch. `B: MaybeSharded` is all that it says about them.
 trait Family {
@@ -64,7 +64,7 @@ macro_rules! writer {
                 $model::build(device)
             }
             fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
-                model.forward(&ids((batch, Text), rows), model.recording()).unwrap()
+                model.forward(&ids((batch, Text), rows), OwnTape::default()).unwrap()
             }
         }
     };
@@ -87,7 +87,7 @@ impl Family for OfT5 {
     }
     fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
         let source = ids((batch, SrcLen), rows.clone());
-        model.forward(&source, &ids((batch, TgtLen), rows), model.recording()).unwrap()
+        model.forward(&source, &ids((batch, TgtLen), rows), OwnTape::default()).unwrap()
     }
 }
 
@@ -102,7 +102,7 @@ impl Family for OfBert {
     }
     fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
         let (tokens, types) = (ids((batch, Text), rows.clone()), ids((batch, Text), rows));
-        let states = model.forward(&tokens, &types, model.recording()).unwrap();
+        let states = model.forward(&tokens, &types, OwnTape::default()).unwrap();
         let pooled = model.pooled(states.clone()).unwrap();
         add(states, pooled).unwrap()
     }
@@ -118,7 +118,7 @@ impl Family for OfModernBert {
         ModernBert::build(device)
     }
     fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
-        model.logits(model.forward(&ids((batch, Text), rows), model.recording()).unwrap()).unwrap()
+        model.logits(model.forward(&ids((batch, Text), rows), OwnTape::default()).unwrap()).unwrap()
     }
 }
 
@@ -136,7 +136,7 @@ impl Family for OfWhisper {
         let numbers = (rows.start * numbers_of_row..rows.end * numbers_of_row).map(|i| (i as f32).sin()).collect();
         let shape = (batch, small_whisper::NumMelBins, Product::default());
         let features: Features<B, small_whisper::Config> = Cpu::default().tensor_from_vec(numbers, shape);
-        model.forward(features, &ids((batch, TgtLen), rows), model.recording()).unwrap()
+        model.forward(features, &ids((batch, TgtLen), rows), OwnTape::default()).unwrap()
     }
 }
 
@@ -154,7 +154,7 @@ impl Family for OfVit {
         let pixels = (rows.start * pixels_of_row..rows.end * pixels_of_row).map(|i| (i as f32).sin()).collect();
         let shape = (batch, small_vit::Channels, small_vit::Height, small_vit::Width);
         let images: Images<B, small_vit::Config> = Cpu::default().tensor_from_vec(pixels, shape);
-        let states = model.forward(images.put_tape(model.recording())).unwrap();
+        let states = model.forward(images.put_tape(OwnTape::default())).unwrap();
         let pooled = model.pooled(states.clone()).unwrap();
         add(states, pooled).unwrap()
     }
@@ -190,7 +190,8 @@ fn gradients_of_one_process<F: Family>() -> Vec<(String, Vec<f32>)> {
     let model = F::build(&Cpu::seed_from_u64(3));
     let (batch, rows) = (Batch::new(NUM_ROWS), 0..NUM_ROWS);
     let labels = LabelIds::<Batch, F::Len, F::Classes>::from(ids((batch, F::Len::default()), 1..NUM_ROWS + 1));
-    let loss = cross_entropy(F::logits(&model, batch, rows), &labels, Reduction::MeanAll).unwrap();
+    let logits = of_model(F::logits(&model, batch, rows), &model);
+    let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
     gradients_of(&model, loss.backward().unwrap())
 }
 
@@ -201,8 +202,8 @@ fn gradients_of_ranks<F: Family>(count: usize) -> Vec<Vec<(String, Vec<f32>)>> {
         let rows = batch.range().unwrap();
         let labels = ids((batch, F::Len::default()), rows.start + 1..rows.end + 1);
         let labels = LabelIds::<Shard<Batch, World>, F::Len, F::Classes>::from(labels);
-        let loss: Partial<_, World> =
-            partial_cross_entropy(F::logits(&model, batch, rows), &labels, Reduction::MeanAll).unwrap();
+        let logits = of_model::<F::Model, _, _, _>(F::logits(&model, batch, rows), &model);
+        let loss: Partial<_, World> = partial_cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         let gradients = loss.backward_all_reduce(ranks, &model).unwrap();
         gradients_of(&*model, gradients.into_inner())
     })
