@@ -2,10 +2,10 @@
 //! the kernels against the definitions.
 
 use crate::finite_differences::{check, check_parameter, random, weighted_sum};
-use crate::numbers::{F64, assert_close, device, random_like, softmax};
+use crate::numbers::{F64, assert_close, device, double, random_like, single, softmax};
 use crate::recorded::Recorded;
 use dfdx::shapes::Shape;
-use dfdx::tensor::{AsArray, AutoDevice, TensorFromVec};
+use dfdx::tensor::{AsArray, AutoDevice};
 use proptest::prelude::*;
 use typed_transformer::dims::{DataShape, EndsIn};
 use typed_transformer::nn::{LayerNorm, Linear};
@@ -15,23 +15,6 @@ use typed_transformer::tokens::Indices;
 
 // Every compile-time dimension has its own size, so that confusing two of them fails.
 dims! { Rows = 2; Columns = 3; Height = 4; Width = 5; EmbedDim = 6; NumClasses = 7; Batch; Len; Kept; }
-
-/// The same numbers in `f32`, whose operations have kernels.
-fn single<Dims: Shape>(x: &F64<Dims>) -> Tensor<Dims, f32, AutoDevice> {
-    device().tensor_from_vec(to_single(x.as_vec()), *x.shape())
-}
-
-fn double<Dims: Shape>(x: &Tensor<Dims, f32, AutoDevice>) -> Vec<f64> {
-    to_double(x.as_vec())
-}
-
-fn to_single(x: Vec<f64>) -> Vec<f32> {
-    x.into_iter().map(|x| x as f32).collect()
-}
-
-fn to_double(x: Vec<f32>) -> Vec<f64> {
-    x.into_iter().map(f64::from).collect()
-}
 
 fn norms<Dims: Shape + Default + EndsIn<EmbedDim, Before: DataShape>>() {
     let (x, weight, bias) = (random::<Dims>(1), random::<(EmbedDim,)>(2), random::<(EmbedDim,)>(3));

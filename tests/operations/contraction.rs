@@ -1,7 +1,7 @@
 //! Contractions and rearrangements by name: their results against the definition, their gradients against finite
 //! differences, and their run-time errors.
 
-use crate::finite_differences::weighted_sum;
+use crate::finite_differences::{assert_slopes, weighted_sum};
 use crate::numbers::{F64, Taped, assert_close, device, random_like as random};
 use crate::recorded::{OwnTape, Recorded};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
@@ -35,16 +35,8 @@ fn contracted(operands: &[(&[&'static str], Vec<f64>)], to: &[&'static str], siz
 /// Compares a gradient with finite differences.
 #[track_caller]
 fn check_gradient<Dims: Shape>(input: &F64<Dims>, gradient: Vec<f64>, value: impl Fn(F64<Dims>) -> f64) {
-    const STEP: f64 = 1e-5;
-    for i in (0..gradient.len()).step_by(gradient.len() / 7 + 1) {
-        let at = |step: f64| {
-            let mut elements = input.as_vec();
-            elements[i] += step;
-            value(device().tensor_from_vec(elements, *input.shape()))
-        };
-        let slope = (at(STEP) - at(-STEP)) / (2.0 * STEP);
-        assert!((slope - gradient[i]).abs() <= 1e-6 * (1.0 + slope.abs()), "at {i}: {slope}, {}", gradient[i]);
-    }
+    let at = |elements| value(device().tensor_from_vec(elements, *input.shape()));
+    assert_slopes(&gradient, &input.as_vec(), gradient.len() / 7 + 1, 1e-6, &at);
 }
 
 /// Compares a contraction with its definition, and its gradients with finite differences.

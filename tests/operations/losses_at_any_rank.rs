@@ -2,7 +2,7 @@
 //! differences.
 
 use crate::finite_differences::{check, random, weighted_sum};
-use crate::numbers::{F64, assert_close, device, random_like, softmax};
+use crate::numbers::{F64, assert_close, device, random_like, softmax, to_single};
 use dfdx::shapes::Shape;
 use dfdx::tensor::{AsArray, AutoDevice, TensorFromVec};
 use typed_transformer::nn::Linear;
@@ -174,10 +174,6 @@ macro_rules! check_sharded_loss {
             }
         }
     }};
-}
-
-fn to_single(x: Vec<f64>) -> Vec<f32> {
-    x.into_iter().map(|x| x as f32).collect()
 }
 
 #[test]

@@ -24,13 +24,12 @@ use typed_transformer::models::vit::Vit;
 use typed_transformer::nn::{Conventions, GatedFeedForward, PositionsFor, PositionsInHeads, Seq2Seq};
 use typed_transformer::ops::mean;
 use typed_transformer::prelude::*;
-use typed_transformer::train::Recording;
 
 dims! { Batch; SeqLen <= MaxSeqLen; TgtLen <= MaxSeqLen; HeadDim = 2; }
 
 /// Refuses a loss of operations of dfdx, and runs its backward pass.
 #[track_caller]
-fn check<Model>(loss: Tensor<Rank0, f32, Cpu, Recording<Model, f32, Cpu>>) {
+fn check(loss: Tensor<Rank0, f32, Cpu, OwnTape<f32, Cpu>>) {
     let (value, mut tape) = loss.split_tape();
     assert!(value.array().is_finite());
     assert_eq!(tape.shared().unwrap().num_dfdx_operations(), 0);
@@ -60,23 +59,23 @@ fn the_models_of_published_weights_run_on_kernels() {
     let loss = Reduction::MeanPerSequence;
 
     let model = Gpt2::<Small, f32, Cpu>::build(&device);
-    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &labels, loss).unwrap());
+    check(cross_entropy(model.forward(&ids, OwnTape::default()).unwrap(), &labels, loss).unwrap());
     let model = Llama::<Small, f32, Cpu>::build(&device);
-    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &labels, loss).unwrap());
+    check(cross_entropy(model.forward(&ids, OwnTape::default()).unwrap(), &labels, loss).unwrap());
     let model = Mixtral::<Small, f32, Cpu>::build(&device);
-    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &labels, loss).unwrap());
+    check(cross_entropy(model.forward(&ids, OwnTape::default()).unwrap(), &labels, loss).unwrap());
     let model = T5::<Small, f32, Cpu>::build(&device);
     let (inputs, labels) = tokens(TgtLen::new(4).unwrap()).teacher_forcing(START);
-    check(cross_entropy(model.forward(&ids, &inputs, model.recording()).unwrap(), &labels, loss).unwrap());
+    check(cross_entropy(model.forward(&ids, &inputs, OwnTape::default()).unwrap(), &labels, loss).unwrap());
 
     let model = Bert::<Small, f32, Cpu>::build(&device);
     let types: Vec<usize> = (0..15).map(|i| i % TokenTypes::SIZE).collect();
     let types: TokenIds<Batch, SeqLen, TokenTypes> = TokenIds::from_ids(&types, None, (Batch::new(3), len)).unwrap();
-    check(mean(model.pooled(model.forward(&ids, &types, model.recording()).unwrap()).unwrap()).unwrap());
+    check(mean(model.pooled(model.forward(&ids, &types, OwnTape::default()).unwrap()).unwrap()).unwrap());
     let model = Vit::<Small, f32, Cpu>::build(&device);
     let images: Tensor<(Batch, Channels, Height, Width), f32, Cpu> =
         device.sample_normal_like(&(Batch::new(3), Channels, Height, Width));
-    check(mean(model.pooled(model.forward(images.put_tape(model.recording())).unwrap()).unwrap()).unwrap());
+    check(mean(model.pooled(model.forward(images.put_tape(OwnTape::default())).unwrap()).unwrap()).unwrap());
 }
 
 /// Conventions whose positions fit the sizes below.
@@ -113,14 +112,14 @@ impl<C: Fits> Seq2Seq for Config<C> {
 fn check_conventions<C: Fits>() {
     let (ids, labels) = tokens(SeqLen::new(5).unwrap()).teacher_forcing(START);
     let model = DecoderOnly::<Config<C>, f32, Cpu>::build(&Cpu::default());
-    check(cross_entropy(model.forward(&ids, model.recording()).unwrap(), &labels, Reduction::MeanAll).unwrap());
+    check(cross_entropy(model.forward(&ids, OwnTape::default()).unwrap(), &labels, Reduction::MeanAll).unwrap());
     let model = LM::<Config<C>, f32, Cpu>::build(&Cpu::default());
     let (inputs, labels) = tokens(TgtLen::new(4).unwrap()).teacher_forcing(START);
-    let output = model.forward(&ids, &inputs, model.recording()).unwrap();
+    let output = model.forward(&ids, &inputs, OwnTape::default()).unwrap();
     check(cross_entropy(output.logit_output, &labels, Reduction::MeanPerSequence).unwrap());
     let layer = GatedFeedForward::<EmbedDim, Config<C>, f32, Cpu>::build(&Cpu::default());
     let x: Tensor<(Batch, EmbedDim), f32, Cpu> = Cpu::default().sample_normal_like(&(Batch::new(3), EmbedDim));
-    check(mean(layer.forward(x.put_tape(layer.recording())).unwrap()).unwrap());
+    check(mean(layer.forward(x.put_tape(OwnTape::default())).unwrap()).unwrap());
 }
 
 #[test]

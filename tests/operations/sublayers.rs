@@ -20,6 +20,7 @@ use typed_transformer::nn::{
 use typed_transformer::ops::{GeluTanh, Relu};
 use typed_transformer::prelude::*;
 use typed_transformer::train::GradientsOf;
+use typed_transformer_cpu::unnamed;
 
 /// Outputs and gradients, tensor by tensor.
 type Numbers = Vec<Vec<f64>>;
@@ -189,11 +190,14 @@ where
     .unwrap();
     let inputs: Vec<Vec<E>> = cast_all(inputs);
     let (output, leaves) = forward(&module, &inputs);
+    // Without the names of its axes, a product is compiled once for each number of axes.
+    let output = unnamed(output);
     let mut found = vec![exact(output.as_vec())];
-    let weights = draw(&mut rng, output.shape().num_elements(), 1.0);
+    let count = output.shape().num_elements();
     let device = output.device().clone();
-    let weights = device.tensor_from_vec(cast(&weights), *output.shape());
-    let mut gradients = (output * weights).sum().backward().unwrap();
+    let weights = device.tensor_from_vec(cast(&draw(&mut rng, count, 1.0)), *output.shape());
+    // On a GPU, dfdx cannot sum a tensor without axes.
+    let mut gradients = (output * weights).reshape_like(&(count,)).sum().backward().unwrap();
     for leaf in leaves {
         found.push(exact(gradients.of(&leaf).unwrap().as_vec()));
     }

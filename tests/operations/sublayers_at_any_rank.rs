@@ -2,10 +2,10 @@
 //! and the kernels against the definitions.
 
 use crate::finite_differences::{check, check_parameter, random, weighted_sum};
-use crate::numbers::{F64, assert_close, device, random_like};
+use crate::numbers::{assert_close, device, double, random_like, single};
 use crate::recorded::Recorded;
 use dfdx::shapes::Shape;
-use dfdx::tensor::{AsArray, AutoDevice, TensorFromVec};
+use dfdx::tensor::{AsArray, AutoDevice};
 use dfdx::tensor_ops::{ReshapeTo, SumTo};
 use typed_transformer::dims::{DataShape, EndsIn, NamedShape};
 use typed_transformer::nn::{Conventions, GatedFeedForward, NormPlacement};
@@ -35,15 +35,6 @@ impl<const EXTRA: usize> Arch for Model<EXTRA> {
     type HiddenDim = HiddenDim;
     type Conventions = PreNorm;
     const FEED_FORWARD_EXTRA_LAYERS: usize = EXTRA;
-}
-
-/// The same numbers in `f32`, whose operations have kernels.
-fn single<Dims: Shape>(x: &F64<Dims>) -> Tensor<Dims, f32, AutoDevice> {
-    device().tensor_from_vec(x.as_vec().into_iter().map(|x| x as f32).collect(), *x.shape())
-}
-
-fn double<Dims: Shape>(x: &Tensor<Dims, f32, AutoDevice>) -> Vec<f64> {
-    x.as_vec().into_iter().map(f64::from).collect()
 }
 
 fn residuals<Dims: Shape + Default + NamedShape>() {

@@ -3,7 +3,8 @@
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
 use crate::recorded::OwnTape;
-use dfdx::{shapes::Shape, tensor::*};
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::ops::{Div, Range};
 
@@ -48,6 +49,23 @@ fn draw(range: Range<f64>, rng: &mut StdRng, count: usize) -> Vec<f64> {
 /// Factors that make a sum depend on every element differently.
 pub fn weights<E: From<i8> + Div<Output = E>>(count: usize) -> Vec<E> {
     (0..count).map(|i| E::from((i * 37 % 17) as i8 - 8) / E::from(5)).collect()
+}
+
+/// The same numbers in `f32`, whose operations have kernels.
+pub fn single<Dims: Shape>(x: &F64<Dims>) -> Tensor<Dims, f32, AutoDevice> {
+    device().tensor_from_vec(to_single(x.as_vec()), *x.shape())
+}
+
+pub fn double<Dims: Shape>(x: &Tensor<Dims, f32, AutoDevice>) -> Vec<f64> {
+    to_double(x.as_vec())
+}
+
+pub fn to_single(x: Vec<f64>) -> Vec<f32> {
+    x.into_iter().map(|x| x as f32).collect()
+}
+
+fn to_double(x: Vec<f32>) -> Vec<f64> {
+    x.into_iter().map(f64::from).collect()
 }
 
 #[track_caller]
