@@ -2,6 +2,7 @@
 
 use crate::fixture::*;
 use crate::numbers::{assert_close, device, random_in};
+use crate::recorded::{OwnTape, of_model};
 use dfdx::shapes::{Axis, Rank0};
 use dfdx::tensor::AutoDevice;
 use dfdx::tensor::*;
@@ -154,7 +155,7 @@ fn tied_logits_use_the_embedding_table() {
 
     // The table is used twice; its gradient is the sum of both.
     let loss = |model: &DecoderOnly<NanoGptModel, f64, AutoDevice>| {
-        let logits = model.forward(&ids, model.recording()).unwrap();
+        let logits = model.forward(&ids, OwnTape::default()).unwrap();
         cross_entropy(logits, &labels, Reduction::MeanAll).unwrap()
     };
     let table = model.embedder.token_embedder.weight.clone();
@@ -225,7 +226,7 @@ fn feed_forward_dropout_is_active_only_in_training() {
     let model = DecoderOnly::<DroppingModel, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(1));
     let ids = ids(&[[1, 2, 3]]);
     let inference = || model.forward(&ids, NoneTape).unwrap().as_vec();
-    let training = || model.forward(&ids, model.recording()).unwrap().as_vec();
+    let training = || model.forward(&ids, OwnTape::default()).unwrap().as_vec();
     assert_eq!(inference(), inference());
     assert_ne!(training(), training());
 }
@@ -312,9 +313,10 @@ fn an_encoder_learns_to_classify_rising_and_falling_sequences() {
     let mut adam = Adam::default();
     for _ in 0..400 {
         let (ids, labels) = batch(&mut rng, 32);
-        let logits = model.forward(&ids, model.recording()).unwrap();
+        let logits = model.forward(&ids, OwnTape::default()).unwrap();
         let loss: Tensor<Rank0, _, _, _> = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
-        update(&mut model, loss.backward().unwrap(), &mut adam, 3e-3, 1.0).unwrap();
+        let gradients = of_model(loss, &model).backward().unwrap();
+        update(&mut model, gradients, &mut adam, 3e-3, 1.0).unwrap();
     }
     let (ids, labels) = batch(&mut rng, 500);
     let logits = model.forward(&ids, NoneTape).unwrap().as_vec();
@@ -332,10 +334,11 @@ fn a_decoder_learns_to_count() {
     for _ in 0..400 {
         let firsts: [usize; 16] = std::array::from_fn(|_| rng.gen_range(0..10));
         let rows = |shift| firsts.map(|first| std::array::from_fn(|i| (first + i + shift) % 10));
-        let logits = model.forward(&ids::<6>(&rows(0)), model.recording()).unwrap();
+        let logits = model.forward(&ids::<6>(&rows(0)), OwnTape::default()).unwrap();
         let loss = cross_entropy(logits, &LabelIds::from(ids::<6>(&rows(1))), Reduction::MeanAll).unwrap();
         last = loss.array();
-        update(&mut model, loss.backward().unwrap(), &mut adam, 1e-2, 1.0).unwrap();
+        let gradients = of_model(loss, &model).backward().unwrap();
+        update(&mut model, gradients, &mut adam, 1e-2, 1.0).unwrap();
     }
     assert!(last < 0.05, "{last}");
 }

@@ -2,6 +2,7 @@
 //!
 //! Copies in `f32` of `f64` models are always tested, copies in `AMP<f16>` with the feature `f16`.
 
+use crate::recorded::{OwnTape, of_model};
 use dfdx::nn::{TensorCollection, ToDtype};
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{AutoDevice, OnesTensor};
@@ -53,11 +54,11 @@ where
     AutoDevice: Backend<E>,
 {
     let (ids, labels) = counting_batch();
-    let logits = model.forward(&ids, model.recording()).unwrap();
+    let logits = model.forward(&ids, OwnTape::default()).unwrap();
     let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
     let value = loss.array().to_f64().unwrap();
     let loss = scale(scale(loss, factor.sqrt()).unwrap(), factor.sqrt()).unwrap();
-    (value, loss.backward().unwrap())
+    (value, of_model(loss, model).backward().unwrap())
 }
 
 /// A parameter with its elements and its gradient.

@@ -1,7 +1,8 @@
 //! Behaviour of the modules that their types do not show.
 
+use crate::fixture::*;
 use crate::numbers::device;
-use crate::{fixture::*, recorded::Recorded};
+use crate::recorded::{OwnTape, Recorded, of_model};
 use dfdx::tensor::AutoDevice;
 use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -92,11 +93,12 @@ fn a_fully_padded_sequence_gives_no_nan() {
         let mut model = LM::<M, E, AutoDevice>::build(&device());
         let (source, target) = (source(&[[1, 2], [10, 10]]), target(&[[4, 5], [12, 12]]));
         let (inputs, labels) = (target.clone(), LabelIds::from(target.clone()));
-        let output = model.forward(&source, &inputs, model.recording()).unwrap();
+        let output = model.forward(&source, &inputs, OwnTape::default()).unwrap();
         assert!(output.logit_output.as_vec().iter().all(|x| x.is_finite()));
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanPerSequence).unwrap();
         assert!(loss.as_vec()[0].is_finite());
-        update(&mut model, loss.backward().unwrap(), &mut Adam::default(), 0.1, 1.0).unwrap();
+        let gradients = of_model(loss, &model).backward().unwrap();
+        update(&mut model, gradients, &mut Adam::default(), 0.1, 1.0).unwrap();
         assert!(logits(&model, &source, &target).iter().all(|x| x.is_finite()));
     }
     check::<TypedModel, f32>();
@@ -111,7 +113,7 @@ fn dropout_is_active_only_in_training() {
     let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
     let inference = || logits(&model, &source, &target);
     let training = || {
-        let output = model.forward(&source, &target, model.recording()).unwrap();
+        let output = model.forward(&source, &target, OwnTape::default()).unwrap();
         output.logit_output.as_vec()
     };
     assert_eq!(inference(), inference());
@@ -181,7 +183,7 @@ fn dropout_scales_the_kept_elements() {
 fn without_dropout_training_computes_what_inference_does() {
     let model = LM::<AnnotatedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(1));
     let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
-    let output = model.forward(&source, &target, model.recording()).unwrap();
+    let output = model.forward(&source, &target, OwnTape::default()).unwrap();
     assert_eq!(output.logit_output.as_vec(), logits(&model, &source, &target));
 }
 
@@ -277,10 +279,11 @@ fn a_model_learns() {
     let mut adam = Adam::default();
     let mut losses = Vec::new();
     for step in 0..60 {
-        let output = model.forward(&source, &inputs, model.recording()).unwrap();
+        let output = model.forward(&source, &inputs, OwnTape::default()).unwrap();
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll).unwrap();
         losses.push(loss.array());
-        update(&mut model, loss.backward().unwrap(), &mut adam, schedule.learning_rate(step), 1.0).unwrap();
+        let gradients = of_model(loss, &model).backward().unwrap();
+        update(&mut model, gradients, &mut adam, schedule.learning_rate(step), 1.0).unwrap();
     }
     assert!(losses[0] > 2.0 && losses[59] < 0.05, "{losses:?}");
     let generated =
