@@ -141,8 +141,8 @@ pub enum OpError {
     Unused { parameters: Vec<String> },
     /// Two parameters are clones of one tensor. `first` and `second` are their field paths.
     #[error(
-        "update: `{first}` and `{second}` are clones of one tensor, so they have one gradient; make one of them anew, as \
-         by `device.tensor(weight.as_vec())`, or have one field for both"
+        "update: `{first}` and `{second}` are clones of one tensor, so they have one gradient; make one of them anew, \
+         as by `device.tensor(weight.as_vec())`, or have one field for both"
     )]
     Clones { first: String, second: String },
     /// The gradients are those of another model of the same type: no parameter of the updated model has one.

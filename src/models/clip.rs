@@ -15,7 +15,7 @@ mod encoders;
 pub use encoders::{QuickGelu, TextEncoder, VisionEncoder};
 
 use super::vit::VitConfig;
-use crate::backend::{Backend, Tape, weight_on_tape};
+use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, NamedShape, axis};
 use crate::nn::{Precision, init};
 use crate::ops::{OpError, Real, Reduction, add, cross_entropy, div, mul, rename, scale, sum_over};
@@ -134,7 +134,7 @@ impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> Clip<Config, E, D
         texts: Tensor<(Texts, Config::ProjectionDim), E, D, T>,
         images: Tensor<(Images, Config::ProjectionDim), E, D, T>,
     ) -> Result<Tensor<(Texts, Images), E, D, T>, OpError> {
-        let factor = weight_on_tape(&self.logit_scale, T::default()).try_exp().map_err(device_error)?;
+        let factor = self.logit_scale.retaped::<T>().try_exp().map_err(device_error)?;
         let cosines = einsum!(
             texts: (Texts, Config::ProjectionDim), images: (Images, Config::ProjectionDim) -> (Texts, Images)
         )?;

@@ -153,9 +153,9 @@ impl Metrics {
         self.logged.push((name.to_string(), value));
     }
 
-    /// [`log`](Self::log) of a value that takes the place of one with the same name: a step that was refused has no
-    /// line.
-    pub(super) fn log_again(&mut self, name: &str, value: f64) {
+    /// [`log`](Self::log), but a value of this name that waits for its line is replaced. After a refused step, which
+    /// writes no line, a value is logged twice.
+    pub(super) fn log_or_replace(&mut self, name: &str, value: f64) {
         self.logged.retain(|(logged, _)| logged != name);
         self.log(name, value);
     }

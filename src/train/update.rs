@@ -23,7 +23,7 @@ use std::collections::{HashMap, HashSet};
 /// - [`OpError::Hyperparameter`] if `clip_norm` is not above 0, if `learning_rate` is negative, NaN or infinite, or if a
 ///   hyperparameter of the optimizer is out of its range;
 /// - [`OpError::Gradient`] if the norm is NaN or infinite;
-/// - [`OpError::Clones`] if two parameters are clones of one tensor, as those of cloned layers are
+/// - [`OpError::Clones`] if two trained parameters are clones of one tensor, as those of cloned layers are;
 /// - [`OpError::Unused`] if the loss does not depend on a parameter that may not be
 ///   [unused](GradientsOf::allow_unused) (one that is passed by reference to arithmetic, to
 ///   [`einsum!`](crate::einsum!) or to an operation without a kernel counts as used as soon as it is read);
@@ -108,7 +108,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     Ok(norm)
 }
 
-/// No two parameters have one id, by which gradients are kept.
+/// No two trained parameters have one id, by which gradients are kept. Frozen parameters are not among `squares`.
 fn ensure_no_clones(squares: &[SumOfSquares]) -> Result<(), OpError> {
     let mut paths = HashMap::new();
     for SumOfSquares { path: second, id, .. } in squares {

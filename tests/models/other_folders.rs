@@ -24,6 +24,7 @@ use typed_transformer::models::whisper::Whisper;
 use typed_transformer::weights::{Loadable, Pretrained, load_pretrained};
 
 type SmallClip = Clip<small_clip::Config, f32, AutoDevice>;
+type SmallModernBert = ModernBert<small_modern_bert::Config, f32, AutoDevice>;
 type SmallGemma3 = Gemma3<small_gemma3::Config, f32, AutoDevice>;
 type SmallQwen3 = Llama<small_qwen3::Config, f32, AutoDevice>;
 type SmallVit = Vit<small_vit::Config, f32, AutoDevice>;
@@ -67,11 +68,7 @@ fn a_tied_weight_may_be_stored_twice_if_both_are_equal() {
         "proj_out.weight",
         "model.decoder.embed_tokens.weight",
     );
-    check::<ModernBert<small_modern_bert::Config, f32, AutoDevice>>(
-        "modern_bert",
-        "decoder.weight",
-        "model.embeddings.tok_embeddings.weight",
-    );
+    check::<SmallModernBert>("modern_bert", "decoder.weight", "model.embeddings.tok_embeddings.weight");
 }
 
 /// The settings of a folder that count, and may be absent.
@@ -146,7 +143,7 @@ fn a_setting_may_be_absent_if_it_is_the_default_of_transformers() {
             vision_config.layer_norm_eps vision_config.num_channels
         ",
     );
-    check::<ModernBert<small_modern_bert::Config, f32, AutoDevice>>(
+    check::<SmallModernBert>(
         "modern_bert",
         "
             attention_bias classifier_activation classifier_bias decoder_bias hidden_activation mlp_bias
@@ -193,15 +190,11 @@ fn fields_that_few_files_have_count() {
     let heads = |model: &str, field: &str| config(model)[field].clone();
     let (gpt2, whisper) = (heads("gpt2", "n_head"), heads("whisper", "encoder_attention_heads"));
     check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", "num_attention_heads", gpt2, json!(1));
-    check::<Whisper<small_whisper::Config, f32, AutoDevice>>("whisper", "num_attention_heads", whisper, json!(1));
+    for field in ["num_attention_heads", "num_key_value_heads"] {
+        check::<Whisper<small_whisper::Config, f32, AutoDevice>>("whisper", field, whisper.clone(), json!(1));
+    }
     let window = config("modern_bert")["local_attention"].as_u64().unwrap();
-    let model = "modern_bert";
-    check::<ModernBert<small_modern_bert::Config, f32, AutoDevice>>(
-        model,
-        "sliding_window",
-        json!(window / 2),
-        json!(window),
-    );
+    check::<SmallModernBert>("modern_bert", "sliding_window", json!(window / 2), json!(window));
 }
 
 #[test]

@@ -55,6 +55,7 @@ where
     let y = || zeros_of::<_, E>(shape);
     let vector = || zeros_of::<_, E>((EmbedDim,));
     let heads = || taped::<_, E>((batch, NumHeads, len, HeadDim));
+    let no_heads = || taped::<_, E>((Len::new(3).unwrap(), batch, HeadDim));
     let side = || taped::<_, E>((batch, len, Side::default()));
     let grouped = || taped::<_, E>((batch, len, Product::<Product<NumHeads, Const<1>>, HeadDim>::default()));
     let image = || taped::<_, E>((batch, Two, Height, Height));
@@ -174,8 +175,7 @@ where
         reshape => reshape(side(), (batch, len, NumHeads, HeadDim));
         residual => residual(x(), x());
         rotary_positions => rotary_positions(heads(), axis::<Len>(), 0, Rotary::default());
-        rotary_positions_of_no_heads =>
-            rotary_positions(zeros_of::<_, E>((Len::new(3).unwrap(), batch, HeadDim)), axis::<Len>(), 0, Rotary::default());
+        rotary_positions_of_no_heads => rotary_positions(no_heads(), axis::<Len>(), 0, Rotary::default());
         select => select(x(), axis::<EmbedDim>(), 1);
         split => split(x(), Two, Last, axis::<EmbedDim>()).map(|(one, _)| one);
         stack => stack::<_, (Two, Batch, Len, EmbedDim), _, _, _, _, _>(vec![x(), x()], Two);

@@ -1,26 +1,16 @@
 //! Operations that find axes by name, at every rank: their results against the definition, their gradients against
 //! finite differences in `f64`, and their run-time errors.
 
-use crate::finite_differences::assert_slopes;
+use crate::finite_differences::{assert_slopes, weighted_sum};
 use crate::numbers::{F64, Taped, assert_close, device, positive_like as random};
 use crate::recorded::Recorded;
-use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
+use dfdx::{shapes::Shape, tensor::*};
 use typed_transformer::dims::{DataShape, EndsIn};
 use typed_transformer::ops;
 use typed_transformer::prelude::*;
-use typed_transformer_cpu::unnamed;
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! { Batch = 2; SeqLen = 3; EmbedDim = 4; NumHeads = 5; HeadDim = 6; Groups = 2; HiddenDim = 7; Free; Other; }
-
-/// A scalar in which every element has another weight.
-fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
-    let output = unnamed(output);
-    let count = output.shape().num_elements();
-    let weights = random(5, *output.shape());
-    // On a GPU, dfdx cannot sum a tensor without axes.
-    (output * weights).reshape_like(&(count,)).sum()
-}
 
 /// Compares the recorded gradient of the input with finite differences.
 #[track_caller]

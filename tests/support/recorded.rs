@@ -29,7 +29,8 @@ impl<Dims: Shape, E: Real, D: Device<E> + Storage<E>> Recorded for Tensor<Dims, 
     }
 }
 
-/// The same pass as that of a model, whose gradients an update of the model takes.
+/// Gives `output` the type of the tape of `model`, so that an update of the model takes the gradients. The recorded pass
+/// is the same.
 pub fn of_model<Model, Dims: Shape, E: Real, D: Device<E>>(
     output: Tensor<Dims, E, D, OwnTape<E, D>>,
     model: &Model,

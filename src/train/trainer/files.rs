@@ -104,10 +104,10 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// Records the loss of an evaluation, as [`record_best`](Self::record_best) does, and logs it with the metrics of
-    /// the step, as `validation_loss`.
+    /// the step, as `validation_loss`. A second evaluation before the same step takes the place of the first.
     pub fn record_evaluation(&mut self, evaluation: &Evaluation) -> bool {
         if let Some(metrics) = &mut self.metrics {
-            metrics.log_again("validation_loss", evaluation.loss());
+            metrics.log_or_replace("validation_loss", evaluation.loss());
         }
         self.record_best(evaluation.loss())
     }

@@ -58,19 +58,16 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         let report =
             self.make_step(model.as_mut(), gradients.into_sum(Internal(())), loss, tokens).inspect_err(|error| {
-                // All ranks return this error, because it comes from the same sums.
-                use OpError::{Hyperparameter, Unused};
-                if matches!(error, TrainError::Gradient { .. } | TrainError::Op(Hyperparameter { .. } | Unused { .. }))
-                {
+                // All ranks return this error: it comes from the same sums and the same model.
+                use OpError::{Clones, Hyperparameter, Unused};
+                use TrainError::{Gradient, Op};
+                if matches!(error, Gradient { .. } | Op(Clones { .. } | Hyperparameter { .. } | Unused { .. })) {
                     ranks.end_together();
                 }
             })?;
         self.stopped = num_stop_requests > 0.0;
-        if self.optimizer.is_sharded() {
-            let is_due = Partial::term(f64::from(u8::from(self.is_checkpoint_due())));
-            if sum(ranks, [is_due])? != [0.0] {
-                self.optimizer.gather_state(&trained_lens::<Model, E, D>())?;
-            }
+        if self.optimizer.is_sharded() && any(ranks, self.is_checkpoint_due())? {
+            self.optimizer.gather_state(&trained_lens::<Model, E, D>())?;
         }
         if self.stopped || report.steps_made == report.steps {
             ranks.end_together();
@@ -120,8 +117,8 @@ impl<O, S: Schedule> Trainer<O, S> {
             let is_part = |slot: &Slot<E, D>| {
                 !slot.values.is_empty() && slot.values.iter().map(|values| values.shape().0).ne(trained.iter().copied())
             };
-            let is_part = ranks.is_first() && self.optimizer.state().slots.iter().any(is_part);
-            if sum(ranks, [Partial::term(f64::from(u8::from(is_part)))])? != [0.0] {
+            let has_part = ranks.is_first() && self.optimizer.state().slots.iter().any(is_part);
+            if any(ranks, has_part)? {
                 self.optimizer.gather_state(&trained)?;
             }
         }
@@ -170,6 +167,12 @@ struct BroadcastState {
     optimizer_steps: u64,
     /// The length of each vector of each slot.
     slot_lens: Vec<Vec<usize>>,
+}
+
+/// Whether a flag is set on some rank.
+fn any<W: RankAxis>(ranks: &Ranks<W>, is_set: bool) -> Result<bool, RanksError> {
+    let [count] = sum(ranks, [Partial::term(f64::from(u8::from(is_set)))])?;
+    Ok(count > 0.0)
 }
 
 /// Sums numbers over the ranks.

@@ -110,7 +110,7 @@ pub(crate) fn written_dims(dims: &dyn Debug) -> Vec<String> {
     dims_in(&format!("{dims:+#?}")).map(String::from).collect()
 }
 
-/// The dimensions in the alternate form of a shape.
+/// The dimensions in `shape`, which was written by `{:#?}`.
 pub(crate) fn dims_in(shape: &str) -> impl Iterator<Item = &str> {
     // The alternate form writes a tuple in lines: one indented line per dimension.
     shape.lines().filter_map(|line| line.strip_prefix("    ")).map(|dim| dim.trim_end_matches(','))

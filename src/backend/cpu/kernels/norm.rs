@@ -59,7 +59,7 @@ impl Norm {
     }
 
     /// `(N, M), (N, M) -> (N, M), (M,), (M,)`: overwrites the gradient of the input, and adds to those of the
-    /// parameters.
+    /// parameters, in parts of [`ROWS_PER_PARTIAL_SUM`] rows.
     fn backward(
         &self,
         dx: &mut [f32],
@@ -68,13 +68,15 @@ impl Norm {
         [dy, x]: [&[f32]; 2],
         stats: &[RowStats],
     ) {
-        let len = ROWS_PER_PARTIAL_SUM * self.width().max(1);
+        let len = ROWS_PER_PARTIAL_SUM * self.width();
         let mut weight_sums = Buffer::recycled(self.width());
         let mut bias_sums = d_bias.as_ref().map(|d_bias| Buffer::recycled(d_bias.len()));
         let parts = izip!(dx.chunks_mut(len), dy.chunks(len), x.chunks(len), stats.chunks(ROWS_PER_PARTIAL_SUM));
         for (dx, dy, x, stats) in parts {
             weight_sums.fill(0.0);
-            bias_sums.as_deref_mut().into_iter().for_each(|sums| sums.fill(0.0));
+            if let Some(sums) = &mut bias_sums {
+                sums.fill(0.0);
+            }
             self.backward_rows(dx, &mut weight_sums, bias_sums.as_deref_mut(), [dy, x], stats);
             add_assign(d_weight, &weight_sums);
             if let (Some(d_bias), Some(sums)) = (&mut d_bias, &bias_sums) {

@@ -3,7 +3,7 @@
 use crate::autograd::Buffer;
 use crate::simd::{add_row, row_chunks_mut, vectorized};
 
-/// Partial sums of so many rows lose less precision, because adding to a large sum rounds more.
+/// So many rows are summed by themselves before their sum is added to the total: adding to a large sum rounds more.
 pub const ROWS_PER_PARTIAL_SUM: usize = 64;
 
 /// Sets each row to the bias, or to 0.

@@ -28,8 +28,7 @@ pub trait Format: Copy + Send + Sync + 'static {
 
     fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock;
 
-    /// `y += W x` for rows that follow each other in memory, and are read in this order. The caller applies the scales of
-    /// the rows and of `x`.
+    /// `y += W x` for rows that follow each other in memory. The caller applies the scales of the rows and of `x`.
     fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]);
 }
 
@@ -91,8 +90,8 @@ impl Format for F16Format {
 
 /// `y += W x`, where each element of `W` is widened in a register.
 ///
-/// A row of each half at a time: two sequences of addresses come from memory a tenth faster than one. The last of an odd
-/// number of rows is a pair with itself.
+/// It reads a row of the first half and one of the second at a time: memory delivers two sequences of addresses a tenth
+/// faster than one. With an odd number of rows, the last row of the first half is paired with itself.
 fn add_widened_product<F: Format>(rows: ChunksExact<F::Block>, x: &[[f32; BLOCK_LEN]], y: &mut [f32]) {
     let (first, second) = y.split_at_mut(y.len().div_ceil(2));
     vectorized!({
