@@ -213,7 +213,8 @@ impl<V: ConstDim> Sampler<V> {
                 Some(true) => logit / penalty,
                 _ => logit,
             };
-            (logit > f64::NEG_INFINITY).then_some((token, logit))
+            // Adding 0 makes 0 of -0, so that the two are equal.
+            (logit > f64::NEG_INFINITY).then_some((token, logit + 0.0))
         };
         let tokens = match &self.tokens {
             Some(tokens) => Either::Left(tokens.iter().copied()),

@@ -1,6 +1,11 @@
 //! Reductions along a named axis.
 
-use super::{OpError, Real, concat_split::outer_len_inner, device_error, ensure_not_empty, unnamed::reshape_to};
+use super::{
+    OpError, Real,
+    concat_split::outer_len_inner,
+    device_error, ensure_not_empty,
+    unnamed::{reshape_to, softmax_by_dfdx},
+};
 use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, reduce_kernel, run_kernel, softmax_kernel};
 use crate::dims::{AxisOf, Dim, HasAxis};
 use dfdx::shapes::{HasShape, Shape};
@@ -149,7 +154,10 @@ where
     }
     // The gradient of dfdx's softmax does not have the order of axes that a permuted view has.
     let input = reshape_to(op, input, shape)?;
-    let output = if is_log { input.try_log_softmax::<Dims::Position>() } else { input.try_softmax::<Dims::Position>() };
+    let output = match is_log {
+        true => input.try_log_softmax::<Dims::Position>(),
+        false => softmax_by_dfdx::<Dims::Position, _, _, _, _>(input),
+    };
     output.map_err(device_error(op))
 }
 

@@ -11,7 +11,7 @@ use crate::backend::{Backend, MiddleAxis, Tape, run_kernel, softmax_kernel, wher
 use crate::dims;
 use crate::dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed};
 use crate::mask::bools_of;
-use dfdx::shapes::{Axes4, Axis, Dim, HasShape, Shape};
+use dfdx::shapes::{Axes, Axes4, Axis, Dim, HasShape, ReduceShape, Shape};
 use dfdx::tensor::{Merge, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, TryAdd};
 
@@ -132,7 +132,18 @@ pub fn softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E
         let axis = MiddleAxis { outer: batch.size() * heads.size() * queries.size(), len: keys.size(), inner: 1 };
         return run_kernel(op, shape, T::default(), |tape| Ok(softmax_kernel(D::read(x, tape)?, axis, false)?));
     }
-    on_sizes(op, x, |x: Tensor<Four, E, D, T>| x.try_softmax::<Axis<3>>())
+    on_sizes(op, x, |x: Tensor<Four, E, D, T>| softmax_by_dfdx::<Axis<3>, _, _, _, _>(x))
+}
+
+/// The softmax as operations of dfdx. Its quotient has a gradient with the square of the divisor, which is infinite in
+/// 16 bits for a sum from 256 on.
+pub fn softmax_by_dfdx<Ax: Axes, Dims: Shape + ReduceShape<Ax>, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<Dims, E, D, T>,
+) -> Result<Tensor<Dims, E, D, T>, D::Err> {
+    match size_of::<E>() {
+        2 => x.try_log_softmax::<Ax>()?.try_exp(),
+        _ => x.try_softmax::<Ax>(),
+    }
 }
 
 /// A number as a tensor.

@@ -56,6 +56,9 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
         let (beta1, beta2) = (self.beta1, self.beta2);
         ensure_decay_rate("beta1", beta1)?;
         ensure_decay_rate("beta2", beta2)?;
+        for (name, beta) in [("beta1", beta1), ("beta2", beta2)] {
+            ensure(name, beta, cast::<E>(beta) < E::one(), "below 1 in the type of the parameters")?;
+        }
         let epsilon: E = cast(self.epsilon);
         // With 0, a gradient that is always 0 makes its parameter NaN. A small number may be 0 in `E`.
         let is_valid = self.epsilon.is_finite() && epsilon > E::zero();

@@ -94,9 +94,14 @@ impl Difference {
 
 impl Differences {
     fn of(mut rows: Vec<Difference>) -> Self {
-        let least = rows.iter().fold(0.0, |largest: f64, row| largest.max(row.largest)) / 1000.0;
+        let finite = rows.iter().map(|row| row.largest).filter(|largest| largest.is_finite());
+        let least = finite.fold(0.0, f64::max) / 1000.0;
         for row in &mut rows {
-            row.relative = if row.absolute == 0.0 { 0.0 } else { row.absolute / row.largest.max(least) };
+            row.relative = match row.absolute {
+                0.0 => 0.0,
+                f64::INFINITY => f64::INFINITY,
+                absolute => absolute / row.largest.max(least),
+            };
         }
         rows.sort_by(|one, other| other.relative.total_cmp(&one.relative));
         Self { rows }

@@ -38,6 +38,9 @@ fn each_hyperparameter_has_a_range() {
         assert_eq!(adam(|adam, value| adam.beta1 = value, value), expected("beta1"));
         assert_eq!(adam(|adam, value| adam.beta2 = value, value), expected("beta2"));
     }
+    // It is 1 in `f32`.
+    let expected = "update: beta2 must be below 1 in the type of the parameters, but it is 0.99999999";
+    assert_eq!(adam(|adam, value| adam.beta2 = value, 0.999_999_99), expected);
     // The last one is 0 in `f32`.
     for value in [-1.0, 0.0, NAN, INFINITY, 1e-60] {
         let expected = "update: epsilon must be above 0 in the type of the parameters, and finite, but it is";

@@ -11,7 +11,7 @@ use typed_transformer::nn::Linear;
 use typed_transformer::ops::scale;
 use typed_transformer::prelude::*;
 use typed_transformer::train::{
-    GradientsOf, Optimizer, OptimizerState, Parameter, Parameters, Slot, master_gradients, update,
+    Backpropagate, GradientsOf, Optimizer, OptimizerState, Parameter, Parameters, Slot, master_gradients, update,
 };
 
 dims! {
@@ -248,6 +248,28 @@ mod half {
     #[test]
     fn microbatch_gradients_accumulate_in_f32() {
         check_parts::<f32, Half>(ToDtype::to_dtype, 2e-2);
+    }
+
+    /// With 1,024 equal numbers the square of the sum of their exponentials is infinite in `f16`.
+    #[test]
+    fn a_softmax_of_many_numbers_has_its_gradient() {
+        dims! { Keys = 1024; }
+        fn gradient<E: Real>() -> Vec<f64>
+        where
+            AutoDevice: Backend<E>,
+        {
+            let numbers =
+                |number: fn(usize) -> f64| (0..1024).map(|i| E::from_f64(number(i)).unwrap()).collect::<Vec<_>>();
+            let x: Tensor<(Keys,), E, AutoDevice> = AutoDevice::default().tensor(numbers(|_| 0.0));
+            let factor: Tensor<(Keys,), E, AutoDevice> = AutoDevice::default().tensor(numbers(|i| (i % 5) as f64));
+            let weights = softmax_over(x.clone().put_tape(OwnTape::default()), axis::<Keys>()).unwrap();
+            let sum = sum_over(mul(weights, &factor).unwrap(), axis::<Keys>()).unwrap();
+            let mut gradients = Backpropagate::backward(sum).unwrap();
+            gradients.of(&x).unwrap().as_vec().into_iter().map(|x| x.to_f64().unwrap()).collect()
+        }
+        for (half, single) in gradient::<Half>().into_iter().zip(gradient::<f32>()) {
+            assert!((half - single).abs() < 2e-4, "{half} {single}");
+        }
     }
 
     /// Weights are drawn from a uniform and from a normal distribution.

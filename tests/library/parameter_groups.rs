@@ -1,11 +1,12 @@
 //! Learning rates by parameter, frozen parameters, the moving average of a model, and schedules.
 
 use crate::tiny_training::Tiny;
-use dfdx::tensor_ops::SumTo;
+use dfdx::{shapes::HasShape, tensor::TensorFromVec, tensor_ops::SumTo};
 use typed_transformer::ops::{OpError, mean};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{
-    Adam, GroupRates, MovingAverage, OneCycle, Optimizer, Parameter, Schedule, Sgd, update,
+    Adam, GradientsOf, GroupRates, MovingAverage, OneCycle, Optimizer, Parameter, Schedule, Sgd, compare_gradients,
+    update,
 };
 
 /// An update by a gradient of 1 for each element, with the learning rate 0.5. Returns the norm.
@@ -85,6 +86,17 @@ fn a_moving_average_is_that_of_its_formula() {
     assert!(mean(average.model().weight.clone()).unwrap().array().is_finite());
     let error = MovingAverage::new(&model, 1.5).add(&model).unwrap_err();
     assert_eq!(error.to_string(), "update: decay must be from 0 to 1, but it is 1.5");
+}
+
+#[test]
+fn an_infinite_gradient_of_a_reference_differs() {
+    let model = Tiny::build(&Cpu::seed_from_u64(1));
+    let mut expected = model.clone();
+    let mut elements = model.weight.as_vec();
+    elements[0] = f32::INFINITY;
+    expected.weight = Cpu::default().tensor_from_vec(elements, *model.weight.shape());
+    let mut gradients = GradientsOf::zeros(&model);
+    assert_eq!(compare_gradients(&model, &mut gradients, &expected).unwrap().largest(), f64::INFINITY);
 }
 
 #[test]

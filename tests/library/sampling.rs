@@ -100,6 +100,8 @@ fn only_allowed_tokens_are_sampled() {
     assert_close(frequencies(sampler, 20_000), probabilities(1.0, &[1, 3]));
     let best = Sampler::greedy().restrict_to(tokens).choose(&logits(LOGITS)).unwrap();
     assert_eq!(best.value(), 3);
+    // Of two zeros the first is taken, whatever their signs are.
+    assert_eq!(Sampler::greedy().choose(&logits([-1.0, -0.0, 0.0, -2.0, -1.0])).unwrap().value(), 1);
     // A token that is given twice counts once.
     let repeated = [3, 1, 3, 3].map(|token| Fin::new(token).unwrap());
     let sampler = || Sampler::with_temperature(1.0, 15).unwrap().restrict_to(repeated);

@@ -20,6 +20,6 @@ pub use partition::{Chunk, MACS_PER_READ, Partition, Split};
 pub use reshape::reshape;
 pub use shared_tape::{BackwardError, SharedTape, Tape};
 pub use storage::{elements, elements_mut};
-pub use strided_operand::{Runs, StridedOperand, partition_repeated};
+pub use strided_operand::{Runs, StridedOperand, SumsInParts, partition_repeated};
 pub use unnamed::{Unnamed, UnnamedTensor, unnamed};
 pub use worker_pool::parallel_map;

@@ -144,15 +144,55 @@ impl StridedGradient {
         }
         let partition = partition_repeated(self.storage_len, term.len());
         let parts = partition.map_chunks(partition.chunks(), |chunk| {
-            let mut sums = Buffer::zeros(self.storage_len);
-            self.runs.for_each(chunk.iter(), |elements, start| match self.runs.stride {
-                0 => sums[start] += sum_in_parts(&term[elements]),
-                1 => add_assign(&mut sums[start..][..elements.len()], &term[elements]),
-                stride => sums[start..].iter_mut().step_by(stride).zip(&term[elements]).for_each(|(sum, x)| *sum += x),
+            let mut sums = SumsInParts::zeros(self.storage_len);
+            self.runs.for_each(chunk.iter(), |elements, start| {
+                let sums = &mut sums.with_terms(elements.len())[start..];
+                match self.runs.stride {
+                    0 => sums[0] += sum_in_parts(&term[elements]),
+                    1 => add_assign(&mut sums[..elements.len()], &term[elements]),
+                    stride => sums.iter_mut().step_by(stride).zip(&term[elements]).for_each(|(sum, x)| *sum += x),
+                }
             });
-            sums
+            sums.into_total()
         });
         parts.into_iter().for_each(|part| gradients.add(&self.key, part));
+    }
+}
+
+/// The sums of an operand that repeats itself. Terms are added to sums of their own, which then join the total: adding to
+/// a large sum rounds more.
+pub struct SumsInParts {
+    total: Buffer,
+    part: Buffer,
+    num_terms: usize,
+}
+
+impl SumsInParts {
+    pub fn zeros(len: usize) -> Self {
+        Self { total: Buffer::zeros(len), part: Buffer::zeros(len), num_terms: 0 }
+    }
+
+    /// The sums that the next terms are added to.
+    #[inline(always)]
+    pub fn with_terms(&mut self, num_terms: usize) -> &mut [f32] {
+        /// On average. A part costs two passes over the sums.
+        const TERMS_PER_SUM: usize = 64;
+        if self.num_terms >= TERMS_PER_SUM * self.part.len() {
+            self.end_part();
+        }
+        self.num_terms += num_terms;
+        &mut self.part
+    }
+
+    fn end_part(&mut self) {
+        add_assign(&mut self.total, &self.part);
+        self.part.fill(0.0);
+        self.num_terms = 0;
+    }
+
+    pub fn into_total(mut self) -> Buffer {
+        self.end_part();
+        self.total
     }
 }
 

@@ -1,5 +1,7 @@
 use crate::autograd::elementwise::partition_elements;
-use crate::autograd::{Buffer, KernelOutput, Operand, Runs, StridedOperand, partition_repeated, with_backward};
+use crate::autograd::{
+    Buffer, KernelOutput, Operand, Runs, StridedOperand, SumsInParts, partition_repeated, with_backward,
+};
 use crate::conventions::Arithmetic;
 use crate::simd::{ELEMENTS_PER_PART, vectorized};
 use dfdx::tensor::CpuError;
@@ -149,15 +151,16 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
         } else {
             let partition = partition_repeated(all_y.len(), d.len());
             let parts = partition.map_mut(&mut d, 1, |chunk, d| {
-                let mut d_y = Buffer::zeros(all_y.len());
+                let mut sums = SumsInParts::zeros(all_y.len());
                 vectorized!({
                     runs.for_each(chunk.iter(), |elements, start| {
+                        let d_y = &mut sums.with_terms(elements.len())[start..];
                         let d = &mut d[elements.start - chunk.start()..elements.end - chunk.start()];
-                        let (d_y, x, y) = (&mut d_y[start..], &all_x[elements], &all_y[start..]);
+                        let (x, y) = (&all_x[elements], &all_y[start..]);
                         with_operation!(kind, add_gradients!(d, d_y, x, y, stride));
                     });
                 });
-                d_y
+                sums.into_total()
             });
             parts.into_iter().for_each(|part| y.add_gradient(gradients, part));
         }
