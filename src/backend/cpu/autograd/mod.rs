@@ -10,6 +10,7 @@ mod reshape;
 mod shared_tape;
 mod storage;
 mod strided_operand;
+mod sums_in_parts;
 mod unnamed;
 mod worker_pool;
 
@@ -20,6 +21,7 @@ pub use partition::{Chunk, MACS_PER_READ, Partition, Split};
 pub use reshape::reshape;
 pub use shared_tape::{BackwardError, SharedTape, Tape};
 pub use storage::{elements, elements_mut};
-pub use strided_operand::{Runs, StridedOperand, SumsInParts, partition_repeated};
+pub use strided_operand::{Runs, StridedOperand, partition_repeated};
+pub use sums_in_parts::SumsInParts;
 pub use unnamed::{Unnamed, UnnamedTensor, unnamed};
 pub use worker_pool::parallel_map;

@@ -3,7 +3,7 @@ use super::gradients::KernelKey;
 use super::operand::{FlatTensor, KernelGradients, move_tape};
 use super::output_memory::alloc_output;
 use super::shared_tape::Tape;
-use super::{Buffer, Partition, unnamed};
+use super::{Buffer, Partition, SumsInParts, unnamed};
 use crate::simd::{ELEMENTS_PER_PART, add_assign, sum, vectorized};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, CpuError, Merge, Tensor, TensorFromVec};
@@ -156,43 +156,6 @@ impl StridedGradient {
             sums.into_total()
         });
         parts.into_iter().for_each(|part| gradients.add(&self.key, part));
-    }
-}
-
-/// The sums of an operand that repeats itself. Terms are added to sums of their own, which then join the total: adding to
-/// a large sum rounds more.
-pub struct SumsInParts {
-    total: Buffer,
-    part: Buffer,
-    num_terms: usize,
-}
-
-impl SumsInParts {
-    pub fn zeros(len: usize) -> Self {
-        Self { total: Buffer::zeros(len), part: Buffer::zeros(len), num_terms: 0 }
-    }
-
-    /// The sums that the next terms are added to.
-    #[inline(always)]
-    pub fn with_terms(&mut self, num_terms: usize) -> &mut [f32] {
-        /// On average. A part costs two passes over the sums.
-        const TERMS_PER_SUM: usize = 64;
-        if self.num_terms >= TERMS_PER_SUM * self.part.len() {
-            self.end_part();
-        }
-        self.num_terms += num_terms;
-        &mut self.part
-    }
-
-    fn end_part(&mut self) {
-        add_assign(&mut self.total, &self.part);
-        self.part.fill(0.0);
-        self.num_terms = 0;
-    }
-
-    pub fn into_total(mut self) -> Buffer {
-        self.end_part();
-        self.total
     }
 }
 

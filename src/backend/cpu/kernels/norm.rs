@@ -1,8 +1,7 @@
 use crate::autograd::elementwise::partition_rows;
-use crate::autograd::{Buffer, KernelOutput, Operand, with_backward};
+use crate::autograd::{Buffer, KernelOutput, Operand, SumsInParts, with_backward};
 use crate::conventions::NormKind;
-use crate::matmul::ROWS_PER_PARTIAL_SUM;
-use crate::simd::{add_assign, add_row, dot, row_chunks, row_chunks_mut, sum, vectorized};
+use crate::simd::{add_row, dot, row_chunks, row_chunks_mut, sum, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
 
@@ -59,38 +58,12 @@ impl Norm {
     }
 
     /// `(N, M), (N, M) -> (N, M), (M,), (M,)`: overwrites the gradient of the input, and adds to those of the
-    /// parameters, in parts of [`ROWS_PER_PARTIAL_SUM`] rows.
+    /// parameters.
     fn backward(
         &self,
         dx: &mut [f32],
-        d_weight: &mut [f32],
-        mut d_bias: Option<&mut [f32]>,
-        [dy, x]: [&[f32]; 2],
-        stats: &[RowStats],
-    ) {
-        let len = ROWS_PER_PARTIAL_SUM * self.width();
-        let mut weight_sums = Buffer::recycled(self.width());
-        let mut bias_sums = d_bias.as_ref().map(|d_bias| Buffer::recycled(d_bias.len()));
-        let parts = izip!(dx.chunks_mut(len), dy.chunks(len), x.chunks(len), stats.chunks(ROWS_PER_PARTIAL_SUM));
-        for (dx, dy, x, stats) in parts {
-            weight_sums.fill(0.0);
-            if let Some(sums) = &mut bias_sums {
-                sums.fill(0.0);
-            }
-            self.backward_rows(dx, &mut weight_sums, bias_sums.as_deref_mut(), [dy, x], stats);
-            add_assign(d_weight, &weight_sums);
-            if let (Some(d_bias), Some(sums)) = (&mut d_bias, &bias_sums) {
-                add_assign(d_bias, sums);
-            }
-        }
-    }
-
-    /// [`backward`](Self::backward) of a few rows.
-    fn backward_rows(
-        &self,
-        dx: &mut [f32],
-        d_weight: &mut [f32],
-        mut d_bias: Option<&mut [f32]>,
+        d_weight: &mut SumsInParts,
+        mut d_bias: Option<&mut SumsInParts>,
         [dy, x]: [&[f32]; 2],
         stats: &[RowStats],
     ) {
@@ -114,11 +87,11 @@ impl Norm {
                 for (dx, x_hat) in dx.iter_mut().zip(x_hat.iter()) {
                     *dx = rstd * (*dx - mean_dx - mean_dx_x_hat * x_hat);
                 }
-                for (d_weight, dy, x_hat) in izip!(d_weight.iter_mut(), dy, x_hat.iter()) {
+                for (d_weight, dy, x_hat) in izip!(d_weight.with_terms(width), dy, x_hat.iter()) {
                     *d_weight += dy * x_hat;
                 }
                 if let Some(d_bias) = &mut d_bias {
-                    add_row(d_bias, dy);
+                    add_row(d_bias.with_terms(width), dy);
                 }
             }
         });
@@ -138,13 +111,13 @@ pub fn norm_kernel(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError>
         let mut dx = Buffer::recycled(input.len());
         let chunks = izip!(partition.chunks(), partition.split_mut(&mut dx, width), &stats);
         let parts = partition.map_threads(chunks, |chunks| {
-            let mut d_weight = Buffer::zeros(norm.weight.len());
-            let mut d_bias = norm.bias.as_ref().map(|bias| Buffer::zeros(bias.len()));
+            let mut d_weight = SumsInParts::zeros(norm.weight.len());
+            let mut d_bias = norm.bias.as_ref().map(|bias| SumsInParts::zeros(bias.len()));
             for (rows, dx, stats) in chunks {
                 let [dy, x] = [&dy, input.elements()].map(|all| rows.slice(all, width));
-                norm.backward(dx, &mut d_weight, d_bias.as_deref_mut(), [dy, x], stats);
+                norm.backward(dx, &mut d_weight, d_bias.as_mut(), [dy, x], stats);
             }
-            (d_weight, d_bias)
+            (d_weight.into_total(), d_bias.map(SumsInParts::into_total))
         });
         for (d_weight, d_bias) in parts {
             norm.weight.add_gradient(gradients, d_weight)?;

@@ -15,5 +15,5 @@ pub use few_rows::{add_few_rows, matmul_few_rows};
 pub use gemm::matmul;
 pub use matrix::Matrix;
 pub use register_blocked::{Extent, SimdMatrix, multiply};
-pub use rows::{ROWS_PER_PARTIAL_SUM, add_column_sums, fill_rows};
+pub use rows::{add_column_sums, fill_rows};
 pub use transpose::transpose_copy;
