@@ -131,18 +131,19 @@ pub enum OpError {
     #[error("update: the gradients are not finite (norm {norm})")]
     Gradient { norm: f64 },
     /// The loss does not depend on some parameters. `parameters` are their field paths. A parameter that is passed by
-    /// reference to arithmetic, to [`einsum!`](crate::einsum!) or to an operation without a kernel counts as used as
-    /// soon as it is read.
+    /// reference to arithmetic, `where_`, [`einsum!`](crate::einsum!) or an operation without a kernel counts as used
+    /// as soon as it is read.
     #[error(
         "update: no gradient reached {}: the loss must depend on every parameter, by the tape of its own pass; \
          `gradients.allow_unused(&model.part)` lets the parameters of a part be unused",
         listed(parameters)
     )]
     Unused { parameters: Vec<String> },
-    /// Two parameters are clones of one tensor. `first` and `second` are their field paths.
+    /// Two trained parameters, neither of them frozen, are clones of one tensor. `first` and `second` are their field
+    /// paths.
     #[error(
-        "update: `{first}` and `{second}` are clones of one tensor, so they have one gradient; make one of them anew, \
-         as by `device.tensor(weight.as_vec())`, or have one field for both"
+        "update: `{first}` and `{second}` are clones of one tensor, so they have one gradient; build one of them \
+         anew, or have one field for both"
     )]
     Clones { first: String, second: String },
     /// The gradients are those of another model of the same type: no parameter of the updated model has one.

@@ -135,13 +135,13 @@ pub fn softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E
     on_sizes(op, x, |x: Tensor<Four, E, D, T>| softmax_by_dfdx::<Axis<3>, _, _, _, _>(x))
 }
 
-/// The softmax as operations of dfdx. Its quotient has a gradient with the square of the divisor, which is infinite in
-/// 16 bits for a sum from 256 on.
+/// The softmax as operations of dfdx. In 16 bits a recorded one is the exponential of the log-softmax: the gradient of
+/// dfdx's quotient divides by the square of the sum, which is infinite there for a sum from 256 on.
 pub fn softmax_by_dfdx<Ax: Axes, Dims: Shape + ReduceShape<Ax>, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<Dims, E, D, T>, D::Err> {
     match size_of::<E>() {
-        2 => x.try_log_softmax::<Ax>()?.try_exp(),
+        2 if T::OWNS_TAPE => x.try_log_softmax::<Ax>()?.try_exp(),
         _ => x.try_softmax::<Ax>(),
     }
 }

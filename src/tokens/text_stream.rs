@@ -129,7 +129,7 @@ impl<'a, V: ConstDim> TextStream<'a, V> {
         let all = self.tokenizer.decode(&self.tokens)?;
         match all.strip_prefix(decoded.as_str()) {
             Some(text) => Ok(text.to_string()),
-            // A byte that fits no character changes the text of the bytes before it, which is shown already.
+            // A byte that fits no character changes the text of the bytes before it, and that text was shown already.
             None => self.tokenizer.decode(&self.tokens[self.num_decoded..]),
         }
     }

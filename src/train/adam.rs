@@ -28,9 +28,9 @@ use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Adam<Model, E: Real = f32, D: Backend<E> = Cpu> {
-    /// `β₁`, the decay rate of the average of the gradients, at least 0 and below 1.
+    /// `β₁`, the decay rate of the average of the gradients, at least 0 and below 1, also when rounded to `E`.
     pub beta1: f64,
-    /// `β₂`, the decay rate of the average of the squared gradients, at least 0 and below 1.
+    /// `β₂`, the decay rate of the average of the squared gradients, at least 0 and below 1, also when rounded to `E`.
     pub beta2: f64,
     /// `ε`, added to the denominator; above 0.
     pub epsilon: f64,
@@ -54,11 +54,8 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
     ) -> Result<(), OpError> {
         let bias_correction = |beta: f64, steps: u64| 1.0 - beta.powf(steps as f64);
         let (beta1, beta2) = (self.beta1, self.beta2);
-        ensure_decay_rate("beta1", beta1)?;
-        ensure_decay_rate("beta2", beta2)?;
-        for (name, beta) in [("beta1", beta1), ("beta2", beta2)] {
-            ensure(name, beta, cast::<E>(beta) < E::one(), "below 1 in the type of the parameters")?;
-        }
+        ensure_decay_rate::<E>("beta1", beta1)?;
+        ensure_decay_rate::<E>("beta2", beta2)?;
         let epsilon: E = cast(self.epsilon);
         // With 0, a gradient that is always 0 makes its parameter NaN. A small number may be 0 in `E`.
         let is_valid = self.epsilon.is_finite() && epsilon > E::zero();

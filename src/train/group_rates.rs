@@ -6,8 +6,9 @@ use crate::ranks::RanksError;
 /// An optimizer with other learning rates for some parameters (PyTorch's parameter groups): that of the step times
 /// `rate_factor`. A parameter of factor 0 is frozen: it is not changed, and its gradient does not count for the norm.
 ///
-/// The bias correction of [`Adam`](super::Adam) counts all steps. The moments of a parameter that was frozen from the
-/// beginning are 0, so its first steps after that are up to seven times as large: let its factor rise from a small one.
+/// [`Adam`](super::Adam) corrects the bias of its moments by the number of all steps. The moments of a parameter that
+/// was frozen from the beginning are 0 when its factor rises, so with the default betas its first steps are up to seven
+/// times the learning rate: let the factor rise from a small one.
 ///
 /// A checkpoint does not store the function, so resuming cannot detect another one.
 ///

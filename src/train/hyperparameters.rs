@@ -1,6 +1,6 @@
 //! Checks of hyperparameters before the step that uses them.
 
-use crate::ops::OpError;
+use crate::ops::{OpError, Real, cast};
 
 /// An error unless a hyperparameter `is_valid`.
 pub(super) fn ensure(name: &'static str, found: f64, is_valid: bool, expected: &'static str) -> Result<(), OpError> {
@@ -8,8 +8,9 @@ pub(super) fn ensure(name: &'static str, found: f64, is_valid: bool, expected: &
 }
 
 /// An error unless `rate` is the decay rate of an average, from 0 to below 1.
-pub(super) fn ensure_decay_rate(name: &'static str, rate: f64) -> Result<(), OpError> {
-    ensure(name, rate, (0.0..1.0).contains(&rate), "at least 0 and below 1")
+pub(super) fn ensure_decay_rate<E: Real>(name: &'static str, rate: f64) -> Result<(), OpError> {
+    ensure(name, rate, (0.0..1.0).contains(&rate), "at least 0 and below 1")?;
+    ensure(name, rate, cast::<E>(rate) < E::one(), "below 1 in the type of the parameters")
 }
 
 /// An error unless `value` is finite and not negative.

@@ -15,12 +15,13 @@ const OP: &str = "master gradients";
 /// 2017](https://arxiv.org/abs/1710.03740), 3.1 and 3.2).
 ///
 /// dfdx's `ToDtype` makes the copy, anew for each step: `AMP<f16>` (feature `f16`) for mixed precision.
-/// The optimizer and the files hold the model itself. 16 bits have three limits:
+/// The optimizer and the files hold the model itself. 16 bits have four limits:
 ///
 /// - A gradient below 3e-8 becomes 0 and one above 65,520 infinite. Scale the loss so that the gradients lie
 ///   between. If one is infinite anyway, [`update`](super::update) returns an error and leaves the model
 ///   unchanged, so the step can be repeated with a smaller scale.
 /// - The loss scale has 16 bits too: it is at most 65,504.
+/// - A sum above 65,504 is infinite ([`guide::cuda`](crate::guide::cuda)).
 /// - dfdx sums the gradients of biases, norms and embeddings position by position in 16 bits, which loses
 ///   the small ones in a pass of more than a few hundred positions. Divide a larger batch into parts and sum
 ///   their gradients here: `accumulated` is the result for the parts before.

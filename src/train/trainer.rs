@@ -204,10 +204,11 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// # Errors
     /// The step is not made after these errors: [`TrainError::Finished`] if all steps are; [`TrainError::Loss`] and
     /// [`TrainError::Gradient`] if the loss or the gradients are not finite; [`TrainError::Op`] if a hyperparameter is
-    /// out of its range, if a parameter that may not be unused has no gradient, if the gradients are those of another
-    /// model, or if a parameter is divided among ranks; and before the first step of a run [`TrainError::Save`] if the
-    /// disk has no room for the checkpoints. [`TrainError::Op`] if a parameter has other sizes than in the step before,
-    /// or if the device fails: then a part of the parameters may be updated.
+    /// out of its range, if a parameter that may not be unused has no gradient, if two parameters are clones of one
+    /// tensor, if the gradients are those of another model, or if a parameter is divided among ranks; and before the
+    /// first step of a run [`TrainError::Save`] if the disk has no room for the checkpoints. [`TrainError::Op`] if a
+    /// parameter has other sizes than in the step before, or if the device fails: then a part of the parameters may be
+    /// updated.
     pub fn update<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         model: &mut Model,

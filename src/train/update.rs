@@ -23,10 +23,11 @@ use std::collections::{HashMap, HashSet};
 /// - [`OpError::Hyperparameter`] if `clip_norm` is not above 0, if `learning_rate` is negative, NaN or infinite, or if a
 ///   hyperparameter of the optimizer is out of its range;
 /// - [`OpError::Gradient`] if the norm is NaN or infinite;
-/// - [`OpError::Clones`] if two trained parameters are clones of one tensor, as those of cloned layers are;
+/// - [`OpError::Clones`] if two trained parameters, neither of them frozen, are clones of one tensor, as in cloned
+///   layers;
 /// - [`OpError::Unused`] if the loss does not depend on a parameter that may not be
-///   [unused](GradientsOf::allow_unused) (one that is passed by reference to arithmetic, to
-///   [`einsum!`](crate::einsum!) or to an operation without a kernel counts as used as soon as it is read);
+///   [unused](GradientsOf::allow_unused) (one that is passed by reference to arithmetic, `where_`,
+///   [`einsum!`](crate::einsum!) or an operation without a kernel counts as used as soon as it is read);
 /// - [`OpError::OtherModel`] if the gradients are those of another model of the same type;
 /// - [`OpError::Sharded`] if a trained parameter is divided among ranks;
 ///   [`update_sharded`](crate::tensor_parallel::update_sharded) updates it on all of them.

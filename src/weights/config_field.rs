@@ -132,8 +132,8 @@ impl ConfigField {
         self
     }
 
-    /// Files of other versions of `transformers` have another name for the field. If a file has both, both are
-    /// compared.
+    /// The field has another name too: in files of other versions of `transformers`, or one that it reads as the same.
+    /// If a file has both, both are compared.
     #[must_use]
     pub fn also_called(self, name: &'static str) -> Self {
         Self { other_name: Some(name), ..self }

@@ -97,7 +97,7 @@ fn an_evaluation_is_recorded_and_logged() {
     let labels = LabelIds::from_ids(&[1], None, (Const::<1>, Const::<1>)).unwrap();
     let logits: Tensor<(Const<1>, Const<1>, Classes), f32, Cpu> = Cpu::default().tensor(vec![0.0; 4]);
     evaluation.add(&logits, &labels).unwrap();
-    // As before and after a step that was refused.
+    // Two evaluations before one step, as around a step that was refused.
     assert!(trainer.record_evaluation(&evaluation));
     assert!(!trainer.record_evaluation(&evaluation));
     assert_eq!(trainer.best_loss(), evaluation.loss());

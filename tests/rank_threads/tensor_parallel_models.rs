@@ -114,7 +114,8 @@ where
     }
 }
 
-fn read<Model: TensorCollection<E, Cpu>, E: Element>(
+/// The elements of the parameters, or of their gradients if there are some.
+fn elements_or_gradients<Model: TensorCollection<E, Cpu>, E: Element>(
     model: &Model,
     gradients: Option<&mut GradientsOf<(), E, Cpu>>,
 ) -> Vec<Vec<E>>
@@ -130,14 +131,14 @@ fn gradients_of<Model: TensorCollection<E, Cpu>, E: Element>(model: &Model, loss
 where
     Cpu: Backend<E>,
 {
-    read(model, Some(&mut loss.backward().unwrap()))
+    elements_or_gradients(model, Some(&mut loss.backward().unwrap()))
 }
 
 fn elements_of<Model: TensorCollection<E, Cpu>, E: Element>(model: &Model) -> Vec<Vec<E>>
 where
     Cpu: Backend<E>,
 {
-    read(model, None)
+    elements_or_gradients(model, None)
 }
 
 /// Compares numbers, relative to the largest.
@@ -155,7 +156,7 @@ pub fn assert_close<E: Element>(found: &[E], expected: &[E], tolerance: f64, wha
 /// A loss on a tape that is no model's.
 pub type Loss<E> = Tensor<(), E, Cpu, OwnTape<E, Cpu>>;
 
-/// A model with the loss of its whole form.
+/// A rank's part of a model, with its loss and that of the whole model.
 pub trait Compared<Tp: ConstRankAxis, E: Element>: Sharded<Tp, E, Cpu>
 where
     Cpu: Backend<E>,

@@ -96,7 +96,7 @@ impl<Config: WhisperConfig, E: Real, D: Device<E>, P: Precision> Pretrained for 
             ConfigField::dim::<Config::MaxTgtLen>("max_target_positions"),
             ConfigField::dim::<Config::EmbedDim>("d_model"),
             ConfigField::dim::<Config::NumHeads>("encoder_attention_heads").also_called("num_attention_heads"),
-            // `transformers` takes it for `encoder_attention_heads` too.
+            // `transformers` reads `num_key_value_heads` as `encoder_attention_heads` too.
             ConfigField::dim::<Config::NumHeads>("num_key_value_heads").or_absent(),
             ConfigField::dim::<Config::NumHeads>("decoder_attention_heads"),
             ConfigField::dim::<Config::HiddenDim>("encoder_ffn_dim"),

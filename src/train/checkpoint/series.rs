@@ -1,6 +1,6 @@
 //! The checkpoints of one training run: the newest, those before it, and the best.
 //!
-//! A save has four phases:
+//! A save has four steps:
 //!
 //! 1. The new file is written.
 //! 2. The newest checkpoint so far gets a second name, `PATH.previous-1`.
@@ -8,8 +8,8 @@
 //! 4. The new file gets the name of the newest. From there on the training run resumes from it.
 //!
 //! A process may end anywhere in a save: each name leads to a complete checkpoint, and the best one is not lost. With
-//! `overwrite` a save may replace the files of another training run. Phase 2 then removes those beside the newest, and
-//! phases 3 and 4 change places.
+//! `overwrite` a save may replace the files of another training run. Step 2 then removes those beside the newest, and
+//! steps 3 and 4 change places.
 
 use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, damaged_name, others_beside, previous};
 use super::{Progress, ResumeNote, progress_in, read_progress};
@@ -166,7 +166,7 @@ impl Series {
     ) -> Result<(), SaveError> {
         // The newest is replaced below. If it is the best and does not have that name yet, it gets the name first.
         self.link_newest_if_best()?;
-        // Phase 2.
+        // Step 2.
         match self.at_path {
             Occupant::OwnOrNothing if !is_other_kind(&self.newest) => self.keep_previous(max_to_keep),
             // Somebody has put another file there, or it was damaged.
@@ -177,7 +177,7 @@ impl Series {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // Phases 3 and 4. They change places if the newest file is that of another training run: a kill between them
+        // Steps 3 and 4. They change places if the newest file is that of another training run: a kill between them
         // would leave a file `.best` that seems to be of that run.
         let names_best_first = self.at_path != Occupant::ToReplace;
         let mut best = if is_best && names_best_first { self.link_best(partial.path(), progress) } else { Ok(()) };

@@ -104,7 +104,7 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// Records the loss of an evaluation, as [`record_best`](Self::record_best) does, and logs it with the metrics of
-    /// the step, as `validation_loss`. A second evaluation before the same step takes the place of the first.
+    /// the step, as `validation_loss`. In that line, a second evaluation before the same step replaces the first.
     pub fn record_evaluation(&mut self, evaluation: &Evaluation) -> bool {
         if let Some(metrics) = &mut self.metrics {
             metrics.log_or_replace("validation_loss", evaluation.loss());

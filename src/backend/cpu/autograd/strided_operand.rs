@@ -146,7 +146,7 @@ impl StridedGradient {
         let parts = partition.map_chunks(partition.chunks(), |chunk| {
             let mut sums = SumsInParts::zeros(self.storage_len);
             self.runs.for_each(chunk.iter(), |elements, start| {
-                let sums = &mut sums.with_terms(elements.len())[start..];
+                let sums = &mut sums.part_for(elements.len())[start..];
                 match self.runs.stride {
                     0 => sums[0] += sum_in_parts(&term[elements]),
                     1 => add_assign(&mut sums[..elements.len()], &term[elements]),

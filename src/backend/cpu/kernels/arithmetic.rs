@@ -154,7 +154,7 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
                 let mut sums = SumsInParts::zeros(all_y.len());
                 vectorized!({
                     runs.for_each(chunk.iter(), |elements, start| {
-                        let d_y = &mut sums.with_terms(elements.len())[start..];
+                        let d_y = &mut sums.part_for(elements.len())[start..];
                         let d = &mut d[elements.start - chunk.start()..elements.end - chunk.start()];
                         let (x, y) = (&all_x[elements], &all_y[start..]);
                         with_operation!(kind, add_gradients!(d, d_y, x, y, stride));

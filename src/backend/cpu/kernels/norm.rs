@@ -87,11 +87,11 @@ impl Norm {
                 for (dx, x_hat) in dx.iter_mut().zip(x_hat.iter()) {
                     *dx = rstd * (*dx - mean_dx - mean_dx_x_hat * x_hat);
                 }
-                for (d_weight, dy, x_hat) in izip!(d_weight.with_terms(width), dy, x_hat.iter()) {
+                for (d_weight, dy, x_hat) in izip!(d_weight.part_for(width), dy, x_hat.iter()) {
                     *d_weight += dy * x_hat;
                 }
                 if let Some(d_bias) = &mut d_bias {
-                    add_row(d_bias.with_terms(width), dy);
+                    add_row(d_bias.part_for(width), dy);
                 }
             }
         });

@@ -16,7 +16,7 @@ pub fn add_column_sums(sums: &mut [f32], rows: &[f32]) {
     let width = sums.len().max(1);
     let mut parts = SumsInParts::zeros(sums.len());
     vectorized!(for row in rows.chunks_exact(width) {
-        add_row(parts.with_terms(width), row);
+        add_row(parts.part_for(width), row);
     });
     add_assign(sums, &parts.into_total());
 }
