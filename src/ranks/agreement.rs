@@ -75,6 +75,13 @@ impl<Axis: RankAxis> Ranks<Axis> {
         Ok(())
     }
 
+    /// Whether a flag is set on some rank.
+    pub(crate) fn any(&self, is_set: bool) -> Result<bool, RanksError> {
+        let mut count = [f64::from(u8::from(is_set))];
+        self.all_reduce(&mut count)?;
+        Ok(count != [0.0])
+    }
+
     /// Declares that all ranks have agreed to end. A rank that then leaves waits for the others without a limit of
     /// time, and does not end them. Without this call, a rank that leaves ends the others after 5 seconds.
     ///

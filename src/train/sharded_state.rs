@@ -107,6 +107,11 @@ where
         let (total, ranks) = (lens.iter().sum(), &self.ranks);
         let own = ranks.part_of(total, ranks.rank());
         let state = self.inner.state_mut();
+        // Before the first step no rank has a state, and after a resume rank 0 has the whole.
+        let is_part = |slot: &Slot<E, D>| !slot.values.is_empty() && !is_whole(slot, lens);
+        if !ranks.any(ranks.is_first() && state.slots.iter().any(is_part))? {
+            return Ok(());
+        }
         keep_part(state, lens, &own).map_err(RanksError::device(OP))?;
         for slot in &mut state.slots {
             let mut part: Vec<E> = slot.values.iter().flat_map(elements_of).collect();
@@ -128,6 +133,11 @@ where
     }
 }
 
+/// Whether a slot has a vector of the length of each parameter.
+fn is_whole<E: Element, D: Backend<E>>(slot: &Slot<E, D>, lens: &[usize]) -> bool {
+    slot.values.iter().map(|values| values.shape().0).eq(lens.iter().copied())
+}
+
 /// Cuts a state of the whole model, such as a checkpoint's, down to the elements `own`. The parameters have `lens`
 /// elements. A state that is already cut down is unchanged.
 fn keep_part<Model, E: Element, D: Backend<E>>(
@@ -136,7 +146,7 @@ fn keep_part<Model, E: Element, D: Backend<E>>(
     own: &Range<usize>,
 ) -> Result<(), D::Err> {
     for slot in &mut state.slots {
-        if !slot.values.iter().map(|values| values.shape().0).eq(lens.iter().copied()) {
+        if !is_whole(slot, lens) {
             continue;
         }
         let mut start = 0;

@@ -1,6 +1,7 @@
 //! Each kernel against the definition of its operation, forward and backward. An operation runs its kernel in `f32` and
 //! its definition in `f64`. In a build with `cuda` the definition in `f32` on the GPU takes the place of the kernel.
 
+use crate::finite_differences::sum_weighted_by;
 use crate::numbers::{device, weights};
 use crate::recorded::{OwnTape, Recorded};
 use dfdx::shapes::{Axes3, Axis, Shape};
@@ -10,7 +11,6 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{backend::Tape as _, dims::Unchecked, ops, ops::Real, prelude::*, train::GradientsOf};
-use typed_transformer_cpu::unnamed;
 
 type Untaped<Dims, E, D = AutoDevice> = Tensor<Dims, E, D>;
 type Taped<Dims, E, D = AutoDevice> = Tensor<Dims, E, D, OwnTape<E, D>>;
@@ -58,17 +58,8 @@ fn draw(rng: &mut StdRng, count: usize, size: f32) -> (Vec<f32>, Vec<f64>) {
 
 /// The gradients of a scalar that depends on every element of the output differently.
 fn gradients<Dims: Shape, E: Real + From<i8>, D: Backend<E>>(output: Taped<Dims, E, D>) -> GradientsOf<(), E, D> {
-    gradients_of_sizes(unnamed(output))
-}
-
-// Without the names of its axes, a product is compiled once for each number of axes.
-fn gradients_of_sizes<Sizes: Shape, E: Real + From<i8>, D: Backend<E>>(
-    output: Taped<Sizes, E, D>,
-) -> GradientsOf<(), E, D> {
-    let count = output.shape().num_elements();
-    let weights = output.device().clone().tensor_from_vec(weights(count), *output.shape());
-    // On a GPU, dfdx cannot sum a tensor without axes.
-    (output * weights).reshape_like(&(count,)).sum().backward().unwrap()
+    let weights = weights(output.shape().num_elements());
+    sum_weighted_by(output, weights).backward().unwrap()
 }
 
 #[track_caller]

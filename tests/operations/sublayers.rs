@@ -1,6 +1,7 @@
 //! Whole sublayers agree with their definitions, forward and backward, over random lengths, masks and
 //! conventions: the kernel in `f32`, the definition in `f64`, on the same numbers.
 
+use crate::finite_differences::sum_weighted_by;
 use crate::numbers::device;
 use crate::recorded::{OwnTape, Recorded};
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorRef};
@@ -20,7 +21,6 @@ use typed_transformer::nn::{
 use typed_transformer::ops::{GeluTanh, Relu};
 use typed_transformer::prelude::*;
 use typed_transformer::train::GradientsOf;
-use typed_transformer_cpu::unnamed;
 
 /// Outputs and gradients, tensor by tensor.
 type Numbers = Vec<Vec<f64>>;
@@ -190,14 +190,9 @@ where
     .unwrap();
     let inputs: Vec<Vec<E>> = cast_all(inputs);
     let (output, leaves) = forward(&module, &inputs);
-    // Without the names of its axes, a product is compiled once for each number of axes.
-    let output = unnamed(output);
     let mut found = vec![exact(output.as_vec())];
-    let count = output.shape().num_elements();
-    let device = output.device().clone();
-    let weights = device.tensor_from_vec(cast(&draw(&mut rng, count, 1.0)), *output.shape());
-    // On a GPU, dfdx cannot sum a tensor without axes.
-    let mut gradients = (output * weights).reshape_like(&(count,)).sum().backward().unwrap();
+    let weights = cast(&draw(&mut rng, output.shape().num_elements(), 1.0));
+    let mut gradients = sum_weighted_by(output, weights).backward().unwrap();
     for leaf in leaves {
         found.push(exact(gradients.of(&leaf).unwrap().as_vec()));
     }

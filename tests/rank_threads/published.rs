@@ -190,9 +190,8 @@ fn gradients_of_one_process<F: Family>() -> Vec<(String, Vec<f32>)> {
     let model = F::build(&Cpu::seed_from_u64(3));
     let (batch, rows) = (Batch::new(NUM_ROWS), 0..NUM_ROWS);
     let labels = LabelIds::<Batch, F::Len, F::Classes>::from(ids((batch, F::Len::default()), 1..NUM_ROWS + 1));
-    let logits = of_model(F::logits(&model, batch, rows), &model);
-    let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
-    gradients_of(&model, loss.backward().unwrap())
+    let loss = cross_entropy(F::logits(&model, batch, rows), &labels, Reduction::MeanAll).unwrap();
+    gradients_of(&model, of_model(loss, &model).backward().unwrap())
 }
 
 fn gradients_of_ranks<F: Family>(count: usize) -> Vec<Vec<(String, Vec<f32>)>> {

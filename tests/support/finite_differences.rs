@@ -3,11 +3,13 @@
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
 use crate::numbers::{F64, Taped, device, random_like, weights};
-use crate::recorded::Recorded;
+use crate::recorded::{OwnTape, Recorded};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::AutoDevice;
 use dfdx::tensor::*;
 use dfdx::tensor_ops::*;
+use typed_transformer::backend::Backend;
+use typed_transformer::ops::Real;
 use typed_transformer::train::{Backpropagate, GradientsOf};
 use typed_transformer_cpu::unnamed;
 
@@ -17,15 +19,26 @@ pub fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
 
 /// A scalar in which every element has another weight.
 pub fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
-    weighted_sum_of_sizes(unnamed(output))
+    let weights = weights(output.shape().num_elements());
+    sum_weighted_by(output, weights)
 }
 
-// Without the names of its axes, a product is compiled once for each number of axes.
-fn weighted_sum_of_sizes<Sizes: Shape>(output: Taped<Sizes>) -> Taped<()> {
-    let count = output.shape().num_elements();
-    let weights: F64<Sizes> = output.device().clone().tensor_from_vec(weights(count), *output.shape());
-    // On a GPU, dfdx cannot sum a tensor without axes.
-    (output * weights).reshape_like(&(count,)).sum()
+/// `Σ weights output`.
+pub fn sum_weighted_by<Dims: Shape, E: Real, D: Backend<E>>(
+    output: Tensor<Dims, E, D, OwnTape<E, D>>,
+    weights: Vec<E>,
+) -> Tensor<(), E, D, OwnTape<E, D>> {
+    // Without the names of its axes, a product is compiled once for each number of axes.
+    fn of_sizes<Sizes: Shape, E: Real, D: Backend<E>>(
+        output: Tensor<Sizes, E, D, OwnTape<E, D>>,
+        weights: Vec<E>,
+    ) -> Tensor<(), E, D, OwnTape<E, D>> {
+        let count = weights.len();
+        let weights = output.device().clone().tensor_from_vec(weights, *output.shape());
+        // On a GPU, dfdx cannot sum a tensor without axes.
+        (output * weights).reshape_like(&(count,)).sum()
+    }
+    of_sizes(unnamed(output), weights)
 }
 
 /// Compares the recorded gradient of the input with finite differences.

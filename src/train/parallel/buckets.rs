@@ -84,10 +84,9 @@ impl<E: Element, W: RankAxis> Buckets<E, W> {
             }
             state.start_full(&self.ranks);
         }
-        let mut changed = [f64::from(u8::from(has_changed))];
-        self.ranks.all_reduce(&mut changed)?;
+        let has_changed = self.ranks.any(has_changed)?;
         let sums = mem::take(&mut state.sums).into_iter().map(Pending::wait).collect::<Result<Vec<_>, _>>()?;
-        if changed != [0.0] {
+        if has_changed {
             return Ok(None);
         }
         let sum_of = |p: &Parameter| sums[p.bucket][p.start..][..p.len].to_vec();

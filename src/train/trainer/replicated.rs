@@ -8,7 +8,7 @@ use crate::nn::Module;
 use crate::ops::{OpError, Real};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated};
 use crate::train::checkpoint::Progress;
-use crate::train::{GradientsOf, Optimizer, Schedule, Slot, StepReport, TrainError, parameter_infos};
+use crate::train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, parameter_infos};
 use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
@@ -66,7 +66,7 @@ impl<O, S: Schedule> Trainer<O, S> {
                 }
             })?;
         self.stopped = num_stop_requests > 0.0;
-        if self.optimizer.is_sharded() && any(ranks, self.is_checkpoint_due())? {
+        if self.optimizer.is_sharded() && ranks.any(self.is_checkpoint_due())? {
             self.optimizer.gather_state(&trained_lens::<Model, E, D>())?;
         }
         if self.stopped || report.steps_made == report.steps {
@@ -112,15 +112,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     {
         self.ensure_same_on::<Model, E, D, W>(ranks)?;
         if self.optimizer.is_sharded() {
-            // After a resume rank 0 has the whole state, and after a step each rank has its part.
-            let trained = trained_lens::<Model, E, D>();
-            let is_part = |slot: &Slot<E, D>| {
-                !slot.values.is_empty() && slot.values.iter().map(|values| values.shape().0).ne(trained.iter().copied())
-            };
-            let has_part = ranks.is_first() && self.optimizer.state().slots.iter().any(is_part);
-            if any(ranks, has_part)? {
-                self.optimizer.gather_state(&trained)?;
-            }
+            self.optimizer.gather_state(&trained_lens::<Model, E, D>())?;
         }
         let state = self.optimizer.state_mut();
         let lens = |values: &[Tensor<(usize,), E, D>]| values.iter().map(|values| values.shape().0).collect();
@@ -167,12 +159,6 @@ struct BroadcastState {
     optimizer_steps: u64,
     /// The length of each vector of each slot.
     slot_lens: Vec<Vec<usize>>,
-}
-
-/// Whether a flag is set on some rank.
-fn any<W: RankAxis>(ranks: &Ranks<W>, is_set: bool) -> Result<bool, RanksError> {
-    let [count] = sum(ranks, [Partial::term(f64::from(u8::from(is_set)))])?;
-    Ok(count > 0.0)
 }
 
 /// Sums numbers over the ranks.
