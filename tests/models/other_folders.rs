@@ -8,9 +8,9 @@ use crate::small_models::{
 };
 use crate::support::temp_dir;
 use dfdx::tensor::AutoDevice;
-use safetensors::{SafeTensors, tensor::TensorView};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde_json::{Value, json};
-use std::fs;
+use std::{collections::BTreeMap, fs};
 use typed_transformer::models::bert::Bert;
 use typed_transformer::models::clip::Clip;
 use typed_transformer::models::gemma3::{Gemma3, Gemma3Config};
@@ -35,16 +35,31 @@ fn error_with_copy<Model>(model: &str, copy: &str, original: &str, change: u8) -
 where
     Model: Pretrained + Loadable<f32, AutoDevice>,
 {
+    error_of_tensors::<Model>(model, |tensors| {
+        let (dtype, shape, mut data) = tensors.remove(original).unwrap();
+        tensors.insert(original.into(), (dtype, shape.clone(), data.clone()));
+        data[0] ^= change;
+        tensors.insert(copy.into(), (dtype, shape, data));
+    })
+}
+
+type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
+
+/// The error of the folder `model` after a change of its tensors.
+fn error_of_tensors<Model>(model: &str, change: impl FnOnce(&mut Tensors)) -> Option<String>
+where
+    Model: Pretrained + Loadable<f32, AutoDevice>,
+{
     let other = temp_dir();
     fs::copy(folder(model).join("config.json"), other.path().join("config.json")).unwrap();
     let bytes = fs::read(folder(model).join("model.safetensors")).unwrap();
-    let tensors = SafeTensors::deserialize(&bytes).unwrap();
-    let tied = tensors.tensor(original).unwrap();
-    let mut data = tied.data().to_vec();
-    data[0] ^= change;
-    let mut views: Vec<(String, TensorView<'_>)> =
-        tensors.iter().filter(|(name, _)| *name != copy).map(|(name, view)| (name.to_string(), view)).collect();
-    views.push((copy.into(), TensorView::new(tied.dtype(), tied.shape().to_vec(), &data).unwrap()));
+    let stored = SafeTensors::deserialize(&bytes).unwrap();
+    let parts = |view: TensorView<'_>| (view.dtype(), view.shape().to_vec(), view.data().to_vec());
+    let mut tensors: Tensors = stored.iter().map(|(name, view)| (name.to_string(), parts(view))).collect();
+    change(&mut tensors);
+    let views = tensors
+        .iter()
+        .map(|(name, (dtype, shape, data))| (name, TensorView::new(*dtype, shape.clone(), data).unwrap()));
     fs::write(other.path().join("model.safetensors"), safetensors::serialize(views, None).unwrap()).unwrap();
     load_pretrained::<Model, f32, AutoDevice>(other.path(), &device()).err().map(|error| error.to_string())
 }
@@ -69,6 +84,36 @@ fn a_tied_weight_may_be_stored_twice_if_both_are_equal() {
         "model.decoder.embed_tokens.weight",
     );
     check::<SmallModernBert>("modern_bert", "decoder.weight", "model.embeddings.tok_embeddings.weight");
+}
+
+/// `save_model` of safetensors stores a tied weight under the first of its names.
+#[test]
+fn a_tied_weight_may_have_the_name_of_its_copy() {
+    fn check<Model: Pretrained + Loadable<f32, AutoDevice>>(model: &str, copy: &str, original: &str) {
+        let rename = |tensors: &mut Tensors| {
+            let tied = tensors.remove(original).unwrap();
+            tensors.insert(copy.into(), tied);
+        };
+        assert_eq!(error_of_tensors::<Model>(model, rename), None);
+    }
+    check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", "lm_head.weight", "transformer.wte.weight");
+    check::<SmallGemma3>("gemma3", "lm_head.weight", "model.embed_tokens.weight");
+    check::<T5<small_t5::Config, f32, AutoDevice>>("t5", "decoder.embed_tokens.weight", "shared.weight");
+    check::<SmallQwen3>("qwen3", "lm_head.weight", "model.embed_tokens.weight");
+    check::<SmallModernBert>("modern_bert", "decoder.weight", "model.embeddings.tok_embeddings.weight");
+}
+
+#[test]
+fn an_untied_weight_does_not_stand_for_the_table_of_embeddings() {
+    let remove = |tensors: &mut Tensors| drop(tensors.remove("model.embed_tokens.weight"));
+    let error = error_of_tensors::<Llama<small_llama::Config, f32, AutoDevice>>("llama", remove).unwrap();
+    assert!(error.contains("model.embed_tokens.weight"), "{error}");
+}
+
+#[test]
+fn a_classifier_on_bert_is_not_read() {
+    let add = |tensors: &mut Tensors| drop(tensors.insert("classifier.bias".into(), (Dtype::F32, vec![1], vec![0; 4])));
+    assert_eq!(error_of_tensors::<Bert<small_bert::Config, f32, AutoDevice>>("bert", add), None);
 }
 
 /// The settings of a folder that count, and may be absent.

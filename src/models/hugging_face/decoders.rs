@@ -13,7 +13,7 @@ use dfdx::{shapes::ConstDim as _, tensor_ops::Device};
 #[diagnostic::do_not_recommend]
 impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt2<Config, E, D, P> {
     const NAMES: &'static str = "
-        token_embedder = transformer.wte.weight
+        token_embedder = transformer.wte.weight or lm_head.weight
         position_embedder = transformer.wpe.weight
         layers.{n}.attention_norm.{p} = transformer.h.{n}.ln_1.{p}
         layers.{n}.attention.query.weight = transformer.h.{n}.attn.c_attn.weight [in out -> out in] part 1 of 3
@@ -56,49 +56,63 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt
     }
 }
 
-const LLAMA_NAMES: &str = "
-    token_embedder = model.embed_tokens.weight
-    layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
-    layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
-    layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
-    layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
-    layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
-    layers.{n}.attention.query_norm = model.layers.{n}.self_attn.q_norm.weight
-    layers.{n}.attention.key_norm = model.layers.{n}.self_attn.k_norm.weight
-    layers.{n}.feed_forward_norm = model.layers.{n}.post_attention_layernorm.weight
-    layers.{n}.feed_forward.gate = model.layers.{n}.mlp.gate_proj.weight
-    layers.{n}.feed_forward.hidden = model.layers.{n}.mlp.up_proj.weight
-    layers.{n}.feed_forward.output = model.layers.{n}.mlp.down_proj.weight
-    norm = model.norm.weight
-    logit = lm_head.weight
-    copy lm_head.weight of model.embed_tokens.weight
-    ignore *.rotary_emb.inv_freq
-";
+/// The names of decoders like Llama: the table of embeddings, what all of them have, and `$own` ones. A rule for a
+/// parameter that a model lacks has no effect.
+macro_rules! names_like_llama {
+    ($table:literal, $own:literal) => {
+        concat!(
+            "token_embedder = ",
+            $table,
+            "
+            layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
+            layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
+            layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
+            layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
+            layers.{n}.attention.query_norm = model.layers.{n}.self_attn.q_norm.weight
+            layers.{n}.attention.key_norm = model.layers.{n}.self_attn.k_norm.weight
+            layers.{n}.feed_forward.gate = model.layers.{n}.mlp.gate_proj.weight
+            layers.{n}.feed_forward.hidden = model.layers.{n}.mlp.up_proj.weight
+            layers.{n}.feed_forward.output = model.layers.{n}.mlp.down_proj.weight
+            norm = model.norm.weight
+            logit = lm_head.weight
+            copy lm_head.weight of model.embed_tokens.weight
+        ",
+            $own
+        )
+    };
+}
 
-/// The norms stand after the sublayers.
-const OLMO2_NAMES: &str = "
-    token_embedder = model.embed_tokens.weight
-    layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
-    layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
-    layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
-    layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
-    layers.{n}.attention.joint_query_norm = model.layers.{n}.self_attn.q_norm.weight
-    layers.{n}.attention.joint_key_norm = model.layers.{n}.self_attn.k_norm.weight
-    layers.{n}.attention_norm = model.layers.{n}.post_attention_layernorm.weight
-    layers.{n}.feed_forward.gate = model.layers.{n}.mlp.gate_proj.weight
-    layers.{n}.feed_forward.hidden = model.layers.{n}.mlp.up_proj.weight
-    layers.{n}.feed_forward.output = model.layers.{n}.mlp.down_proj.weight
-    layers.{n}.feed_forward_norm = model.layers.{n}.post_feedforward_layernorm.weight
-    norm = model.norm.weight
-    logit = lm_head.weight
-    copy lm_head.weight of model.embed_tokens.weight
-";
+/// The names of Llama and Qwen3, and of OLMo 2, whose norms stand after the sublayers.
+macro_rules! names_of_llama {
+    ($table:literal) => {
+        match Config::NORMS {
+            Norms::Before | Norms::BeforeAndInHeads => names_like_llama!(
+                $table,
+                "
+                layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
+                layers.{n}.feed_forward_norm = model.layers.{n}.post_attention_layernorm.weight
+                ignore *.rotary_emb.inv_freq
+            "
+            ),
+            Norms::After => names_like_llama!(
+                $table,
+                "
+                layers.{n}.attention.joint_query_norm = model.layers.{n}.self_attn.q_norm.weight
+                layers.{n}.attention.joint_key_norm = model.layers.{n}.self_attn.k_norm.weight
+                layers.{n}.attention_norm = model.layers.{n}.post_attention_layernorm.weight
+                layers.{n}.feed_forward_norm = model.layers.{n}.post_feedforward_layernorm.weight
+            "
+            ),
+        }
+    };
+}
 
 #[diagnostic::do_not_recommend]
 impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Llama<Config, E, D, P> {
-    const NAMES: &'static str = match Config::NORMS {
-        Norms::Before | Norms::BeforeAndInHeads => LLAMA_NAMES,
-        Norms::After => OLMO2_NAMES,
+    // A file may hold a tied weight under either name.
+    const NAMES: &'static str = match Config::TIED_LOGITS {
+        true => names_of_llama!("model.embed_tokens.weight or lm_head.weight"),
+        false => names_of_llama!("model.embed_tokens.weight"),
     };
     const PREFIX: &'static str = "model.";
 
@@ -183,22 +197,17 @@ fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
 
 #[diagnostic::do_not_recommend]
 impl<Config: MixtralConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Mixtral<Config, E, D, P> {
-    const NAMES: &'static str = "
-        token_embedder = model.embed_tokens.weight
+    const NAMES: &'static str = names_like_llama!(
+        "model.embed_tokens.weight",
+        "
         layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
-        layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
-        layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
-        layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
-        layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
         layers.{n}.experts_norm = model.layers.{n}.post_attention_layernorm.weight
         layers.{n}.mixture.router = model.layers.{n}.block_sparse_moe.gate.weight
         layers.{n}.mixture.experts.{m}.gate = model.layers.{n}.block_sparse_moe.experts.{m}.w1.weight
         layers.{n}.mixture.experts.{m}.hidden = model.layers.{n}.block_sparse_moe.experts.{m}.w3.weight
         layers.{n}.mixture.experts.{m}.output = model.layers.{n}.block_sparse_moe.experts.{m}.w2.weight
-        norm = model.norm.weight
-        logit = lm_head.weight
-        copy lm_head.weight of model.embed_tokens.weight
-    ";
+    "
+    );
     const PREFIX: &'static str = "model.";
 
     fn config() -> Vec<ConfigField> {
@@ -213,24 +222,15 @@ impl<Config: MixtralConfig, E: Real, D: Device<E>, P: Precision> Pretrained for 
 
 #[diagnostic::do_not_recommend]
 impl<Config: Gemma3Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gemma3<Config, E, D, P> {
-    const NAMES: &'static str = "
-        token_embedder = model.embed_tokens.weight
+    const NAMES: &'static str = names_like_llama!(
+        "model.embed_tokens.weight or lm_head.weight",
+        "
         layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
-        layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
-        layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
-        layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
-        layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
-        layers.{n}.attention.query_norm = model.layers.{n}.self_attn.q_norm.weight
-        layers.{n}.attention.key_norm = model.layers.{n}.self_attn.k_norm.weight
         layers.{n}.attended_norm = model.layers.{n}.post_attention_layernorm.weight
         layers.{n}.feed_forward_norm = model.layers.{n}.pre_feedforward_layernorm.weight
-        layers.{n}.feed_forward.gate = model.layers.{n}.mlp.gate_proj.weight
-        layers.{n}.feed_forward.hidden = model.layers.{n}.mlp.up_proj.weight
-        layers.{n}.feed_forward.output = model.layers.{n}.mlp.down_proj.weight
         layers.{n}.transformed_norm = model.layers.{n}.post_feedforward_layernorm.weight
-        norm = model.norm.weight
-        copy lm_head.weight of model.embed_tokens.weight
-    ";
+    "
+    );
     const PREFIX: &'static str = "model.";
 
     fn config() -> Vec<ConfigField> {

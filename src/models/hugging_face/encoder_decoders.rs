@@ -11,7 +11,7 @@ use dfdx::{shapes::ConstDim as _, tensor_ops::Device};
 #[diagnostic::do_not_recommend]
 impl<Config: T5Config, E: Real, D: Device<E>, P: Precision> Pretrained for T5<Config, E, D, P> {
     const NAMES: &'static str = "
-        token_embedder = shared.weight
+        token_embedder = shared.weight or decoder.embed_tokens.weight
         {side}_position_bias = {side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight
         {side}_norm = {side}.final_layer_norm.weight
         {side}.{n}.self_attention.norm = {side}.block.{n}.layer.0.layer_norm.weight

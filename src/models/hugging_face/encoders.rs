@@ -31,6 +31,7 @@ impl<Config: BertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ber
         pooler.{p} = bert.pooler.dense.{p}
         ignore bert.embeddings.position_ids
         ignore cls.*
+        ignore classifier.*
     ";
     const PREFIX: &'static str = "bert.";
 
@@ -55,7 +56,7 @@ impl<Config: BertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ber
 #[diagnostic::do_not_recommend]
 impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for ModernBert<Config, E, D, P> {
     const NAMES: &'static str = "
-        token_embedder = model.embeddings.tok_embeddings.weight
+        token_embedder = model.embeddings.tok_embeddings.weight or decoder.weight
         embedding_norm = model.embeddings.norm.weight
         attention_norms.{n}.weight = model.layers.{n+1}.attn_norm.weight
         layers.{n}.attention.query = model.layers.{n}.attn.Wqkv.weight part 1 of 3
