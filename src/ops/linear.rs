@@ -1,3 +1,4 @@
+use super::operand::distinct_from;
 use super::unnamed::{Rows, matmul_2d_transposed, reshape_to, rows, zip};
 use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::backend::{Backend, Linear, Tape, WeightTape, linear_kernel, read_weight, run_kernel, weight_on_tape};
@@ -59,7 +60,8 @@ pub(crate) fn linear_of_parts<
         });
     }
     let rows = rows::<Dims, InDim, _, _, _>(OP, input)?;
-    let output: Tensor<(Rows, OutDim), E, D, T> = matmul_2d_transposed(OP, rows, weight_on_tape(weight, T::default()))?;
+    let weight = distinct_from(&rows, weight_on_tape(weight, T::default()))?;
+    let output: Tensor<(Rows, OutDim), E, D, T> = matmul_2d_transposed(OP, rows, weight)?;
     reshape_to(OP, bias.into_iter().try_fold(output, add_bias)?, output_shape)
 }
 

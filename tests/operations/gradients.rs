@@ -21,6 +21,7 @@ fn linear() {
     let bias = random::<(OutDim,)>(3);
     check(input.clone(), |x| weighted_sum(ops::linear(x, &weight, Some(&bias)).unwrap()));
     check(input.clone(), |x| weighted_sum(ops::linear(x, &weight, None).unwrap()));
+    check(weight.clone(), |w| weighted_sum(ops::linear(w.clone(), &w, None).unwrap()));
     // A parameter's gradient is recorded under the parameter's id.
     let mut gradients = weighted_sum(ops::linear(input.recorded(), &weight, Some(&bias)).unwrap()).backward().unwrap();
     check_parameter(&weight, &mut gradients, |weight| {

@@ -39,12 +39,13 @@ macro_rules! write_values {
     };
 }
 
-/// `dx = f'(x) dy`.
+/// `dx = f'(x) dy`, and 0 where `f'(x)` is 0, even if `dy` is infinite.
 macro_rules! write_gradients {
     ($f:ident, $dx:ident, $x:ident) => {
         vectorized!({
             for (dx, x) in $dx.iter_mut().zip($x) {
-                *dx *= $f(*x).1;
+                let derivative = $f(*x).1;
+                *dx = if derivative == 0.0 { 0.0 } else { *dx * derivative };
             }
         })
     };

@@ -36,14 +36,14 @@ macro_rules! with_operation {
 /// The gradient goes to the operand that was chosen; equal operands share it.
 #[inline(always)]
 fn share(d: f32, is_first: bool, is_equal: bool) -> (f32, f32) {
-    let part = if is_equal {
-        0.5
+    // No product with 0, which is NaN for an infinite gradient.
+    if is_equal {
+        (0.5 * d, 0.5 * d)
     } else if is_first {
-        1.0
+        (d, 0.0)
     } else {
-        0.0
-    };
-    (d * part, d - d * part)
+        (0.0, d)
+    }
 }
 
 /// `z = f(x, y)` for a part of a run. `y` begins at the part's first element.
