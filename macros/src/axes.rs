@@ -18,6 +18,9 @@ pub struct Axis {
 impl Axis {
     fn new(ty: Type) -> Result<Self> {
         let name = spelling(ungrouped(&ty).to_token_stream());
+        if has_placeholder(ty.to_token_stream()) {
+            return Err(Error::new_spanned(ty, format!("`{name}` is not an axis: write a dimension in place of `_`")));
+        }
         match ungrouped(&ty) {
             Type::Tuple(tuple) if tuple.elems.len() > 1 => {
                 let names = tuple.elems.iter().map(|axis| spelling(axis.to_token_stream()));
@@ -89,6 +92,15 @@ impl Axes {
         };
         self.list.iter().map(label).collect()
     }
+}
+
+/// Whether rustc would have to infer a part of the type. Two axes `_` would be one here and two there.
+fn has_placeholder(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => has_placeholder(group.stream()),
+        TokenTree::Ident(ident) => ident == "_",
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 /// The two arguments of a type `name<Left, Right>`.

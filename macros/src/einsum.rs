@@ -39,7 +39,7 @@ pub fn parse_result(input: ParseStream) -> Result<Axes> {
 impl Parse for Einsum {
     fn parse(input: ParseStream) -> Result<Self> {
         let mut operands = vec![input.parse()?];
-        while input.parse::<Option<Token![,]>>()?.is_some() {
+        while input.parse::<Option<Token![,]>>()?.is_some() && !input.peek(Token![->]) {
             operands.push(input.parse()?);
         }
         Ok(Self { operands, result: parse_result(input)? })

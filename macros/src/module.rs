@@ -13,7 +13,10 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, TypeParamBound, parse_quote};
+use syn::{
+    Error, Fields, GenericParam, Generics, ItemStruct, PredicateType, Result, Type, TypeParam, TypeParamBound,
+    WherePredicate, parse_quote,
+};
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -81,7 +84,7 @@ struct Parameters {
 impl Parameters {
     fn of(declaration: &ItemStruct) -> Result<Self> {
         let mut generics = declaration.generics.clone();
-        let precision = generics.params.last().and_then(precision);
+        let precision = precision(&generics);
         let mut last_first = generics.params.iter().rev().skip(precision.iter().len());
         let (Some(GenericParam::Type(device)), Some(GenericParam::Type(dtype))) =
             (last_first.next(), last_first.next())
@@ -93,10 +96,15 @@ impl Parameters {
             return Err(Error::new_spanned(&dtype.ident, "the dtype `E` stands before the device `D`"));
         }
         let (dtype, device) = (dtype.ident.clone(), device.ident.clone());
-        for parameter in generics.type_params_mut() {
+        for parameter in generics.type_params_mut().filter(|parameter| [&dtype, &device].contains(&&parameter.ident)) {
+            if let Some(bound) = parameter.bounds.iter().find(|bound| !is_one_of(bound, &["Dtype", "Device"])) {
+                let message = "a module bounds its dtype and its device itself: write `E, D` here, and \
+                               `E: Real, D: Backend<E>` at its `impl`";
+                return Err(Error::new_spanned(bound, message));
+            }
             if parameter.ident == dtype {
                 parameter.bounds.push(parse_quote!(::typed_transformer::__private::Dtype));
-            } else if parameter.ident == device {
+            } else {
                 parameter.bounds.push(parse_quote!(::typed_transformer::__private::Device<#dtype>));
             }
         }
@@ -151,14 +159,26 @@ impl Parameters {
     }
 }
 
-/// The name of a parameter that is declared as `P: Precision`.
-fn precision(parameter: &GenericParam) -> Option<Ident> {
-    let GenericParam::Type(parameter) = parameter else { return None };
-    let is_precision = |bound: &TypeParamBound| match bound {
-        TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| last.ident == "Precision"),
-        _ => false,
-    };
-    parameter.bounds.iter().any(is_precision).then(|| parameter.ident.clone())
+/// The name of the last parameter, if it is declared as `P: Precision`, or `where P: Precision`.
+fn precision(generics: &Generics) -> Option<Ident> {
+    let GenericParam::Type(TypeParam { ident, bounds, .. }) = generics.params.last()? else { return None };
+    let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let further = predicates.filter_map(|predicate| match predicate {
+        WherePredicate::Type(PredicateType { bounded_ty: Type::Path(path), bounds, .. })
+            if path.path.is_ident(ident) =>
+        {
+            Some(bounds)
+        }
+        _ => None,
+    });
+    let is_precision = further.chain([bounds]).flatten().any(|bound| is_one_of(bound, &["Precision"]));
+    is_precision.then(|| ident.clone())
+}
+
+/// Whether the bound is a trait with one of the names.
+fn is_one_of(bound: &TypeParamBound, names: &[&str]) -> bool {
+    let TypeParamBound::Trait(bound) = bound else { return false };
+    bound.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
 /// dfdx's `TensorCollection`.

@@ -128,6 +128,10 @@ macro_rules! dims {
         $crate::dims!($($rest)*);
     };
 
+    ($(#[$meta:meta])* $vis:vis $name:ident: Product<$($rest:tt)*) => {
+        ::core::compile_error!("a product gets a name by `type`: `type Name = Product<Left, Right>;`");
+    };
+
     ($(#[$meta:meta])* $vis:vis $name:ident: Sum<$left:ty, $right:ty $(,)?>; $($rest:tt)*) => {
         $crate::dims! {
             $(#[$meta])*

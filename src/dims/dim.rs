@@ -115,6 +115,9 @@ pub trait Factor: AnyDim + shapes::ConstDim {
     type Whole: ConstDim;
     /// The axis of ranks that divide `Whole`; `()` if none do.
     type Axis: RankAxis;
+    /// How many dimensions a [`Product`](super::Product) is made of; 1 for any other dimension.
+    #[doc(hidden)]
+    const NUM_FACTORS: usize = 1;
     /// The size of `Whole`.
     const WHOLE_SIZE: usize = <Self::Whole as shapes::ConstDim>::SIZE;
 }

@@ -60,6 +60,7 @@ impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
 impl<Left: Factor, Right: ConstDim> Factor for Product<Left, Right> {
     type Whole = Product<Left::Whole, Right>;
     type Axis = Left::Axis;
+    const NUM_FACTORS: usize = Left::NUM_FACTORS + Right::NUM_FACTORS;
 }
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}

@@ -29,8 +29,8 @@ where
     type Factors<Rest> = (Self, Rest);
 }
 
-/// The compile-time dimensions of [`dims!`](crate::dims!), [`Const`], [`Product`](super::Product) and
-/// [`Quotient`](super::Quotient).
+/// The compile-time dimensions of [`dims!`](crate::dims!), [`Const`], [`Product`](super::Product),
+/// [`Quotient`](super::Quotient), [`Windows`](super::Windows) and [`Strided`](super::Strided).
 ///
 /// The blanket impls of [`Bounded`](super::Bounded) and [`LengthOf`](super::LengthOf) are for this trait, so they do
 /// not overlap with those for [`Sum`](super::Sum).
@@ -70,6 +70,37 @@ macro_rules! __count_by_size {
     };
 }
 __count_by_size!([const N: usize] Const<N> where Self: StaticSize);
+
+/// How a dimension that is made of others counts, by the list of their run-time dimensions: an empty list means by its
+/// size, any other one by its name.
+pub trait CountMade<Made> {
+    type Static;
+    type Dynamic<Rest>;
+}
+impl<Made: StaticSize> CountMade<Made> for () {
+    type Static = Made::Nat;
+    type Dynamic<Rest> = Rest;
+}
+impl<Made, Name, Names> CountMade<Made> for (Name, Names) {
+    type Static = U1;
+    type Dynamic<Rest> = (Made, Rest);
+}
+
+/// Implements [`CountFactor`] for a dimension that is made of the others, which are counted.
+macro_rules! count_made {
+    ([$($others:tt)*] $name:ty: $list:ty) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($others)*> $crate::dims::CountFactor for $name
+        where
+            $list: $crate::dims::size::CountMade<Self>,
+        {
+            type Static = <$list as $crate::dims::size::CountMade<Self>>::Static;
+            type Dynamic<Rest> = <$list as $crate::dims::size::CountMade<Self>>::Dynamic<Rest>;
+            type Factors<Rest> = (Self, Rest);
+        }
+    };
+}
+pub(crate) use count_made;
 
 /// Appends a hexadecimal digit to a typenum number, without leading zeros.
 ///

@@ -1,4 +1,5 @@
-use super::{ConstDim, Dim, StaticSize, Sum, WindowOf, Windows, sized::sized_dim};
+use super::size::{StaticKind, count_made};
+use super::{ConstDim, CountFactor, Dim, StaticSize, Sum, WindowOf, Windows, sized::sized_dim};
 use dfdx::shapes;
 use std::fmt;
 use std::marker::PhantomData;
@@ -73,4 +74,6 @@ where
     type Factors<Rest> = (Self, Rest);
 }
 
-crate::__count_by_size!([Len, Step] Strided<Len, Step> where Self: StaticSize);
+count_made!([Len: CountFactor + Dim, Step: ConstDim] Strided<Len, Step>: Len::Dynamic<()>);
+#[diagnostic::do_not_recommend]
+impl<Len, Step> StaticKind for Strided<Len, Step> where Self: StaticSize {}

@@ -1,7 +1,6 @@
-use super::{ConstDim, CountFactor, Dim, StaticSize, sized::sized_dim};
+use super::{ConstDim, CountFactor, Dim, StaticSize, size::count_made, sized::sized_dim};
 use dfdx::shapes;
 use std::{fmt, marker::PhantomData, ops::Add};
-use typenum::U1;
 
 /// The dimension of `Left` elements followed by `Right` elements: `past + present = total`.
 ///
@@ -51,33 +50,4 @@ where
     type Factors<Rest> = (Self, Rest);
 }
 
-#[diagnostic::do_not_recommend]
-impl<Left: CountFactor + Dim, Right: CountFactor + Dim> CountFactor for Sum<Left, Right>
-where
-    (Left::Dynamic<()>, Right::Dynamic<()>, Left::Static, Right::Static): Total,
-{
-    type Static = <(Left::Dynamic<()>, Right::Dynamic<()>, Left::Static, Right::Static) as Total>::Static;
-    type Dynamic<Rest> =
-        <(Left::Dynamic<()>, Right::Dynamic<()>, Left::Static, Right::Static) as Total>::Dynamic<Self, Rest>;
-    type Factors<Rest> = (Self, Rest);
-}
-
-/// The size of a sum of two dimensions, each as the list of its run-time dimension and its compile-time size.
-pub trait Total {
-    /// The compile-time size; 1 if a part has its size at run time.
-    type Static;
-    /// The list `Rest`, preceded by `Sum` if a part has its size at run time.
-    type Dynamic<Sum, Rest>;
-}
-impl<Left: Add<Right>, Right> Total for ((), (), Left, Right) {
-    type Static = typenum::Sum<Left, Right>;
-    type Dynamic<Sum, Rest> = Rest;
-}
-impl<Name, List, Left, Right> Total for ((Name, ()), List, Left, Right) {
-    type Static = U1;
-    type Dynamic<Sum, Rest> = (Sum, Rest);
-}
-impl<Name, Left, Right> Total for ((), (Name, ()), Left, Right) {
-    type Static = U1;
-    type Dynamic<Sum, Rest> = (Sum, Rest);
-}
+count_made!([Left: CountFactor + Dim, Right: CountFactor + Dim] Sum<Left, Right>: Left::Dynamic<Right::Dynamic<()>>);

@@ -1,4 +1,6 @@
-use super::{ConstDim, CountFactor, Dim, StaticSize, relations::LessOrEqual, sized::sized_dim};
+use super::relations::LessOrEqual;
+use super::size::{StaticKind, count_made};
+use super::{ConstDim, CountFactor, Dim, StaticSize, sized::sized_dim};
 use dfdx::shapes;
 use std::fmt;
 use std::marker::PhantomData;
@@ -44,7 +46,9 @@ where
     type Factors<Rest> = (Self, Rest);
 }
 
-crate::__count_by_size!([Len, Window] Windows<Len, Window> where Self: StaticSize);
+count_made!([Len: CountFactor + Dim, Window: ConstDim] Windows<Len, Window>: Len::Dynamic<()>);
+#[diagnostic::do_not_recommend]
+impl<Len, Window> StaticKind for Windows<Len, Window> where Self: StaticSize {}
 
 /// The dimension can be the length of a window along an axis `Len`: it is not longer than a compile-time `Len`. A
 /// run-time `Len` is compared at run time.

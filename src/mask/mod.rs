@@ -196,7 +196,7 @@ fn sizes((batch, queries, keys): (impl MaybeSharded, impl Dim, impl Dim)) -> (us
 
 macro_rules! debug_with_shape {
     ($name:ident<$($dim:ident),*>) => {
-        impl<$($dim: Dim),*> fmt::Debug for $name<$($dim),*> {
+        impl<$($dim: MaybeSharded),*> fmt::Debug for $name<$($dim),*> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "{} {:?}", stringify!($name), self.shape)
             }

@@ -140,7 +140,7 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
 /// ```
 pub fn attention<
     B: MaybeSharded,
-    H: Dim,
+    H: AnyDim,
     Q: Dim,
     K: Dim,
     QKDim: ConstDim,

@@ -84,6 +84,8 @@ pub fn learned_positions_from<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real,
 /// assert_eq!(x.as_vec(), [0.0, 1.0, 1f32.sin(), 1f32.cos()]);
 /// # Ok::<(), OpError>(())
 /// ```
+///
+/// The result has no tape. [`add(x, &positions)`](super::add) adds it to a tensor that has one.
 pub fn sinusoidal_positions<S: Dim, M: Even, E: Real, D: Backend<E>>(
     device: &D,
     len: S,

@@ -5,7 +5,7 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// The same tensor with another name for one axis: `(.., From, ..) -> (.., To, ..)`.
 ///
-/// No other operation turns a named axis into another one of the same size.
+/// Beside it, only a `slice`, `narrow` or `take` of all indices turns a named axis into another one of the same size.
 ///
 /// ```
 /// use typed_transformer::{ops::rename, prelude::*};

@@ -179,6 +179,15 @@ impl Default for Rotary {
 /// assert_eq!(rotated.as_vec(), [1.0, 0.0, 1f64.cos(), 1f64.sin()]);
 /// # Ok::<(), OpError>(())
 /// ```
+///
+/// Heads side by side do not build, because the columns of a pair would lie in different heads:
+///
+/// ```compile_fail,E0080
+/// # use typed_transformer::{ops::{Rotary, rotary_positions}, prelude::*};
+/// # dims! { pub NumHeads = 2; pub HeadDim = 2; pub SeqLen = 2; pub Batch = 1; }
+/// let query: Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> = Cpu::default().zeros();
+/// let rotated = rotary_positions(query, axis::<SeqLen>(), 0, Rotary::default());
+/// ```
 pub fn rotary_positions<Dims, S: Dim, HeadDim: Even, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<S>,
@@ -189,6 +198,7 @@ where
     Dims: HasAxis<S, WhichAxis> + EndsIn<HeadDim>,
     Dims::Remaining: EndsIn<HeadDim>,
 {
+    const { assert!(HeadDim::NUM_FACTORS == 1, "rotary positions rotate the columns of one head: split the heads first") };
     let (_, len, columns) = outer_len_inner(input.shape(), Dims::INDEX);
     rotate::<_, HeadDim, _, _, _>(input, len, columns, start, rotary)
 }

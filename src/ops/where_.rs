@@ -3,7 +3,7 @@ use super::{
     unnamed::{choose, constant},
 };
 use crate::backend::{Backend, Tape, weight_on_tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::dims::{AnyDim, Dim, MaybeSharded};
 use crate::mask::{AttentionMask, PaddingMask};
 use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::{Tensor, TensorFromVec};
@@ -103,7 +103,7 @@ impl<B: MaybeSharded, S: Dim, E: Real, D: Backend<E>> Mask<(B, S), E, D> for &Pa
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>> Mask<(B, S, M), E, D> for &PaddingMask<B, S> {
+impl<B: MaybeSharded, S: Dim, M: AnyDim, E: Real, D: Backend<E>> Mask<(B, S, M), E, D> for &PaddingMask<B, S> {
     fn to_tensor(
         &self,
         op: &'static str,
@@ -130,7 +130,7 @@ impl<B: MaybeSharded, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, Q, K), E,
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, H, Q, K), E, D>
+impl<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, H, Q, K), E, D>
     for &AttentionMask<B, Q, K>
 {
     fn to_tensor(
@@ -161,7 +161,7 @@ impl<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, H
 #[diagnostic::on_unimplemented(
     message = "the operand is neither a number nor a tensor over `{Dims}`",
     label = "`{Self}` is not a tensor over `{Dims}`",
-    note = "an operand is an `f64`, or a tensor over `{Dims}` of the same dtype and device"
+    note = "an operand is an `f64`, a tensor over `{Dims}` of the same dtype, device and tape, or a reference to one without a tape"
 )]
 pub trait TensorOrNumber<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> {
     /// The operand as a tensor, for an operation of this name on a tensor of this shape.

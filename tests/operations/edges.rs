@@ -1,11 +1,13 @@
 //! Operations at the edges of what they take: nothing, many numbers, infinities, padding in odd places.
 
+use crate::recorded::Recorded;
 use dfdx::tensor::TensorFromVec;
+use typed_transformer::dims::ConvLen;
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::ops::{
-    self, Rotary, RotaryScaling, alibi, attention, conv1d, cross_entropy_with_label_smoothing, dropout, eq,
-    kl_divergence, layer_norm, log_softmax_over, masked_mean, maximum, mean_over, minimum, multi_head_attention,
-    rotary_positions, scale, sum_over,
+    self, Activation, Relu, Rotary, RotaryScaling, alibi, attention, conv1d, cross_entropy_with_label_smoothing,
+    dropout, eq, kl_divergence, layer_norm, log_softmax_over, masked_mean, maximum, mean_over, minimum,
+    multi_head_attention, rotary_positions, scale, sum_over,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -75,6 +77,38 @@ fn a_quotient_of_tiny_or_huge_numbers_has_a_gradient() {
         let (x, y, found) = (f64::from(x.as_vec()[0]), f64::from(y.as_vec()[0]), gradients.of(&y).unwrap().as_vec());
         assert!(found.iter().all(|found| (f64::from(*found) + x / y / y).abs() <= 1e-6 * (x / y / y)), "{found:?}");
     }
+}
+
+#[test]
+fn an_infinite_gradient_does_not_reach_what_was_not_chosen() {
+    let x: Tensor<(Two,), f32, Cpu> = tensor([-1e-9, 4.0], (Two,));
+    let zeros: Tensor<(Two,), f32, Cpu> = tensor([0.0; 2], (Two,));
+    let largest = ops::maximum(x.recorded(), &zeros).unwrap();
+    for positive in [largest, Relu::apply(x.recorded()).unwrap()] {
+        let mut gradients = sum_over(positive.sqrt(), axis::<Two>()).unwrap().backward().unwrap();
+        assert_eq!(gradients.of(&x).unwrap().as_vec(), [0.0, 0.25]);
+    }
+}
+
+#[test]
+fn two_convolutions_read_an_axis_of_a_run_time_size() {
+    type Once = ConvLen<Rows, Three, Const<1>, Const<1>>;
+    let x: Tensor<(Const<1>, Rows, Two), f32, Cpu> = tensor([1.0; 10], (Const::<1>, Rows::new(5), Two));
+    let weight: Tensor<(Two, Two, Three), f32, Cpu> = tensor([1.0; 12], (Two, Two, Three));
+    let once: Tensor<(Const<1>, Once, Two), f32, Cpu> = conv1d(x, &weight, None, Const::<1>, Const::<1>).unwrap();
+    let twice: Tensor<(Const<1>, ConvLen<Once, Three, Two, Const<1>>, Two), f32, Cpu> =
+        conv1d(once, &weight, None, Two, Const::<1>).unwrap();
+    let twice = ops::rename(twice, axis::<ConvLen<Once, Three, Two, Const<1>>>(), Three).unwrap();
+    // Sums of 3 places of (4, 6, 6, 6, 4), with zeros around, over 2 channels.
+    assert_eq!(twice.as_vec(), [20.0, 20.0, 36.0, 36.0, 20.0, 20.0]);
+}
+
+#[test]
+fn a_made_axis_of_a_compile_time_size_has_a_maximum() {
+    type Places = ConvLen<Six, Three, Two, Const<1>>;
+    let table: Tensor<(Three, Two), f32, Cpu> = tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], (Three, Two));
+    let positions: Tensor<(Places, Two), f32, Cpu> = ops::learned_positions(&table, Places::default()).unwrap();
+    assert_eq!(positions.as_vec(), table.as_vec());
 }
 
 #[test]

@@ -41,6 +41,15 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
         ),
         (
             quote!(
+                struct Twice<E: Real, D: Backend<E>> {
+                    first: Linear<Width, Width, E, D>,
+                }
+            ),
+            "a module bounds its dtype and its device itself: write `E, D` here, and `E: Real, D: Backend<E>` at its \
+             `impl`",
+        ),
+        (
+            quote!(
                 struct Sometimes<E, D> {
                     #[cfg(feature = "more")]
                     more: Linear<Width, Width, E, D>,
@@ -52,4 +61,19 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
     for (module, expected) in modules {
         assert_eq!(expand(TokenStream::new(), module).unwrap_err().to_string(), expected);
     }
+}
+
+#[test]
+fn a_precision_may_be_declared_in_a_where_clause() {
+    let module = quote!(
+        struct Map<E, D, P>
+        where
+            P: Precision,
+        {
+            map: Linear<Width, Width, E, D, P>,
+        }
+    );
+    let expanded = expand(TokenStream::new(), module).unwrap().to_string();
+    assert!(expanded.contains("struct Map < E : :: typed_transformer"), "{expanded}");
+    assert!(expanded.contains("P = :: typed_transformer :: nn :: FullPrecision"), "{expanded}");
 }
