@@ -1,18 +1,10 @@
 //! The dimensions and the model of the examples in this documentation.
 
-use crate::models::bert::BertConfig;
-use crate::models::clip::ClipConfig;
-use crate::models::gemma3::Gemma3Config;
-use crate::models::gpt2::Gpt2Config;
-use crate::models::llama::LlamaConfig;
-use crate::models::mixtral::MixtralConfig;
-use crate::models::modern_bert::ModernBertConfig;
-use crate::models::t5::T5Config;
-use crate::models::vit::VitConfig;
-use crate::models::whisper::WhisperConfig;
-use crate::nn::LatentArch;
-use crate::ops::Rotary;
-use crate::prelude::*;
+use crate::models::{
+    bert::BertConfig, clip::ClipConfig, gemma3::Gemma3Config, gpt2::Gpt2Config, llama::LlamaConfig,
+    mixtral::MixtralConfig, modern_bert::ModernBertConfig, t5::T5Config, vit::VitConfig, whisper::WhisperConfig,
+};
+use crate::{nn::LatentArch, ops::Rotary, prelude::*};
 
 dims! {
     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5;
@@ -24,40 +16,15 @@ dims! {
 /// A small configuration for every kind of model: decoder-only, encoder-only and encoder-decoder.
 pub struct Model;
 
-impl Arch for Model {
-    type NumHeads = NumHeads;
-    type QKDim = HeadDim;
-    type VODim = HeadDim;
-    type HiddenDim = HiddenDim;
-    type Conventions = TypedTransformer;
-}
-
-impl SingleStack for Model {
-    type VocabSize = VocabSize;
-    type MaxSeqLen = MaxSeqLen;
-    type EmbedDim = EmbedDim;
-    type NumLayers = NumLayers;
-}
-
-impl Seq2Seq for Model {
-    type SrcVocab = VocabSize;
-    type TgtVocab = VocabSize;
-    type MaxSrcLen = MaxSeqLen;
-    type MaxTgtLen = MaxSeqLen;
-    type EmbedDim = EmbedDim;
-    type NumEncoderLayers = NumLayers;
-    type NumDecoderLayers = NumLayers;
-}
-
 /// A small configuration of the published models.
 pub struct Small;
 
-/// Implements traits of configurations for [`Small`]. A dimension is the one of its name, or the one after `as`.
-macro_rules! small {
-    ($($config:ident { $($dim:ident $(as $other:ident)?),* } { $($name:ident: $kind:ty = $value:expr;)* })*) => {$(
+/// Implements traits of configurations. A dimension is the one of its name, or the one after `as`.
+macro_rules! configure {
+    ($Name:ident: $($config:ident { $($dim:ident $(as $other:ident)?),* } { $($name:ident: $kind:ty = $value:expr;)* })*) => {$(
         #[diagnostic::do_not_recommend]
-        impl $config for Small {
-            $(type $dim = small!(@dim $dim $($other)?);)*
+        impl $config for $Name {
+            $(type $dim = configure!(@dim $dim $($other)?);)*
             $(const $name: $kind = $value;)*
         }
     )*};
@@ -65,7 +32,18 @@ macro_rules! small {
     (@dim $dim:ident $other:ident) => { $other };
 }
 
-small! {
+configure! { Model:
+    Arch { NumHeads, QKDim as HeadDim, VODim as HeadDim, HiddenDim, Conventions as TypedTransformer } {}
+
+    SingleStack { VocabSize, MaxSeqLen, EmbedDim, NumLayers } {}
+
+    Seq2Seq {
+        SrcVocab as VocabSize, TgtVocab as VocabSize, MaxSrcLen as MaxSeqLen, MaxTgtLen as MaxSeqLen, EmbedDim,
+        NumEncoderLayers as NumLayers, NumDecoderLayers as NumLayers
+    } {}
+}
+
+configure! { Small:
     Gpt2Config { VocabSize, MaxSeqLen, EmbedDim, NumHeads as EvenHeads, HiddenDim, NumLayers }
     { NORM_EPSILON: f64 = 1e-5; }
 

@@ -16,6 +16,19 @@ macro_rules! debug_by_sentence {
 }
 pub(crate) use debug_by_sentence;
 
+/// The `Debug` of a type in few words. A derived one would need more bounds, or print what is no use.
+macro_rules! debug_as {
+    ([$($generics:tt)*] $Type:ty, |$value:pat_param, $f:ident| $write:expr $(,)?) => {
+        impl<$($generics)*> std::fmt::Debug for $Type {
+            fn fmt(&self, $f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $value = self;
+                $write
+            }
+        }
+    };
+}
+pub(crate) use debug_as;
+
 /// A floating-point element: `f32`, `f64`, and with the feature `f16` dfdx's mixed precision `AMP<f16>`.
 ///
 /// ```

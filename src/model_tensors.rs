@@ -16,7 +16,7 @@ use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Gradients, OwnedTape, Storage, Tensor, Trace, UniqueId};
 use dfdx::tensor_ops::{Device, ReshapeTo};
-use std::{any::type_name, fmt::Debug};
+use std::{any::type_name, convert::Infallible, fmt::Debug};
 use view::{ViewMut, ViewRef};
 
 /// A tensor over any dimensions.
@@ -184,6 +184,26 @@ pub(crate) fn visit_tensors<Model: TensorCollection<E, D>, E: Real, D: Device<E>
     result
 }
 
+/// What `map` makes of each tensor of a model, in the order of its fields. `None` leaves a tensor out.
+pub(crate) fn map_tensors<Model: TensorCollection<E, D>, E: Real, D: Device<E>, T, Err>(
+    model: &Model,
+    mut map: impl FnMut(ModelTensor<&dyn AnyTensor<E, D>>) -> Result<Option<T>, Err>,
+) -> Result<Vec<T>, Err> {
+    let mut mapped = Vec::new();
+    visit_tensors(model, "", |visited| map(visited).map(|one| mapped.extend(one)))?;
+    Ok(mapped)
+}
+
+/// [`map_tensors`] of the trained parameters, without an error.
+pub(crate) fn map_trained<Model: TensorCollection<E, D>, E: Real, D: Device<E>, T>(
+    model: &Model,
+    map: impl Fn(&dyn AnyTensor<E, D>) -> T,
+) -> Vec<T> {
+    let Ok(mapped) =
+        map_tensors::<_, E, D, _, Infallible>(model, |visited| Ok(visited.is_trained.then(|| map(visited.tensor))));
+    mapped
+}
+
 /// [`visit_tensors`] of a model that `visit` changes.
 pub(crate) fn visit_tensors_mut<Model: TensorCollection<E, D>, E: Real, D: Device<E>, Err>(
     model: &mut Model,
@@ -214,39 +234,29 @@ fn keep_in<Err>(result: &mut Result<(), Err>) -> impl FnOnce(Err) -> Stopped {
     }
 }
 
-struct Visit<'f, E, D>(&'f mut dyn FnMut(ModelTensor<&dyn AnyTensor<E, D>>) -> Result<(), Stopped>);
+/// The visitor of the tensors that `$View` shows, by `&` or by `&mut`.
+macro_rules! visitor {
+    ($Visit:ident, $View:ty, $($by:tt)+) => {
+        struct $Visit<'f, E, D>(&'f mut dyn FnMut(ModelTensor<$($by)+ dyn AnyTensor<E, D>>) -> Result<(), Stopped>);
 
-impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Visit<'_, E, D> {
-    type Viewer = ViewRef;
-    type Err = Stopped;
-    type E2 = E;
-    type D2 = D;
+        impl<E: Real, D: Device<E>> TensorVisitor<E, D> for $Visit<'_, E, D> {
+            type Viewer = $View;
+            type Err = Stopped;
+            type E2 = E;
+            type D2 = D;
 
-    fn visit<Dims: Shape>(
-        &mut self,
-        options: TensorOptions<Dims, E, D>,
-        (tensor, path): (&Tensor<Dims, E, D>, String),
-    ) -> Result<Option<Tensor<Dims, E, D>>, Stopped> {
-        (self.0)(ModelTensor { path, is_trained: options.do_gradient_update, tensor }).map(|()| None)
-    }
+            fn visit<Dims: Shape>(
+                &mut self,
+                options: TensorOptions<Dims, E, D>,
+                (tensor, path): ($($by)+ Tensor<Dims, E, D>, String),
+            ) -> Result<Option<Tensor<Dims, E, D>>, Stopped> {
+                (self.0)(ModelTensor { path, is_trained: options.do_gradient_update, tensor }).map(|()| None)
+            }
+        }
+    };
 }
-
-struct VisitMut<'f, E, D>(&'f mut dyn FnMut(ModelTensor<&mut dyn AnyTensor<E, D>>) -> Result<(), Stopped>);
-
-impl<E: Real, D: Device<E>> TensorVisitor<E, D> for VisitMut<'_, E, D> {
-    type Viewer = ViewMut;
-    type Err = Stopped;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<Dims: Shape>(
-        &mut self,
-        options: TensorOptions<Dims, E, D>,
-        (tensor, path): (&mut Tensor<Dims, E, D>, String),
-    ) -> Result<Option<Tensor<Dims, E, D>>, Stopped> {
-        (self.0)(ModelTensor { path, is_trained: options.do_gradient_update, tensor }).map(|()| None)
-    }
-}
+visitor!(Visit, ViewRef, &);
+visitor!(VisitMut, ViewMut, &mut);
 
 struct Describe<'f>(&'f mut dyn FnMut(TensorType));
 

@@ -1,5 +1,5 @@
 use super::{ConstDim, DimError, name};
-use std::{fmt, marker::PhantomData};
+use std::marker::PhantomData;
 
 /// A size of at most `Max::SIZE`, checked by the only constructor.
 ///
@@ -34,11 +34,7 @@ impl<Max> BoundedSize<Max> {
 }
 
 crate::dims::copied_and_compared!(BoundedSize<Max> by size);
-impl<Max> fmt::Debug for BoundedSize<Max> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.size.fmt(f)
-    }
-}
+crate::error::debug_as!([Max] BoundedSize<Max>, |this, f| this.size.fmt(f));
 
 /// Declares dimensions.
 ///

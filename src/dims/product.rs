@@ -143,14 +143,10 @@ impl<Left: Factor, Right: Factor> fmt::Debug for Product<Left, Right> {
 /// A factor with its size, which the `Debug` of `Const` leaves out.
 fn factor<Any: Factor>() -> String {
     let factor = format!("{:+?}", Any::default());
-    match factor.contains('=') {
-        true => factor,
-        false => format!("{}={}", super::name::<Any>(), Any::SIZE),
-    }
+    if factor.contains('=') { factor } else { format!("{}={}", super::name::<Any>(), Any::SIZE) }
 }
 
-impl<Whole: ConstDim, Parts: Divides<Whole>> fmt::Debug for Quotient<Whole, Parts> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
-    }
-}
+crate::error::debug_as!(
+    [Whole: ConstDim, Parts: Divides<Whole>] Quotient<Whole, Parts>,
+    |_, f| write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
+);

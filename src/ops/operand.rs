@@ -174,8 +174,5 @@ pub fn distinct_from<X: Shape, W: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, 
     let mut tensors = UnusedTensors::default();
     tensors.add(x);
     tensors.add(&w);
-    match T::OWNS_TAPE && tensors.ids[0] == tensors.ids[1] {
-        true => scale(w, 1.0),
-        false => Ok(w),
-    }
+    if T::OWNS_TAPE && tensors.ids[0] == tensors.ids[1] { scale(w, 1.0) } else { Ok(w) }
 }

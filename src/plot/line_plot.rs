@@ -1,4 +1,6 @@
-use super::{COLOURS, FONT, MARK_COLOUR, Plot, PlotError, decimals_of, format_short, is_drawable, min_max, to_f64};
+use super::{
+    COLOURS, Drawn, FONT, MARK_COLOUR, Plot, PlotError, decimals_of, format_short, is_drawable, min_max, to_f64,
+};
 use crate::{
     backend::{Backend, elements_of},
     dims::Dim,
@@ -9,7 +11,7 @@ use plotters::coord::Shift;
 use plotters::prelude::{ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement, TextStyle, WHITE};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{BLACK, RGBColor, ShapeStyle};
-use std::{error::Error, ops::Range, path::Path};
+use std::{ops::Range, path::Path};
 
 /// A line of a [`LinePlot`].
 #[derive(Clone, Debug, PartialEq)]
@@ -174,10 +176,7 @@ impl Plot for LinePlot {
         (self.width() as u32, (top + 330) as u32)
     }
 
-    fn draw_on<Backend: DrawingBackend>(&self, area: &DrawingArea<Backend, Shift>) -> Result<(), Box<dyn Error>>
-    where
-        Backend::ErrorType: 'static,
-    {
+    fn draw_on<Backend: DrawingBackend<ErrorType: 'static>>(&self, area: &DrawingArea<Backend, Shift>) -> Drawn {
         area.fill(&WHITE)?;
         let title = TextStyle::from((FONT, 20)).pos(Pos::new(HPos::Center, VPos::Center));
         area.draw_text(&self.title, &title, (self.width() / 2, TITLE_HEIGHT / 2))?;

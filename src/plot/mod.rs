@@ -32,11 +32,9 @@ use std::sync::OnceLock;
 /// The error of drawing a plot.
 ///
 /// ```
-/// use typed_transformer::plot::{Line, LinePlot};
-/// let lines = vec![Line { name: "train".into(), points: vec![(0.0, 3.3)] }];
-/// let plot = LinePlot { title: "Training".into(), x: "step".into(), y: "loss".into(), lines, ..LinePlot::default() };
-/// let error = plot.draw("loss.pdf".as_ref()).unwrap_err();
-/// assert_eq!(error.to_string(), "loss.pdf: the name of a plot must end in .svg or .png");
+/// use typed_transformer::plot::LinePlot;
+/// let error = LinePlot::default().draw("loss.svg".as_ref()).unwrap_err();
+/// assert_eq!(error.to_string(), "loss.svg: there is no finite value to draw");
 /// ```
 #[derive(thiserror::Error)]
 #[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
@@ -109,6 +107,9 @@ fn is_drawable(coordinate: f64) -> bool {
     coordinate.abs() <= MAX_COORDINATE
 }
 
+/// The result of drawing.
+type Drawn = Result<(), Box<dyn Error>>;
+
 /// Something that can be drawn in every format.
 trait Plot: Sized {
     /// Whether there is something to draw.
@@ -117,9 +118,7 @@ trait Plot: Sized {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
 
-    fn draw_on<Backend: DrawingBackend>(&self, area: &DrawingArea<Backend, Shift>) -> Result<(), Box<dyn Error>>
-    where
-        Backend::ErrorType: 'static;
+    fn draw_on<Backend: DrawingBackend<ErrorType: 'static>>(&self, area: &DrawingArea<Backend, Shift>) -> Drawn;
 
     /// Draws into a file. Its extension decides the format.
     fn write(&self, path: &Path) -> Result<(), PlotError> {
@@ -136,7 +135,7 @@ trait Plot: Sized {
     }
 }
 
-fn write_svg(plot: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {
+fn write_svg(plot: &impl Plot, path: &Path) -> Drawn {
     let mut svg = to_svg(plot)?;
     let head_end = svg.find(">\n").map_or(0, |end| end + 2);
     svg.insert_str(head_end, DARK_STYLE);
@@ -151,7 +150,7 @@ fn to_svg(plot: &impl Plot) -> Result<String, Box<dyn Error>> {
     Ok(svg.replace(is_foreign, "\u{fffd}"))
 }
 
-fn write_png(plot: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {
+fn write_png(plot: &impl Plot, path: &Path) -> Drawn {
     const BYTES_PER_PIXEL: usize = 3;
     let (width, height) = plot.size();
     let mut pixels = vec![0; width as usize * height as usize * BYTES_PER_PIXEL];
@@ -164,10 +163,7 @@ fn write_png(plot: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn render<Backend: DrawingBackend>(plot: &impl Plot, backend: Backend) -> Result<(), Box<dyn Error>>
-where
-    Backend::ErrorType: 'static,
-{
+fn render<Backend: DrawingBackend<ErrorType: 'static>>(plot: &impl Plot, backend: Backend) -> Drawn {
     // A PNG needs a font to draw its text with; an SVG leaves that to its viewer.
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     REGISTERED.get_or_init(|| register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok());

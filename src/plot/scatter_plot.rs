@@ -1,5 +1,6 @@
 use super::{
-    COLOURS, FONT, Plot, PlotError, decimals_of, eigen::symmetric_eigen, format_short, is_drawable, min_max, to_f64,
+    COLOURS, Drawn, FONT, Plot, PlotError, decimals_of, eigen::symmetric_eigen, format_short, is_drawable, min_max,
+    to_f64,
 };
 use crate::{
     backend::{Backend, elements_of},
@@ -9,7 +10,7 @@ use crate::{
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::coord::Shift;
 use plotters::prelude::{BLACK, ChartBuilder, Circle, Color, DrawingArea, DrawingBackend, EmptyElement, Text, WHITE};
-use std::{error::Error, path::Path};
+use std::path::Path;
 
 /// Labelled points. Both axes have the same scale, so distances are true.
 ///
@@ -105,10 +106,7 @@ impl Plot for ScatterPlot {
         (640, 640)
     }
 
-    fn draw_on<Backend: DrawingBackend>(&self, area: &DrawingArea<Backend, Shift>) -> Result<(), Box<dyn Error>>
-    where
-        Backend::ErrorType: 'static,
-    {
+    fn draw_on<Backend: DrawingBackend<ErrorType: 'static>>(&self, area: &DrawingArea<Backend, Shift>) -> Drawn {
         area.fill(&WHITE)?;
         let middle_and_half = |coordinate: fn((f64, f64)) -> f64| {
             let (min, max) = min_max(self.drawn_points().map(|(_, point)| coordinate(point)));

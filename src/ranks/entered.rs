@@ -1,5 +1,5 @@
 use super::RankAxis;
-use std::{fmt, marker::PhantomData};
+use std::marker::PhantomData;
 
 /// A tensor that is the same on all ranks of `Axis`. It is the input of a tensor-parallel region, which is made of
 /// operations with shards.
@@ -37,8 +37,7 @@ impl<X, Axis> Entered<X, Axis> {
     }
 }
 
-impl<X, Axis: RankAxis> fmt::Debug for Entered<X, Axis> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the same on all ranks of `{}`", Axis::NAME)
-    }
-}
+crate::error::debug_as!(
+    [X, Axis: RankAxis] Entered<X, Axis>,
+    |_, f| write!(f, "the same on all ranks of `{}`", Axis::NAME)
+);

@@ -1,3 +1,4 @@
+use itertools::Itertools;
 use std::fmt;
 
 /// The error of a collective operation, or of the start of the ranks.
@@ -36,10 +37,10 @@ pub enum RanksError {
     #[error("the place of {dim} is not known; `Ranks::shard` makes a shard that knows it")]
     Place { dim: String },
     /// Other ranks failed in an operation of all ranks, so this one stops too.
-    #[error("{} of `{axis}` failed", Listed(ranks))]
+    #[error("{} of `{axis}` failed", listed(ranks))]
     OtherRanks { axis: &'static str, ranks: Vec<usize> },
     /// Values that should be the same bits on all ranks differ.
-    #[error("{what} differs between rank 0 and {} of `{axis}`", Listed(ranks))]
+    #[error("{what} differs between rank 0 and {} of `{axis}`", listed(ranks))]
     Differs { axis: &'static str, what: &'static str, ranks: Vec<usize> },
     /// A setting that all ranks should have alike is another one on a rank. A rank that does not have it has `absent`.
     #[error("{setting} is {expected} on rank 0, but {found} on rank {rank} of `{axis}`")]
@@ -71,17 +72,10 @@ fn started(count: usize) -> String {
 }
 
 /// `rank 2`, `ranks 0 and 2` or `ranks 0, 1 and 2`.
-struct Listed<'a>(&'a [usize]);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [] => f.write_str("no rank"),
-            [one] => write!(f, "rank {one}"),
-            [first @ .., last] => {
-                let first: Vec<String> = first.iter().map(usize::to_string).collect();
-                write!(f, "ranks {} and {last}", first.join(", "))
-            }
-        }
+fn listed(ranks: &[usize]) -> String {
+    match ranks {
+        [] => "no rank".into(),
+        [one] => format!("rank {one}"),
+        [first @ .., last] => format!("ranks {} and {last}", first.iter().join(", ")),
     }
 }

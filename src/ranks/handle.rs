@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use std::{env, fmt, thread};
+use std::{env, thread};
 
 /// The variables by which launchers of MPI programs say how many processes they started.
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
@@ -220,11 +220,10 @@ impl<Axis> Clone for Ranks<Axis> {
     }
 }
 
-impl<Axis: RankAxis> fmt::Debug for Ranks<Axis> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rank {} of {} of `{}`", self.rank(), self.size(), Axis::NAME)
-    }
-}
+crate::error::debug_as!(
+    [Axis: RankAxis] Ranks<Axis>,
+    |this, f| write!(f, "rank {} of {} of `{}`", this.rank(), this.size(), Axis::NAME)
+);
 
 /// The variable of the launcher that started several processes; `read` gives the value of one.
 fn launcher(read: impl Fn(&str) -> Option<String>) -> Option<&'static str> {

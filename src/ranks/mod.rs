@@ -26,7 +26,6 @@ mod axis;
 mod collectives;
 mod communicator;
 mod element;
-mod elements;
 mod entered;
 mod error;
 pub(crate) mod failure;

@@ -53,11 +53,10 @@ impl<X: Reduce, Axis: RankAxis> Partial<X, Axis> {
     }
 }
 
-impl<X, Axis: RankAxis> fmt::Debug for Partial<X, Axis> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "this rank's term of a sum over `{}`", Axis::NAME)
-    }
-}
+crate::error::debug_as!(
+    [X, Axis: RankAxis] Partial<X, Axis>,
+    |_, f| write!(f, "this rank's term of a sum over `{}`", Axis::NAME)
+);
 
 // It is never called. It exists for its error message, because printing a term in place of the sum is a mistake.
 impl<X: SumOver<Axis>, Axis> fmt::Display for Partial<X, Axis> {

@@ -1,7 +1,7 @@
-use super::elements::{read_elements, write_elements};
 use super::{Element, RankAxis, Ranks, RanksError};
+use crate::model_tensors::{map_tensors, visit_tensors_mut};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
-use std::{fmt, marker::PhantomData, ops::Deref};
+use std::{convert::Infallible, fmt, marker::PhantomData, ops::Deref};
 
 /// A value that is the same bits on all ranks of `Axis`.
 ///
@@ -55,11 +55,7 @@ impl<X: Clone, Axis> Clone for Replicated<X, Axis> {
     }
 }
 
-impl<X: fmt::Debug, Axis> fmt::Debug for Replicated<X, Axis> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
-    }
-}
+crate::error::debug_as!([X: fmt::Debug, Axis] Replicated<X, Axis>, |this, f| this.value.fmt(f));
 
 impl<Axis: RankAxis> Ranks<Axis> {
     /// Gives every rank the parameters of rank 0's model.
@@ -67,30 +63,23 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// # Errors
     /// [`RanksError::Len`] if the model has another number of elements than that of rank 0, and
     /// [`RanksError::OtherRanks`] on the other ranks; [`RanksError::Engine`]; [`RanksError::Device`].
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::Ranks};
-    /// ranks! { pub World; }
-    /// let weights = Ranks::<World>::in_threads(2, |ranks| {
-    ///     let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::seed_from_u64(ranks.rank() as u64));
-    ///     let model = ranks.replicate(model)?;
-    ///     Ok(model.weight.as_vec())
-    /// });
-    /// # let _: &Vec<Result<Vec<f32>, typed_transformer::ranks::RanksError>> = &weights;
-    /// assert_eq!(weights[0], weights[1]);
-    /// ```
     pub fn replicate<Model, E, D>(&self, mut model: Model) -> Result<Replicated<Model, Axis>, RanksError>
     where
         Model: TensorCollection<E, D>,
         E: Element,
         D: Device<E>,
     {
-        let mut elements = read_elements(&model).map_err(RanksError::device("replicate"))?;
+        let mut elements = elements_of_model(&model);
         let mut len = (elements.len() as u64).to_ne_bytes();
         self.broadcast_bytes(&mut len, 0)?;
         self.fail_together(self.ensure_len("replicate", u64::from_ne_bytes(len) as usize, elements.len()))?;
         self.broadcast(&mut elements, 0)?;
-        write_elements(&mut model, &elements).map_err(RanksError::device("replicate"))?;
+        let mut rest = &elements[..];
+        let written = visit_tensors_mut::<_, E, D, D::Err>(&mut model, |visited| {
+            let own = rest.split_off(..visited.tensor.num_elements()).unwrap_or_default();
+            if own.is_empty() { Ok(()) } else { visited.tensor.set_from_vec(own.to_vec()) }
+        });
+        written.map_err(RanksError::device("replicate"))?;
         Ok(Replicated::assume(model))
     }
 
@@ -104,8 +93,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         E: Element,
         D: Device<E>,
     {
-        let elements = read_elements::<Model, E, D>(model).map_err(RanksError::device("ensure_replicated"))?;
-        let hash = crc32fast::hash(bytemuck::cast_slice(&elements));
+        let hash = crc32fast::hash(bytemuck::cast_slice(&elements_of_model::<Model, E, D>(model)));
         let hashes = self.all_gather_bytes(hash.to_ne_bytes())?;
         let ranks: Vec<usize> = (0..self.size()).filter(|&rank| hashes[rank] != hashes[0]).collect();
         if ranks.is_empty() {
@@ -113,4 +101,10 @@ impl<Axis: RankAxis> Ranks<Axis> {
         }
         Err(RanksError::Differs { axis: Axis::NAME, what: "the model", ranks })
     }
+}
+
+/// All elements of a model, in the order of its fields.
+fn elements_of_model<Model: TensorCollection<E, D>, E: Element, D: Device<E>>(model: &Model) -> Vec<E> {
+    let Ok(elements) = map_tensors::<_, E, D, _, Infallible>(model, |visited| Ok(Some(visited.tensor.to_vec())));
+    elements.concat()
 }

@@ -67,16 +67,26 @@ impl Worker {
             Ok(value)
         };
         let Some(queue) = &self.queue else {
-            return Pending::ready(run());
+            let result = run();
+            return Pending(Box::new(|| result));
         };
         let (sender, receiver) = mpsc::channel();
         // The caller may have given up the result.
         let job: Job = Box::new(move || drop(sender.send(run())));
         let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-        match queue.jobs.send(job) {
-            Ok(()) => Pending::started(receiver, self.traffic.clone(), ended),
-            Err(_) => Pending::ready(Err(ended)),
+        if queue.jobs.send(job).is_err() {
+            return Pending(Box::new(|| Err(ended)));
         }
+        let traffic = self.traffic.clone();
+        Pending(Box::new(move || {
+            let start = Instant::now();
+            WAITING.fetch_add(1, Ordering::Relaxed);
+            let result = receiver.recv();
+            WAITING.fetch_sub(1, Ordering::Relaxed);
+            add(&traffic.waited_nanoseconds, start);
+            // An operation has no result if the engine ends before it.
+            result.unwrap_or(Err(ended))
+        }))
     }
 
     pub fn traffic(&self) -> &Arc<Traffic> {

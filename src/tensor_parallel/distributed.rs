@@ -167,11 +167,7 @@ impl<Model, Axis> Deref for Distributed<Model, Axis> {
     }
 }
 
-impl<Model: fmt::Debug, Axis> fmt::Debug for Distributed<Model, Axis> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.model.fmt(f)
-    }
-}
+crate::error::debug_as!([Model: fmt::Debug, Axis] Distributed<Model, Axis>, |this, f| this.model.fmt(f));
 
 /// The parameters of the whole model, of which each rank has its `part`.
 pub(super) fn gather_tensors<Part: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>(

@@ -65,10 +65,7 @@ impl<Model, Axis: RankAxis, Data: RankAxis> Distributed<Replicated<Model, Data>,
     where
         Model: Sharded<Axis, E, D>,
     {
-        let saved = match data.is_first() {
-            true => save_whole::<Model, E, D, Axis>(self, path.as_ref(), ranks),
-            false => Ok(()),
-        };
+        let saved = if data.is_first() { save_whole::<Model, E, D, Axis>(self, path.as_ref(), ranks) } else { Ok(()) };
         data.fail_together(saved)
     }
 }

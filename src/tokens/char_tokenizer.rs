@@ -1,6 +1,5 @@
 use super::{Fin, TokenError};
 use crate::dims::{ConstDim, name};
-use std::fmt;
 
 /// A tokenizer with one token of the vocabulary `V` for each different character of a text.
 ///
@@ -83,8 +82,7 @@ impl<V: ConstDim> CharTokenizer<V> {
     }
 }
 
-impl<V: ConstDim> fmt::Debug for CharTokenizer<V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CharTokenizer {:?} of {:?}", self.alphabet(), V::default())
-    }
-}
+crate::error::debug_as!(
+    [V: ConstDim] CharTokenizer<V>,
+    |this, f| write!(f, "CharTokenizer {:?} of {:?}", this.alphabet(), V::default())
+);

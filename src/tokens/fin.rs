@@ -1,6 +1,6 @@
 use super::TokenError;
 use crate::dims::{ConstDim, HasIndex, LessThan, name};
-use std::{fmt, marker::PhantomData};
+use std::marker::PhantomData;
 
 /// An element of the finite set `{0, …, N::SIZE - 1}`: a token of the vocabulary `N`, a position, a class.
 ///
@@ -90,8 +90,4 @@ impl<N> Fin<N> {
 }
 
 crate::dims::copied_and_compared!(Fin<N> by value);
-impl<N> fmt::Debug for Fin<N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
-    }
-}
+crate::error::debug_as!([N] Fin<N>, |this, f| this.value.fmt(f));

@@ -1,7 +1,7 @@
 use super::{Fin, TokenError};
 use crate::dims::{AnyDim, ConstDim, Dim, num_elements};
 use dfdx::shapes::Shape;
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 /// Indices of the axis `Axis`, arranged as a tensor over `Dims`. Each is a [`Fin<Axis>`](Fin).
 ///
@@ -86,11 +86,10 @@ impl<Dims: Copy, Axis> Indices<Dims, Axis> {
     }
 }
 
-impl<Dims: Shape, Axis: Dim> fmt::Debug for Indices<Dims, Axis> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Indices {:?} of {:?} {:?}", self.shape, self.axis, self.indices)
-    }
-}
+crate::error::debug_as!(
+    [Dims: Shape, Axis: Dim] Indices<Dims, Axis>,
+    |this, f| write!(f, "Indices {:?} of {:?} {:?}", this.shape, this.axis, this.indices)
+);
 
 /// An index of the axis `Axis`: a [`Fin<Axis>`](Fin), which is below the size of a compile-time dimension by its
 /// type, or a `usize`. An operation compares either with the size of the axis.

@@ -1,6 +1,5 @@
 use super::{Fin, Indices, TokenError, TokenIds};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
-use std::fmt;
 
 /// Token ids that a loss compares logits with, of dimensions `(Batch, SeqLen)`: the `labels` of `transformers`.
 ///
@@ -56,8 +55,7 @@ impl<Batch, SeqLen, VocabSize> From<TokenIds<Batch, SeqLen, VocabSize>> for Labe
     }
 }
 
-impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug for LabelIds<Batch, SeqLen, VocabSize> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt_as("LabelIds", f)
-    }
-}
+crate::error::debug_as!(
+    [Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim] LabelIds<Batch, SeqLen, VocabSize>,
+    |this, f| this.0.fmt_as("LabelIds", f)
+);

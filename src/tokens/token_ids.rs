@@ -214,11 +214,10 @@ impl<Batch: Copy, SeqLen: Copy, VocabSize> TokenIds<Batch, SeqLen, VocabSize> {
     }
 }
 
-impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug for TokenIds<Batch, SeqLen, VocabSize> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.fmt_as("TokenIds", f)
-    }
-}
+crate::error::debug_as!(
+    [Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim] TokenIds<Batch, SeqLen, VocabSize>,
+    |this, f| this.fmt_as("TokenIds", f)
+);
 
 /// A batch without padding.
 impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> From<Indices<(Batch, SeqLen), VocabSize>>

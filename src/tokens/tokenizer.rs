@@ -4,9 +4,9 @@ use super::{Fin, TextStream};
 use crate::dims::{ConstDim, name};
 use crate::escape::escape;
 use crate::files::read_bounded;
+use std::io;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 use tokenizers::tokenizer::normalizer::Range;
 use tokenizers::{NormalizedString, Normalizer};
 
@@ -270,8 +270,7 @@ fn failed(message: String) -> TokenizerError {
     TokenizerError::Failed { message }
 }
 
-impl<V: ConstDim> fmt::Debug for Tokenizer<V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tokenizer of {} tokens for {:?}", self.size, V::default())
-    }
-}
+crate::error::debug_as!(
+    [V: ConstDim] Tokenizer<V>,
+    |this, f| write!(f, "Tokenizer of {} tokens for {:?}", this.size, V::default())
+);

@@ -211,7 +211,7 @@ mod tests {
                 decay_factor: cast(0.97),
             };
             let mut parameters = Parameters::new(&mut model, gradients);
-            parameters.scale_gradients(cast(0.37));
+            parameters.gradient_factor = Some(cast(0.37));
             parameters
                 .for_each(&mut |mut parameter: ParameterMut<'_, E, Cpu>| {
                     if is_in_place {

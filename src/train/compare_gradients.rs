@@ -1,6 +1,6 @@
 use super::GradientsOf;
 use crate::backend::elements_of;
-use crate::model_tensors::visit_tensors;
+use crate::model_tensors::map_tensors;
 use crate::ops::{OpError, Real, device_error};
 use dfdx::nn::TensorCollection;
 use dfdx::tensor_ops::Device;
@@ -30,21 +30,15 @@ pub fn compare_gradients<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
 ) -> Result<Differences, OpError> {
     let numbers =
         |elements: Vec<E>| -> Vec<f64> { elements.into_iter().map(|x| x.to_f64().unwrap_or(f64::NAN)).collect() };
-    let mut references = Vec::new();
-    let Ok(()) = visit_tensors::<_, E, D, Infallible>(expected, "", |visited| {
-        references.push(numbers(visited.tensor.to_vec()));
-        Ok(())
-    });
-    let (mut rows, mut references) = (Vec::new(), references.into_iter());
-    visit_tensors(model, "", |visited| {
+    let Ok(references) = map_tensors::<_, E, D, _, Infallible>(expected, |visited| Ok(Some(visited.tensor.to_vec())));
+    let mut references = references.into_iter();
+    let rows = map_tensors::<_, E, D, _, D::Err>(model, |visited| {
         let found = numbers(elements_of(&visited.tensor.flat_gradient(&mut gradients.gradients)?));
         // Both models are of one type.
-        let expected = references.next().unwrap_or_default();
-        rows.push(Difference::of(visited.path, &found, &expected));
-        Ok(())
-    })
-    .map_err(device_error::<D::Err>("compare gradients"))?;
-    Ok(Differences::of(rows))
+        let expected = numbers(references.next().unwrap_or_default());
+        Ok(Some(Difference::of(visited.path, &found, &expected)))
+    });
+    rows.map(Differences::of).map_err(device_error("compare gradients"))
 }
 
 /// The differences of a model's gradients from those of a reference, which [`compare_gradients`] makes. It prints as a

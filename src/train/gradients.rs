@@ -1,12 +1,12 @@
 use super::{Recording, recording::RecordedModel};
 use crate::backend::{Leaves, SharedTape, tensor_id};
-use crate::model_tensors::visit_tensors;
+use crate::model_tensors::map_trained;
 use crate::ops::{OpError, Real, device_error};
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, Gradients, Storage, Tensor, UniqueId};
 use dfdx::tensor_ops::Device;
-use std::{collections::HashSet, convert::Infallible, fmt};
+use std::collections::HashSet;
 
 /// The gradients of the parameters of a `Model`: what [`update`](super::update) takes.
 ///
@@ -37,7 +37,7 @@ pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
     /// The parameters that the loss depends on, those that count as used because an operation read them
     /// ([`OpError::Unused`]), and those that may be unused.
     pub(super) used: HashSet<UniqueId>,
-    model: RecordedModel<Model>,
+    pub(super) model: RecordedModel<Model>,
 }
 
 impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
@@ -56,7 +56,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         Model: TensorCollection<E, D>,
     {
         let mut gradients = Gradients::leaky();
-        gradients.retain_leafs(&ids_of(model));
+        gradients.retain_leafs(&map_trained::<_, E, D, _>(model, |parameter| parameter.id()));
         Self { gradients, non_leaves: HashSet::new(), used: HashSet::new(), model: RecordedModel::of::<E, D>(model) }
     }
 
@@ -85,16 +85,8 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     ///
     /// Without it an [`update`](super::update) in which a parameter got no gradient is an [`OpError::Unused`].
     pub fn allow_unused(mut self, part: &impl TensorCollection<E, D>) -> Self {
-        self.used.extend(ids_of(part));
+        self.used.extend(map_trained::<_, E, D, _>(part, |parameter| parameter.id()));
         self
-    }
-
-    /// Whether the gradients are known to be those of another model.
-    pub(super) fn belong_to_other(&self, model: &Model) -> bool
-    where
-        Model: TensorCollection<E, D>,
-    {
-        self.model.is_other_than::<E, D>(model)
     }
 }
 
@@ -131,20 +123,4 @@ impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
     }
 }
 
-impl<Model, E, D: Storage<E>> fmt::Debug for GradientsOf<Model, E, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("GradientsOf")
-    }
-}
-
-/// The ids of the trained parameters.
-fn ids_of<Part: TensorCollection<E, D>, E: Real, D: Device<E>>(part: &Part) -> Vec<UniqueId> {
-    let mut ids = Vec::new();
-    let Ok(()) = visit_tensors::<_, E, D, Infallible>(part, "", |visited| {
-        if visited.is_trained {
-            ids.push(visited.tensor.id());
-        }
-        Ok(())
-    });
-    ids
-}
+crate::error::debug_as!([Model, E, D: Storage<E>] GradientsOf<Model, E, D>, |_, f| f.write_str("GradientsOf"));

@@ -67,7 +67,7 @@ impl<Inner: Optimizer<Model, E, D>, Model, E: Real, D: Backend<E>> Optimizer<Mod
         self.inner.is_sharded()
     }
 
-    fn gather_state(&mut self, lens: &[usize]) -> Result<(), RanksError> {
-        self.inner.gather_state(lens)
+    fn gather_state(&mut self) -> Result<(), RanksError> {
+        self.inner.gather_state()
     }
 }

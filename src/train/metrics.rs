@@ -103,22 +103,9 @@ impl Metrics {
         self.kept.as_deref()
     }
 
-    /// Removes the lines of steps that are repeated.
-    fn remove_later_lines(&mut self) -> io::Result<()> {
-        if let Some(len_bytes) = self.len_bytes {
-            self.file.set_len(len_bytes)?;
-            self.file.seek(SeekFrom::End(0))?;
-            self.len_bytes = None;
-        }
-        Ok(())
-    }
-
     /// Makes the lines written so far survive a power cut.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        match self.file.metadata()?.is_file() {
-            true => self.file.sync_all(),
-            false => Ok(()),
-        }
+        if self.file.metadata()?.is_file() { self.file.sync_all() } else { Ok(()) }
     }
 
     /// The path of the file.
@@ -187,7 +174,12 @@ impl Metrics {
         if found > max {
             return Err(invalid_data(format!("its line would have {found} bytes, but {max} are the maximum")));
         }
-        self.remove_later_lines()?;
+        // Removes the lines of steps that are repeated.
+        if let Some(len_bytes) = self.len_bytes {
+            self.file.set_len(len_bytes)?;
+            self.file.seek(SeekFrom::End(0))?;
+            self.len_bytes = None;
+        }
         self.file.write_all(line.as_bytes())?;
         if let Some(events) = &mut self.events
             && let Err(error) = events.write(steps_made, values)
@@ -228,10 +220,7 @@ fn open_locked(path: &Path) -> io::Result<File> {
 #[cfg(unix)]
 fn without_waiting<'a>(options: &'a mut OpenOptions, found: &fs::Metadata) -> &'a mut OpenOptions {
     use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-    match found.file_type().is_fifo() {
-        true => options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32),
-        false => options,
-    }
+    if found.file_type().is_fifo() { options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32) } else { options }
 }
 
 #[cfg(not(unix))]

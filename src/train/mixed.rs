@@ -30,12 +30,7 @@ const OP: &str = "master gradients";
 ///
 /// ```
 /// use dfdx::nn::ToDtype;
-/// use typed_transformer::{
-///     nn::Linear,
-///     ops::scale,
-///     prelude::*,
-///     train::{Adam, GradientsOf, master_gradients, update},
-/// };
+/// use typed_transformer::{nn::Linear, ops::scale, prelude::*, train::{Adam, GradientsOf, master_gradients, update}};
 /// dims! { pub EmbedDim = 2; pub VocabSize = 3; pub SeqLen = 1; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let mut model = Linear::<EmbedDim, VocabSize, f64, Cpu>::build(&device);

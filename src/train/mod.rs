@@ -32,7 +32,6 @@ mod optimizer;
 mod parallel;
 mod parameter_mut;
 mod parameters;
-mod parts;
 mod put_gradient;
 mod recording;
 mod schedule;

@@ -1,6 +1,6 @@
 use super::hyperparameters::ensure;
 use crate::backend::Backend;
-use crate::model_tensors::{visit_tensors, visit_tensors_mut};
+use crate::model_tensors::{map_tensors, visit_tensors_mut};
 use crate::ops::{OpError, Real, cast, device_error};
 use dfdx::nn::TensorCollection;
 use dfdx::tensor_ops::{TryAdd, TryMul, TrySub};
@@ -47,12 +47,8 @@ impl<Model: Clone> MovingAverage<Model> {
         Model: TensorCollection<E, D>,
     {
         ensure("decay", self.decay, (0.0..=1.0).contains(&self.decay), "from 0 to 1")?;
-        let mut parameters = Vec::new();
-        visit_tensors::<_, E, D, OpError>(model, "", |visited| {
-            parameters.push(visited.tensor.flat().map_err(device_error(OP))?);
-            Ok(())
-        })?;
-        let mut parameters = parameters.into_iter();
+        let parameters = map_tensors::<_, E, D, _, D::Err>(model, |visited| visited.tensor.flat().map(Some));
+        let mut parameters = parameters.map_err(device_error(OP))?.into_iter();
         let rest = cast::<E>(1.0 - self.decay);
         visit_tensors_mut::<_, E, D, OpError>(&mut self.model, |visited| {
             let average = visited.tensor.flat().map_err(device_error(OP))?;

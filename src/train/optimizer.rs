@@ -54,12 +54,11 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
         false
     }
 
-    /// Gives rank 0 the state of the whole model, whose parameters have `lens` elements each, until the next step. All
-    /// ranks call it.
+    /// Gives rank 0 the state of the whole model until the next step. All ranks call it.
     ///
     /// # Errors
     /// [`RanksError`] if a rank fails.
-    fn gather_state(&mut self, _lens: &[usize]) -> Result<(), RanksError> {
+    fn gather_state(&mut self) -> Result<(), RanksError> {
         Ok(())
     }
 }

@@ -1,13 +1,11 @@
 use super::Parameter;
 use super::elementwise::update_elements;
-use super::parts::elements_in;
 use crate::backend::{Backend, elements_of};
 use crate::model_tensors::AnyTensor;
 use crate::ops::{OpError, Real, device_error};
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, Gradients, Tensor};
 use dfdx::tensor_ops::TryMul;
-use std::fmt;
 use std::ops::{Deref, Range};
 
 const OP: &str = "update";
@@ -78,14 +76,12 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     }
 
     fn write(&mut self, values: Tensor<(usize,), E, D>) -> Result<(), D::Err> {
-        let whole = self.tensor.flat()?;
-        let shape = *whole.shape();
-        if self.range == (0..shape.0) {
+        if self.len() == self.tensor.num_elements() {
             return self.tensor.set_from_flat(values);
         }
-        let (device, mut elements) = (whole.device().clone(), elements_of(&whole));
+        let mut elements = self.tensor.to_vec();
         elements[self.range.clone()].copy_from_slice(&elements_of(&values));
-        self.tensor.set_from_flat(device.try_tensor_from_vec(elements, shape)?)
+        self.tensor.set_from_vec(elements)
     }
 
     /// Zeros for a slot of this parameter.
@@ -118,6 +114,14 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     }
 }
 
+/// The elements of a flat tensor in a range.
+fn elements_in<E: Real, D: Backend<E>>(
+    range: &Range<usize>,
+    tensor: Tensor<(usize,), E, D>,
+) -> Result<Tensor<(usize,), E, D>, D::Err> {
+    if *range == (0..tensor.shape().0) { Ok(tensor) } else { tensor.try_slice((range.clone(),)) }
+}
+
 impl<E: Real, D: Backend<E>> Deref for ParameterMut<'_, E, D> {
     type Target = Parameter;
 
@@ -126,8 +130,4 @@ impl<E: Real, D: Backend<E>> Deref for ParameterMut<'_, E, D> {
     }
 }
 
-impl<E: Real, D: Backend<E>> fmt::Debug for ParameterMut<'_, E, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.parameter.fmt(f)
-    }
-}
+crate::error::debug_as!([E: Real, D: Backend<E>] ParameterMut<'_, E, D>, |this, f| this.parameter.fmt(f));

@@ -1,15 +1,14 @@
 use super::ParameterMut;
 use super::elementwise::sum_of_squares;
 use super::hyperparameters::ensure_non_negative;
-use super::parts::range_in;
 use crate::backend::{Backend, SumOnDevice, elements_of};
 use crate::model_tensors::{AnyTensor, visit_tensors, visit_tensors_mut};
 use crate::ops::{OpError, Real, device_error};
 use dfdx::nn::TensorCollection;
 use dfdx::tensor::{Cpu, Gradients, UniqueId};
 use dfdx::tensor_ops::TryStack;
+use std::mem;
 use std::ops::Range;
-use std::{fmt, mem};
 
 const OP: &str = "update";
 
@@ -56,26 +55,12 @@ pub(crate) struct SumOfSquares {
 }
 
 /// The trained parameters of a model and their gradients, as an [`Optimizer`](super::Optimizer) gets them.
-/// [`OptimizerState::update`](super::OptimizerState::update) visits them.
-///
-/// ```
-/// use typed_transformer::{backend::Backend, prelude::*, train::{OptimizerState, Parameters, Slot}};
-/// /// Gradient descent: `θ ← θ - g / 10`.
-/// fn descend<Model: BuildModule<D, E>, E: Real, D: Backend<E>>(
-///     state: &mut OptimizerState<Model, E, [Slot<E, D>; 0]>,
-///     parameters: Parameters<'_, Model, E, D>,
-/// ) -> Result<(), OpError> {
-///     let rate = E::from_f64(0.1).unwrap();
-///     state.update(parameters, |_, mut parameter, []| {
-///         let (values, gradient) = (parameter.values()?, parameter.gradient()?);
-///         parameter.set_values(values - gradient * rate)
-///     })
-/// }
-/// ```
+/// [`OptimizerState::update`](super::OptimizerState::update) visits them, as the example of that type shows.
 pub struct Parameters<'a, Model, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a mut Model,
     gradients: Gradients<E, D>,
-    gradient_factor: Option<E>,
+    /// It scales all gradients, while one is read.
+    pub(super) gradient_factor: Option<E>,
     /// The factor of the learning rate for each trained parameter, in the order of the fields; empty if all are 1.
     rate_factors: Vec<f64>,
     /// The elements that the optimizer updates: a range of the elements of all trained parameters, one parameter after
@@ -138,11 +123,6 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
         Ok(sums)
     }
 
-    /// Scales all gradients. The factor is applied while a gradient is read.
-    pub(super) fn scale_gradients(&mut self, factor: E) {
-        self.gradient_factor = Some(factor);
-    }
-
     /// These elements alone, counted over all trained parameters in field order. The gradients move into the result.
     pub(super) fn restricted_to(&mut self, elements: Range<usize>) -> Parameters<'_, Model, E, D> {
         Parameters {
@@ -180,11 +160,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
     }
 }
 
-impl<Model, E: Real, D: Backend<E>> fmt::Debug for Parameters<'_, Model, E, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Parameters")
-    }
-}
+crate::error::debug_as!([Model, E: Real, D: Backend<E>] Parameters<'_, Model, E, D>, |_, f| f.write_str("Parameters"));
 
 /// `Σ g²` of a parameter.
 fn squared_norm<E: Real, D: Backend<E>>(
@@ -195,6 +171,12 @@ fn squared_norm<E: Real, D: Backend<E>>(
         Some(gradient) => Ok(SumOnDevice::Read(sum_of_squares::<E, D>(gradient))),
         None => D::sum_of_squares(parameter.flat_gradient(gradients)?),
     }
+}
+
+/// The intersection of `part` with `elements`, counted from the start of `elements`.
+pub(super) fn range_in(part: &Range<usize>, elements: Range<usize>) -> Range<usize> {
+    let in_tensor = |element: usize| element.clamp(elements.start, elements.end) - elements.start;
+    in_tensor(part.start)..in_tensor(part.end)
 }
 
 /// Changes a parameter.

@@ -7,7 +7,7 @@ use dfdx::nn::TensorCollection;
 use dfdx::shapes::Rank0;
 use dfdx::tensor::{Cpu, Gradients, Merge, NoneTape, SplitTape, Storage, Tensor, UniqueId};
 use dfdx::tensor_ops::Device;
-use std::{fmt, marker::PhantomData, rc::Rc};
+use std::{marker::PhantomData, rc::Rc};
 
 const OP: &str = "backward";
 
@@ -83,25 +83,18 @@ impl<Model, E, D: Storage<E>> Tape<E, D> for Recording<Model, E, D> {
         Some(&mut self.tape)
     }
 }
-impl<Model, E, D: Storage<E>> fmt::Debug for Recording<Model, E, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Recording")
-    }
-}
+crate::error::debug_as!([Model, E, D: Storage<E>] Recording<Model, E, D>, |_, f| f.write_str("Recording"));
 
 /// Makes the tape that records a pass of a model. Every model implements it.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Recording}};
 /// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
-/// let device = Cpu::default();
-/// let model = Layer::build(&device);
-/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0; 4 * 8]);
-/// let labels = LabelIds::from_ids(&[2; 4], None, (Batch, SeqLen))?;
-/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu, Recording<Layer, f32, Cpu>> =
-///     model.forward(x.put_tape(model.recording()))?;
-/// let gradients: GradientsOf<Layer, f32, Cpu> = cross_entropy(logits, &labels, Reduction::MeanAll)?.backward()?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let model = Layer::build(&Cpu::default());
+/// let recording: Recording<Layer, f32, Cpu> = model.recording();
+/// let loss = sum_over(model.bias.clone().put_tape(recording), axis::<VocabSize>())?;
+/// let gradients: GradientsOf<Layer, f32, Cpu> = loss.backward()?;
+/// # Ok::<(), OpError>(())
 /// ```
 pub trait Record<E, D: Storage<E>>: Sized {
     /// An empty tape, which records one pass of this model.

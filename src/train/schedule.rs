@@ -1,4 +1,4 @@
-use std::fmt::{self, Debug, Formatter};
+use std::fmt::Debug;
 
 /// The learning rate as a function of the step.
 ///
@@ -88,11 +88,7 @@ impl<F: Fn(usize) -> f64> Schedule for FnSchedule<F> {
     }
 }
 
-impl<F> Debug for FnSchedule<F> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text)
-    }
-}
+crate::error::debug_as!([F] FnSchedule<F>, |this, f| f.write_str(this.text));
 
 /// A straight line from `init_value` to `end_value` over `steps`, and `end_value` from there on (optax's
 /// `linear_schedule`).

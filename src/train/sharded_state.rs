@@ -1,7 +1,8 @@
-use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot, parts::range_in};
+use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot, parameters::range_in};
 use crate::backend::{Backend, elements_of};
 use crate::ops::{OpError, device_error};
 use crate::ranks::{Element, RankAxis, Ranks, RanksError};
+use crate::train::parameter_infos;
 use dfdx::{nn::TensorCollection, shapes::HasShape};
 use std::{fmt, ops::Range};
 
@@ -74,12 +75,9 @@ where
         let updated = self.ranks.all_gather(&updated, &self.ranks.lens(total, 1));
         let updated = updated.map_err(|source| OpError::Ranks { op: OP, source })?;
         let mut rest = &updated[..];
-        parameters.for_each(&mut |mut parameter: ParameterMut<'_, E, D>| {
-            let (values, others) = rest.split_at(parameter.len());
-            rest = others;
-            let device = parameter.values()?.device().clone();
-            let values = device.try_tensor_from_vec(values.to_vec(), (values.len(),));
-            parameter.set_values(values.map_err(device_error(OP))?)
+        parameters.for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+            let values = rest.split_off(..parameter.len()).unwrap_or_default();
+            parameter.tensor.set_from_vec(values.to_vec()).map_err(device_error(OP))
         })
     }
 
@@ -103,16 +101,17 @@ where
         self.ranks.size() > 1
     }
 
-    fn gather_state(&mut self, lens: &[usize]) -> Result<(), RanksError> {
+    fn gather_state(&mut self) -> Result<(), RanksError> {
+        let lens = trained_lens::<Model, E, D>();
         let (total, ranks) = (lens.iter().sum(), &self.ranks);
         let own = ranks.part_of(total, ranks.rank());
         let state = self.inner.state_mut();
         // Before the first step no rank has a state, and after a resume rank 0 has the whole.
-        let is_part = |slot: &Slot<E, D>| !slot.values.is_empty() && !is_whole(slot, lens);
+        let is_part = |slot: &Slot<E, D>| !slot.values.is_empty() && slot.lens() != lens;
         if !ranks.any(ranks.is_first() && state.slots.iter().any(is_part))? {
             return Ok(());
         }
-        keep_part(state, lens, &own).map_err(RanksError::device(OP))?;
+        keep_part(state, &lens, &own).map_err(RanksError::device(OP))?;
         for slot in &mut state.slots {
             let mut part: Vec<E> = slot.values.iter().flat_map(elements_of).collect();
             // No step was made yet.
@@ -120,22 +119,17 @@ where
             let whole = ranks.all_gather(&part, &ranks.lens(total, 1))?;
             let device = slot.values.first().map(|values| values.device().clone());
             if let Some(device) = device.filter(|_| ranks.is_first()) {
-                let mut rest = &whole[..];
-                let values = lens.iter().map(|&len| {
-                    let (values, others) = rest.split_at(len);
-                    rest = others;
-                    device.try_tensor_from_vec(values.to_vec(), (len,))
-                });
-                slot.values = values.collect::<Result<_, D::Err>>().map_err(RanksError::device(OP))?;
+                slot.fill(&whole, &lens, &device).map_err(RanksError::device(OP))?;
             }
         }
         Ok(())
     }
 }
 
-/// Whether a slot has a vector of the length of each parameter.
-fn is_whole<E: Element, D: Backend<E>>(slot: &Slot<E, D>, lens: &[usize]) -> bool {
-    slot.values.iter().map(|values| values.shape().0).eq(lens.iter().copied())
+/// The numbers of elements of the trained parameters.
+fn trained_lens<Model: TensorCollection<E, D>, E: Element, D: Backend<E>>() -> Vec<usize> {
+    let trained = parameter_infos::<Model, E, D>().into_iter().filter(|parameter| parameter.is_trained);
+    trained.map(|parameter| parameter.sizes.iter().product()).collect()
 }
 
 /// Cuts a state of the whole model, such as a checkpoint's, down to the elements `own`. The parameters have `lens`
@@ -146,7 +140,7 @@ fn keep_part<Model, E: Element, D: Backend<E>>(
     own: &Range<usize>,
 ) -> Result<(), D::Err> {
     for slot in &mut state.slots {
-        if !is_whole(slot, lens) {
+        if slot.lens() != lens {
             continue;
         }
         let mut start = 0;
@@ -164,8 +158,7 @@ fn keep_part<Model, E: Element, D: Backend<E>>(
     Ok(())
 }
 
-impl<Inner: fmt::Debug, Axis: RankAxis> fmt::Debug for ShardedState<Inner, Axis> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}, sharded over {:?}", self.inner, self.ranks)
-    }
-}
+crate::error::debug_as!(
+    [Inner: fmt::Debug, Axis: RankAxis] ShardedState<Inner, Axis>,
+    |this, f| write!(f, "{:?}, sharded over {:?}", this.inner, this.ranks)
+);

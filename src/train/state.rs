@@ -13,13 +13,8 @@ use std::{fmt, marker::PhantomData};
 /// `Slots` is an array. As a slice, `[Slot<E, D>]`, it erases the number of slots.
 ///
 /// ```
-/// use typed_transformer::{
-///     backend::Backend,
-///     doctest::*,
-///     nn::Linear,
-///     prelude::*,
-///     train::{Optimizer, OptimizerState, Parameters, Slot},
-/// };
+/// use typed_transformer::train::{Optimizer, OptimizerState, Parameters, Slot};
+/// use typed_transformer::{backend::Backend, doctest::*, nn::Linear, prelude::*};
 ///
 /// /// RMSprop: `v ← v + (g² - v) / 10`, then `θ ← θ - rate · g / √(v + 1e-8)`.
 /// struct RmsProp<Model, E: Real, D: Backend<E>>(OptimizerState<Model, E, [Slot<E, D>; 1]>);
@@ -59,23 +54,35 @@ pub struct OptimizerState<Model, E, Slots: ?Sized> {
 /// momentum, for example. It lies on the device of the model.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Optimizer, Sgd, Slot, update}};
-/// # use typed_transformer::train::OptimizerState;
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Adam, Optimizer, OptimizerState, Slot}};
 /// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
-/// let mut model = Layer::build(&Cpu::default());
-/// let mut sgd: Sgd<Layer, f32> = Sgd::default();
-/// let gradients = GradientsOf::zeros(&model).allow_unused(&model);
-/// update(&mut model, gradients, &mut sgd, 0.1, 1.0)?;
-/// let state: &OptimizerState<Layer, f32, [Slot<f32>]> = sgd.state();
-/// // One slot, the velocity: an element for each weight and for each bias.
-/// assert_eq!(state.num_elements(), 8 * 28 + 28);
-/// # Ok::<(), OpError>(())
+/// let adam: Adam<Layer, f32> = Adam::default();
+/// let state: &OptimizerState<Layer, f32, [Slot<f32>]> = adam.state();
+/// // Two slots, which have no elements before the first step.
+/// assert_eq!(state.num_elements(), 0);
 /// ```
 #[derive(Clone)]
 pub struct Slot<E: Unit, D: Storage<E> = Cpu> {
     pub(super) name: &'static str,
     /// One flat tensor per parameter; empty until the first step.
     pub(super) values: Vec<Tensor<(usize,), E, D>>,
+}
+
+impl<E: Real, D: Backend<E>> Slot<E, D> {
+    /// The number of elements of each parameter.
+    pub(super) fn lens(&self) -> Vec<usize> {
+        self.values.iter().map(|values| values.shape().0).collect()
+    }
+
+    /// Sets all elements, of which each parameter has as many as `lens` says.
+    pub(super) fn fill(&mut self, mut elements: &[E], lens: &[usize], device: &D) -> Result<(), D::Err> {
+        let values = lens.iter().map(|&len| {
+            let own = elements.split_off(..len).unwrap_or_default();
+            device.try_tensor_from_vec(own.to_vec(), (len,))
+        });
+        self.values = values.collect::<Result<_, _>>()?;
+        Ok(())
+    }
 }
 
 impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E, [Slot<E, D>; SLOTS]> {
@@ -144,11 +151,10 @@ impl<Model, E, Slots: Clone> Clone for OptimizerState<Model, E, Slots> {
         Self { steps: self.steps, model: PhantomData, slots: self.slots.clone() }
     }
 }
-impl<Model, E, Slots: ?Sized> fmt::Debug for OptimizerState<Model, E, Slots> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} after {} steps", name::<Model>(), self.steps)
-    }
-}
+crate::error::debug_as!(
+    [Model, E, Slots: ?Sized] OptimizerState<Model, E, Slots>,
+    |this, f| write!(f, "{} after {} steps", name::<Model>(), this.steps)
+);
 impl<E: Unit, D: Storage<E>> fmt::Debug for Slot<E, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)

@@ -85,7 +85,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     failure::take_error().map_err(|source| OpError::Ranks { op: "update", source })?;
     ensure("clip_norm", clip_norm, clip_norm > 0.0, "above 0")?;
     ensure_non_negative("the learning rate", learning_rate)?;
-    let is_other_model = gradients.belong_to_other(model);
+    let is_other_model = gradients.model.is_other_than::<E, D>(model);
     let used = gradients.used;
     let mut parameters = Parameters::new(model, gradients.gradients);
     let squares = parameters.sums_of_squares(|parameter| optimizer.rate_factor(parameter))?;
@@ -103,7 +103,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     }
     ensure_no_clones(&squares)?;
     if norm > clip_norm {
-        parameters.scale_gradients(cast(clip_norm / norm));
+        parameters.gradient_factor = Some(cast(clip_norm / norm));
     }
     optimizer.step(learning_rate, parameters)?;
     Ok(norm)

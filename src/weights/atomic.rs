@@ -1,7 +1,6 @@
 //! Replaces files atomically: first a partial file beside the target is written, then it is renamed.
 
-pub(crate) use super::disk::rename;
-use super::disk::{self, NewFile, ReadFile};
+use super::disk::{self, NewFile, ReadFile, counted};
 use super::header;
 use crate::files::ensure_regular_file;
 use std::fs;
@@ -46,7 +45,7 @@ impl StagedFile {
 
     /// The first part of [`commit`](Self::commit): from now on a reader finds the new file.
     pub fn rename(&mut self) -> io::Result<()> {
-        disk::rename(&self.path, &self.target)?;
+        counted(|| fs::rename(&self.path, &self.target))?;
         // From now on another writer may use the name of the partial file.
         self.is_renamed = true;
         Ok(())
@@ -75,7 +74,7 @@ impl Drop for StagedFile {
     fn drop(&mut self) {
         if !self.is_renamed {
             // The caller needs the error that came before, not this one.
-            let _ = disk::remove(&self.path);
+            let _ = counted(|| fs::remove_file(&self.path));
         }
     }
 }
@@ -84,19 +83,19 @@ impl Drop for StagedFile {
 /// names, `to` becomes a copy. No other process may be writing to `to`.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     let link = StagedFile::create(to)?;
-    disk::remove(&link.path)?;
-    if disk::hard_link(from, &link.path).is_err() {
+    counted(|| fs::remove_file(&link.path))?;
+    if counted(|| fs::hard_link(from, &link.path)).is_err() {
         drop(link);
         return copy(from, to);
     }
     // If both are names of one file already, a rename does nothing, and dropping `link` removes the partial name.
-    disk::rename(&link.path, &link.target)
+    counted(|| fs::rename(&link.path, &link.target))
 }
 
 /// Like [`link`], where nothing is at `to`. It needs no partial file where a file can have two names, so a kill leaves
 /// none.
 pub(crate) fn link_new(from: &Path, to: &Path) -> io::Result<()> {
-    disk::hard_link(from, to).or_else(|_| copy(from, to))
+    counted(|| fs::hard_link(from, to)).or_else(|_| copy(from, to))
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
@@ -105,7 +104,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Removes a file if it exists.
 pub(crate) fn remove_if_exists(path: &Path) -> io::Result<()> {
-    match disk::remove(path) {
+    match counted(|| fs::remove_file(path)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         result => result,
     }
@@ -131,7 +130,7 @@ pub(crate) fn folder(file: &Path) -> &Path {
 pub(crate) fn remove_all_abandoned(target: &Path) {
     let name = target.file_name().unwrap_or_default();
     let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
-    let entries = disk::count_call().and_then(|()| fs::read_dir(folder(target)));
+    let entries = counted(|| fs::read_dir(folder(target)));
     for entry in entries.into_iter().flatten().flatten() {
         let entry = entry.file_name();
         let number = entry
@@ -158,9 +157,10 @@ fn remove_abandoned(path: &Path) -> io::Result<()> {
     file.by_ref().take(header::LEN_BYTES + 2).read_to_end(&mut start)?;
     let is_header =
         |(len, json): (&[u8; 8], &[u8])| u64::from_le_bytes(*len) <= header::MAX_LEN_BYTES && json == b"{\"";
-    match start.is_empty() || start.split_first_chunk().is_some_and(is_header) {
-        true => disk::remove(path),
-        false => Ok(()),
+    if start.is_empty() || start.split_first_chunk().is_some_and(is_header) {
+        counted(|| fs::remove_file(path))
+    } else {
+        Ok(())
     }
 }
 

@@ -29,6 +29,7 @@ const TOLERANCE: f64 = 1e-6;
 /// ];
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct ConfigField {
     pub(super) name: &'static str,
     other_name: Option<&'static str>,
@@ -57,74 +58,62 @@ enum Expected {
 
 impl ConfigField {
     /// The field is the size of the dimension `Size`.
-    #[must_use]
     pub fn dim<Size: ConstDim>(name: &'static str) -> Self {
         Self::new(name, Expected::Size { size: Size::SIZE, dim: format!("{:?}", Size::default()), index: None })
     }
 
     /// The field is this number.
-    #[must_use]
     pub fn number(name: &'static str, number: f64) -> Self {
         Self::one_of(name, [number])
     }
 
     /// The field is one of these numbers, which mean the same.
-    #[must_use]
     pub fn one_of(name: &'static str, numbers: impl IntoIterator<Item = f64>) -> Self {
         Self::new(name, Expected::Numbers(numbers.into_iter().collect()))
     }
 
     /// The field is one of these texts, which mean the same.
-    #[must_use]
     pub fn text(name: &'static str, texts: &'static [&'static str]) -> Self {
         Self::new(name, Expected::Texts(texts))
     }
 
     /// The field is this list of texts, such as the kind of each layer.
-    #[must_use]
     pub fn list(name: &'static str, texts: impl IntoIterator<Item = &'static str>) -> Self {
         Self::new(name, Expected::List(texts.into_iter().collect()))
     }
 
     /// The field is this list of sizes, such as the number of heads of each stage.
-    #[must_use]
     pub fn sizes(name: &'static str, sizes: impl IntoIterator<Item = usize>) -> Self {
         Self::new(name, Expected::Sizes(sizes.into_iter().collect()))
     }
 
     /// The field is true or false.
-    #[must_use]
     pub fn flag(name: &'static str, flag: bool) -> Self {
         Self::new(name, Expected::Flag(flag))
     }
 
     /// The field is missing or null.
-    #[must_use]
     pub fn absent(name: &'static str) -> Self {
         Self::new(name, Expected::Absent).or_absent()
     }
 
     /// The field is missing, null, or an object that counts in place of the object `other`: it has the fields that are
     /// required of `other`, too.
-    #[must_use]
     pub fn overrides(name: &'static str, other: &'static str) -> Self {
         Self::new(name, Expected::Overriding(other)).or_absent()
     }
 
     /// A missing or null field means this value.
-    #[must_use]
     pub fn or_absent(self) -> Self {
         Self { may_be_absent: true, ..self }
     }
 
     /// The field may be missing or null if this other one, which means the same, is there.
-    #[must_use]
     pub fn or_absent_beside(self, name: &'static str) -> Self {
         Self { may_be_absent_beside: Some(name), ..self }
     }
 
     /// A list of several sizes, such as a height and a width, has that of the dimension as its element `index`, from 0.
-    #[must_use]
     pub fn or_element(mut self, index: usize) -> Self {
         if let Expected::Size { index: place, .. } = &mut self.expected {
             *place = Some(index);
@@ -134,7 +123,6 @@ impl ConfigField {
 
     /// The field has another name too: in files of other versions of `transformers`, or one that it reads as the same.
     /// If a file has both, both are compared.
-    #[must_use]
     pub fn also_called(self, name: &'static str) -> Self {
         Self { other_name: Some(name), ..self }
     }

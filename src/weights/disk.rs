@@ -2,7 +2,7 @@
 
 use super::lock::is_at;
 use std::cell::{Cell, RefCell};
-use std::fs::{self, File, Metadata, Permissions, TryLockError};
+use std::fs::{File, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -103,9 +103,10 @@ pub(crate) fn is_transient(error: &io::Error) -> bool {
     !permanent.contains(&error.kind()) && !is_refused.contains(&error.kind())
 }
 
-pub(super) fn metadata(path: &Path) -> io::Result<Metadata> {
+/// Makes a call, and before it injects its fault.
+pub(crate) fn counted<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     inject_into_call(0)?;
-    fs::metadata(path)
+    call()
 }
 
 /// A file that is read.
@@ -113,13 +114,11 @@ pub(super) struct ReadFile(File);
 
 impl ReadFile {
     pub fn open(path: &Path) -> io::Result<Self> {
-        inject_into_call(0)?;
-        File::open(path).map(Self)
+        counted(|| File::open(path)).map(Self)
     }
 
     pub fn len_bytes(&self) -> io::Result<u64> {
-        inject_into_call(0)?;
-        Ok(self.0.metadata()?.len())
+        Ok(counted(|| self.0.metadata())?.len())
     }
 
     /// Takes its lock, as a writer does, until it is dropped. Returns false if a writer has it.
@@ -130,8 +129,7 @@ impl ReadFile {
 
 impl Read for ReadFile {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        inject_into_call(0)?;
-        self.0.read(bytes)
+        counted(|| self.0.read(bytes))
     }
 }
 
@@ -141,18 +139,12 @@ impl Seek for ReadFile {
     }
 }
 
-/// Counts a call that has no function of its own here, and injects its fault. The call follows.
-pub(super) fn count_call() -> io::Result<()> {
-    inject_into_call(0).map(drop)
-}
-
 /// A file that did not exist before. Its writer holds it, by a lock, until it is dropped.
 pub(super) struct NewFile(File);
 
 impl NewFile {
     pub fn create(path: &Path) -> io::Result<Self> {
-        inject_into_call(0)?;
-        let file = File::create_new(path)?;
+        let file = counted(|| File::create_new(path))?;
         let is_held = match file.try_lock() {
             // A file system may have no locks.
             Ok(()) | Err(TryLockError::Error(_)) => is_at(&file, path),
@@ -163,13 +155,11 @@ impl NewFile {
     }
 
     pub fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
-        inject_into_call(0)?;
-        self.0.set_permissions(permissions)
+        counted(|| self.0.set_permissions(permissions))
     }
 
     pub fn sync(&self) -> io::Result<()> {
-        inject_into_call(0)?;
-        self.0.sync_all()
+        counted(|| self.0.sync_all())
     }
 }
 
@@ -182,22 +172,6 @@ impl Write for NewFile {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Moves a file to another name, replacing what was there.
-pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    inject_into_call(0)?;
-    fs::rename(from, to)
-}
-
-pub(super) fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
-    inject_into_call(0)?;
-    fs::hard_link(from, to)
-}
-
-pub(super) fn remove(path: &Path) -> io::Result<()> {
-    inject_into_call(0)?;
-    fs::remove_file(path)
 }
 
 /// Makes the names of the files in a folder survive a power cut. Some systems cannot do that.

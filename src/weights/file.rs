@@ -7,6 +7,7 @@ use crc32fast::Hasher;
 use safetensors::{Dtype, tensor::TensorInfo};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Debug};
+use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -56,7 +57,7 @@ impl TensorFile {
     pub fn open(path: &Path) -> Result<Self, LoadError> {
         let unreadable = |source| LoadError::Read { path: path.into(), source };
         // Checked before opening, because opening a pipe waits for a writer.
-        disk::metadata(path).and_then(|found| ensure_regular_file(&found)).map_err(unreadable)?;
+        disk::counted(|| fs::metadata(path)).and_then(|found| ensure_regular_file(&found)).map_err(unreadable)?;
         let mut file = ReadFile::open(path).map_err(unreadable)?;
         let len_bytes = file.len_bytes().map_err(unreadable)?;
         let header = Header::read(&mut file, len_bytes).map_err(|error| match error {

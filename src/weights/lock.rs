@@ -33,8 +33,7 @@ impl FileLock {
             }
             let mut options = OpenOptions::new();
             let options = options.read(true).write(true).create(true).truncate(false);
-            let opened = disk::count_call().and_then(|()| options.open(&path));
-            let mut file = opened.map_err(cannot_write)?;
+            let mut file = disk::counted(|| options.open(&path)).map_err(cannot_write)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -51,8 +50,7 @@ impl FileLock {
                 continue;
             }
             ensure_lock(&mut file).map_err(cannot_write)?;
-            let write =
-                disk::count_call().and_then(|()| file.set_len(0)).and_then(|()| write!(file, "{}", process::id()));
+            let write = disk::counted(|| file.set_len(0)).and_then(|()| write!(file, "{}", process::id()));
             write.map_err(cannot_write)?;
             return Ok(Self { path, file: Some(file) });
         }
@@ -64,7 +62,7 @@ impl Drop for FileLock {
         // If somebody removed this file by hand, the one at its path is the lock of another process.
         if self.file.as_ref().is_none_or(|file| is_at(file, &self.path)) {
             // A file that is left does no harm: the lock ended with its process.
-            let _ = disk::remove(&self.path);
+            let _ = disk::counted(|| fs::remove_file(&self.path));
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn file_kind(path: &Path) -> FileKind {
 
 /// The kind of the file at `path`, and the file if it is a safetensors file.
 pub(crate) fn open_file(path: &Path) -> (FileKind, Option<TensorFile>) {
-    match retried(is_transient, || disk::metadata(path)) {
+    match retried(is_transient, || disk::counted(|| fs::metadata(path))) {
         Ok(found) if found.is_file() && found.len() > 0 => match TensorFile::open_retried(path) {
             Ok(file) if file.metadata().contains_key(TRAINING) => (FileKind::Checkpoint, Some(file)),
             Ok(file) => (FileKind::Weights, Some(file)),

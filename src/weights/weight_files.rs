@@ -1,6 +1,5 @@
 use super::{LoadError, TensorFile, index::Index};
-use crate::ranks::Element;
-use safetensors::{Dtype, tensor::TensorInfo};
+use safetensors::tensor::TensorInfo;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -67,28 +66,14 @@ impl WeightFiles {
         self.files.iter().find_map(|file| file.tensor(name))
     }
 
-    /// [`TensorFile::elements`] of the file that has the tensor.
-    pub fn elements<E: Element>(&mut self, name: &str, part: (usize, usize)) -> Result<Vec<E>, LoadError> {
-        match self.files.iter_mut().find(|file| file.tensor(name).is_some()) {
-            Some(file) => file.elements(name, part),
-            None => Ok(Vec::new()),
-        }
+    /// The file that has a tensor.
+    pub fn file_of(&mut self, name: &str) -> Option<&mut TensorFile> {
+        self.files.iter_mut().find(|file| file.tensor(name).is_some())
     }
 
     /// The names of the tensors that were not read.
     pub fn unread(&self) -> Vec<String> {
         self.files.iter().flat_map(TensorFile::unread).collect()
-    }
-
-    /// Notes that a tensor is read, although no parameter has its elements.
-    pub fn set_read(&mut self, name: &str) {
-        self.files.iter_mut().filter(|file| file.tensor(name).is_some()).for_each(|file| file.set_read(name, (1, 1)));
-    }
-
-    /// The dtype, the sizes and the checksum of a tensor; `None` if there is none.
-    pub fn checksum(&mut self, name: &str) -> Result<Option<(Dtype, Vec<usize>, u32)>, LoadError> {
-        let file = self.files.iter_mut().find(|file| file.tensor(name).is_some());
-        file.map(|file| file.checksum(name)).transpose()
     }
 
     /// [`TensorFile::ensure_all_read`] of each file.

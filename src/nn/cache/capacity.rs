@@ -1,6 +1,5 @@
 use crate::dims::{AnyDim, BoundedSize, ConstDim, CountFactor, Dim, MaybeSharded, name};
 use dfdx::shapes;
-use std::fmt;
 use typenum::U1;
 
 /// The capacity of a cache of at most `MaxLen` positions. It grows with the positions that the cache holds.
@@ -55,8 +54,7 @@ impl<MaxLen: ConstDim> CountFactor for CacheCapacity<MaxLen> {
     type Dynamic<Rest> = (Self, Rest);
     type Factors<Rest> = (Self, Rest);
 }
-impl<MaxLen: ConstDim> fmt::Debug for CacheCapacity<MaxLen> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", name::<Self>(), self.size())
-    }
-}
+crate::error::debug_as!(
+    [MaxLen: ConstDim] CacheCapacity<MaxLen>,
+    |this, f| write!(f, "{}={}", name::<Self>(), this.size())
+);

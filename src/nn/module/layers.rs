@@ -75,11 +75,7 @@ impl<NumLayers, Layer: Clone> Clone for Layers<NumLayers, Layer> {
         Self { layers: self.layers.clone(), num_layers: PhantomData }
     }
 }
-impl<NumLayers, Layer: fmt::Debug> fmt::Debug for Layers<NumLayers, Layer> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.layers.fmt(f)
-    }
-}
+crate::error::debug_as!([NumLayers, Layer: fmt::Debug] Layers<NumLayers, Layer>, |this, f| this.layers.fmt(f));
 
 /// An iterator over an item for each of `NumLayers`.
 ///

@@ -13,7 +13,7 @@ use dfdx::dtypes::Dtype;
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{PutTape, Tensor};
 use dfdx::tensor_ops::Device;
-use std::{fmt, marker::PhantomData};
+use std::marker::PhantomData;
 
 /// A weight of a module, stored in `P`. It lies in memory of the process and cannot be changed. A clone shares it.
 ///
@@ -135,11 +135,10 @@ impl<Dims, D: Clone, P: Packing> Clone for Packed<Dims, D, P> {
     }
 }
 
-impl<Dims, D, P: Packing> fmt::Debug for Packed<Dims, D, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Packed({} bytes)", self.len_bytes())
-    }
-}
+crate::error::debug_as!(
+    [Dims, D, P: Packing] Packed<Dims, D, P>,
+    |this, f| write!(f, "Packed({} bytes)", this.len_bytes())
+);
 
 #[diagnostic::do_not_recommend]
 impl<Dims: ParamShape, E: Dtype, D: Device<E>, P: Packing> Loadable<E, D> for Packed<Dims, D, P> {

@@ -58,10 +58,7 @@ where
     if is_multiplication(x.axes(), w.axes(), &to) {
         return multiply(op, x, w, to);
     }
-    match is_left(x.axes(), w.axes(), &to) {
-        true => matmul(op, x, w, to),
-        false => matmul(op, w, x, to),
-    }
+    if is_left(x.axes(), w.axes(), &to) { matmul(op, x, w, to) } else { matmul(op, w, x, to) }
 }
 
 /// `x · w`, where each of the axes `to` is an axis of `x` or of `w`.

@@ -1,4 +1,4 @@
-use super::super::{FONT, Plot, decimals_of, format_short};
+use super::super::{Drawn, FONT, Plot, decimals_of, format_short};
 use super::layout::{GAP, PanelLayout, SCALE_HEIGHT, TITLE_HEIGHT};
 use super::{HeatMap, HeatMapGrid};
 use plotters::coord::Shift;
@@ -7,7 +7,7 @@ use plotters::prelude::{
 };
 use plotters::style::FontTransform;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use std::{error::Error, ops::Range};
+use std::ops::Range;
 
 /// The minimum distance between two labels, in pixels.
 const MIN_LABEL_SPACING: i32 = 13;
@@ -33,10 +33,7 @@ impl Plot for HeatMapGrid {
         (width.max(280) as u32, height as u32)
     }
 
-    fn draw_on<Backend: DrawingBackend>(&self, area: &DrawingArea<Backend, Shift>) -> Result<(), Box<dyn Error>>
-    where
-        Backend::ErrorType: 'static,
-    {
+    fn draw_on<Backend: DrawingBackend<ErrorType: 'static>>(&self, area: &DrawingArea<Backend, Shift>) -> Drawn {
         area.fill(&WHITE)?;
         let (layout, columns) = (self.panel_layout(), self.fitting_columns());
         let centred = style(20, HPos::Center, VPos::Center, FontTransform::None);
@@ -54,16 +51,13 @@ impl Plot for HeatMapGrid {
 
 impl HeatMapGrid {
     /// Draws a panel whose first cell has its upper left corner at `(x0, y0)`.
-    fn draw_panel<Backend: DrawingBackend>(
+    fn draw_panel<Backend: DrawingBackend<ErrorType: 'static>>(
         &self,
         area: &DrawingArea<Backend, Shift>,
         panel: &HeatMap,
         layout: &PanelLayout,
         (x0, y0): (i32, i32),
-    ) -> Result<(), Box<dyn Error>>
-    where
-        Backend::ErrorType: 'static,
-    {
+    ) -> Drawn {
         let (cell_width, cell_height) = (layout.cell_width, layout.cell_height);
         let right = x0 + cell_width * panel.columns.len() as i32;
         let bottom = y0 + cell_height * panel.rows.len() as i32;
@@ -113,14 +107,11 @@ impl HeatMapGrid {
     }
 
     /// Draws the colour scale with its upper left corner at `(x, y)`.
-    fn draw_scale<Backend: DrawingBackend>(
+    fn draw_scale<Backend: DrawingBackend<ErrorType: 'static>>(
         &self,
         area: &DrawingArea<Backend, Shift>,
         (x, y): (i32, i32),
-    ) -> Result<(), Box<dyn Error>>
-    where
-        Backend::ErrorType: 'static,
-    {
+    ) -> Drawn {
         const WIDTH: i32 = 120;
         let Range { start, end } = self.scale;
         for i in 0..WIDTH {

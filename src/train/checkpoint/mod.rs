@@ -37,15 +37,16 @@ const FORMAT: u32 = 2;
 const SQUARES: &str = "_sq";
 
 #[derive(Serialize, Deserialize)]
-struct Header {
+pub(super) struct Header {
     format: u32,
     #[serde(flatten)]
-    progress: Progress,
+    pub progress: Progress,
     optimizer_steps: u64,
-    threads: usize,
+    /// The number of threads that it ran with.
+    pub threads: usize,
     /// The number of ranks that trained together.
     #[serde(default = "one")]
-    ranks: usize,
+    pub ranks: usize,
     settings: Vec<(String, String)>,
     /// The path of each parameter, and the name and size of each of its dimensions.
     dimensions: Vec<(String, Vec<String>)>,
@@ -64,16 +65,6 @@ pub(super) struct RunRecord<'a> {
     /// The setting that may differ, if any.
     pub ignored_setting: Option<&'a str>,
     /// The number of ranks that train together.
-    pub ranks: usize,
-}
-
-/// A training run read from a checkpoint.
-pub(super) struct Resumed<Model> {
-    pub model: Model,
-    pub progress: Progress,
-    /// The number of threads that it ran with.
-    pub threads: usize,
-    /// The number of ranks that trained together.
     pub ranks: usize,
 }
 
@@ -138,13 +129,13 @@ pub(super) fn write<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
     weights::write(path, &tensors, BTreeMap::from([(TRAINING.into(), header)]))
 }
 
-/// Loads the model and the progress. Changes `state` only if everything fits.
+/// Loads the model and the header. Changes `state` only if everything fits.
 pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: Element, D: Device<E>>(
     path: &Path,
     device: &D,
     state: &mut OptimizerState<Model, E, [Slot<E, D>]>,
     run: &RunRecord,
-) -> Result<Resumed<Model>, ResumeError> {
+) -> Result<(Model, Header), ResumeError> {
     let load_error = |source| ResumeError::Load { path: path.to_path_buf(), source };
     let mut file = TensorFile::open(path).map_err(load_error)?;
     let header = read_header(&file)?;
@@ -164,7 +155,7 @@ pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: E
     for (slot, values) in state.slots.iter_mut().zip(slots) {
         slot.values = values;
     }
-    Ok(Resumed { model, progress: header.progress, threads: header.threads, ranks: header.ranks })
+    Ok((model, header))
 }
 
 /// Checks the numbers of steps and the losses of a checkpoint. `optimizer_steps` are the steps that the optimizer in

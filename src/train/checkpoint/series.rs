@@ -15,7 +15,7 @@ use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, damaged_n
 use super::{Progress, ResumeNote, progress_in, read_progress};
 use crate::files::ensure_regular_file;
 use crate::weights::atomic::{self, StagedFile, with_suffix};
-use crate::weights::{FileKind, FileLock, SaveError, ensure_creatable, file_id_of, file_kind, open_file};
+use crate::weights::{FileKind, FileLock, SaveError, disk, ensure_creatable, file_id_of, file_kind, open_file};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -117,7 +117,7 @@ impl Series {
             // The next save replaces the files under these names, so others than checkpoints are set aside now.
             for path in others_beside(&newest).into_iter().filter(|path| is_other_kind(path)) {
                 let note = set_aside_note(&path);
-                atomic::rename(&path, &damaged_name(&path)).map_err(cannot_write(&path))?;
+                disk::counted(|| fs::rename(&path, damaged_name(&path))).map_err(cannot_write(&path))?;
                 notes.push(note);
             }
         }
@@ -232,7 +232,7 @@ impl Series {
         for number in (1..last).rev() {
             let path = previous(&self.newest, number);
             if path.exists() {
-                atomic::rename(&path, &previous(&self.newest, number + 1))?;
+                disk::counted(|| fs::rename(&path, previous(&self.newest, number + 1)))?;
             }
         }
         atomic::link(&self.newest, &previous(&self.newest, 1))
@@ -278,7 +278,7 @@ fn set_aside(path: &Path) -> io::Result<()> {
         return Ok(());
     }
     // On a disk without hard links `link_new` copies, and a file that cannot be read cannot be copied.
-    atomic::link_new(path, &kept).or_else(|_| atomic::rename(path, &kept))
+    atomic::link_new(path, &kept).or_else(|_| disk::counted(|| fs::rename(path, &kept)))
 }
 
 /// Whether there is a file that is neither a checkpoint nor empty.

@@ -41,10 +41,7 @@ pub fn earlier_lines(file: &File, last_step: usize) -> io::Result<Earlier> {
         Some(before) => before == last_step,
         None => last_step == 0 || line.is_empty() || step.is_some_and(|step| step == last_step + 1),
     };
-    match is_complete && are_metrics(reader, line)? {
-        true => Ok(Earlier::Lines { len_bytes }),
-        false => Ok(Earlier::Incomplete),
-    }
+    if is_complete && are_metrics(reader, line)? { Ok(Earlier::Lines { len_bytes }) } else { Ok(Earlier::Incomplete) }
 }
 
 /// Whether a line is the beginning of one of metrics, which a full disk or a kill has cut off.

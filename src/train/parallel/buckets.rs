@@ -65,13 +65,6 @@ impl<E: Element, W: RankAxis> Buckets<E, W> {
         Self { state: RefCell::new(state), ranks: ranks.clone() }
     }
 
-    /// Empty buckets for the same parameters.
-    pub fn fresh(&self) -> Self {
-        let parameters: Vec<_> =
-            self.state.borrow().parameters.iter().map(|&Parameter { id, len, .. }| (id, len)).collect();
-        Self::new(&self.ranks, &parameters)
-    }
-
     /// Adds the gradients that the backward pass did not report, and waits for all sums. Returns them in the order of
     /// the model's fields, or `None` if a gradient of some rank changed after the backward pass reported it.
     pub fn finish(&self, gradients: &[Vec<E>]) -> Result<Option<Vec<Vec<E>>>, RanksError> {

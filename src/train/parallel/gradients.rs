@@ -2,14 +2,14 @@
 
 use super::buckets::Buckets;
 use crate::backend::{Backend, elements_of};
-use crate::model_tensors::visit_tensors;
+use crate::model_tensors::{map_tensors, map_trained, visit_tensors};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver};
 use crate::train::put_gradient::put_gradient;
 use crate::train::{GradientsOf, Recording};
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::Rank0;
 use dfdx::tensor::{Gradients, SplitTape, Tensor, UniqueId};
-use std::{collections::HashSet, convert::Infallible, mem, rc::Rc};
+use std::{collections::HashSet, mem, rc::Rc};
 
 const OP: &str = "all-reduce of gradients";
 
@@ -41,7 +41,7 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Part
         if ranks.size() == 1 {
             return Ok(Replicated::assume(gradients));
         }
-        let parameters = list_parameters(model);
+        let parameters = list_parameters::<Model, E, D>(model);
         sum(ranks, &Buckets::new(ranks, &parameters), gradients, model, &parameters)
     }
 }
@@ -78,7 +78,7 @@ where
         if ranks.size() == 1 {
             return tape.run_with_hook(&loss, None).map(Replicated::assume).map_err(RanksError::device(OP));
         }
-        let parameters = list_parameters(model);
+        let parameters = list_parameters::<Model, E, D>(model);
         let buckets = Rc::new(Buckets::new(ranks, &parameters));
         let gradients = tape.run_with_hook(&loss, Some(buckets.clone())).map_err(RanksError::device(OP))?;
         sum(ranks, &buckets, gradients, model, &parameters)
@@ -98,7 +98,7 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
     let sums = match buckets.finish(&taken)? {
         Some(sums) => sums,
         // A gradient changed after it was in a bucket: all are summed again.
-        None => buckets.fresh().finish(&taken)?.expect("nothing was collected before, so nothing changed"),
+        None => Buckets::new(ranks, parameters).finish(&taken)?.expect("nothing was collected before"),
     };
     gradients.used = used_on_some_rank(ranks, &sums, parameters, &gradients.used)?;
     let mut sums = sums.into_iter();
@@ -136,38 +136,20 @@ fn used_on_some_rank<E: Element, W: RankAxis>(
 }
 
 /// The id and the length of each trained parameter.
-fn list_parameters<Model, E, D, W>(model: &Replicated<Model, W>) -> Vec<(UniqueId, usize)>
-where
-    Model: TensorCollection<E, D>,
-    E: Element,
-    D: Backend<E>,
-{
-    let mut parameters = Vec::new();
-    let Ok(()) = visit_tensors::<_, E, D, Infallible>(&**model, "", |visited| {
-        if visited.is_trained {
-            parameters.push((visited.tensor.id(), visited.tensor.num_elements()));
-        }
-        Ok(())
-    });
-    parameters
+fn list_parameters<Model: TensorCollection<E, D>, E: Element, D: Backend<E>>(model: &Model) -> Vec<(UniqueId, usize)> {
+    map_trained::<_, E, D, _>(model, |parameter| (parameter.id(), parameter.num_elements()))
 }
 
 /// The gradients of the trained parameters, in the order of the model's fields.
-fn take_gradients<Model, E, D>(model: &Model, mut gradients: Gradients<E, D>) -> Result<Vec<Vec<E>>, D::Err>
-where
-    Model: TensorCollection<E, D>,
-    E: Element,
-    D: Backend<E>,
-{
-    let mut taken = Vec::new();
-    visit_tensors::<_, E, D, D::Err>(model, "", |visited| {
-        if visited.is_trained {
-            taken.push(match visited.tensor.row_major_gradient(&mut gradients)? {
-                Some(gradient) => gradient.to_vec(),
-                None => elements_of(&visited.tensor.flat_gradient(&mut gradients)?),
-            });
-        }
-        Ok(())
-    })?;
-    Ok(taken)
+fn take_gradients<Model: TensorCollection<E, D>, E: Element, D: Backend<E>>(
+    model: &Model,
+    mut gradients: Gradients<E, D>,
+) -> Result<Vec<Vec<E>>, D::Err> {
+    map_tensors(model, |visited| match visited.is_trained {
+        false => Ok(None),
+        true => match visited.tensor.row_major_gradient(&mut gradients)? {
+            Some(gradient) => Ok(Some(gradient.to_vec())),
+            None => Ok(Some(elements_of(&visited.tensor.flat_gradient(&mut gradients)?))),
+        },
+    })
 }

@@ -52,19 +52,13 @@ impl<O, S: Schedule> Trainer<O, S> {
             self.last_checkpoint = Some(LastCheckpoint::new(&path, progress, false));
         }
         self.checkpoints = Some(series);
-        let is_save = |failure: &TrainError| matches!(failure, TrainError::Save { .. });
-        let earlier_failure = self.failures.iter().position(is_save).map(|index| self.failures.remove(index));
+        let saves = self.failures.extract_if(.., |failure| matches!(failure, TrainError::Save { .. }));
+        let places =
+            saves.filter_map(|failure| if let TrainError::Save { saved_at, .. } = failure { saved_at } else { None });
+        let earlier = places.last();
         match saved {
-            Ok(()) => {
-                if let Some(TrainError::Save { saved_at: Some(saved_at), .. }) = earlier_failure {
-                    weights::remove_private_file(&saved_at);
-                }
-            }
+            Ok(()) => earlier.iter().for_each(|path| weights::remove_private_file(path)),
             Err(source) => {
-                let earlier = match earlier_failure {
-                    Some(TrainError::Save { saved_at, .. }) => saved_at,
-                    _ => None,
-                };
                 // The earlier file stays whole when this save fails too.
                 let saved_at = self.save_elsewhere(model, &path, earlier.clone()).ok().or(earlier);
                 self.failures.push(TrainError::Save { source, saved_at });

@@ -97,10 +97,7 @@ impl<O, S> Trainer<O, S> {
             TrainError::Diverged { .. } => 1,
             _ => 2,
         });
-        match self.failures.is_empty() {
-            true => Ok(()),
-            false => Err(self.failures.remove(0)),
-        }
+        if self.failures.is_empty() { Ok(()) } else { Err(self.failures.remove(0)) }
     }
 
     /// Records the loss of an evaluation, as [`record_best`](Self::record_best) does, and logs it with the metrics of
@@ -201,14 +198,14 @@ impl<O, S: Schedule> Trainer<O, S> {
         let state = self.optimizer.state_mut();
         let mut notes = Vec::new();
         let mut load = |path: &Path| retried(ResumeError::is_transient, || checkpoint::load(path, device, state, &run));
-        let (resumed, used) = match load(path) {
+        let ((model, resumed), used) = match load(path) {
             Ok(resumed) => (resumed, path.to_path_buf()),
             Err(error) if error.is_damage() => {
                 let mut older = checkpoint::fallbacks(path).into_iter();
                 let Some((resumed, used)) = older.find_map(|used| Some((load(&used).ok()?, used))) else {
                     return Err(error);
                 };
-                let (damage, steps_made) = (error.to_string(), resumed.progress.steps_made);
+                let (damage, steps_made) = (error.to_string(), resumed.1.progress.steps_made);
                 notes.push(ResumeNote::OlderCheckpoint { damage, path: used.clone(), steps_made });
                 (resumed, used)
             }
@@ -223,7 +220,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         self.last_checkpoint = Some(LastCheckpoint::new(&used, resumed.progress, used != path));
         self.resume_notes = notes;
         self.note_ranks();
-        Ok(resumed.model)
+        Ok(model)
     }
 
     /// [`resume`](Self::resume), or the model that `build` makes if there is no file yet.

@@ -8,8 +8,8 @@ use crate::nn::Module;
 use crate::ops::{OpError, Real};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated};
 use crate::train::checkpoint::Progress;
-use crate::train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, parameter_infos};
-use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
+use crate::train::{GradientsOf, Optimizer, Schedule, Slot, StepReport, TrainError};
+use dfdx::nn::TensorCollection;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
 
@@ -45,9 +45,10 @@ impl<O, S: Schedule> Trainer<O, S> {
             ranks.fail_together(self.ensure_space::<Model, E, D>())?;
             self.is_space_checked = true;
         }
-        let stop_requested = Partial::term(if self.stop.load(Ordering::Relaxed) { 1.0 } else { 0.0 });
-        let finished = Partial::term(if self.is_finished() { 1.0 } else { 0.0 });
-        let [loss, num_stop_requests, num_finished] = sum(ranks, [loss, stop_requested, finished])?;
+        let count = |is_so: bool| if is_so { 1.0 } else { 0.0 };
+        let mut sums = [loss.into_term(), count(self.stop.load(Ordering::Relaxed)), count(self.is_finished())];
+        ranks.all_reduce(&mut sums)?;
+        let [loss, num_stop_requests, num_finished] = sums;
         if num_finished > 0.0 {
             ranks.end_together();
             return Err(TrainError::Finished { steps: self.steps });
@@ -67,7 +68,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             })?;
         self.stopped = num_stop_requests > 0.0;
         if self.optimizer.is_sharded() && ranks.any(self.is_checkpoint_due())? {
-            self.optimizer.gather_state(&trained_lens::<Model, E, D>())?;
+            self.optimizer.gather_state()?;
         }
         if self.stopped || report.steps_made == report.steps {
             ranks.end_together();
@@ -112,31 +113,22 @@ impl<O, S: Schedule> Trainer<O, S> {
     {
         self.ensure_same_on::<Model, E, D, W>(ranks)?;
         if self.optimizer.is_sharded() {
-            self.optimizer.gather_state(&trained_lens::<Model, E, D>())?;
+            self.optimizer.gather_state()?;
         }
         let state = self.optimizer.state_mut();
-        let lens = |values: &[Tensor<(usize,), E, D>]| values.iter().map(|values| values.shape().0).collect();
         let shared = BroadcastState {
             progress: self.progress,
             optimizer_steps: state.steps,
-            slot_lens: state.slots.iter().map(|slot| lens(&slot.values)).collect(),
+            slot_lens: state.slots.iter().map(Slot::lens).collect(),
         };
         let text = serde_json::to_vec(&shared).map_err(RanksError::device("replicate"))?;
         let text = ranks.broadcast_vec(text)?;
         let shared: BroadcastState = serde_json::from_slice(&text).map_err(RanksError::device("replicate"))?;
         for (slot, lens) in state.slots.iter_mut().zip(&shared.slot_lens) {
-            slot.values.truncate(lens.len());
-            for (index, &len) in lens.iter().enumerate() {
-                let mut elements = slot.values.get(index).map_or_else(Vec::new, elements_of);
-                elements.resize(len, E::zero());
-                ranks.broadcast(&mut elements, 0)?;
-                let values = device.try_tensor_from_vec(elements, (len,));
-                let values = values.map_err(RanksError::device("replicate"))?;
-                match slot.values.get_mut(index) {
-                    Some(slot) => *slot = values,
-                    None => slot.values.push(values),
-                }
-            }
+            let mut elements: Vec<E> = slot.values.iter().flat_map(elements_of).collect();
+            elements.resize(lens.iter().sum(), E::zero());
+            ranks.broadcast(&mut elements, 0)?;
+            slot.fill(&elements, lens, device).map_err(RanksError::device("replicate"))?;
         }
         state.steps = shared.optimizer_steps;
         self.progress = shared.progress;
@@ -146,12 +138,6 @@ impl<O, S: Schedule> Trainer<O, S> {
     }
 }
 
-/// The numbers of elements of the trained parameters.
-fn trained_lens<Model: TensorCollection<E, D>, E: Element, D: Backend<E>>() -> Vec<usize> {
-    let trained = parameter_infos::<Model, E, D>().into_iter().filter(|parameter| parameter.is_trained);
-    trained.map(|parameter| parameter.sizes.iter().product()).collect()
-}
-
 /// The state of rank 0's training, without the elements of the optimizer's slots.
 #[derive(Serialize, Deserialize)]
 struct BroadcastState {
@@ -159,11 +145,4 @@ struct BroadcastState {
     optimizer_steps: u64,
     /// The length of each vector of each slot.
     slot_lens: Vec<Vec<usize>>,
-}
-
-/// Sums numbers over the ranks.
-fn sum<const N: usize, W: RankAxis>(ranks: &Ranks<W>, terms: [Partial<f64, W>; N]) -> Result<[f64; N], RanksError> {
-    let mut sums = terms.map(Partial::into_term);
-    ranks.all_reduce(&mut sums)?;
-    Ok(sums)
 }

@@ -57,7 +57,8 @@ impl Rule {
         files: &mut WeightFiles,
         expected: &ExpectedTensor,
     ) -> Result<Vec<E>, LoadError> {
-        let tensor = files.tensor(name).ok_or_else(|| expected.missing())?;
+        let file = files.file_of(name).ok_or_else(|| expected.missing())?;
+        let tensor = file.tensor(name).ok_or_else(|| expected.missing())?;
         ensure_dtype::<E>(expected, &tensor)?;
         let axes = match &self.axes {
             Some(axes) => axes.clone(),
@@ -70,7 +71,7 @@ impl Rule {
                 found: tensor.shape,
             });
         }
-        let mut elements = axes.permute(&tensor.shape, files.elements(name, self.part)?);
+        let mut elements = axes.permute(&tensor.shape, file.elements(name, self.part)?);
         let (part, parts) = self.part;
         if parts > 1 {
             let count = elements.len() / parts;

@@ -25,10 +25,7 @@ impl Split {
         /// With fewer rows, a copy of the weight gradients for each thread costs more than the products.
         const MIN_ROWS_PER_THREAD: usize = 256;
         let threads = rayon::current_num_threads();
-        match units < threads || rows < threads * MIN_ROWS_PER_THREAD {
-            true => Self::WithinUnits,
-            false => Self::AcrossUnits,
-        }
+        if units < threads || rows < threads * MIN_ROWS_PER_THREAD { Self::WithinUnits } else { Self::AcrossUnits }
     }
 }
 

@@ -119,9 +119,10 @@ mod tests {
         x.resize(x.len().next_multiple_of(64), 1.0);
         for is_scalar in [false, true] {
             let mut y = x.clone();
-            match is_scalar {
-                true => ExpInLanes(&mut y).with_simd(Scalar),
-                false => level().dispatch(ExpInLanes(&mut y)),
+            if is_scalar {
+                ExpInLanes(&mut y).with_simd(Scalar)
+            } else {
+                level().dispatch(ExpInLanes(&mut y))
             }
             for (x, y) in x.iter().zip(y) {
                 let expected = exp(*x);

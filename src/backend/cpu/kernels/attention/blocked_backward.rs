@@ -166,9 +166,6 @@ impl WithSimd for BlockedBackward<'_> {
 fn scatter(out: &mut [&mut [f32]], start: usize, dim: usize, padded: &[f32], padded_len: usize, accumulate: bool) {
     for (out, row) in out.iter_mut().zip(padded.chunks_exact(padded_len.max(1))) {
         let (out, row) = (&mut out[start..][..dim], &row[..dim]);
-        match accumulate {
-            true => add_assign(out, row),
-            false => out.copy_from_slice(row),
-        }
+        if accumulate { add_assign(out, row) } else { out.copy_from_slice(row) }
     }
 }

@@ -27,9 +27,10 @@ fn every_lane_equals_its_sequence_alone() {
             let mut out = vec![0.0; d_out.len()];
             let (mut dq, mut dk, mut dv) = (q.to_vec(), k.to_vec(), v.to_vec());
             let forward = InterleavedForward { out: &mut out, weights: &mut weights, q, k, v, mask, config };
-            match is_scalar {
-                true => forward.with_simd(Scalar),
-                false => level().dispatch(forward),
+            if is_scalar {
+                forward.with_simd(Scalar)
+            } else {
+                level().dispatch(forward)
             }
             let (dq_out, dk_out, dv_out) = (&mut dq, &mut dk, &mut dv);
             let backward = InterleavedBackward {
@@ -44,9 +45,10 @@ fn every_lane_equals_its_sequence_alone() {
                 mask,
                 config,
             };
-            match is_scalar {
-                true => backward.with_simd(Scalar),
-                false => level().dispatch(backward),
+            if is_scalar {
+                backward.with_simd(Scalar)
+            } else {
+                level().dispatch(backward)
             }
             [weights, out, dq, dk, dv]
         };
