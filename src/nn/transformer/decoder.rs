@@ -3,12 +3,11 @@ use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::mask::{AttentionMask, CausalMask, PaddingMask, PaddingRule};
 use crate::module;
 use crate::nn::{
-    Arch, Cache, Conventions, CrossAttention, DecoderCache, FeedForward, KeyValueCache, KeysAndValues, Layers, Norm,
-    SelfAttention, cross_mask, optional_norm,
+    Arch, Conventions, CrossAttention, DecoderCache, FeedForward, KeysAndValues, Layers, Norm, SelfAttention,
+    cross_mask, optional_norm,
 };
 use crate::ops::{OpError, Real};
-use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::Tensor;
+use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// A layer that reads a target and a source: causal self-attention, cross-attention, feed forward (*The Typed
 /// Transformer*, "Decoder block").
@@ -93,37 +92,6 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
         self.forward_after(self_attn_out, source, &mask)
     }
 
-    /// Self-attention weights `(B, NumHeads, Q, Q)` and cross-attention weights `(B, NumHeads, Q, K)`.
-    pub(crate) fn attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
-        &self,
-        query: Tensor<(B, Q, QDim), E, D>,
-        key_value: Tensor<(B, K, KVDim), E, D>,
-        query_padding_mask: &PaddingMask<B, Q>,
-        key_value_padding_mask: &PaddingMask<B, K>,
-    ) -> Result<DecoderAttentionWeights<B, Q, K, A, E, D>, OpError> {
-        let target_padding = target_padding::<A, B, Q>(query_padding_mask.clone());
-        let self_attention = self.self_attention.attention_weights(query.clone(), &target_padding)?;
-        let self_attn_out = self.self_attention.forward(query, &target_padding)?;
-        let cross_attention = self.cross_attention.attention_weights(
-            optional_norm(&self.norm, self_attn_out)?,
-            key_value,
-            query_padding_mask,
-            key_value_padding_mask,
-        )?;
-        Ok((self_attention, cross_attention))
-    }
-
-    /// Decodes the next positions of a target, with the source projected in advance.
-    pub(crate) fn forward_cached<B: MaybeSharded, Q: Dim, K: Dim, MaxLen: ConstDim>(
-        &self,
-        query: Tensor<(B, Q, QDim), E, D>,
-        cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
-        source: KeysAndValues<B, K, A, E, D>,
-        mask: &AttentionMask<B, Q, K>,
-    ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
-        self.forward_after(self.self_attention.forward_cached(query, cache)?, source, mask)
-    }
-
     /// The rest of the layer, from the output of its self-attention.
     fn forward_after<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
@@ -198,32 +166,21 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Vec<DecoderAttentionWeights<B, Q, K, A, E, D>>, OpError> {
+        let target_padding = target_padding::<A, B, Q>(query_padding_mask.clone());
         let layer_attention_weights = |layer: &DecoderLayer<QDim, KVDim, A, E, D>| {
-            let (target, source) = (query.clone(), key_value.clone());
-            let attention_weights =
-                layer.attention_weights(target, source.clone(), query_padding_mask, key_value_padding_mask)?;
-            query = layer.forward(query.clone(), source, query_padding_mask, key_value_padding_mask)?;
-            Ok(attention_weights)
+            let self_weights = layer.self_attention.attention_weights(query.clone(), &target_padding)?;
+            let attended = layer.self_attention.forward(query.clone(), &target_padding)?;
+            let x = optional_norm(&layer.norm, attended.clone())?;
+            let (cross, source) = (&layer.cross_attention, key_value.clone());
+            let cross_weights = cross.attention_weights(x, source, query_padding_mask, key_value_padding_mask)?;
+            let mask = cross_mask::<A, B, Q, K>(query_padding_mask, key_value_padding_mask)?;
+            query = layer.forward_after(attended, cross.project(key_value.clone())?, &mask)?;
+            Ok((self_weights, cross_weights))
         };
         self.layers.iter().map(layer_attention_weights).collect()
     }
 
-    /// A cache for [`forward_cached`](Self::forward_cached). It holds the projected source and no target positions.
-    pub(crate) fn cache<Dims: Shape, B: MaybeSharded, K: Dim, MaxLen: ConstDim>(
-        &self,
-        parameter: &Tensor<Dims, E, D>,
-        key_value: Tensor<(B, K, KVDim), E, D>,
-        source_padding: &PaddingMask<B, K>,
-    ) -> Result<DecoderCache<B, K, MaxLen, NumLayers, A, E, D>, OpError> {
-        let (batch, _, _) = *key_value.shape();
-        Ok(DecoderCache {
-            self_attention: Cache::new(parameter, batch)?,
-            cross_attention: Layers::try_from_fn(|i| self.layers[i].cross_attention.project(key_value.clone()))?,
-            source_padding: source_padding.clone(),
-        })
-    }
-
-    /// [`DecoderLayer::forward_cached`] of each layer. [`Cache::advance`] has counted the positions.
+    /// Decodes the next positions of a target. [`Cache::advance`](crate::nn::Cache::advance) has counted them.
     pub(crate) fn forward_cached<B: MaybeSharded, Q: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
@@ -235,7 +192,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         let caches = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);
         let mut layers = self.layers.iter().zip(caches);
         let output = layers.try_fold(query, |query, (layer, (cache, source))| {
-            layer.forward_cached(query, cache, source.clone(), &mask)
+            layer.forward_after(layer.self_attention.forward_cached(query, cache)?, source.clone(), &mask)
         })?;
         optional_norm(&self.norm, output)
     }

@@ -2,9 +2,10 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
 use crate::mask::PaddingMask;
 use crate::module;
-use crate::nn::{Decoder, DecoderCache, Embedder, HasPositionsFor};
+use crate::nn::{Cache, Decoder, DecoderCache, Embedder, HasPositionsFor, Layers};
 use crate::ops::{OpError, Real};
 use crate::tokens::TokenIds;
+use dfdx::shapes::HasShape;
 use dfdx::tensor::{NoneTape, Tensor};
 
 /// The decoder with its embedder (*The Typed Transformer*, "Decoder"). It computes a vector for each target
@@ -67,7 +68,13 @@ impl<
         key_value: Tensor<(B, K, KVDim), E, D>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<DecoderCache<B, K, MaxSeqLen, NumLayers, A, E, D>, OpError> {
-        self.decoder.cache(&self.embedder.token_embedder.weight, key_value, key_value_padding_mask)
+        let (batch, _, _) = *key_value.shape();
+        let source = |i: usize| self.decoder.layers[i].cross_attention.project(key_value.clone());
+        Ok(DecoderCache {
+            self_attention: Cache::new(&self.embedder.token_embedder.weight, batch)?,
+            cross_attention: Layers::try_from_fn(source)?,
+            source_padding: key_value_padding_mask.clone(),
+        })
     }
 
     /// Decodes the next tokens of targets whose earlier tokens are in `cache`:
