@@ -35,34 +35,14 @@ mod precision;
 mod transformer;
 
 pub use crate::ops::conventions::NormKind;
-pub(crate) use attention::cross_mask;
-pub use attention::{
-    CrossAttention, GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, LatentArch,
-    LatentAttention, LatentCache, LatentHeads, MHAttention, SelfAttention,
-};
-pub use cache::{
-    Cache, CacheCapacity, CacheUpdate, CachedHeads, DecoderCache, EditableCache, Heads, KeyValueCache, Keys,
-    KeysAndValues, Values,
-};
-pub(crate) use conventions::rotary;
-pub use conventions::{
-    Arch, Conventions, HasPositionsFor, Learned, NoPositions, NormPlacement, PositionKind, PositionsFor,
-    PositionsInHeads, RotaryPositions, Sinusoidal, WidthScale,
-};
-pub use layers::{
-    AttentionProjection, Embedding, FeedForward, FeedForwardProjection, GatedFeedForward, LayerNorm, Linear, LmHead,
-    Lora, LowRank, Norm, Projection, ProjectionRule,
-};
-pub(crate) use layers::{optional_norm, residual_norm, sublayer_input};
+pub use attention::*;
+pub use cache::*;
+pub use conventions::*;
+pub use layers::*;
 #[doc(hidden)]
 pub use module::ForEachLayer;
 pub use module::{Layers, LayersIter, Module, Summary, SummaryRow};
 pub use precision::{
     Bf16, F16, FullPrecision, Packed, Packing, Precision, Q8, Q8Rows, Trainable, Weight, WithPrecision,
 };
-pub(crate) use transformer::target_padding;
-pub use transformer::{
-    AttentionWeights, Autoregressive, Block, BlockStack, CacheOf, Decoder, DecoderLayer, DecoderOnly, Embedder,
-    EmbeddingDecoder, EmbeddingEncoder, EncodedLM, Encoder, EncoderLayer, EncoderOnly, LM, Output, Seq2Seq,
-    SingleStack,
-};
+pub use transformer::*;

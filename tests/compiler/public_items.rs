@@ -50,7 +50,7 @@ impl Sources {
                     if is_public(&module.vis, &module.attrs) {
                         self.read(&child, &[path, &[name]].concat(), None);
                     } else {
-                        self.read(&child, path, Some(&shown_of(&module.ident, &items)));
+                        self.read(&child, path, shown_of(&module.ident, &items).as_ref());
                     }
                 }
                 Item::Macro(item) => {
@@ -144,15 +144,15 @@ fn child(parent: &Path, name: &str) -> PathBuf {
     folder.join(name).join("mod.rs")
 }
 
-/// The names of a private module that `items` re-export.
-fn shown_of(module: &Ident, items: &[Item]) -> BTreeSet<String> {
+/// The names of a private module that `items` re-export, if not all.
+fn shown_of(module: &Ident, items: &[Item]) -> Option<BTreeSet<String>> {
     fn add(tree: &UseTree, names: &mut BTreeSet<String>) {
         match tree {
             UseTree::Name(used) => {
                 names.insert(used.ident.to_string());
             }
             UseTree::Group(group) => group.items.iter().for_each(|tree| add(tree, names)),
-            _ => panic!("a module re-exports single names"),
+            _ => panic!("a module re-exports single names or all"),
         }
     }
     let mut names = BTreeSet::new();
@@ -162,10 +162,13 @@ fn shown_of(module: &Ident, items: &[Item]) -> BTreeSet<String> {
             && let UseTree::Path(path) = &item.tree
             && path.ident == *module
         {
+            if matches!(*path.tree, UseTree::Glob(_)) {
+                return None;
+            }
             add(&path.tree, &mut names);
         }
     }
-    names
+    Some(names)
 }
 
 fn is_shown(shown: Shown, name: &Ident) -> bool {
