@@ -87,10 +87,8 @@ impl<V: ConstDim> Sampler<V> {
     /// # Errors
     /// [`SamplingError::Temperature`] unless the temperature is positive and finite.
     pub fn with_temperature(temperature: f64, seed: u64) -> Result<Self, SamplingError> {
-        if !(temperature.is_finite() && temperature > 0.0) {
-            return Err(SamplingError::Temperature(temperature));
-        }
-        Ok(Self { random: Some((temperature, StdRng::seed_from_u64(seed))), ..Self::greedy() })
+        let sampler = Self { random: Some((temperature, StdRng::seed_from_u64(seed))), ..Self::greedy() };
+        (temperature.is_finite() && temperature > 0.0).then_some(sampler).ok_or(SamplingError::Temperature(temperature))
     }
 
     /// Keeps the `k` most likely tokens ([Fan et al., 2018](https://arxiv.org/abs/1805.04833)).
@@ -98,10 +96,7 @@ impl<V: ConstDim> Sampler<V> {
     /// # Errors
     /// [`SamplingError::TopK`] if `k` is 0.
     pub fn top_k(self, k: usize) -> Result<Self, SamplingError> {
-        if k == 0 {
-            return Err(SamplingError::TopK);
-        }
-        Ok(Self { top_k: k, ..self })
+        (k > 0).then_some(Self { top_k: k, ..self }).ok_or(SamplingError::TopK)
     }
 
     /// Keeps the most likely tokens until their probabilities add up to at least `p`
@@ -110,10 +105,7 @@ impl<V: ConstDim> Sampler<V> {
     /// # Errors
     /// [`SamplingError::TopP`] unless `0 < p <= 1`.
     pub fn top_p(self, p: f64) -> Result<Self, SamplingError> {
-        if !(p > 0.0 && p <= 1.0) {
-            return Err(SamplingError::TopP(p));
-        }
-        Ok(Self { top_p: p, ..self })
+        (p > 0.0 && p <= 1.0).then_some(Self { top_p: p, ..self }).ok_or(SamplingError::TopP(p))
     }
 
     /// Keeps the tokens that are at least `p` times as likely as the most likely one ([Nguyen et al.,
@@ -122,10 +114,7 @@ impl<V: ConstDim> Sampler<V> {
     /// # Errors
     /// [`SamplingError::MinP`] unless `0 <= p <= 1`.
     pub fn min_p(self, p: f64) -> Result<Self, SamplingError> {
-        if !(0.0..=1.0).contains(&p) {
-            return Err(SamplingError::MinP(p));
-        }
-        Ok(Self { min_p: p, ..self })
+        (0.0..=1.0).contains(&p).then_some(Self { min_p: p, ..self }).ok_or(SamplingError::MinP(p))
     }
 
     /// Makes the tokens of a text less likely in the rest of it: a positive logit is divided by the penalty, and a
@@ -147,10 +136,8 @@ impl<V: ConstDim> Sampler<V> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn repetition_penalty(self, penalty: f64) -> Result<Self, SamplingError> {
-        if !(penalty.is_finite() && penalty > 0.0) {
-            return Err(SamplingError::RepetitionPenalty(penalty));
-        }
-        Ok(Self { repetition_penalty: penalty, ..self })
+        let sampler = Self { repetition_penalty: penalty, ..self };
+        (penalty.is_finite() && penalty > 0.0).then_some(sampler).ok_or(SamplingError::RepetitionPenalty(penalty))
     }
 
     /// Keeps only these tokens, for example if a text does not use the whole vocabulary of a model.
