@@ -47,14 +47,14 @@ pub struct Generation<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Re
     ends: Vec<Fin<Model::VocabSize>>,
     max_new_tokens: usize,
     /// The most tokens of a text, its prompt included.
-    max_len: usize,
+    pub(super) max_len: usize,
     batch: B,
     cache: Model::Cache,
     /// The number of tokens of each text that the model has read.
     num_read: usize,
     /// The logits of the token after the `num_read` ones.
     logits: Option<Tensor<(B, Model::VocabSize), E, D>>,
-    texts: Vec<Text<Model::VocabSize>>,
+    pub(super) texts: Vec<Text<Model::VocabSize>>,
 }
 
 /// A prompt and its continuation so far.
@@ -115,16 +115,6 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
             self.texts.get_mut(row).ok_or_else(|| OpError::Index { op: "generate", index: row, axis: axis() })?;
         text.has_ended = true;
         Ok(())
-    }
-
-    /// Ends a text with this many tokens, its prompt included.
-    pub(super) fn max_len(self, max_len: usize) -> Self {
-        Self { max_len, ..self }
-    }
-
-    /// The tokens of each text, its prompt included.
-    pub(super) fn into_texts(self) -> Vec<Vec<Fin<Model::VocabSize>>> {
-        self.texts.into_iter().map(|text| text.tokens).collect()
     }
 
     /// The length of the shortest text that goes on; `None` if all have ended.

@@ -117,11 +117,13 @@ fn extend<B: MaybeSharded, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>
     sampler: &mut Sampler<Model::VocabSize>,
 ) -> Result<TokenIds<B, Len, Model::VocabSize>, OpError> {
     let (batch, _) = prompt.shape();
-    let mut generation = Generation::new(model, prompt, end, sampler)?.max_len(num_omitted + len.size());
+    let mut generation = Generation::new(model, prompt, end, sampler)?;
+    generation.max_len = num_omitted + len.size();
     generation.by_ref().try_for_each(|tokens| tokens.map(drop))?;
-    let texts = generation.into_texts();
-    // Without an `end`, no text is shorter than the result, so the second fallback is unreachable.
-    let token =
-        |row: usize, position: usize| texts[row].get(num_omitted + position).copied().or(end).unwrap_or(texts[row][0]);
+    let token = |row: usize, position: usize| {
+        let tokens = &generation.texts[row].tokens;
+        // Without an `end`, no text is shorter than the result, so the second fallback is unreachable.
+        tokens.get(num_omitted + position).copied().or(end).unwrap_or(tokens[0])
+    };
     Ok(TokenIds::from_fn((batch, len), token).with_padding(end))
 }
