@@ -166,21 +166,13 @@ impl<V: ConstDim> Search<V> {
             return true;
         }
         let is_full = self.finished.len() == self.num_beams;
-        is_full
-            && match self.options.early_stopping {
-                EarlyStopping::WhenFull => true,
-                EarlyStopping::Heuristic => self.is_no_better_than_finished(self.len),
-                EarlyStopping::Never if self.options.length_penalty > 0.0 => {
-                    self.is_no_better_than_finished(self.max_new_tokens)
-                }
-                EarlyStopping::Never => self.is_no_better_than_finished(self.len),
-            }
-    }
-
-    /// Whether the best running text, if it had this length, would be no better than each that has ended.
-    fn is_no_better_than_finished(&self, len: usize) -> bool {
-        let worst = self.finished.last().map_or(f64::NEG_INFINITY, |text| text.score);
-        self.score(self.running[0].score, len) <= worst
+        // The length at which the best running text is compared with the worst that has ended.
+        let len = match self.options.early_stopping {
+            EarlyStopping::WhenFull => return is_full,
+            EarlyStopping::Never if self.options.length_penalty > 0.0 => self.max_new_tokens,
+            EarlyStopping::Heuristic | EarlyStopping::Never => self.len,
+        };
+        is_full && self.finished.last().is_some_and(|worst| self.score(self.running[0].score, len) <= worst.score)
     }
 
     /// The score of a text of this length whose log-probabilities add up to `sum`.
