@@ -30,30 +30,10 @@ impl<'a, V: ConstDim> TextStream<'a, V> {
     }
 
     /// Ends the text before the first of these strings that is complete in what is written from here on. What may be
-    /// the beginning of one is shown once it is none.
+    /// the beginning of one is shown once it is none. The example of [`Tokenizer`] has a stop string.
     ///
     /// # Errors
     /// [`TokenizerError::EmptyStop`] if a string is empty.
-    ///
-    /// ```
-    /// use typed_transformer::{prelude::*, tokens::Tokenizer};
-    /// dims! { pub VocabSize = 4; }
-    /// # let path = std::env::temp_dir().join("typed-transformer-stop.json");
-    /// # std::fs::write(&path, r###"{
-    /// #     "model": {"type": "WordPiece", "vocab": {"[UNK]": 0, "play": 1, "##ing": 2, "well": 3},
-    /// #               "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
-    /// #     "pre_tokenizer": {"type": "Whitespace"}, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
-    /// #     "added_tokens": []
-    /// # }"###)?;
-    /// let tokenizer = Tokenizer::<VocabSize>::from_file(&path)?;
-    /// let mut stream = tokenizer.stream().stop_at(["g w"])?;
-    /// let tokens = tokenizer.encode("playing well")?;
-    /// let parts: Vec<String> = tokens.into_iter().map(|token| stream.push(token)).collect::<Result<_, _>>()?;
-    /// assert_eq!(parts, ["play", "in", ""]);
-    /// assert!(stream.has_stopped());
-    /// # std::fs::remove_file(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn stop_at(self, strings: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, TokenizerError> {
         let stop_strings: Vec<String> = strings.into_iter().map(Into::into).collect();
         match stop_strings.iter().any(String::is_empty) {

@@ -53,7 +53,7 @@ crate::error::debug_by_sentence!(TokenizerError);
 /// Its tokens are those of the vocabulary `V`, which a model has in its type.
 ///
 /// ```
-/// use typed_transformer::{prelude::*, tokens::Tokenizer};
+/// use typed_transformer::{generate::Sampler, prelude::*, tokens::Tokenizer};
 /// dims! { pub VocabSize = 4; }
 ///
 /// # let path = std::env::temp_dir().join("typed-transformer-tokenizer.json");
@@ -68,13 +68,21 @@ crate::error::debug_by_sentence!(TokenizerError);
 /// assert_eq!(format!("{tokens:?}"), "[1, 2, 3]");
 /// assert_eq!(tokenizer.decode(&tokens)?, "playing well");
 /// let mut stream = tokenizer.stream();
-/// let parts: Vec<String> = tokens.into_iter().map(|token| stream.push(token)).collect::<Result<_, _>>()?;
+/// let parts: Vec<String> = tokens.iter().map(|token| stream.push(*token)).collect::<Result<_, _>>()?;
 /// assert_eq!(parts, ["play", "ing", " well"]);
+/// let mut stream = tokenizer.stream().stop_at(["g w"])?;
+/// let parts: Vec<String> = tokens.iter().map(|token| stream.push(*token)).collect::<Result<_, _>>()?;
+/// assert_eq!(parts, ["play", "in", ""]);
+/// assert!(stream.has_stopped());
 /// assert_eq!(tokenizer.encode("playing badly").unwrap_err().to_string(), "`badly` at byte 8 of the text has no token");
 ///
 /// dims! { pub OtherVocab = 28_996; }
 /// let error = Tokenizer::<OtherVocab>::from_file(&path).unwrap_err();
 /// assert!(error.to_string().ends_with("has 4 tokens, but `OtherVocab` is 28996"));
+/// let tokenizer = Tokenizer::<OtherVocab>::from_file_of_fewer_tokens(&path)?;
+/// let logits: Vec<f32> = (0..28_996).map(|id| id as f32).collect();
+/// let logits: Tensor<(OtherVocab,), f32, Cpu> = Cpu::default().tensor(logits);
+/// assert_eq!(Sampler::greedy().restrict_to(tokenizer.tokens()).choose(&logits)?.value(), 3);
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -110,29 +118,10 @@ impl<V: ConstDim> Tokenizer<V> {
     /// Reads a `tokenizer.json` of any number of tokens up to `V`, and of added ones as in
     /// [`from_file`](Self::from_file): the table of a Qwen3 has 267 rows more than its tokenizer has tokens. A
     /// [`Sampler`](crate::generate::Sampler) that is restricted to [`tokens`](Self::tokens) chooses none of the others.
+    /// The example of [`Tokenizer`] has one.
     ///
     /// # Errors
     /// Those of [`from_file`](Self::from_file), but for a file of fewer tokens.
-    ///
-    /// ```
-    /// use typed_transformer::{generate::Sampler, prelude::*, tokens::Tokenizer};
-    /// dims! { pub VocabSize = 300; }
-    /// # let path = std::env::temp_dir().join("typed-transformer-fewer.json");
-    /// # std::fs::write(&path, r###"{
-    /// #     "model": {"type": "WordPiece", "vocab": {"[UNK]": 0, "play": 1, "##ing": 2, "well": 3},
-    /// #               "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
-    /// #     "pre_tokenizer": {"type": "Whitespace"}, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
-    /// #     "added_tokens": []
-    /// # }"###)?;
-    /// assert!(Tokenizer::<VocabSize>::from_file(&path).is_err());
-    /// let tokenizer = Tokenizer::<VocabSize>::from_file_of_fewer_tokens(&path)?;
-    /// let logits: Vec<f32> = (0..300).map(|id| id as f32).collect();
-    /// let logits: Tensor<(VocabSize,), f32, Cpu> = Cpu::default().tensor(logits);
-    /// let mut sampler = Sampler::greedy().restrict_to(tokenizer.tokens());
-    /// assert_eq!(sampler.choose(&logits)?.value(), 3);
-    /// # std::fs::remove_file(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn from_file_of_fewer_tokens(path: impl AsRef<Path>) -> Result<Self, TokenizerError> {
         let path = path.as_ref();
         let bytes = read_bounded(path, max_len_bytes(V::SIZE))
