@@ -5,10 +5,8 @@ use crate::dims::{Const, ConstDim, Dim};
 use crate::nn::{Autoregressive, EditableCache};
 use crate::ops::{OpError, Real};
 use crate::tokens::{Fin, TokenIds};
-use dfdx::shapes::ConstDim as _;
-use dfdx::tensor::Cpu;
-use std::collections::VecDeque;
-use std::fmt;
+use dfdx::{shapes::ConstDim as _, tensor::Cpu};
+use std::{collections::VecDeque, fmt};
 
 /// Speculative decoding ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192)): an iterator over the tokens of a text
 /// that `Target` writes with the help of `Draft`, a smaller model of the same vocabulary.

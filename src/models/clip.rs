@@ -21,8 +21,7 @@ use crate::nn::{Precision, init};
 use crate::ops::{OpError, Real, Reduction, add, cross_entropy, div, mul, rename, scale, sum_over};
 use crate::tokens::{Indices, TokenIds};
 use crate::{dims, einsum, module};
-use dfdx::shapes::HasShape;
-use dfdx::tensor::Tensor;
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use std::fmt::Display;
 
 /// The dimensions of a [`Clip`], beside those of its images: `CLIPConfig` of HuggingFace. [`VitConfig`] has the

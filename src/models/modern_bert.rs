@@ -23,8 +23,7 @@ use crate::module;
 use crate::nn::{Layers, Precision, Weight, init};
 use crate::ops::{Activation, Gelu, OpError, Real, Rotary, layer_norm};
 use crate::tokens::TokenIds;
-use dfdx::shapes::ConstDim as _;
-use dfdx::tensor::Tensor;
+use dfdx::{shapes::ConstDim as _, tensor::Tensor};
 
 /// The dimensions and the constants of a [`ModernBert`]: `ModernBertConfig` of HuggingFace.
 ///
@@ -152,16 +151,14 @@ impl<Config: ModernBertConfig, E: Real, D: Backend<E>, P: Precision> ModernBert<
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let padding = token_ids.padding_mask();
-        let local = mk_mask::<CenteredWindow<Config::WindowLen>, PadSourceKeys, B, S>(&padding);
-        let global = mk_mask::<NoMask, PadSourceKeys, B, S>(&padding);
+        let local = (mk_mask::<CenteredWindow<Config::WindowLen>, PadSourceKeys, B, S>(&padding), Config::LOCAL_ROTARY);
+        let global = (mk_mask::<NoMask, PadSourceKeys, B, S>(&padding), Config::GLOBAL_ROTARY);
         let x = P::embed(&self.token_embedder, token_ids, tape)?;
         let x = layer_norm(x, &self.embedding_norm, None, Config::NORM_EPSILON)?;
         let x = self.layers.iter().enumerate().try_fold(x, |x, (i, layer)| {
             let norm = i.checked_sub(1).map(|i| &self.attention_norms[i].weight);
-            match Config::is_global(i) {
-                true => layer.forward(x, norm, &global, Config::GLOBAL_ROTARY),
-                false => layer.forward(x, norm, &local, Config::LOCAL_ROTARY),
-            }
+            let (mask, rotary) = if Config::is_global(i) { &global } else { &local };
+            layer.forward(x, norm, mask, *rotary)
         })?;
         layer_norm(x, &self.norm, None, Config::NORM_EPSILON)
     }

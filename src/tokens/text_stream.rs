@@ -36,10 +36,8 @@ impl<'a, V: ConstDim> TextStream<'a, V> {
     /// [`TokenizerError::EmptyStop`] if a string is empty.
     pub fn stop_at(self, strings: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, TokenizerError> {
         let stop_strings: Vec<String> = strings.into_iter().map(Into::into).collect();
-        match stop_strings.iter().any(String::is_empty) {
-            true => Err(TokenizerError::EmptyStop),
-            false => Ok(Self { stop_strings, ..self }),
-        }
+        let has_empty = stop_strings.iter().any(String::is_empty);
+        if has_empty { Err(TokenizerError::EmptyStop) } else { Ok(Self { stop_strings, ..self }) }
     }
 
     /// Whether a [stop string](Self::stop_at) has ended the text.

@@ -109,10 +109,8 @@ impl<V: ConstDim> Tokenizer<V> {
     /// tokens than `V`, beside added ones, or fewer by 128 or more.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, TokenizerError> {
         let tokenizer = Self::from_file_of_fewer_tokens(&path)?;
-        match tokenizer.size + PADDING > V::SIZE {
-            true => Ok(tokenizer),
-            false => Err(vocabulary_error::<V>(path.as_ref(), tokenizer.size)),
-        }
+        let size = tokenizer.size;
+        if size + PADDING > V::SIZE { Ok(tokenizer) } else { Err(vocabulary_error::<V>(path.as_ref(), size)) }
     }
 
     /// Reads a `tokenizer.json` of any number of tokens up to `V`, and of added ones as in

@@ -81,9 +81,8 @@ impl TokenizerFile {
         let Self { model, added_tokens, normalizer, pre_tokenizer, decoder, post_processor } = self;
         let TokenizerModel { max_input_chars_per_word, continuing_subword_prefix, end_of_word_suffix, vocab, .. } =
             model;
-        let at_most = |what: &str, found: usize, max: usize| match found <= max {
-            true => Ok(()),
-            false => Err(format!("{what} {found} bytes, but {max} are the limit")),
+        let at_most = |what: &str, found: usize, max: usize| {
+            if found <= max { Ok(()) } else { Err(format!("{what} {found} bytes, but {max} are the limit")) }
         };
         let for_vocab = |[in_all, each]: [usize; 2]| in_all.saturating_add(each.saturating_mul(vocab_size));
         if *max_input_chars_per_word > Some(MAX_WORD_CHARS) {

@@ -4,10 +4,8 @@ use crate::weights::{LoadError, Loadable, TensorSource};
 use dfdx::dtypes::Dtype;
 use dfdx::nn::{ModuleVisitor, TensorCollection};
 use dfdx::tensor_ops::Device;
-use std::collections::BTreeSet;
-use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::{fmt, iter, slice};
+use std::{collections::BTreeSet, fmt, iter, marker::PhantomData, slice};
 
 /// A layer, or another item such as a cache, for each of `NumLayers`. Unlike a `Vec` its type has their number.
 ///

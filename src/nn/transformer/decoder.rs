@@ -108,10 +108,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
 
 /// The padding that a decoder's self-attention sees: none if the conventions ignore the target's padding.
 pub(crate) fn target_padding<A: Arch, B: MaybeSharded, S: Dim>(padding: PaddingMask<B, S>) -> PaddingMask<B, S> {
-    match <A::Conventions as Conventions>::PaddingRule::MASKS_TARGET_PADDING {
-        true => padding,
-        false => PaddingMask::without_padding(padding.shape()),
-    }
+    let is_masked = <A::Conventions as Conventions>::PaddingRule::MASKS_TARGET_PADDING;
+    if is_masked { padding } else { PaddingMask::without_padding(padding.shape()) }
 }
 
 /// The self-attention weights and the cross-attention weights of a decoder layer.
