@@ -13,7 +13,7 @@ pub use kinds::{
 
 use typed_transformer_cpu::MaskRule;
 
-use crate::dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size, name};
+use crate::dims::{ConstDim, Dim, DimError, MaybeSharded, NamedShape, check_same_size, name};
 use crate::tokens::{Indices, TokenError, TokenIds};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
@@ -29,6 +29,7 @@ use std::sync::{Arc, OnceLock};
 /// assert_eq!(PaddingMask::from_lengths(&[2], (Batch, TgtLen))?.as_slice(), [true, true, false]);
 /// assert_eq!(ids.padding_mask().as_slice(), [true, true, false]);
 /// assert_eq!(PaddingMask::without_padding((Batch, TgtLen)).as_slice(), [true, true, true]);
+/// assert_eq!(PaddingMask::from_fn((Batch, TgtLen), |_sequence, position| position > 0).as_slice(), [false, true, true]);
 /// # Ok::<(), TokenError>(())
 /// ```
 #[derive(Clone)]
@@ -50,6 +51,12 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     /// The mask of a batch without padding: all `true`.
     pub fn without_padding(shape: (Batch, SeqLen)) -> Self {
         Self { is_token: vec![true; shape.0.size() * shape.1.size()].into(), shape }
+    }
+
+    /// The mask `is_token(sequence, position)`, with both counted from 0.
+    pub fn from_fn(shape: (Batch, SeqLen), is_token: impl Fn(usize, usize) -> bool) -> Self {
+        let len = shape.1.size();
+        Self { is_token: (0..shape.0.size() * len).map(|i| is_token(i / len, i % len)).collect(), shape }
     }
 
     /// The mask of sequences of these lengths, each padded at its end: audio, pixels, or prompts of different lengths.
@@ -172,6 +179,40 @@ impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen>
     /// Query `q` sees the keys up to position `start + q`; with a window, only the last `window` of these.
     pub(crate) fn causal_from(shape: (Batch, QLen, KLen), start: usize, window: Option<usize>) -> Self {
         Self::from_rule(shape, MaskRule::all_visible(sizes(shape)).causal_from(start, window))
+    }
+
+    /// Query `q` sees key `k` if this mask and `other` let it.
+    ///
+    /// # Errors
+    /// [`DimError::Mismatch`] if a run-time dimension has another size in `other`.
+    pub fn and(&self, other: &Self) -> Result<Self, DimError> {
+        self.combined(other, |this, other| this && other)
+    }
+
+    /// Query `q` sees key `k` if this mask or `other` lets it: a window and some global keys, for example, as in
+    /// [Longformer](https://arxiv.org/abs/2004.05150).
+    ///
+    /// # Errors
+    /// [`DimError::Mismatch`] if a run-time dimension has another size in `other`.
+    ///
+    /// ```
+    /// use typed_transformer::{mask::SlidingWindow, prelude::*};
+    /// dims! { SeqLen = 4; Batch = 1; }
+    /// let tokens = PaddingMask::without_padding((Batch, SeqLen));
+    /// let window = mk_mask::<SlidingWindow<2>, PadQueriesAndKeys, _, _>(&tokens);
+    /// let first_key = mk_cross_mask(&tokens, &PaddingMask::from_fn(tokens.shape(), |_, k| k == 0))?;
+    /// let mask = window.or(&first_key)?;
+    /// assert_eq!(mask.as_slice()[8..], [true, true, true, false, true, false, true, true]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn or(&self, other: &Self) -> Result<Self, DimError> {
+        self.combined(other, |this, other| this || other)
+    }
+
+    fn combined(&self, other: &Self, visible: impl Fn(bool, bool) -> bool) -> Result<Self, DimError> {
+        self.shape.check_same_sizes("the mask", other.shape, "the other mask")?;
+        let elements = self.as_slice().iter().zip(other.as_slice()).map(|(this, other)| visible(*this, *other));
+        Ok(Self::from_rule(self.shape, MaskRule::from_matrix(sizes(self.shape), elements.collect())))
     }
 
     /// The dimensions.

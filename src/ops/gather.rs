@@ -4,7 +4,7 @@ use super::concat_split::{outer_len_inner, sizes};
 use super::unnamed::reshape_to;
 use super::{OpError, Real, device_error, dim_error, ensure_not_empty};
 use crate::backend::{Backend, Tape, gather_kernel, run_kernel};
-use crate::dims::{AnyDim, AxisOf, Dim, HasAxis, check_same_size, for_each_axis};
+use crate::dims::{AnyDim, AxisOf, Dim, HasAxis, MaybeSharded, check_same_size, for_each_axis};
 use crate::tokens::Indices;
 use dfdx::shapes::{Axes, Axis, HasShape, Shape};
 use dfdx::tensor::{PutTape, SplitTape, Tensor};
@@ -132,7 +132,7 @@ for_each_axis!(places_in);
 /// assert_eq!(rows.as_vec(), [3.0, 30.0, 1.0, 10.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn take<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn take<Dims, Name: Dim, K: MaybeSharded, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     indices: &Indices<(K,), Name>,

@@ -34,9 +34,10 @@ pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) gradients: Gradients<E, D>,
     /// The tensors between operations, whose gradients are not kept.
     non_leaves: HashSet<UniqueId>,
-    /// The parameters that the loss depends on, those that count as used because an operation read them
-    /// ([`OpError::Unused`]), and those that may be unused.
+    /// The parameters that the loss depends on, and those that count as used because an operation read them
+    /// ([`OpError::Unused`]).
     pub(super) used: HashSet<UniqueId>,
+    pub(super) may_be_unused: HashSet<UniqueId>,
     pub(super) model: RecordedModel<Model>,
 }
 
@@ -57,7 +58,10 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     {
         let mut gradients = Gradients::leaky();
         gradients.retain_leafs(&map_trained::<_, E, D, _>(model, |parameter| parameter.id()));
-        Self { gradients, non_leaves: HashSet::new(), used: HashSet::new(), model: RecordedModel::of::<E, D>(model) }
+        Self::new(
+            Leaves { gradients, non_leaves: HashSet::new(), reached: HashSet::new() },
+            RecordedModel::of::<E, D>(model),
+        )
     }
 
     /// The gradient of a parameter or of an input of the pass; zero if it does not affect the loss.
@@ -81,11 +85,13 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         Ok(self.gradients.get(parameter))
     }
 
-    /// Lets the parameters of `part` be unused: their gradient is zero if the loss does not depend on them.
+    /// Lets the parameters of `part` be unused: an [`update`](super::update) does not change those that the loss does
+    /// not depend on, as an optimizer of PyTorch leaves a parameter whose `grad` is `None`.
     ///
-    /// Without it an [`update`](super::update) in which a parameter got no gradient is an [`OpError::Unused`].
+    /// Without it an update in which a parameter got no gradient is an [`OpError::Unused`]. It holds for these gradients,
+    /// not for those that a further pass adds [to them](Self::into_recording).
     pub fn allow_unused(mut self, part: &impl TensorCollection<E, D>) -> Self {
-        self.used.extend(map_trained::<_, E, D, _>(part, |parameter| parameter.id()));
+        self.may_be_unused.extend(map_trained::<_, E, D, _>(part, |parameter| parameter.id()));
         self
     }
 }
@@ -93,7 +99,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
 impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
     pub(super) fn new(leaves: Leaves<E, D>, model: RecordedModel<Model>) -> Self {
         let Leaves { gradients, non_leaves, reached } = leaves;
-        Self { gradients, non_leaves, used: reached, model }
+        Self { gradients, non_leaves, used: reached, may_be_unused: HashSet::new(), model }
     }
 
     /// A tape whose backward pass adds to these gradients. So a batch that does not fit into memory can be processed in

@@ -4,7 +4,7 @@ use crate::model_tensors::visit_tensors;
 use crate::ops::{OpError, Real, device_error};
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::HasShape;
-use dfdx::tensor::{Gradients, Storage, Tensor};
+use dfdx::tensor::{Gradients, Storage, Tensor, UniqueId};
 use dfdx::tensor_ops::TryDiv;
 use std::mem;
 
@@ -59,14 +59,14 @@ where
     D: Backend<E> + Backend<Half> + Backend<f64>,
 {
     // One flat tensor per trained parameter, in the order of the fields.
-    let used = gradients.used;
-    let (mut half_gradients, mut unscaled) = (gradients.gradients, Vec::<(Tensor<(usize,), E, D>, bool)>::new());
+    let GradientsOf { gradients: mut half_gradients, used, may_be_unused, .. } = gradients;
+    let mut unscaled = Vec::<(Tensor<(usize,), E, D>, UniqueId)>::new();
     visit_tensors::<_, Half, D, D::Err>(half_model, "", |visited| {
         if visited.is_trained {
             let gradient = visited.tensor.flat_gradient(&mut half_gradients)?;
             // The quotient may not fit into 16 bits.
             let quotient = gradient.try_to_dtype::<f64>()?.try_div(loss_scale)?;
-            unscaled.push((quotient.try_to_dtype::<E>()?, used.contains(&visited.tensor.id())));
+            unscaled.push((quotient.try_to_dtype::<E>()?, visited.tensor.id()));
             // Frees the memory of this gradient.
             *visited.tensor.stored_gradient(&mut half_gradients)? =
                 Storage::<Half>::try_alloc_len(visited.tensor.device(), 1)?;
@@ -77,12 +77,12 @@ where
     let mut unscaled = unscaled.into_iter();
     visit_tensors::<_, E, D, D::Err>(model, "", |visited| {
         if visited.is_trained
-            && let Some((gradient, is_used)) = unscaled.next()
+            && let Some((gradient, half_id)) = unscaled.next()
             && gradient.shape().0 > 0
         {
-            if is_used {
-                accumulated.used.insert(visited.tensor.id());
-            }
+            let id = visited.tensor.id();
+            accumulated.used.extend(used.contains(&half_id).then_some(id));
+            accumulated.may_be_unused.extend(may_be_unused.contains(&half_id).then_some(id));
             let sum = mem::replace(&mut accumulated.gradients, Gradients::leaky());
             accumulated.gradients = add_gradient(visited.tensor.flat_with_tape(sum)?, gradient)?;
         }

@@ -47,6 +47,8 @@ pub(crate) struct SumOfSquares {
     /// The parameter's field path.
     pub path: String,
     pub id: UniqueId,
+    /// Its place among the trained parameters, in the order of the fields.
+    pub place: usize,
     /// Whether it has no elements here.
     pub is_empty: bool,
     /// The name of the type of its dimensions, with paths.
@@ -108,6 +110,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
             sums.push(SumOfSquares {
                 path: parameter.path,
                 id: tensor.id(),
+                place: rate_factors.len() - 1,
                 is_empty: parameter.sizes.contains(&0),
                 dims_type_name: tensor.dims_type_name(),
                 sum,
@@ -121,6 +124,11 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
             }
         }
         Ok(sums)
+    }
+
+    /// Leaves a parameter as it is.
+    pub(super) fn freeze(&mut self, parameter: &SumOfSquares) {
+        self.rate_factors[parameter.place] = 0.0;
     }
 
     /// These elements alone, counted over all trained parameters in field order. The gradients move into the result.

@@ -86,10 +86,11 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     ensure("clip_norm", clip_norm, clip_norm > 0.0, "above 0")?;
     ensure_non_negative("the learning rate", learning_rate)?;
     let is_other_model = gradients.model.is_other_than::<E, D>(model);
-    let used = gradients.used;
     let mut parameters = Parameters::new(model, gradients.gradients);
     let squares = parameters.sums_of_squares(|parameter| optimizer.rate_factor(parameter))?;
-    let unused = unused_parameters(&squares, &used);
+    let unused: Vec<_> = squares.iter().filter(|squares| is_unused(squares, &gradients.used)).collect();
+    let (allowed, unused): (Vec<_>, Vec<_>) =
+        unused.into_iter().partition(|squares| gradients.may_be_unused.contains(&squares.id));
     // Two models may share parameters. Their gradients are of use to both.
     if is_other_model && unused.len() == squares.len() {
         return Err(OpError::OtherModel { model: name::<Model>() });
@@ -99,12 +100,13 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
         return Err(OpError::Gradient { norm });
     }
     if !unused.is_empty() {
-        return Err(OpError::Unused { parameters: unused });
+        return Err(OpError::Unused { parameters: unused.iter().map(|squares| squares.path.clone()).collect() });
     }
     ensure_no_clones(&squares)?;
     if norm > clip_norm {
         parameters.gradient_factor = Some(cast(clip_norm / norm));
     }
+    allowed.iter().for_each(|squares| parameters.freeze(squares));
     optimizer.step(learning_rate, parameters)?;
     Ok(norm)
 }
@@ -120,9 +122,7 @@ fn ensure_no_clones(squares: &[SumOfSquares]) -> Result<(), OpError> {
     Ok(())
 }
 
-/// The paths of the parameters that got no gradient. A gradient that is not zero counts, even if no pass
-/// recorded it.
-fn unused_parameters(squares: &[SumOfSquares], used: &HashSet<UniqueId>) -> Vec<String> {
-    let is_unused = |squares: &&SumOfSquares| squares.sum == 0.0 && !squares.is_empty && !used.contains(&squares.id);
-    squares.iter().filter(is_unused).map(|squares| squares.path.clone()).collect()
+/// Whether a parameter got no gradient. A gradient that is not zero counts, even if no pass recorded it.
+fn is_unused(squares: &SumOfSquares, used: &HashSet<UniqueId>) -> bool {
+    squares.sum == 0.0 && !squares.is_empty && !used.contains(&squares.id)
 }

@@ -5,7 +5,7 @@ use dfdx::tensor::AutoDevice;
 use typed_transformer::nn::{Linear, init};
 use typed_transformer::ops::{Activation, Relu, add, mean, mul, offset};
 use typed_transformer::prelude::*;
-use typed_transformer::train::{Adam, GradientsOf, Sgd, update};
+use typed_transformer::train::{Adam, AdamW, GradientsOf, Sgd, update};
 use typed_transformer::{einsum, module};
 
 dims! { Batch = 2; SeqLen = 3; Width = 4; Rank = 2; Classes = 5; }
@@ -72,10 +72,15 @@ where
     let gradients = record(&model, Encoded::Detached);
     let error = update(&mut model, gradients, &mut Adam::default(), 0.1, 1.0).unwrap_err();
     assert_eq!(error, OpError::Unused { parameters: vec!["encoder.weight".into(), "encoder.bias".into()] });
+    // Neither momentum nor weight decay changes what is unused.
+    let mut adamw = AdamW::default();
+    let gradients = record(&model, Encoded::Recorded);
+    update(&mut model, gradients, &mut adamw, 0.1, 1.0).unwrap();
     let gradients = record(&model, Encoded::Detached).allow_unused(&model.encoder);
-    let before = model.encoder.weight.as_vec();
-    update(&mut model, gradients, &mut Sgd::default(), 0.1, 1.0).unwrap();
-    assert_eq!(model.encoder.weight.as_vec(), before);
+    let before = model.clone();
+    update(&mut model, gradients, &mut adamw, 0.1, 1.0).unwrap();
+    assert_eq!(model.encoder.weight.as_vec(), before.encoder.weight.as_vec());
+    assert_ne!(model.up.as_vec(), before.up.as_vec());
 
     // The parts of a batch know which parameters they used, and zeros used none.
     let zeros = GradientsOf::zeros(&model);

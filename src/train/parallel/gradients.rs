@@ -9,7 +9,7 @@ use crate::train::{GradientsOf, Recording};
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::Rank0;
 use dfdx::tensor::{Gradients, SplitTape, Tensor, UniqueId};
-use std::{collections::HashSet, mem, rc::Rc};
+use std::{mem, rc::Rc};
 
 const OP: &str = "all-reduce of gradients";
 
@@ -100,7 +100,7 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
         // A gradient changed after it was in a bucket: all are summed again.
         None => Buckets::new(ranks, parameters).finish(&taken)?.expect("nothing was collected before"),
     };
-    gradients.used = used_on_some_rank(ranks, &sums, parameters, &gradients.used)?;
+    agree_on_unused(ranks, &sums, parameters, &mut gradients)?;
     let mut sums = sums.into_iter();
     visit_tensors::<_, E, D, D::Err>(&**model, "", |visited| {
         if visited.is_trained
@@ -115,24 +115,31 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
     Ok(Replicated::assume(gradients))
 }
 
-/// The parameters that the loss of some rank depends on. All ranks agree on them, also a rank without rows, which uses
-/// none. A parameter whose summed gradient is not 0 is used. Only for sums of 0 do the ranks send a message.
-fn used_on_some_rank<E: Element, W: RankAxis>(
+/// Lets all ranks know the parameters that the loss of some rank depends on, and those that may be unused on some rank.
+/// A rank without rows uses none. A parameter whose summed gradient is not 0 is used. Only for sums of 0 do the ranks
+/// send a message.
+fn agree_on_unused<Model, E: Element, D: Backend<E>, W: RankAxis>(
     ranks: &Ranks<W>,
     sums: &[Vec<E>],
     parameters: &[(UniqueId, usize)],
-    used: &HashSet<UniqueId>,
-) -> Result<HashSet<UniqueId>, RanksError> {
+    gradients: &mut GradientsOf<Model, E, D>,
+) -> Result<(), RanksError> {
     let parameters = parameters.iter().map(|(id, _)| *id).zip(sums).filter(|(_, sum)| !sum.is_empty());
     let (zeros, others): (Vec<_>, Vec<_>) = parameters.partition(|(_, sum)| sum.iter().all(E::is_zero));
-    let mut all: HashSet<_> = others.into_iter().map(|(id, _)| id).collect();
     let zeros: Vec<_> = zeros.into_iter().map(|(id, _)| id).collect();
-    if !zeros.is_empty() {
-        let mut counts: Vec<f64> = zeros.iter().map(|id| f64::from(u8::from(used.contains(id)))).collect();
+    let own = [&gradients.used, &gradients.may_be_unused];
+    let mut counts: Vec<f64> =
+        own.iter().flat_map(|ids| zeros.iter().map(|id| f64::from(u8::from(ids.contains(id))))).collect();
+    if !counts.is_empty() {
         ranks.all_reduce(&mut counts)?;
-        all.extend(zeros.into_iter().zip(counts).filter(|(_, count)| *count > 0.0).map(|(id, _)| id));
     }
-    Ok(all)
+    let (used, may_be_unused) = counts.split_at(zeros.len());
+    let on_some_rank = |counts: &[f64]| -> Vec<UniqueId> {
+        zeros.iter().zip(counts).filter(|(_, count)| **count > 0.0).map(|(id, _)| *id).collect()
+    };
+    gradients.used = others.into_iter().map(|(id, _)| id).chain(on_some_rank(used)).collect();
+    gradients.may_be_unused = on_some_rank(may_be_unused).into_iter().collect();
+    Ok(())
 }
 
 /// The id and the length of each trained parameter.
