@@ -180,7 +180,7 @@ impl Default for Rotary {
 /// # Ok::<(), OpError>(())
 /// ```
 ///
-/// Heads side by side do not build, because the columns of a pair would lie in different heads:
+/// `cargo build` refuses heads side by side, because the columns of a pair would lie in different heads:
 ///
 /// ```compile_fail,E0080
 /// # use typed_transformer::{ops::{Rotary, rotary_positions}, prelude::*};
@@ -198,7 +198,10 @@ where
     Dims: HasAxis<S, WhichAxis> + EndsIn<HeadDim>,
     Dims::Remaining: EndsIn<HeadDim>,
 {
-    const { assert!(HeadDim::NUM_FACTORS == 1, "rotary positions rotate the columns of one head: split the heads first") };
+    const {
+        let have_heads_an_axis = Dims::NUM_DIMS > 3;
+        assert!(have_heads_an_axis || HeadDim::NUM_FACTORS == 1, "rotary positions: split the heads first");
+    }
     let (_, len, columns) = outer_len_inner(input.shape(), Dims::INDEX);
     rotate::<_, HeadDim, _, _, _>(input, len, columns, start, rotary)
 }
