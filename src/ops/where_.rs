@@ -94,56 +94,24 @@ impl<Dims: Shape, E: Real, D: Backend<E>> Mask<Dims, E, D> for &Tensor<Dims, boo
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, S: Dim, E: Real, D: Backend<E>> Mask<(B, S), E, D> for &PaddingMask<B, S> {
-    fn to_tensor(&self, op: &'static str, shape: &(B, S), device: &D) -> Result<Tensor<(B, S), bool, D>, OpError> {
-        check_same_shape(op, shape, &self.shape())?;
-        bool_tensor(op, self.as_slice(), *shape, device)
-    }
+/// A mask over `$dims`: the axes `$own` of the shape are those of the mask, which repeats itself along `$repeated`.
+macro_rules! mask {
+    ([$($bounds:tt)*] $mask:ty, $dims:ty, [$($own:tt)*] $($repeated:literal)?) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($bounds)*, E: Real, D: Backend<E>> Mask<$dims, E, D> for &$mask {
+            fn to_tensor(&self, op: &'static str, shape: &$dims, device: &D) -> Result<Tensor<$dims, bool, D>, OpError> {
+                check_same_shape(op, &($(shape.$own),*), &self.shape())?;
+                let mask = bool_tensor(op, self.as_slice(), self.shape(), device)?;
+                $(let mask = mask.try_broadcast_like::<_, Axis<$repeated>>(shape).map_err(device_error(op))?;)?
+                Ok(mask)
+            }
+        }
+    };
 }
-
-#[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, S: Dim, M: AnyDim, E: Real, D: Backend<E>> Mask<(B, S, M), E, D> for &PaddingMask<B, S> {
-    fn to_tensor(
-        &self,
-        op: &'static str,
-        shape: &(B, S, M),
-        device: &D,
-    ) -> Result<Tensor<(B, S, M), bool, D>, OpError> {
-        check_same_shape(op, &(shape.0, shape.1), &self.shape())?;
-        let mask = bool_tensor(op, self.as_slice(), self.shape(), device)?;
-        mask.try_broadcast_like::<_, Axis<2>>(shape).map_err(device_error(op))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, Q, K), E, D> for &AttentionMask<B, Q, K> {
-    fn to_tensor(
-        &self,
-        op: &'static str,
-        shape: &(B, Q, K),
-        device: &D,
-    ) -> Result<Tensor<(B, Q, K), bool, D>, OpError> {
-        check_same_shape(op, shape, &self.shape())?;
-        bool_tensor(op, self.as_slice(), *shape, device)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, H, Q, K), E, D>
-    for &AttentionMask<B, Q, K>
-{
-    fn to_tensor(
-        &self,
-        op: &'static str,
-        shape: &(B, H, Q, K),
-        device: &D,
-    ) -> Result<Tensor<(B, H, Q, K), bool, D>, OpError> {
-        check_same_shape(op, &(shape.0, shape.2, shape.3), &self.shape())?;
-        let mask = bool_tensor(op, self.as_slice(), self.shape(), device)?;
-        mask.try_broadcast_like::<_, Axis<1>>(shape).map_err(device_error(op))
-    }
-}
+mask!([B: MaybeSharded, S: Dim] PaddingMask<B, S>, (B, S), [0 1]);
+mask!([B: MaybeSharded, S: Dim, M: AnyDim] PaddingMask<B, S>, (B, S, M), [0 1] 2);
+mask!([B: MaybeSharded, Q: Dim, K: Dim] AttentionMask<B, Q, K>, (B, Q, K), [0 1 2]);
+mask!([B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim] AttentionMask<B, Q, K>, (B, H, Q, K), [0 2 3] 1);
 
 /// A number, or a tensor over `Dims`: the second operand of a comparison and the alternative of
 /// [`where_`](super::where_).
