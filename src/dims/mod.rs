@@ -48,7 +48,6 @@ mod same_factors;
 mod shape;
 mod size;
 mod sized;
-mod strided;
 mod sum;
 mod windows;
 
@@ -67,10 +66,9 @@ pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LengthOf, LessThan
 pub use same_factors::SameFactors;
 pub use shape::{AxesAmong, CanBecome, DataShape, EndsIn, NamedShape, WholeShape};
 pub use size::{CountFactor, PushDigit, StaticKind, StaticSize};
-pub use strided::{ConvLen, KernelOf, Strided};
 pub use sum::{Sum, SumDim};
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};
-pub use windows::{WindowOf, Windows, WindowsDim};
+pub use windows::{ConvLen, KernelOf, Strided, WindowOf, Windows, WindowsDim};
 
 use dfdx::shapes::Shape;
 

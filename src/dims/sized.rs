@@ -1,13 +1,24 @@
-/// Implements the traits of a dimension `$name` that is made of two others, `$left` and `$right`, and holds its size.
-/// Its size at compile time is `$size`, if the two satisfy the bounds after `SIZE`. `$is_size` says whether a number
-/// can be its size. Nothing is derived, because derived impls would have bounds for `$left` and `$right`.
+/// Declares a dimension `$name` that is made of two others, `$left` and `$right`, and holds its size. Its size at compile
+/// time is `$size`, if the two satisfy the bounds after `SIZE`. `$is_size` says whether a number can be its size.
+/// Nothing is derived, because derived impls would have bounds for `$left` and `$right`.
 macro_rules! sized_dim {
     (
-        $name:ident<$left:ident: $left_bound:path, $right:ident: $right_bound:path>,
+        $(#[$doc:meta])*
+        $vis:vis struct $name:ident<$left:ident: $left_bound:path, $right:ident: $right_bound:path>,
         SIZE<$left_const:path, $right_const:path> = $size:expr,
         $is_size:expr
     ) => {
+        $(#[$doc])*
+        $vis struct $name<$left, $right> {
+            size: usize,
+            parts: PhantomData<fn() -> ($left, $right)>,
+        }
         impl<$left, $right> $name<$left, $right> {
+            /// The size.
+            #[must_use]
+            $vis fn size(self) -> usize {
+                self.size
+            }
             fn unchecked(size: usize) -> Self {
                 Self { size, parts: PhantomData }
             }

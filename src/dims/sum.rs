@@ -18,29 +18,21 @@ use std::{fmt, marker::PhantomData, ops::Add};
 /// ```
 pub type Sum<Left, Right> = SumDim<Left, Right>;
 
-/// [`Sum`], by the name in the compiler's messages.
-pub struct SumDim<Left, Right> {
-    size: usize,
-    parts: PhantomData<fn() -> (Left, Right)>,
-}
-
 impl<Left: Dim, Right: Dim> Sum<Left, Right> {
     /// The sum of two dimensions.
     #[must_use]
     pub fn of(left: Left, right: Right) -> Self {
         Self::unchecked(left.size() + right.size())
     }
-
-    /// The size.
-    #[must_use]
-    pub fn size(self) -> usize {
-        self.size
-    }
 }
 
-sized_dim!(Sum<Left: Dim, Right: Dim>, SIZE<ConstDim, ConstDim> = Left::SIZE + Right::SIZE, |size| {
-    (0..=size).any(|left| Left::from_size(left).is_some() && Right::from_size(size - left).is_some())
-});
+sized_dim! {
+    /// [`Sum`], by the name in the compiler's messages.
+    pub struct SumDim<Left: Dim, Right: Dim>,
+    SIZE<ConstDim, ConstDim> = Left::SIZE + Right::SIZE,
+    |size| (0..=size).any(|left| Left::from_size(left).is_some() && Right::from_size(size - left).is_some())
+}
+
 impl<Left, Right> StaticSize for Sum<Left, Right>
 where
     Left: StaticSize<Nat: Add<Right::Nat>>,

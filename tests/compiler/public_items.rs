@@ -38,7 +38,8 @@ type Shown<'a> = Option<&'a BTreeSet<String>>;
 
 impl Sources {
     /// Reads the file of the module `path`, and those of the modules in it. A macro declares functions of one signature
-    /// as `arithmetic! { {<Dims, ..>(x: ..) -> ..} pub fn add(x, y) ..; pub fn sub(x, y) ..; }`.
+    /// as `arithmetic! { {<Dims, ..>(x: ..) -> ..} pub fn add(x, y) ..; pub fn sub(x, y) ..; }`, or a struct as
+    /// `sized_dim! { pub struct Strided<Len: Dim, ..>, .. }`.
     fn read(&mut self, file: &Path, path: &[String], shown: Shown) {
         let parsed = syn::parse_file(&read(file));
         let items = parsed.unwrap_or_else(|e| panic!("{}: {e}", file.display())).items;
@@ -55,6 +56,11 @@ impl Sources {
                 }
                 Item::Macro(item) => {
                     let tokens = item.mac.tokens.to_string();
+                    if let (None, Some((_, declaration))) = (&item.ident, tokens.split_once("pub struct ")) {
+                        let name_and_parameters = declaration.split('>').next().unwrap();
+                        let item = syn::parse_str(&format!("pub struct {name_and_parameters}>;")).unwrap();
+                        self.add_item(&item, path, shown);
+                    }
                     let mut functions = tokens.split("pub fn ").skip(1).filter(|function| !function.starts_with('$'));
                     if let (None, Some((signature, _))) = (&item.ident, tokens.split_once("} pub fn ")) {
                         let signature: Signature = syn::parse_str(&signature.replacen('{', "fn any", 1)).unwrap();
