@@ -169,7 +169,7 @@ macro_rules! dims {
         }
         #[diagnostic::do_not_recommend]
         impl $crate::dims::LengthOf<$max> for $name {}
-        $crate::dims!(@run_time $name);
+        $crate::dims!(@run_time [] $name);
         $crate::dims!(@common $vis $name);
         $crate::dims!($($rest)*);
     };
@@ -196,13 +196,14 @@ macro_rules! dims {
                 ::core::option::Option::Some(Self(size))
             }
         }
-        $crate::dims!(@run_time $name);
+        $crate::dims!(@run_time [] $name);
         $crate::dims!(@common $vis $name);
         $crate::dims!($($rest)*);
     };
 
-    (@run_time $name:ident) => {
-        impl $crate::dims::CountFactor for $name {
+    (@run_time [$($generics:tt)*] $name:ty) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> $crate::dims::CountFactor for $name {
             type Static = $crate::__private::U1;
             type Dynamic<Rest> = (Self, Rest);
             type Factors<Rest> = (Self, Rest);
@@ -210,12 +211,7 @@ macro_rules! dims {
     };
 
     (@common $vis:vis $name:ident) => {
-        #[diagnostic::do_not_recommend]
-        impl $crate::dims::AnyDim for $name {}
-        #[diagnostic::do_not_recommend]
-        impl $crate::dims::MaybeSharded for $name {}
-        #[diagnostic::do_not_recommend]
-        impl $crate::dims::Dim for $name {}
+        $crate::__whole_dim!([] $name);
         impl $name {
             /// The size.
             #[allow(dead_code)]

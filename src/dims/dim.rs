@@ -122,12 +122,21 @@ pub trait Factor: AnyDim + shapes::ConstDim {
     const WHOLE_SIZE: usize = <Self::Whole as shapes::ConstDim>::SIZE;
 }
 
-#[diagnostic::do_not_recommend]
-impl<const N: usize> AnyDim for Const<N> {}
-#[diagnostic::do_not_recommend]
-impl<const N: usize> MaybeSharded for Const<N> {}
-#[diagnostic::do_not_recommend]
-impl<const N: usize> Dim for Const<N> {}
+/// Implements the traits of a dimension that is never a rank's part of one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __whole_dim {
+    ([$($generics:tt)*] $name:ty) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> $crate::dims::AnyDim for $name {}
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> $crate::dims::MaybeSharded for $name {}
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> $crate::dims::Dim for $name {}
+    };
+}
+
+__whole_dim!([const N: usize] Const<N>);
 // The only impl of `Factor` without `do_not_recommend`: an error names this one and does not list shapes.
 impl<const N: usize> Factor for Const<N> {
     type Whole = Self;
@@ -169,13 +178,8 @@ impl shapes::Dim for Unchecked {
         Some(Self(size))
     }
 }
-#[diagnostic::do_not_recommend]
-impl AnyDim for Unchecked {}
-#[diagnostic::do_not_recommend]
-impl MaybeSharded for Unchecked {}
-#[diagnostic::do_not_recommend]
-impl Dim for Unchecked {}
-crate::dims!(@run_time Unchecked);
+__whole_dim!([] Unchecked);
+crate::dims!(@run_time [] Unchecked);
 impl fmt::Debug for Unchecked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)

@@ -130,7 +130,7 @@ macro_rules! local_dims {
                 $crate::__private::LocalSize::declared(size).map(Self)
             }
         }
-        $crate::dims!(@run_time $name);
+        $crate::dims!(@run_time [] $name);
         $crate::dims!(@common  $name);
     };
 }

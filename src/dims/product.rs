@@ -64,12 +64,7 @@ impl<Left: Factor, Right: ConstDim> Factor for Product<Left, Right> {
 }
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
-#[diagnostic::do_not_recommend]
-impl<Whole: ConstDim, Parts: Divides<Whole>> AnyDim for Quotient<Whole, Parts> {}
-#[diagnostic::do_not_recommend]
-impl<Whole: ConstDim, Parts: Divides<Whole>> MaybeSharded for Quotient<Whole, Parts> {}
-#[diagnostic::do_not_recommend]
-impl<Whole: ConstDim, Parts: Divides<Whole>> Dim for Quotient<Whole, Parts> {}
+crate::__whole_dim!([Whole: ConstDim, Parts: Divides<Whole>] Quotient<Whole, Parts>);
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> Factor for Quotient<Whole, Parts> {
     type Whole = Self;

@@ -33,12 +33,7 @@ macro_rules! sized_dim {
                 is_size(size).then(|| Self::unchecked(size))
             }
         }
-        #[diagnostic::do_not_recommend]
-        impl<$left: $left_bound, $right: $right_bound> $crate::dims::AnyDim for $name<$left, $right> {}
-        #[diagnostic::do_not_recommend]
-        impl<$left: $left_bound, $right: $right_bound> $crate::dims::MaybeSharded for $name<$left, $right> {}
-        #[diagnostic::do_not_recommend]
-        impl<$left: $left_bound, $right: $right_bound> $crate::dims::Dim for $name<$left, $right> {}
+        $crate::__whole_dim!([$left: $left_bound, $right: $right_bound] $name<$left, $right>);
         impl<$left: $left_const, $right: $right_const> $name<$left, $right> {
             /// The size, if it is known at compile time.
             pub const SIZE: usize = $size;

@@ -1,12 +1,11 @@
 use super::{ConstRankAxis, RankAxis, RanksError};
-use crate::dims::{AnyDim, ConstDim, CountFactor, Dim, Divides, Factor, MaybeSharded};
+use crate::dims::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded};
 use dfdx::shapes;
 use std::any::type_name;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::Range;
-use typenum::U1;
 
 /// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.
 ///
@@ -101,12 +100,7 @@ impl<Whole: Dim, Axis: RankAxis> AnyDim for Shard<Whole, Axis> {
         self.whole.unwrap_or(self.len * Axis::EXPECTED_SIZE.unwrap_or(1))
     }
 }
-#[diagnostic::do_not_recommend]
-impl<Whole: Dim, Axis: RankAxis> CountFactor for Shard<Whole, Axis> {
-    type Static = U1;
-    type Dynamic<Rest> = (Self, Rest);
-    type Factors<Rest> = (Self, Rest);
-}
+crate::dims!(@run_time [Whole: Dim, Axis: RankAxis] Shard<Whole, Axis>);
 
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> shapes::ConstDim for Shard<Whole, Axis> {
     const SIZE: usize = Whole::SIZE / <Axis as shapes::ConstDim>::SIZE;

@@ -1,6 +1,5 @@
-use crate::dims::{AnyDim, BoundedSize, ConstDim, CountFactor, Dim, MaybeSharded, name};
+use crate::dims::{BoundedSize, ConstDim, name};
 use dfdx::shapes;
-use typenum::U1;
 
 /// The capacity of a cache of at most `MaxLen` positions. It grows with the positions that the cache holds.
 ///
@@ -43,17 +42,8 @@ impl<MaxLen: ConstDim> shapes::Dim for CacheCapacity<MaxLen> {
         BoundedSize::new("CacheCapacity", size).ok().map(Self)
     }
 }
-#[diagnostic::do_not_recommend]
-impl<MaxLen: ConstDim> AnyDim for CacheCapacity<MaxLen> {}
-#[diagnostic::do_not_recommend]
-impl<MaxLen: ConstDim> MaybeSharded for CacheCapacity<MaxLen> {}
-#[diagnostic::do_not_recommend]
-impl<MaxLen: ConstDim> Dim for CacheCapacity<MaxLen> {}
-impl<MaxLen: ConstDim> CountFactor for CacheCapacity<MaxLen> {
-    type Static = U1;
-    type Dynamic<Rest> = (Self, Rest);
-    type Factors<Rest> = (Self, Rest);
-}
+crate::__whole_dim!([MaxLen: ConstDim] CacheCapacity<MaxLen>);
+crate::dims!(@run_time [MaxLen: ConstDim] CacheCapacity<MaxLen>);
 crate::error::debug_as!(
     [MaxLen: ConstDim] CacheCapacity<MaxLen>,
     |this, f| write!(f, "{}={}", name::<Self>(), this.size())
