@@ -27,3 +27,15 @@ macro_rules! for_each_axis {
     };
 }
 pub(crate) use for_each_axis;
+
+/// Calls the macro `$declare` for these axes, for all but the first, and so on, down to none.
+macro_rules! for_each_shape {
+    ($declare:ident:) => {
+        $declare!();
+    };
+    ($declare:ident: $first:tt $($rest:tt)*) => {
+        $declare!($first $($rest)*);
+        for_each_shape!($declare: $($rest)*);
+    };
+}
+pub(crate) use for_each_shape;

@@ -58,7 +58,7 @@ pub use dfdx::shapes::Const;
 /// [`MaybeSharded`] or [`Dim`]. rustc proposes a bound by this name.
 pub use dfdx::shapes::Dim as DfdxDim;
 pub use dim::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, Unchecked};
-pub(crate) use each_axis::for_each_axis;
+pub(crate) use each_axis::{for_each_axis, for_each_shape};
 pub(crate) use names::{name, without_paths};
 pub use product::{Product, ProductDim, Quotient, QuotientDim};
 pub use rank_axis::RankAxis;

@@ -1,6 +1,6 @@
 //! The axes of a shape with products split into their factors, so that a product can be split or merged.
 
-use super::CountFactor;
+use super::{CountFactor, for_each_shape};
 
 /// The shape has the axes of `Other`, in the same order, where a [`Product`](super::Product) counts as its factors.
 ///
@@ -49,12 +49,14 @@ pub trait FactorList {
     /// The axes as a tuple.
     type Tuple;
 }
-#[diagnostic::do_not_recommend]
-impl FactorList for () {
-    type List = ();
-    type Tuple = ();
-}
 macro_rules! factor_list {
+    () => {
+        #[diagnostic::do_not_recommend]
+        impl FactorList for () {
+            type List = ();
+            type Tuple = ();
+        }
+    };
     ($first:ident $($rest:ident)*) => {
         #[diagnostic::do_not_recommend]
         impl<$first: CountFactor, $($rest,)*> FactorList for ($first, $($rest,)*)
@@ -67,12 +69,7 @@ macro_rules! factor_list {
         }
     };
 }
-factor_list!(A);
-factor_list!(A B);
-factor_list!(A B C);
-factor_list!(A B C F);
-factor_list!(A B C F G);
-factor_list!(A B C F G H);
+for_each_shape!(factor_list: A B C F G H);
 
 /// Nested pairs of up to 12 axes, which are 6 products of two.
 pub trait Flat {
@@ -90,16 +87,4 @@ macro_rules! flat {
         impl<$($axis),*> SameOrder<($($axis,)*), NoList> for () {}
     };
 }
-flat!();
-flat!(A);
-flat!(A B);
-flat!(A B C);
-flat!(A B C F);
-flat!(A B C F G);
-flat!(A B C F G H);
-flat!(A B C F G H I);
-flat!(A B C F G H I J);
-flat!(A B C F G H I J K);
-flat!(A B C F G H I J K L);
-flat!(A B C F G H I J K L M);
-flat!(A B C F G H I J K L M N);
+for_each_shape!(flat: A B C F G H I J K L M N);

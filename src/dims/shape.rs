@@ -1,6 +1,6 @@
 //! Relations between shapes, by the names of their axes.
 
-use super::{AnyDim, CountFactor, Dim, DimError, HasAxis, MaybeSharded, check_same_size};
+use super::{AnyDim, CountFactor, Dim, DimError, HasAxis, MaybeSharded, check_same_size, for_each_shape};
 use dfdx::shapes::Shape;
 
 /// The shape has up to 6 axes, and each is a dimension or one rank's part of a dimension.
@@ -130,12 +130,7 @@ macro_rules! ends_in {
         }
     };
 }
-ends_in!();
-ends_in!(A);
-ends_in!(A B);
-ends_in!(A B C);
-ends_in!(A B C F);
-ends_in!(A B C F G);
+for_each_shape!(ends_in: A B C F G);
 
 /// All axes of the shape are axes of `Dims`, in any order: a tensor over the shape can be broadcast to `Dims`.
 /// `Order` are their positions there, which rustc infers.
@@ -185,17 +180,11 @@ macro_rules! axes_among {
             }
         }
     };
-    ($($axes:ident)*) => {
-        axes_among!(@step {$($axes)*} [] [] Dims; $($axes)*);
+    ($(($axis:ident $index:ident))*) => {
+        axes_among!(@step {$($axis $index)*} [] [] Dims; $($axis $index)*);
     };
 }
-axes_among!();
-axes_among!(A I);
-axes_among!(A I B J);
-axes_among!(A I B J C K);
-axes_among!(A I B J C K F L);
-axes_among!(A I B J C K F L G M);
-axes_among!(A I B J C K F L G M H N);
+for_each_shape!(axes_among: (A I) (B J) (C K) (F L) (G M) (H N));
 
 /// The dimension may be renamed to `To`: both have one size, or the size of one of them is known at run time only.
 ///

@@ -3,7 +3,7 @@
 use super::unnamed::{Rows, rows};
 use super::{OpError, Real};
 use crate::backend::{Backend, Tape};
-use crate::dims::{AnyDim, ConstDim, Dim, DimError, WholeShape, check_same_size};
+use crate::dims::{AnyDim, ConstDim, Dim, DimError, NamedShape, WholeShape, check_same_size, for_each_shape};
 use crate::ranks::{RankAxis, Shard};
 use crate::tokens::{Fin, Indices, LabelIds};
 use dfdx::{shapes::Shape, tensor::Tensor};
@@ -126,11 +126,7 @@ macro_rules! sharded_labels {
         }
     };
 }
-sharded_labels!();
-sharded_labels!(A);
-sharded_labels!(A C);
-sharded_labels!(A C F);
-sharded_labels!(A C F G);
+for_each_shape!(sharded_labels: A C F G);
 
 /// The labels, over `Positions`, fit logits over `Logits`, which are `Positions` and then `Classes`. (The rule is one
 /// of the labels, so that rustc shows them.)
@@ -151,12 +147,16 @@ pub trait FitsLogits<Logits: Shape, Positions: Shape, Classes: Dim> {
 }
 
 macro_rules! fits_logits {
-    ($($axis:ident $index:tt)*; $classes:tt) => {
+    ($($axis:ident)*) => {
         #[diagnostic::do_not_recommend]
         impl<Labels, $($axis: AnyDim,)* V: Dim> FitsLogits<($($axis,)* V,), ($($axis,)*), V> for Labels {
-            fn check_sizes(logits: ($($axis,)* V,), labels: &Indices<($($axis,)*), V>) -> Result<(), DimError> {
-                $(check_same_size("the logits", logits.$index, "the labels", labels.shape().$index)?;)*
-                check_same_size("the logits", logits.$classes, "the labels", labels.axis())
+            #[allow(non_snake_case)]
+            fn check_sizes(
+                ($($axis,)* classes,): ($($axis,)* V,),
+                labels: &Indices<($($axis,)*), V>,
+            ) -> Result<(), DimError> {
+                NamedShape::check_same_sizes(($($axis,)*), "the logits", labels.shape(), "the labels")?;
+                check_same_size("the logits", classes, "the labels", labels.axis())
             }
             fn rows<E: Real, D: Backend<E>, T: Tape<E, D>>(
                 op: &'static str,
@@ -167,9 +167,4 @@ macro_rules! fits_logits {
         }
     };
 }
-fits_logits!(; 0);
-fits_logits!(A 0; 1);
-fits_logits!(A 0 B 1; 2);
-fits_logits!(A 0 B 1 C 2; 3);
-fits_logits!(A 0 B 1 C 2 F 3; 4);
-fits_logits!(A 0 B 1 C 2 F 3 G 4; 5);
+for_each_shape!(fits_logits: A B C F G);

@@ -1,6 +1,6 @@
 //! The positions that a mean or a loss leaves out.
 
-use crate::dims::{AnyDim, Dim, DimError, MaybeSharded, NamedShape, for_each_axis};
+use crate::dims::{AnyDim, Dim, DimError, MaybeSharded, NamedShape, for_each_axis, for_each_shape};
 use crate::mask::{PaddingMask, bools_of};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
@@ -141,9 +141,4 @@ macro_rules! pads_logits {
         }
     };
 }
-pads_logits!();
-pads_logits!(A);
-pads_logits!(A B);
-pads_logits!(A B C);
-pads_logits!(A B C F);
-pads_logits!(A B C F G);
+for_each_shape!(pads_logits: A B C F G);
