@@ -1,20 +1,13 @@
-mod checks;
-mod options;
-mod scale;
-
-pub(super) use checks::{check_sizes, check_values};
-pub use options::AttentionOptions;
-pub use scale::AttentionScale;
-
 use super::unnamed::{choose, constant, matmul, matmul_transposed, softmax};
 use super::where_::bool_tensor;
-use super::{MaskFill, OpError, Real, cast, device_error, elementwise, ensure_not_empty};
+use super::{MaskFill, OpError, Real, cast, device_error, dim_error, elementwise, ensure_not_empty};
 use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, name};
+use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, check_same_size, name};
 use crate::mask::AttentionMask;
 use dfdx::shapes::{Axis, HasShape};
-use dfdx::tensor::Tensor;
+use dfdx::tensor::{Cpu, NoneTape, Storage, Tensor};
 use dfdx::tensor_ops::BroadcastTo;
+use std::fmt;
 
 /// `softmax(scale · q kᵀ + bias)` over the visible keys: how much each query attends to each key (the post's
 /// `dot_product_attention_weights`, appendix).
@@ -158,4 +151,134 @@ pub fn attention<
     let ((batch, heads, keys, _), (value_batch, value_heads, value_keys, _)) = (*key.shape(), *value.shape());
     check_values((batch, heads, keys), (value_batch, value_heads, value_keys))?;
     matmul("attention", attention_weights(query, key, mask, options)?, value)
+}
+
+/// The scale, the mask's fill, dropout and bias of attention: `softmax(scale · q kᵀ + bias) v`.
+///
+/// ```
+/// use typed_transformer::{ops::{AttentionOptions, alibi}, prelude::*};
+/// dims! { pub NumHeads = 2; pub HeadDim = 1; pub SeqLen = 3; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let x: Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> = device.zeros();
+/// let mask = AttentionMask::from_fn((Batch, SeqLen, SeqLen), |_, q, k| k <= q);
+/// let bias = alibi(&device, NumHeads, 0, SeqLen, SeqLen)?;
+/// let options = AttentionOptions { bias: Some(bias), dropout: 0.1, ..AttentionOptions::default() };
+/// let attended = multi_head_attention(x.clone(), x.clone(), x, &mask, options)?;
+/// assert_eq!(attended.as_vec(), [0.0; 6]);
+/// # Ok::<(), OpError>(())
+/// ```
+#[derive(Clone)]
+pub struct AttentionOptions<H: AnyDim, Q: Dim, K: Dim, E: Real = f32, D: Storage<E> = Cpu, T = NoneTape> {
+    /// The factor of `q kᵀ`: `1 / √QKDim` by default.
+    pub scale: AttentionScale,
+    /// What a hidden key's logit becomes: the lowest number by default.
+    pub mask_fill: MaskFill,
+    /// The probability with which training drops a weight: 0 by default.
+    pub dropout: f64,
+    /// A number that is added to the logit of each head, query and key, such as [`alibi`](crate::ops::alibi) or the
+    /// learned bias of relative positions ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1); none by
+    /// default. It has the tape of the query: a constant bias gets it by `alibi(..)?.retaped()`.
+    pub bias: Option<Tensor<(H, Q, K), E, D, T>>,
+}
+
+impl<H: AnyDim, Q: Dim, K: Dim, E: Real, D: Storage<E>, T> Default for AttentionOptions<H, Q, K, E, D, T> {
+    fn default() -> Self {
+        Self { scale: AttentionScale::HeadDim, mask_fill: MaskFill::MinValue, dropout: 0.0, bias: None }
+    }
+}
+
+/// The factor by which attention multiplies the product of a query and a key. It keeps the logits from
+/// growing with the number of columns.
+///
+/// ```
+/// use typed_transformer::{nn::Conventions, prelude::*};
+/// assert_eq!(TypedTransformer::ATTENTION_SCALE, AttentionScale::HeadDim);
+/// assert_eq!(AttentionScale::One.factor(4, 9), 1.0);
+/// ```
+#[derive(Clone, Copy, PartialEq)]
+pub struct AttentionScale(Scale);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scale {
+    HeadDim,
+    EmbedDim,
+    One,
+    Constant(f64),
+}
+
+// These are not public variants, because rustc spells a user's dimension out by its module if a public type or variant
+// has its name.
+#[allow(non_upper_case_globals)]
+impl AttentionScale {
+    /// `1 / √QKDim`, for the size of one head (*Attention Is All You Need*, 3.2.1).
+    pub const HeadDim: Self = Self(Scale::HeadDim);
+    /// `1 / √(H · QKDim)`, for the size of all heads together. This size is the width of the embedding if the
+    /// heads divide it among themselves (*Transformer from Scratch*).
+    pub const EmbedDim: Self = Self(Scale::EmbedDim);
+    /// 1: the product itself, as in T5 ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683)).
+    pub const One: Self = Self(Scale::One);
+
+    /// This number.
+    #[allow(non_snake_case)]
+    #[must_use]
+    pub const fn Constant(factor: f64) -> Self {
+        Self(Scale::Constant(factor))
+    }
+
+    /// The factor for `heads` heads of `qk_dim` columns.
+    ///
+    /// ```
+    /// use typed_transformer::ops::AttentionScale;
+    /// assert_eq!(AttentionScale::HeadDim.factor(4, 9), 1.0 / 3.0);
+    /// assert_eq!(AttentionScale::EmbedDim.factor(4, 9), 1.0 / 6.0);
+    /// assert_eq!(AttentionScale::Constant(0.25).factor(4, 9), 0.25);
+    /// ```
+    pub fn factor(self, heads: usize, qk_dim: usize) -> f64 {
+        match self.0 {
+            Scale::HeadDim => 1.0 / (qk_dim as f64).sqrt(),
+            Scale::EmbedDim => 1.0 / ((heads * qk_dim) as f64).sqrt(),
+            Scale::One => 1.0,
+            Scale::Constant(factor) => factor,
+        }
+    }
+}
+
+impl fmt::Debug for AttentionScale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Compares a query `(B, H, Q, …)` with its key `(B, H, K, …)`, their mask and their bias.
+pub(super) fn check_sizes<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim>(
+    op: &'static str,
+    (batch, heads, queries): (B, H, Q),
+    (key_batch, key_heads, keys): (B, H, K),
+    mask: &AttentionMask<B, Q, K>,
+    bias: Option<(H, Q, K)>,
+) -> Result<(), OpError> {
+    let (mask_batch, mask_queries, mask_keys) = mask.shape();
+    let check = || {
+        check_same_size("the query", batch, "the key", key_batch)?;
+        check_same_size("the query", heads, "the key", key_heads)?;
+        check_same_size("the query", batch, "the mask", mask_batch)?;
+        check_same_size("the query", queries, "the mask", mask_queries)?;
+        check_same_size("the key", keys, "the mask", mask_keys)?;
+        let Some((bias_heads, bias_queries, bias_keys)) = bias else { return Ok(()) };
+        check_same_size("the query", heads, "the bias", bias_heads)?;
+        check_same_size("the query", queries, "the bias", bias_queries)?;
+        check_same_size("the key", keys, "the bias", bias_keys)
+    };
+    check().map_err(dim_error(op))
+}
+
+/// Checks that there is a value `(B, H, K, …)` for each key.
+pub(super) fn check_values<B: MaybeSharded, H: AnyDim, K: Dim>(
+    (batch, heads, keys): (B, H, K),
+    (value_batch, value_heads, value_keys): (B, H, K),
+) -> Result<(), OpError> {
+    check_same_size("the key", batch, "the value", value_batch)
+        .and_then(|()| check_same_size("the key", heads, "the value", value_heads))
+        .and_then(|()| check_same_size("the key", keys, "the value", value_keys))
+        .map_err(dim_error("attention"))
 }

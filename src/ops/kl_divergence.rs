@@ -1,6 +1,6 @@
 use super::arithmetic::elementwise;
 use super::cross_entropy::{counted_rows, len_and_count, position_weights};
-use super::mean::reduce_all_by_kernel;
+use super::reduce::reduce_all_by_kernel;
 use super::unnamed::{choose, rows};
 use super::where_::bool_tensor;
 use super::{

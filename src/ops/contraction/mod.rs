@@ -6,22 +6,22 @@
 //! | linear map: each has its own axes, then the shared ones, all summed | `linear_kernel` | product of two matrices |
 //! | other | `contraction_kernel` | batched product of matrices |
 
-mod kernel;
 mod plan;
-mod sum;
 
 pub use plan::{Label, label_array};
-pub(super) use sum::sum_to;
 
 use super::views::{Sizes, permuted, with_leading_axes};
 use super::{OpError, Real, device_error, elementwise};
-use crate::backend::{Arithmetic, Backend, Linear, Tape, linear_kernel, run_kernel};
+use crate::backend::{
+    Arithmetic, Backend, ContractionAxis, Linear, Tape, contraction_kernel, linear_kernel, run_kernel,
+};
 use crate::dims;
-use dfdx::shapes::{Axes2, HasShape, Shape};
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{PermuteTo, RealizeTo, TryMatMul};
-use kernel::contract_by_kernel;
-use plan::{Axes, Blocks, Plan, axes_of, inverse, is_left, is_multiplication, repeated_first, sizes_of};
+use dfdx::shapes::{Axes2, Axis, HasShape, Shape};
+use dfdx::tensor::{Merge, Tensor};
+use dfdx::tensor_ops::{PermuteTo, RealizeTo, SumTo, TryMatMul};
+use plan::{
+    Axes, Blocks, Plan, axes_of, inverse, is_left, is_multiplication, position, repeated_first, size_in, sizes_of,
+};
 
 /// A tensor whose axes have labels.
 pub struct Labelled<const N: usize, E: Real, D: Backend<E>, T>
@@ -182,4 +182,75 @@ where
     let tensor = D::reshape(x.tensor, order.map(|block| [batch, rows, columns][block]))?;
     let matrices = permuted::<3, E, D, T>(tensor, inverse(order))?;
     matrices.try_realize().or_else(|matrices| D::reshape(matrices, (batch, rows, columns)))
+}
+
+/// The contraction by the device's kernel, which reads both operands in place.
+pub fn contract_by_kernel<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T, RightTape>(
+    op: &'static str,
+    left: Labelled<L, E, D, T>,
+    right: Labelled<R, E, D, RightTape>,
+    to: [Label; N],
+    inner: &[Label],
+) -> Result<Tensor<[usize; N], E, D, T>, OpError>
+where
+    T: Tape<E, D> + Merge<RightTape>,
+    RightTape: Tape<E, D>,
+    [usize; L]: Sizes,
+    [usize; R]: Sizes,
+    [usize; N]: Sizes,
+{
+    let axes = contraction_axes(left.axes(), right.axes(), &to, inner);
+    let shape = sizes_of(left.axes(), right.axes(), to);
+    run_kernel(op, shape, T::default(), |tape| {
+        let left = D::read_strided(left.tensor, tape)?;
+        Ok(contraction_kernel(left, D::read_strided(right.tensor, tape)?, &axes)?)
+    })
+}
+
+/// The axes of the result, then those that are summed.
+fn contraction_axes(left: Axes, right: Axes, to: &[Label], inner: &[Label]) -> Vec<ContractionAxis> {
+    let axis = |label: Label, is_in_output| ContractionAxis {
+        size: size_in(left, right, label),
+        left: position(left.labels, label),
+        right: position(right.labels, label),
+        is_in_output,
+    };
+    to.iter().map(|label| axis(*label, true)).chain(inner.iter().map(|label| axis(*label, false))).collect()
+}
+
+/// The sum of `x` over the axes that are not in `to`; the result has the axes `to`.
+pub fn sum_to<const X: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Labelled<X, E, D, T>,
+    to: [Label; N],
+) -> Result<Tensor<[usize; N], E, D, T>, OpError>
+where
+    [usize; X]: Sizes,
+    [usize; N]: Sizes,
+{
+    let error = device_error::<D::Err>(op);
+    let summed = x.axes().pick(|label| !to.contains(&label));
+    let sizes = to.map(|label| x.axes().size(label));
+    if summed.is_empty() {
+        return broadcast(x, to, sizes).map_err(error);
+    }
+    if D::HAS_KERNELS {
+        // A contraction with the number 1 reads `x` in place.
+        let one: Tensor<[usize; 1], E, D> = x.tensor.device().try_ones_like(&[1]).map_err(&error)?;
+        return contract_by_kernel(op, x, Labelled { tensor: one, labels: label_array(&[]) }, to, &summed);
+    }
+    let order = kept_first(x.axes(), &to, &summed);
+    let count: usize = sizes.iter().product();
+    let len = x.axes().len() / count.max(1);
+    let compute = || {
+        let rows = D::reshape(permuted(x.tensor, order)?, (count, len))?;
+        D::reshape(rows.try_sum::<(usize,), Axis<1>>()?, sizes)
+    };
+    compute().map_err(error)
+}
+
+/// The axes of `x` in the order of `to`, then those that are summed.
+fn kept_first<const X: usize>(x: Axes, to: &[Label], summed: &[Label]) -> [usize; X] {
+    let kept = to.iter().filter(|label| x.has(**label));
+    axes_of(x.labels, &kept.chain(summed).copied().collect::<Vec<_>>())
 }

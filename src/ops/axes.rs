@@ -1,0 +1,152 @@
+//! The same elements under other axes.
+
+use super::unnamed::reshape_to;
+use super::views::{NamedAxes, Sizes, permuted};
+use super::{OpError, Real, device_error};
+use crate::backend::{Backend, Tape};
+use crate::dims::{
+    AxisOf, BroadcastFrom, CanBecome, Dim, HasAxis, MaybeSharded, PermutationOf, SameFactors, num_elements,
+};
+use crate::internal::Internal;
+use dfdx::shapes::{HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::BroadcastTo;
+use std::array;
+
+/// The same elements in the same order, with axes merged to a [`Product`](crate::dims::Product) or split from one.
+///
+/// For example `(Batch, Product<NumHeads, HeadDim>) -> (Batch, NumHeads, HeadDim)`. The names of the axes and their
+/// order stay. [`rearrange!`](crate::rearrange!) also changes the order, [`rename`](crate::ops::rename) the name of an
+/// axis.
+///
+/// ```
+/// use typed_transformer::{ops::reshape, prelude::*};
+/// dims! { pub NumHeads = 2; pub HeadDim = 2; pub Batch; }
+/// let shape = (Batch::new(1), Product::default());
+/// let x: Tensor<(Batch, Product<NumHeads, HeadDim>), f32, Cpu> =
+///     Cpu::default().tensor((vec![1.0, 2.0, 3.0, 4.0], shape));
+/// let heads: Tensor<(Batch, NumHeads, HeadDim), f32, Cpu> =
+///     reshape(x.clone(), (Batch::new(1), NumHeads, HeadDim))?;
+/// assert_eq!(heads.as_vec(), [1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!(
+///     reshape(x, (Batch::new(2), NumHeads, HeadDim)).err().unwrap().to_string(),
+///     "reshape: shape (Batch=1, Product<NumHeads, HeadDim>=4) is not compatible with \
+///      (Batch=2, NumHeads=2, HeadDim=2)",
+/// );
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn reshape<Dims, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    shape: To,
+) -> Result<Tensor<To, E, D, T>, OpError>
+where
+    Dims: Shape + SameFactors<To>,
+{
+    const OP: &str = "reshape";
+    if input.shape().num_elements() != num_elements(&shape) {
+        return Err(OpError::Shape { op: OP, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
+    }
+    reshape_to(OP, input, shape)
+}
+
+/// The same tensor with another name for one axis: `(.., From, ..) -> (.., To, ..)`.
+///
+/// Beside it, only a `slice`, `narrow` or `take` of all indices turns a named axis into another one of the same size.
+///
+/// ```
+/// use typed_transformer::{ops::rename, prelude::*};
+/// dims! { pub EmbedDim = 2; pub NumHeads = 2; pub HeadDim = 1; pub QLen; pub KLen; }
+/// let x: Tensor<(QLen, EmbedDim), f32, Cpu> = Cpu::default().zeros_like(&(QLen::new(3), EmbedDim));
+/// let keys: Tensor<(KLen, EmbedDim), f32, Cpu> = rename(x, axis::<QLen>(), KLen::new(3))?;
+/// assert_eq!(
+///     rename(keys.clone(), axis::<KLen>(), QLen::new(4)).unwrap_err().to_string(),
+///     "rename: shape (KLen=3, EmbedDim=2) is not compatible with (QLen=4, EmbedDim=2)",
+/// );
+/// let heads: Tensor<(KLen, Product<NumHeads, HeadDim>), f32, Cpu> =
+///     rename(keys, axis::<EmbedDim>(), Product::default())?;
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn rename<Dims, From: CanBecome<To>, To: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<From>,
+    to: To,
+) -> Result<Tensor<Dims::Replaced<To>, E, D, T>, OpError>
+where
+    Dims: HasAxis<From, WhichAxis>,
+{
+    const OP: &str = "rename";
+    let from = *input.shape();
+    let shape = from.replace_axis(to);
+    if from.axis().size() != to.size() {
+        return Err(OpError::Shape { op: OP, from: format!("{from:?}"), to: format!("{shape:?}") });
+    }
+    reshape_to(OP, input, shape)
+}
+
+/// Permutes the axes into the order of the result's type, for example `(A, B, C) -> (C, A, B)`.
+///
+/// A tensor that has an axis twice is refused: which of the two is meant is not known.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
+///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+/// let columns: Tensor<(EmbedDim, SeqLen), f32, Cpu> = permute(x)?;
+/// assert_eq!(columns.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
+/// # Ok::<(), OpError>(())
+/// ```
+///
+/// ```compile_fail,E0283
+/// use typed_transformer::prelude::*;
+/// dims! { pub SrcLen = 3; }
+/// let x: Tensor<(SrcLen, SrcLen), f32, Cpu> = Cpu::default().zeros();
+/// let y: Tensor<(SrcLen, SrcLen), f32, Cpu> = permute(x)?; // cannot infer `WhichAxis`
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn permute<Dims, To, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>, const N: usize>(
+    input: Tensor<Dims, E, D, T>,
+) -> Result<Tensor<To, E, D, T>, OpError>
+where
+    Dims: PermutationOf<To, WhichAxis> + NamedAxes<N>,
+    To: NamedAxes<N>,
+    [usize; N]: Sizes,
+{
+    const OP: &str = "permute";
+    let order = Dims::order();
+    let order = array::from_fn(|axis| order.get(axis).copied().unwrap_or(0));
+    let input = Dims::into_sizes(OP, input, Internal(()))?;
+    To::from_sizes(OP, permuted(input, order).map_err(device_error(OP))?, Internal(()))
+}
+
+/// Repeats a tensor along the new axis `Name`: `(.., ..) -> (.., Name, ..)`.
+///
+/// # Errors
+/// [`OpError::Shape`] if the result would have more elements than a number can count.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub EmbedDim = 2; pub Batch; }
+/// let bias: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
+/// let rows: Tensor<(Batch, EmbedDim), f32, Cpu> =
+///     broadcast(bias, (Batch::new(2), EmbedDim), axis::<Batch>())?;
+/// assert_eq!(rows.as_vec(), [1.0, 2.0, 1.0, 2.0]);
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn broadcast<Smaller: Shape, Dims, Name: MaybeSharded, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Smaller, E, D, T>,
+    shape: Dims,
+    _: AxisOf<Name>,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: BroadcastFrom<Smaller, Name, WhichAxis>,
+{
+    const OP: &str = "broadcast";
+    let mut sizes: Vec<_> = shape.concrete().into_iter().collect();
+    sizes.remove(Dims::INDEX);
+    let found: Vec<_> = input.shape().concrete().into_iter().collect();
+    if sizes != found || num_elements(&shape) == usize::MAX {
+        return Err(OpError::Shape { op: OP, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
+    }
+    input.try_broadcast_like::<_, Dims::Position>(&shape).map_err(device_error(OP))
+}
