@@ -233,7 +233,7 @@ pub mod __private {
         dims::local::{LocalDim, LocalSize},
         dims::names::name,
         nn::module::{ParamShape, child_path},
-        ops::{NumAxes, Over, Rearrangement, repeated, summed},
+        ops::{Over, Rearrangement, repeated, summed},
     };
 }
 

@@ -41,7 +41,7 @@ pub fn expand(rearrangement: TokenStream) -> Result<TokenStream> {
     let operand = operand.call("operand", quote!(#tensor));
     let arguments = quote! {
         #operand,
-        ::typed_transformer::__private::NumAxes::<#num_axes>,
+        [0usize; #num_axes],
         ::typed_transformer::__private::Rearrangement {
             factors: &[#(#factors),*],
             from: &[#(#from),*],

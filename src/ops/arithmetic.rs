@@ -3,10 +3,10 @@
 //! The axes of the second tensor are found by name, so they may stand in any order. The tensor repeats itself along the
 //! axes that it does not have; this is a view. The result has the axes of the first tensor: none is new.
 
-use super::contraction::{Label, Labelled, broadcast, label_array};
+use super::contraction::{Label, Labelled, broadcast};
 use super::operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from};
 use super::unnamed::{reshape_to, zip};
-use super::views::{NamedAxes, Sizes};
+use super::views::{NamedAxes, Views};
 use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::backend::{Arithmetic, Backend, Tape, arithmetic_kernel, run_kernel};
 use crate::dims::{AxesAmong, DataShape};
@@ -14,7 +14,6 @@ use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Merge, PutTape, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, TryAdd, TryDiv, TryMul, TrySub};
-use std::array;
 
 /// Declares operations of one signature, each from its formula and the result of the example. The signature is not part
 /// of the macro, so that an error of a caller quotes it as it quotes that of a function.
@@ -48,16 +47,13 @@ macro_rules! arithmetic {
 
 arithmetic! {
     {
-        <Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
+        <Dims: NamedAxes, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape>(
             x: impl TensorOrRef<Dims, E, D, T>,
             y: impl TensorOrRef<Smaller, E, D, OtherTape>,
         ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
         where
-            Dims: NamedAxes<N>,
-            Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order, Others: DataShape>,
+            Smaller: NamedAxes + AxesAmong<Dims, Order, Others: DataShape>,
             T: JoinTapes<OtherTape, E, D>,
-            [usize; N]: Sizes,
-            [usize; OTHER_N]: Sizes,
     }
     pub fn add(x, y)
         = Add, "x + y", "[11.0, 22.0, 13.0, 24.0]";
@@ -74,18 +70,15 @@ arithmetic! {
 }
 
 /// Arithmetic of `x` and a view of `y` with the axes of `x`.
-fn arithmetic<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
+fn arithmetic<Dims: NamedAxes, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape>(
     op: &'static str,
     kind: Arithmetic,
     x: impl TensorOrRef<Dims, E, D, T>,
     y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
-    Dims: NamedAxes<N>,
-    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order, Others: DataShape>,
+    Smaller: NamedAxes + AxesAmong<Dims, Order, Others: DataShape>,
     T: JoinTapes<OtherTape, E, D>,
-    [usize; N]: Sizes,
-    [usize; OTHER_N]: Sizes,
 {
     let ((x, tape), (y, other_tape)) = (x.split(), y.split());
     let (shape, other_shape) = (*x.shape(), *y.shape());
@@ -127,29 +120,20 @@ pub(crate) fn elementwise<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + M
 }
 
 /// A view of `y` over `shape`. `positions` are those of its axes.
-fn on_shape<Dims, Smaller, E: Real, D: Backend<E>, T: Tape<E, D>, const N: usize, const OTHER_N: usize>(
+fn on_shape<Dims: NamedAxes, Smaller: NamedAxes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     y: Tensor<Smaller, E, D, T>,
     positions: &[usize],
     shape: Dims,
-) -> Result<Tensor<Dims, E, D, T>, OpError>
-where
-    Dims: NamedAxes<N>,
-    Smaller: NamedAxes<OTHER_N>,
-    [usize; N]: Sizes,
-    [usize; OTHER_N]: Sizes,
-{
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
     let sizes = shape.concrete();
     if positions.is_empty() {
         let scalar = reshape_to(op, y, ())?;
         return scalar.try_broadcast_like::<_, Dims::AllAxes>(&shape).map_err(device_error(op));
     }
-    let y = Labelled { tensor: Smaller::into_sizes(op, y, Internal(()))?, labels: labels_of(positions) };
-    let to = array::from_fn(|axis| axis as Label);
-    let view = broadcast(y, to, array::from_fn(|axis| sizes[axis])).map_err(device_error(op))?;
+    let labels: Vec<Label> = positions.iter().map(|position| *position as Label).collect();
+    let to: Vec<Label> = (0..Dims::NUM_DIMS as Label).collect();
+    let y = Labelled::new(Smaller::into_sizes(op, y, Internal(()))?, &labels);
+    let view = broadcast(y, &to, Views::from_fn(|axis| sizes[axis])).map_err(device_error(op))?;
     Dims::from_sizes(op, view, Internal(()))
-}
-
-fn labels_of<const N: usize>(positions: &[usize]) -> [Label; N] {
-    label_array(&positions.iter().map(|position| *position as Label).collect::<Vec<_>>())
 }

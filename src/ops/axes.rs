@@ -1,7 +1,7 @@
 //! The same elements under other axes.
 
 use super::unnamed::reshape_to;
-use super::views::{NamedAxes, Sizes, permuted};
+use super::views::{NamedAxes, Views};
 use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Tape};
 use crate::dims::{
@@ -11,7 +11,6 @@ use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::BroadcastTo;
-use std::array;
 
 /// The same elements in the same order, with axes merged to a [`Product`](crate::dims::Product) or split from one.
 ///
@@ -104,19 +103,19 @@ where
 /// let y: Tensor<(SrcLen, SrcLen), f32, Cpu> = permute(x)?; // cannot infer `WhichAxis`
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn permute<Dims, To, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>, const N: usize>(
+pub fn permute<Dims, To: NamedAxes, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError>
 where
-    Dims: PermutationOf<To, WhichAxis> + NamedAxes<N>,
-    To: NamedAxes<N>,
-    [usize; N]: Sizes,
+    Dims: PermutationOf<To, WhichAxis> + NamedAxes,
 {
     const OP: &str = "permute";
     let order = Dims::order();
-    let order = array::from_fn(|axis| order.get(axis).copied().unwrap_or(0));
-    let input = Dims::into_sizes(OP, input, Internal(()))?;
-    To::from_sizes(OP, permuted(input, order).map_err(device_error(OP))?, Internal(()))
+    let order = Views::from_fn(|axis| order.get(axis).copied().unwrap_or(0));
+    let input = Views::permuted(Dims::into_sizes(OP, input, Internal(()))?, order).map_err(device_error(OP))?;
+    // The number of axes is the same, which the compiler does not know of these two types.
+    let shape = Views::from_fn(|axis| input.shape()[axis]);
+    To::from_sizes(OP, Views::repeated(input, shape).map_err(device_error(OP))?, Internal(()))
 }
 
 /// Repeats a tensor along the new axis `Name`: `(.., ..) -> (.., Name, ..)`.

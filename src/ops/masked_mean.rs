@@ -42,7 +42,7 @@ where
     let vectors = reshape_to(OP, input, (Rows::new(is_token.len()), width))?;
     let vectors = reshape_to(OP, counted_rows(OP, vectors, &weights)?, [sequences, len, width.size()])?;
     let weights = vectors.device().try_tensor_from_vec(weights, [sequences, len]).map_err(device_error(OP))?;
-    let weights = Labelled { tensor: weights.retaped::<T>(), labels: [0, 1] };
-    let means = contract(OP, weights, Labelled { tensor: vectors, labels: [0, 1, 2] }, [0, 2])?;
+    let (weights, vectors) = (Labelled::new(weights.retaped::<T>(), &[0, 1]), Labelled::new(vectors, &[0, 1, 2]));
+    let means: Tensor<[usize; 2], E, D, T> = contract(OP, weights, vectors, &[0, 2])?;
     reshape_to(OP, means, shape.remaining())
 }

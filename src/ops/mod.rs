@@ -109,7 +109,7 @@ pub(crate) use dropout::kept_elements;
 pub use dropout::{DropoutSeed, dropout};
 use dropout::{drop_others, kept_factor};
 #[doc(hidden)]
-pub use einsum::{NumAxes, Over, repeated, summed};
+pub use einsum::{Over, repeated, summed};
 pub use embed::embed;
 #[doc(hidden)]
 pub use gather::PlacesIn;

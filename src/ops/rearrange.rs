@@ -1,13 +1,12 @@
-use super::contraction::{Label, label_array};
-use super::einsum::{NumAxes, Over, TensorAndTape};
+use super::contraction::{Label, or_no_axis};
+use super::einsum::{Over, TensorAndTape};
 use super::operand::OperandTape;
-use super::views::{NamedAxes, Sizes, permuted, with_leading_axes};
+use super::views::{NamedAxes, Sizes};
 use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::backend::{Backend, Tape};
 use crate::internal::Internal;
 use dfdx::shapes::HasShape;
 use dfdx::tensor::Tensor;
-use std::array;
 
 /// The same elements with their axes in another order, split or merged: a rearrangement, by name.
 ///
@@ -65,64 +64,57 @@ pub struct Rearrangement<'a> {
 }
 
 impl Rearrangement<'_> {
-    /// The steps for an operand of these sizes: its shape of `N` axes, their order in the result, and its shape of `T`
-    /// axes. An axis without a factor is an axis of one element.
-    fn steps<const N: usize, const T: usize>(&self, sizes: &[usize]) -> ([usize; N], [usize; N], [usize; T]) {
+    /// The steps for an operand of these sizes: its shape with products split, the order of these axes in the result,
+    /// and the shape of the result. An axis without a factor is an axis of one element.
+    fn steps<Split: Sizes, To: Sizes>(&self, sizes: &[usize]) -> (Split, Split, To) {
         let split = self.factors.iter().zip(sizes).flat_map(|(factors, size)| match factors {
             [] => vec![*size],
             factors => factors.to_vec(),
         });
         let split: Vec<usize> = split.collect();
-        let (from, to): ([Label; N], [Label; N]) = (label_array(self.from), label_array(self.to));
-        let order = to.map(|label| from.iter().position(|other| *other == label).unwrap_or(0));
+        let (from, to) = (or_no_axis(self.from), or_no_axis(self.to));
+        let order = Split::from_fn(|axis| from.iter().position(|other| *other == to[axis]).unwrap_or(0));
         let size = |axis: usize| split.get(axis).copied().unwrap_or(1);
-        let mut rest = order.into_iter().map(size);
+        let mut rest = order.as_ref().iter().map(|axis| size(*axis));
         let merged: Vec<usize> = self.merged.iter().map(|count| rest.by_ref().take(*count).product()).collect();
-        let merged = array::from_fn(|axis| merged.get(axis).copied().unwrap_or(1));
-        (array::from_fn(size), order, merged)
+        (Split::from_fn(size), order, To::from_fn(|axis| merged.get(axis).copied().unwrap_or(1)))
     }
 }
 
 impl<To> Over<To> {
-    /// The operand split, permuted and merged. Split, it has `N` axes.
-    pub fn rearrange<From, Tape, E, D, const F: usize, const N: usize, const T: usize>(
+    /// The operand split, permuted and merged.
+    pub fn rearrange<From, Split, Tape, E, D>(
         (x, tape): TensorAndTape<From, E, D, Tape>,
-        _: NumAxes<N>,
+        _: Split,
         rearrangement: Rearrangement,
     ) -> Result<Tensor<To, E, D, Tape::Tape>, OpError>
     where
-        From: NamedAxes<F>,
-        To: NamedAxes<T>,
+        From: NamedAxes,
+        Split: Sizes,
+        To: NamedAxes,
         Tape: OperandTape<E, D>,
         E: Real,
         D: Backend<E>,
-        [usize; F]: Sizes,
-        [usize; N]: Sizes,
-        [usize; T]: Sizes,
     {
         ensure_not_empty(OP, x.shape())?;
-        let (split, order, merged) = rearrangement.steps::<N, T>(x.shape().concrete().as_ref());
+        let (split, order, merged) = rearrangement.steps::<Split, _>(x.shape().concrete().as_ref());
         let x = From::into_sizes(OP, tape.put_on(x), Internal(()))?;
         let compute = || {
-            let axes = into_shape::<F, N, E, D, _>(x, split)?;
-            into_shape::<N, T, E, D, _>(permuted(axes, order)?, merged)
+            let axes = into_shape(x, split)?;
+            into_shape(Split::permuted(axes, order)?, merged)
         };
         To::from_sizes(OP, compute().map_err(device_error(OP))?, Internal(()))
     }
 }
 
 /// A view if the number of axes stays the same (then so do the sizes), otherwise a reshape.
-fn into_shape<const F: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    x: Tensor<[usize; F], E, D, T>,
-    shape: [usize; N],
-) -> Result<Tensor<[usize; N], E, D, T>, D::Err>
-where
-    [usize; F]: Sizes,
-    [usize; N]: Sizes,
-{
-    match F == N {
+fn into_shape<From: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<From, E, D, T>,
+    shape: To,
+) -> Result<Tensor<To, E, D, T>, D::Err> {
+    match From::NUM_DIMS == To::NUM_DIMS {
         // A reshape would copy a tensor that is itself a view.
-        true => with_leading_axes(x, shape),
+        true => From::repeated(x, shape),
         false => D::reshape(x, shape),
     }
 }

@@ -77,7 +77,7 @@ pub fn matmul<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Backend<E>, T:
     y: Tensor<(B, H, K, M), E, D, T>,
 ) -> Result<Tensor<(B, H, Q, M), E, D, T>, OpError> {
     let (x, y) = (with_shape_type(op, x)?, with_shape_type(op, y)?);
-    product(op, x, Labelled { tensor: y, labels: [0, 1, 3, 4] })
+    product(op, x, Labelled::new(y, &[0, 1, 3, 4]))
 }
 
 /// `x yᵀ` of the matrices in the last two axes: `(B, H, Q, M), (B, H, K, M) -> (B, H, Q, K)`.
@@ -87,16 +87,17 @@ pub fn matmul_transposed<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Bac
     y: Tensor<(B, H, K, M), E, D, T>,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     let (x, y) = (with_shape_type(op, x)?, with_shape_type(op, y)?);
-    product(op, x, Labelled { tensor: y, labels: [0, 1, 4, 3] })
+    product(op, x, Labelled::new(y, &[0, 1, 4, 3]))
 }
 
 /// The matrices `x`, whose axes have the labels 0 to 3, times `y`, whose columns have the label 4.
 fn product<Dims: Shape<Concrete = [usize; 4]>, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<[usize; 4], E, D, T>,
-    y: Labelled<4, E, D, T>,
+    y: Labelled<[usize; 4], E, D, T>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    with_shape_type(op, contract(op, Labelled { tensor: x, labels: [0, 1, 2, 3] }, y, [0, 1, 2, 4])?)
+    let product: Tensor<[usize; 4], E, D, T> = contract(op, Labelled::new(x, &[0, 1, 2, 3]), y, &[0, 1, 2, 4])?;
+    with_shape_type(op, product)
 }
 
 /// `x yᵀ` of two matrices: `(P, M), (N, M) -> (P, N)`.
@@ -105,9 +106,9 @@ pub fn matmul_2d_transposed<P: Dim, M: Dim, N: Dim, E: Real, D: Backend<E>, T: T
     x: Tensor<(P, M), E, D, T>,
     y: Tensor<(N, M), E, D, T>,
 ) -> Result<Tensor<(P, N), E, D, T>, OpError> {
-    let x = Labelled { tensor: with_shape_type(op, x)?, labels: [0, 1] };
-    let y = Labelled { tensor: with_shape_type(op, y)?, labels: [2, 1] };
-    with_shape_type::<[usize; 2], _, _, _, _>(op, contract(op, x, y, [0, 2])?)
+    let x = Labelled::<[usize; 2], _, _, _>::new(with_shape_type(op, x)?, &[0, 1]);
+    let y = Labelled::<[usize; 2], _, _, _>::new(with_shape_type(op, y)?, &[2, 1]);
+    with_shape_type::<[usize; 2], _, _, _, _>(op, contract(op, x, y, &[0, 2])?)
 }
 
 /// Four sizes, as a shape of dfdx.

@@ -4,14 +4,16 @@
 
 use super::{OpError, Real, device_error};
 use crate::backend::Tape;
-use crate::dims::{self, AnyDim};
+use crate::dims::{self, AnyDim, for_each_shape};
 use crate::internal::Internal;
 use dfdx::shapes::{Axes, HasAxes, HasShape, PermuteShapeTo, ReduceShapeTo, Shape};
 use dfdx::tensor::{Storage, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, Device, PermuteTo, RealizeTo, ReshapeTo};
-use std::{array, fmt::Debug, ops::Range};
+use std::array;
+use std::fmt::Debug;
+use std::ops::{Index, Range};
 
-/// A shape of plain sizes: `[usize; 1]` to `[usize; 6]`. Generic code writes it as the bound of [`NamedAxes`].
+/// A shape of plain sizes: `[usize; 1]` to `[usize; 6]`.
 ///
 /// ```
 /// use typed_transformer::ops::Sizes;
@@ -22,59 +24,109 @@ use std::{array, fmt::Debug, ops::Range};
     message = "a tensor has more than 6 axes",
     label = "more than 6 axes, of an operand, of the result, or of the product of the first two operands"
 )]
-pub trait Sizes: Shape<Concrete = Self> {}
+pub trait Sizes: Views {}
 #[diagnostic::do_not_recommend]
-impl<Any: Shape<Concrete = Any>> Sizes for Any {}
+impl<Any: Views> Sizes for Any {}
 
-/// A shape of up to 6 dimensions, as `N` plain sizes. The shape without axes counts as one axis of one element.
+/// The views of a tensor over [`Sizes`]. It is a trait of its own, so that only this crate has its functions.
+pub trait Views: Shape<Concrete = Self> + Index<usize, Output = usize> + AsRef<[usize]> {
+    /// The shape that has this size along each axis.
+    fn from_fn(size: impl FnMut(usize) -> usize) -> Self;
+
+    /// `tensor` with its axes in another order: axis `i` of the result is axis `order[i]` of `tensor`.
+    fn permuted<E: Real, D: Device<E>, T: Tape<E, D>>(
+        tensor: Tensor<Self, E, D, T>,
+        order: Self,
+    ) -> Result<Tensor<Self, E, D, T>, D::Err>;
+
+    /// `tensor` with more axes before its own, along which it repeats itself: `[.., own axes] -> shape`.
+    fn repeated<To: Sizes, E: Real, D: Device<E>, T: Tape<E, D>>(
+        tensor: Tensor<Self, E, D, T>,
+        shape: To,
+    ) -> Result<Tensor<To, E, D, T>, D::Err>;
+
+    /// [`Views::repeated`] of a tensor of `R` axes.
+    fn repeat<const R: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+        tensor: Tensor<[usize; R], E, D, T>,
+        shape: Self,
+    ) -> Result<Tensor<Self, E, D, T>, D::Err>
+    where
+        [usize; R]: Shape<Concrete = [usize; R]>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<const N: usize> Views for [usize; N]
+where
+    [usize; N]: Shape<Concrete = [usize; N]>,
+{
+    fn from_fn(size: impl FnMut(usize) -> usize) -> Self {
+        array::from_fn(size)
+    }
+
+    fn permuted<E: Real, D: Device<E>, T: Tape<E, D>>(
+        mut tensor: Tensor<Self, E, D, T>,
+        order: Self,
+    ) -> Result<Tensor<Self, E, D, T>, D::Err> {
+        let mut current: [usize; N] = array::from_fn(|axis| axis);
+        for (to, axis) in order.into_iter().enumerate() {
+            let from = current.iter().position(|other| *other == axis).unwrap_or(to);
+            for left in (to..from).rev() {
+                current.swap(left, left + 1);
+                tensor = match left {
+                    0 => tensor.try_permute::<_, Swap<0, N>>()?,
+                    1 => tensor.try_permute::<_, Swap<1, N>>()?,
+                    2 => tensor.try_permute::<_, Swap<2, N>>()?,
+                    3 => tensor.try_permute::<_, Swap<3, N>>()?,
+                    _ => tensor.try_permute::<_, Swap<4, N>>()?,
+                };
+            }
+        }
+        Ok(tensor)
+    }
+
+    fn repeated<To: Sizes, E: Real, D: Device<E>, T: Tape<E, D>>(
+        tensor: Tensor<Self, E, D, T>,
+        shape: To,
+    ) -> Result<Tensor<To, E, D, T>, D::Err> {
+        To::repeat(tensor, shape)
+    }
+
+    fn repeat<const R: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+        tensor: Tensor<[usize; R], E, D, T>,
+        shape: Self,
+    ) -> Result<Tensor<Self, E, D, T>, D::Err>
+    where
+        [usize; R]: Shape<Concrete = [usize; R]>,
+    {
+        tensor.try_broadcast_like::<_, Leading<R, N>>(&shape)
+    }
+}
+
+/// A shape of up to 6 dimensions. The shape without axes counts as one axis of one element.
 ///
-/// It is the bound of a module for tensors of any number of axes that adds or multiplies:
+/// It is the bound of a function for tensors of any number of axes that adds or multiplies:
 ///
 /// ```
-/// use typed_transformer::{
-///     dims::{AxesAmong, DataShape, EndsIn},
-///     doctest::*,
-///     nn::Linear,
-///     ops::{Activation, NamedAxes, Silu, Sizes, mul},
-///     prelude::*,
-/// };
-///
-/// /// `silu(gate(x)) · hidden(x)`
-/// #[module(output = HiddenDim)]
-/// struct Gated<E, D> {
-///     gate: Linear<EmbedDim, HiddenDim, E, D>,
-///     hidden: Linear<EmbedDim, HiddenDim, E, D>,
+/// use typed_transformer::{dims::{AxesAmong, DataShape}, ops::{NamedAxes, mul}, prelude::*};
+/// fn square<Dims, Order>(x: Tensor<Dims, f32, Cpu>) -> Result<Tensor<Dims, f32, Cpu>, OpError>
+/// where
+///     Dims: NamedAxes + AxesAmong<Dims, Order, Others: DataShape>,
+/// {
+///     mul(x.clone(), x)
 /// }
-///
-/// impl<E: Real, D: Backend<E>> Gated<E, D> {
-///     fn forward<Dims, Hidden, Order, const N: usize, T: Tape<E, D>>(
-///         &self,
-///         x: Tensor<Dims, E, D, T>,
-///     ) -> Result<Tensor<Hidden, E, D, T>, OpError>
-///     where
-///         Dims: EndsIn<EmbedDim, Before: DataShape, WithLast<HiddenDim> = Hidden>,
-///         Hidden: EndsIn<HiddenDim, Before: DataShape> + NamedAxes<N> + AxesAmong<Hidden, Order, Others: DataShape>,
-///         [usize; N]: Sizes,
-///     {
-///         mul(Silu::apply(self.gate.forward(x.clone())?)?, self.hidden.forward(x)?)
-///     }
-/// }
-///
-/// let layer = Gated::<f32, Cpu>::build(&Cpu::default());
-/// let vectors: Tensor<(Batch, EmbedDim), f32, Cpu> = Cpu::default().zeros();
-/// let gated: Tensor<(Batch, HiddenDim), f32, Cpu> = layer.forward(vectors)?;
-/// let sequences: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
-/// let gated: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = layer.forward(sequences)?;
+/// dims! { pub SeqLen = 2; pub EmbedDim = 1; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![2.0, 3.0]);
+/// assert_eq!(square(x)?.as_vec(), [4.0, 9.0]);
 /// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of up to 6 dimensions, each with a name",
     label = "an axis of `{Self}` is no dimension, or it has more than 6"
 )]
-pub trait NamedAxes<const N: usize>: Shape
-where
-    [usize; N]: Sizes,
-{
+pub trait NamedAxes: Shape {
+    /// The shape as plain sizes.
+    #[doc(hidden)]
+    type Plain: Sizes;
     /// The names of the axes.
     #[doc(hidden)]
     fn names() -> Vec<String>;
@@ -84,17 +136,18 @@ where
         op: &'static str,
         tensor: Tensor<Self, E, D, T>,
         _: Internal,
-    ) -> Result<Tensor<[usize; N], E, D, T>, OpError>;
+    ) -> Result<Tensor<Self::Plain, E, D, T>, OpError>;
     /// The same elements over dimensions.
     #[doc(hidden)]
     fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
         op: &'static str,
-        tensor: Tensor<[usize; N], E, D, T>,
+        tensor: Tensor<Self::Plain, E, D, T>,
         _: Internal,
     ) -> Result<Tensor<Self, E, D, T>, OpError>;
 }
 
-impl NamedAxes<1> for () {
+impl NamedAxes for () {
+    type Plain = [usize; 1];
     fn names() -> Vec<String> {
         Vec::new()
     }
@@ -115,8 +168,10 @@ impl NamedAxes<1> for () {
 }
 
 macro_rules! named_axes {
-    ($count:literal: $($dim:ident)*) => {
-        impl<$($dim: AnyDim),*> NamedAxes<$count> for ($($dim,)*) {
+    () => {};
+    ($($dim:ident)*) => {
+        impl<$($dim: AnyDim),*> NamedAxes for ($($dim,)*) {
+            type Plain = <Self as Shape>::Concrete;
             fn names() -> Vec<String> {
                 vec![$(dims::name::<$dim>()),*]
             }
@@ -124,12 +179,12 @@ macro_rules! named_axes {
                 op: &'static str,
                 tensor: Tensor<Self, E, D, T>,
                 _: Internal,
-            ) -> Result<Tensor<[usize; $count], E, D, T>, OpError> {
+            ) -> Result<Tensor<Self::Plain, E, D, T>, OpError> {
                 with_shape_type(op, tensor)
             }
             fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
                 op: &'static str,
-                tensor: Tensor<[usize; $count], E, D, T>,
+                tensor: Tensor<Self::Plain, E, D, T>,
                 _: Internal,
             ) -> Result<Tensor<Self, E, D, T>, OpError> {
                 with_shape_type(op, tensor)
@@ -137,12 +192,7 @@ macro_rules! named_axes {
         }
     };
 }
-named_axes!(1: A);
-named_axes!(2: A B);
-named_axes!(3: A B C);
-named_axes!(4: A B C F);
-named_axes!(5: A B C F G);
-named_axes!(6: A B C F G H);
+for_each_shape!(named_axes: A B C F G H);
 
 /// The same elements over a shape of the same sizes.
 pub fn with_shape_type<
@@ -164,43 +214,6 @@ pub fn with_shape_type<
 
 fn shape_error(op: &'static str, from: &dyn Debug, to: fn() -> String) -> OpError {
     OpError::Shape { op, from: format!("{from:?}"), to: to() }
-}
-
-/// `tensor` with its axes in another order: axis `i` of the result is axis `order[i]` of `tensor`.
-pub fn permuted<const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
-    mut tensor: Tensor<[usize; N], E, D, T>,
-    order: [usize; N],
-) -> Result<Tensor<[usize; N], E, D, T>, D::Err>
-where
-    [usize; N]: Sizes,
-{
-    let mut current: [usize; N] = array::from_fn(|axis| axis);
-    for (to, axis) in order.into_iter().enumerate() {
-        let from = current.iter().position(|other| *other == axis).unwrap_or(to);
-        for left in (to..from).rev() {
-            current.swap(left, left + 1);
-            tensor = match left {
-                0 => tensor.try_permute::<_, Swap<0, N>>()?,
-                1 => tensor.try_permute::<_, Swap<1, N>>()?,
-                2 => tensor.try_permute::<_, Swap<2, N>>()?,
-                3 => tensor.try_permute::<_, Swap<3, N>>()?,
-                _ => tensor.try_permute::<_, Swap<4, N>>()?,
-            };
-        }
-    }
-    Ok(tensor)
-}
-
-/// `tensor` with more axes before its own, along which it repeats itself: `[.., R axes] -> shape`.
-pub fn with_leading_axes<const R: usize, const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
-    tensor: Tensor<[usize; R], E, D, T>,
-    shape: [usize; N],
-) -> Result<Tensor<[usize; N], E, D, T>, D::Err>
-where
-    [usize; R]: Sizes,
-    [usize; N]: Sizes,
-{
-    tensor.try_broadcast_like::<_, Leading<R, N>>(&shape)
 }
 
 /// The order in which `AXIS` and the axis after it change places.

@@ -6,9 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use syn::{Attribute, GenericParam, Generics, Ident, ImplItem, Item, Signature, TraitItem, Type, UseTree, Visibility};
 
-/// Constants that are numbers of axes, which are inferred from shapes.
-const NUMBERS_OF_AXES: [&str; 3] = ["N", "OTHER_N", "BOTH_N"];
-
 /// The parameters of each public item in their order, by the path of the item from the root of the crate. The
 /// associated types of a trait that have a bound follow its parameters, and `Self` follows if the trait has an error
 /// message of its own.
@@ -199,7 +196,7 @@ fn ends(attribute: &Attribute, word: &str) -> bool {
     last.is_some_and(|last| last.ident == word)
 }
 
-/// The names of types and constants, without lifetimes and numbers of axes.
+/// The names of types and constants, without lifetimes.
 fn names(generics: &Generics) -> Vec<String> {
     generics.params.iter().filter_map(name).collect()
 }
@@ -207,9 +204,7 @@ fn names(generics: &Generics) -> Vec<String> {
 fn name(parameter: &GenericParam) -> Option<String> {
     match parameter {
         GenericParam::Type(parameter) => Some(parameter.ident.to_string()),
-        GenericParam::Const(parameter) => {
-            Some(parameter.ident.to_string()).filter(|name| !NUMBERS_OF_AXES.contains(&name.as_str()))
-        }
+        GenericParam::Const(parameter) => Some(parameter.ident.to_string()),
         GenericParam::Lifetime(_) => None,
     }
 }

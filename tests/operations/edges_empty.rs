@@ -152,10 +152,10 @@ where
             loss[0].clone().map(|_| zeros_of::<_, E>(()))
         };
         patches => patches::<_, _, _, _, PatchHeight, PatchHeight, _, _, _>(image());
-        permute => permute::<_, (Len, EmbedDim, Batch), _, _, _, _, 3>(x());
-        permuted_then_scaled => permute::<_, (Len, EmbedDim, Batch), _, _, _, _, 3>(x()).and_then(|x| scale(x, 2.0));
-        permuted_then_softplus => permute::<_, (Len, EmbedDim, Batch), _, _, _, _, 3>(x()).and_then(Softplus::apply);
-        permuted_then_reshaped => permute::<_, (Len, Batch, Side), _, _, _, _, 3>(side())
+        permute => permute::<_, (Len, EmbedDim, Batch), _, _, _, _>(x());
+        permuted_then_scaled => permute::<_, (Len, EmbedDim, Batch), _, _, _, _>(x()).and_then(|x| scale(x, 2.0));
+        permuted_then_softplus => permute::<_, (Len, EmbedDim, Batch), _, _, _, _>(x()).and_then(Softplus::apply);
+        permuted_then_reshaped => permute::<_, (Len, Batch, Side), _, _, _, _>(side())
             .and_then(|x| reshape(x, (len, batch, NumHeads, HeadDim)));
         learned_positions => learned_positions::<_, _, _, _, _, NoneTape>(&zeros_of::<_, E>((MaxLen, EmbedDim)), len);
         learned_positions_from => learned_positions_from::<_, _, _, _, _, NoneTape>(

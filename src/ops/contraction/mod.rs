@@ -8,9 +8,9 @@
 
 mod plan;
 
-pub use plan::{Label, label_array};
+pub use plan::{Label, or_no_axis};
 
-use super::views::{Sizes, permuted, with_leading_axes};
+use super::views::{Sizes, Views};
 use super::{OpError, Real, device_error, elementwise};
 use crate::backend::{
     Arithmetic, Backend, ContractionAxis, Linear, Tape, contraction_kernel, linear_kernel, run_kernel,
@@ -24,55 +24,45 @@ use plan::{
 };
 
 /// A tensor whose axes have labels.
-pub struct Labelled<const N: usize, E: Real, D: Backend<E>, T>
-where
-    [usize; N]: Sizes,
-{
-    pub tensor: Tensor<[usize; N], E, D, T>,
-    pub labels: [Label; N],
+pub struct Labelled<'a, Dims: Sizes, E: Real, D: Backend<E>, T> {
+    tensor: Tensor<Dims, E, D, T>,
+    labels: &'a [Label],
 }
 
-impl<const N: usize, E: Real, D: Backend<E>, T> Labelled<N, E, D, T>
-where
-    [usize; N]: Sizes,
-{
+impl<'a, Dims: Sizes, E: Real, D: Backend<E>, T> Labelled<'a, Dims, E, D, T> {
+    /// A tensor and the labels of its axes; none if it had no axis before it got plain sizes.
+    pub fn new(tensor: Tensor<Dims, E, D, T>, labels: &'a [Label]) -> Self {
+        Self { tensor, labels: or_no_axis(labels) }
+    }
+
     fn axes(&self) -> Axes<'_> {
-        Axes { labels: &self.labels, sizes: self.tensor.shape() }
+        Axes { labels: self.labels, sizes: self.tensor.shape().as_ref() }
     }
 }
 
 /// The sum of `x · w` over the axes that are in both and not in `to`; the result has the axes `to`.
 ///
 /// Each axis of one operand alone must be in `to`.
-pub fn contract<const X: usize, const W: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn contract<X: Sizes, W: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Labelled<X, E, D, T>,
     w: Labelled<W, E, D, T>,
-    to: [Label; N],
-) -> Result<Tensor<[usize; N], E, D, T>, OpError>
-where
-    [usize; X]: Sizes,
-    [usize; W]: Sizes,
-    [usize; N]: Sizes,
-{
-    if is_multiplication(x.axes(), w.axes(), &to) {
+    to: &[Label],
+) -> Result<Tensor<To, E, D, T>, OpError> {
+    let to = or_no_axis(to);
+    if is_multiplication(x.axes(), w.axes(), to) {
         return multiply(op, x, w, to);
     }
-    if is_left(x.axes(), w.axes(), &to) { matmul(op, x, w, to) } else { matmul(op, w, x, to) }
+    if is_left(x.axes(), w.axes(), to) { matmul(op, x, w, to) } else { matmul(op, w, x, to) }
 }
 
 /// `x · w`, where each of the axes `to` is an axis of `x` or of `w`.
-fn multiply<const X: usize, const W: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn multiply<X: Sizes, W: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Labelled<X, E, D, T>,
     w: Labelled<W, E, D, T>,
-    to: [Label; N],
-) -> Result<Tensor<[usize; N], E, D, T>, OpError>
-where
-    [usize; X]: Sizes,
-    [usize; W]: Sizes,
-    [usize; N]: Sizes,
-{
+    to: &[Label],
+) -> Result<Tensor<To, E, D, T>, OpError> {
     let sizes = sizes_of(x.axes(), w.axes(), to);
     let is_x_larger = x.axes().len() >= w.axes().len();
     let (x, w) =
@@ -83,40 +73,31 @@ where
 }
 
 /// A view of `x` with the axes `to`. `x` repeats itself along those that it does not have.
-pub fn broadcast<const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    x: Labelled<R, E, D, T>,
-    to: [Label; N],
-    sizes: [usize; N],
-) -> Result<Tensor<[usize; N], E, D, T>, D::Err>
-where
-    [usize; R]: Sizes,
-    [usize; N]: Sizes,
-{
-    let order: [usize; N] = repeated_first(&x.labels, to);
-    let shape = order.map(|axis| sizes[axis]);
-    permuted(with_leading_axes(x.tensor, shape)?, inverse(order))
+pub fn broadcast<Dims: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Labelled<Dims, E, D, T>,
+    to: &[Label],
+    sizes: To,
+) -> Result<Tensor<To, E, D, T>, D::Err> {
+    let order: To = repeated_first(x.labels, to);
+    let shape = To::from_fn(|axis| sizes[order[axis]]);
+    Views::permuted(Views::repeated(x.tensor, shape)?, inverse(order))
 }
 
 /// The contraction as a batched product of matrices.
 ///
 /// Axes of both operands and the result are batch axes. Axes of the left operand alone are rows, those of the right one
 /// alone are columns. Axes of both operands that the result does not have are summed over.
-fn matmul<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn matmul<L: Sizes, R: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     left: Labelled<L, E, D, T>,
     right: Labelled<R, E, D, T>,
-    to: [Label; N],
-) -> Result<Tensor<[usize; N], E, D, T>, OpError>
-where
-    [usize; L]: Sizes,
-    [usize; R]: Sizes,
-    [usize; N]: Sizes,
-{
-    let plan = Plan::new(left.axes(), right.axes(), to);
+    to: &[Label],
+) -> Result<Tensor<To, E, D, T>, OpError> {
+    let plan = Plan::<To>::new(left.axes(), right.axes(), to);
     if let Some((rows, columns, inner)) = plan.linear_map(left.axes(), right.axes()) {
         let output =
             linear_map(op, left.tensor, right.tensor, (Rows::new(rows), Columns::new(columns), Inner::new(inner)))?;
-        let output = D::reshape(output, plan.shape).and_then(|output| permuted(output, plan.order));
+        let output = D::reshape(output, plan.shape).and_then(|output| Views::permuted(output, plan.order));
         return output.map_err(device_error(op));
     }
     // The contraction kernel takes no operand without elements.
@@ -126,7 +107,7 @@ where
     let compute = || {
         let left = into_matrices(left, [&plan.batch, &plan.rows, &plan.inner])?;
         let right = into_matrices(right, [&plan.batch, &plan.inner, &plan.columns])?;
-        permuted(D::reshape(left.try_matmul(right)?, plan.shape)?, plan.order)
+        Views::permuted(D::reshape(left.try_matmul(right)?, plan.shape)?, plan.order)
     };
     compute().map_err(device_error::<D::Err>(op))
 }
@@ -168,38 +149,31 @@ type Matrices<E, D, T> = Tensor<(usize, usize, usize), E, D, T>;
 /// Merges the axes of `x` into three: the batch, then two of the matrices.
 ///
 /// Nothing is copied if `x` is contiguous, each block is a part of its axes in their order, and the batch is not last.
-fn into_matrices<const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    x: Labelled<N, E, D, T>,
+fn into_matrices<Dims: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Labelled<Dims, E, D, T>,
     blocks: [&[Label]; 3],
-) -> Result<Matrices<E, D, T>, D::Err>
-where
-    [usize; N]: Sizes,
-{
+) -> Result<Matrices<E, D, T>, D::Err> {
     let Blocks { sizes: [batch, rows, columns], order, is_matrix } = Blocks::new(x.axes(), blocks);
     if !is_matrix {
-        return D::reshape(permuted(x.tensor, axes_of(&x.labels, &blocks.concat()))?, (batch, rows, columns));
+        return D::reshape(Views::permuted(x.tensor, axes_of(x.labels, &blocks.concat()))?, (batch, rows, columns));
     }
     let tensor = D::reshape(x.tensor, order.map(|block| [batch, rows, columns][block]))?;
-    let matrices = permuted::<3, E, D, T>(tensor, inverse(order))?;
+    let matrices: Tensor<[usize; 3], E, D, T> = Views::permuted(tensor, inverse(order))?;
     matrices.try_realize().or_else(|matrices| D::reshape(matrices, (batch, rows, columns)))
 }
 
 /// The contraction by the device's kernel, which reads both operands in place.
-pub fn contract_by_kernel<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T, RightTape>(
+pub fn contract_by_kernel<L: Sizes, R: Sizes, To: Sizes, E: Real, D: Backend<E>, T, RightTape: Tape<E, D>>(
     op: &'static str,
     left: Labelled<L, E, D, T>,
     right: Labelled<R, E, D, RightTape>,
-    to: [Label; N],
+    to: &[Label],
     inner: &[Label],
-) -> Result<Tensor<[usize; N], E, D, T>, OpError>
+) -> Result<Tensor<To, E, D, T>, OpError>
 where
     T: Tape<E, D> + Merge<RightTape>,
-    RightTape: Tape<E, D>,
-    [usize; L]: Sizes,
-    [usize; R]: Sizes,
-    [usize; N]: Sizes,
 {
-    let axes = contraction_axes(left.axes(), right.axes(), &to, inner);
+    let axes = contraction_axes(left.axes(), right.axes(), to, inner);
     let shape = sizes_of(left.axes(), right.axes(), to);
     run_kernel(op, shape, T::default(), |tape| {
         let left = D::read_strided(left.tensor, tape)?;
@@ -219,38 +193,34 @@ fn contraction_axes(left: Axes, right: Axes, to: &[Label], inner: &[Label]) -> V
 }
 
 /// The sum of `x` over the axes that are not in `to`; the result has the axes `to`.
-pub fn sum_to<const X: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn sum_to<Dims: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
-    x: Labelled<X, E, D, T>,
-    to: [Label; N],
-) -> Result<Tensor<[usize; N], E, D, T>, OpError>
-where
-    [usize; X]: Sizes,
-    [usize; N]: Sizes,
-{
-    let error = device_error::<D::Err>(op);
+    x: Labelled<Dims, E, D, T>,
+    to: &[Label],
+) -> Result<Tensor<To, E, D, T>, OpError> {
+    let (error, to) = (device_error::<D::Err>(op), or_no_axis(to));
     let summed = x.axes().pick(|label| !to.contains(&label));
-    let sizes = to.map(|label| x.axes().size(label));
+    let sizes = To::from_fn(|axis| x.axes().size(to[axis]));
     if summed.is_empty() {
         return broadcast(x, to, sizes).map_err(error);
     }
     if D::HAS_KERNELS {
         // A contraction with the number 1 reads `x` in place.
         let one: Tensor<[usize; 1], E, D> = x.tensor.device().try_ones_like(&[1]).map_err(&error)?;
-        return contract_by_kernel(op, x, Labelled { tensor: one, labels: label_array(&[]) }, to, &summed);
+        return contract_by_kernel(op, x, Labelled::new(one, &[]), to, &summed);
     }
-    let order = kept_first(x.axes(), &to, &summed);
-    let count: usize = sizes.iter().product();
+    let order = kept_first(x.axes(), to, &summed);
+    let count = sizes.num_elements();
     let len = x.axes().len() / count.max(1);
     let compute = || {
-        let rows = D::reshape(permuted(x.tensor, order)?, (count, len))?;
+        let rows = D::reshape(Views::permuted(x.tensor, order)?, (count, len))?;
         D::reshape(rows.try_sum::<(usize,), Axis<1>>()?, sizes)
     };
     compute().map_err(error)
 }
 
 /// The axes of `x` in the order of `to`, then those that are summed.
-fn kept_first<const X: usize>(x: Axes, to: &[Label], summed: &[Label]) -> [usize; X] {
+fn kept_first<Order: Sizes>(x: Axes, to: &[Label], summed: &[Label]) -> Order {
     let kept = to.iter().filter(|label| x.has(**label));
     axes_of(x.labels, &kept.chain(summed).copied().collect::<Vec<_>>())
 }

@@ -1,7 +1,7 @@
 //! The part of each axis in a contraction. It does not depend on dtype, device and tape, so the compiler makes this
 //! code once.
 
-use std::array;
+use crate::ops::views::Sizes;
 
 /// A number in place of an axis's name. Two axes have the same label if and only if they have the same name.
 pub type Label = u8;
@@ -9,9 +9,9 @@ pub type Label = u8;
 /// A tensor without axes counts as one axis of size 1. This is the label of that axis.
 pub const NO_AXIS: Label = Label::MAX;
 
-/// The labels; those of a tensor without axes are [`NO_AXIS`].
-pub fn label_array<const N: usize>(labels: &[Label]) -> [Label; N] {
-    array::from_fn(|axis| labels.get(axis).copied().unwrap_or(NO_AXIS))
+/// The labels; that of a tensor without axes is [`NO_AXIS`].
+pub fn or_no_axis(labels: &[Label]) -> &[Label] {
+    if labels.is_empty() { &[NO_AXIS] } else { labels }
 }
 
 /// The axes of a tensor.
@@ -65,37 +65,37 @@ pub fn size_in(x: Axes, w: Axes, label: Label) -> usize {
 }
 
 /// The sizes of the axes `to` of two operands.
-pub fn sizes_of<const N: usize>(x: Axes, w: Axes, to: [Label; N]) -> [usize; N] {
-    to.map(|label| size_in(x, w, label))
+pub fn sizes_of<To: Sizes>(x: Axes, w: Axes, to: &[Label]) -> To {
+    To::from_fn(|axis| size_in(x, w, to[axis]))
 }
 
 /// Positions in `to`: first of the labels that `labels` lacks, then of those in `labels`, in their order.
-pub fn repeated_first<const N: usize>(labels: &[Label], to: [Label; N]) -> [usize; N] {
-    let new = (0..N).filter(|axis| !labels.contains(&to[*axis]));
-    let own = labels.iter().filter_map(|label| position(&to, *label));
+pub fn repeated_first<To: Sizes>(labels: &[Label], to: &[Label]) -> To {
+    let new = (0..to.len()).filter(|axis| !labels.contains(&to[*axis]));
+    let own = labels.iter().filter_map(|label| position(to, *label));
     let order: Vec<usize> = new.chain(own).collect();
-    array::from_fn(|axis| order[axis])
+    To::from_fn(|axis| order[axis])
 }
 
 /// The order that undoes an order of axes.
-pub fn inverse<const N: usize>(order: [usize; N]) -> [usize; N] {
-    array::from_fn(|axis| position(&order, axis).unwrap_or(axis))
+pub fn inverse<Order: Sizes>(order: Order) -> Order {
+    Order::from_fn(|axis| position(order.as_ref(), axis).unwrap_or(axis))
 }
 
 /// The parts that the axes of two operands have in a product of matrices.
-pub struct Plan<const N: usize> {
+pub struct Plan<To> {
     pub batch: Vec<Label>,
     pub rows: Vec<Label>,
     pub columns: Vec<Label>,
     pub inner: Vec<Label>,
     /// The shape of the product: first the axes that no operand has, then `batch`, `rows` and `columns`.
-    pub shape: [usize; N],
+    pub shape: To,
     /// The order of these axes in the result.
-    pub order: [usize; N],
+    pub order: To,
 }
 
-impl<const N: usize> Plan<N> {
-    pub fn new(left: Axes, right: Axes, to: [Label; N]) -> Self {
+impl<To: Sizes> Plan<To> {
+    pub fn new(left: Axes, right: Axes, to: &[Label]) -> Self {
         // Shared axes take the order of the larger operand. So if the definition copies an operand, it is the smaller
         // one.
         let shared = match left.len() >= right.len() {
@@ -109,8 +109,8 @@ impl<const N: usize> Plan<N> {
         let product = [&*batch, &rows, &columns].concat();
         let absent = to.iter().filter(|label| !product.contains(label));
         let product: Vec<Label> = absent.chain(product.iter().filter(|label| to.contains(label))).copied().collect();
-        let shape = sizes_of(left, right, array::from_fn(|axis| product[axis]));
-        let order = to.map(|label| position(&product, label).unwrap_or(0));
+        let shape = sizes_of(left, right, &product);
+        let order = To::from_fn(|axis| position(&product, to[axis]).unwrap_or(0));
         Self { batch, rows, columns, inner, shape, order }
     }
 
@@ -146,6 +146,6 @@ impl Blocks {
 }
 
 /// The axes that have these labels.
-pub fn axes_of<const N: usize>(labels: &[Label], order: &[Label]) -> [usize; N] {
-    array::from_fn(|axis| position(labels, order[axis]).unwrap_or(axis))
+pub fn axes_of<Order: Sizes>(labels: &[Label], order: &[Label]) -> Order {
+    Order::from_fn(|axis| position(labels, order[axis]).unwrap_or(axis))
 }

@@ -3,7 +3,7 @@
 use crate::backend::{Backend, Tape};
 use crate::dims::{Dim, DimError, MaybeSharded};
 use crate::internal::Internal;
-use crate::ops::contraction::{Label, Labelled, contract, label_array, sum_to};
+use crate::ops::contraction::{Label, Labelled, contract, sum_to};
 use crate::ops::operand::{AsWritten, JoinTapes, JoinedTape, OperandTape, TensorOrRef, second_operand};
 use crate::ops::views::{NamedAxes, Sizes};
 use crate::ops::{OpError, Real, dim_error, ensure_not_empty};
@@ -42,87 +42,64 @@ impl<Dims: Shape> Over<Dims> {
     }
 
     /// One operand, with its axes in the order of the result, and summed over the others.
-    pub fn contract_one<X, XTape, E, D, const XN: usize, const N: usize>(
+    pub fn contract_one<X, XTape, E, D>(
         (x, tape): TensorAndTape<X, E, D, XTape>,
         [labels, to]: [&[Label]; 2],
     ) -> Result<Tensor<Dims, E, D, XTape::Tape>, OpError>
     where
-        X: NamedAxes<XN>,
-        Dims: NamedAxes<N>,
+        X: NamedAxes,
+        Dims: NamedAxes,
         XTape: OperandTape<E, D>,
         E: Real,
         D: Backend<E>,
-        [usize; XN]: Sizes,
-        [usize; N]: Sizes,
     {
         ensure_not_empty(OP, x.shape())?;
         let x = labelled(tape.put_on(x), labels)?;
-        Dims::from_sizes(OP, sum_to(OP, x, label_array(to))?, Internal(()))
+        Dims::from_sizes(OP, sum_to(OP, x, to)?, Internal(()))
     }
 
     /// The contraction of two operands. `texts` are the operands as the user wrote them, and `labels` those of the
     /// operands and of the result.
-    pub fn contract_two<X, W, XTape, WTape, E, D, const XN: usize, const WN: usize, const N: usize>(
+    pub fn contract_two<X, W, XTape, WTape, E, D>(
         (x, x_tape): TensorAndTape<X, E, D, XTape>,
         (w, w_tape): TensorAndTape<W, E, D, WTape>,
         texts: [&'static str; 2],
         [x_labels, w_labels, to]: [&[Label]; 3],
     ) -> Result<Tensor<Dims, E, D, JoinedTape<XTape, WTape, E, D>>, OpError>
     where
-        X: NamedAxes<XN>,
-        W: NamedAxes<WN>,
-        Dims: NamedAxes<N>,
+        X: NamedAxes,
+        W: NamedAxes,
+        Dims: NamedAxes,
         XTape: JoinTapes<WTape, E, D>,
         E: Real,
         D: Backend<E>,
-        [usize; XN]: Sizes,
-        [usize; WN]: Sizes,
-        [usize; N]: Sizes,
     {
         check_sizes(&[Axes::of(texts[0], &x, x_labels)?, Axes::of(texts[1], &w, w_labels)?])?;
         let x = x_tape.join(w_tape).put_on(x);
         let w = second_operand(&x, w)?;
-        let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, label_array(to));
+        let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, to);
         Dims::from_sizes(OP, product?, Internal(()))
     }
 
-    /// The contraction of three operands. The product of the first two has `P` axes.
+    /// The contraction of three operands. `FirstTwo` are the sizes of the product of the first two.
     #[allow(clippy::type_complexity)]
-    pub fn contract_three<
-        X,
-        W,
-        V,
-        XTape,
-        WTape,
-        VTape,
-        E,
-        D,
-        const XN: usize,
-        const WN: usize,
-        const VN: usize,
-        const N: usize,
-        const P: usize,
-    >(
+    pub fn contract_three<X, W, V, FirstTwo, XTape, WTape, VTape, E, D>(
         (x, x_tape): TensorAndTape<X, E, D, XTape>,
         (w, w_tape): TensorAndTape<W, E, D, WTape>,
         (v, v_tape): TensorAndTape<V, E, D, VTape>,
-        _: NumAxes<P>,
+        _: FirstTwo,
         texts: [&'static str; 3],
         [x_labels, w_labels, v_labels, to]: [&[Label]; 4],
     ) -> Result<Tensor<Dims, E, D, JoinedTape<XTape::Joined, VTape, E, D>>, OpError>
     where
-        X: NamedAxes<XN>,
-        W: NamedAxes<WN>,
-        V: NamedAxes<VN>,
-        Dims: NamedAxes<N>,
+        X: NamedAxes,
+        W: NamedAxes,
+        V: NamedAxes,
+        FirstTwo: Sizes,
+        Dims: NamedAxes,
         XTape: JoinTapes<WTape, E, D, Joined: JoinTapes<VTape, E, D>>,
         E: Real,
         D: Backend<E>,
-        [usize; XN]: Sizes,
-        [usize; WN]: Sizes,
-        [usize; VN]: Sizes,
-        [usize; N]: Sizes,
-        [usize; P]: Sizes,
     {
         check_sizes(&[
             Axes::of(texts[0], &x, x_labels)?,
@@ -134,17 +111,12 @@ impl<Dims: Shape> Over<Dims> {
 
         let of_w = w_labels.iter().filter(|label| !x_labels.contains(label));
         let kept = x_labels.iter().chain(of_w).filter(|label| v_labels.contains(label) || to.contains(label));
-        let kept: [Label; P] = label_array(&kept.copied().collect::<Vec<_>>());
-        let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, kept);
-        let product = Labelled { tensor: product?, labels: kept };
-        let product = contract(OP, product, labelled(v, v_labels)?, label_array(to));
+        let kept: Vec<Label> = kept.copied().collect();
+        let product: Tensor<FirstTwo, E, D, _> = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, &kept)?;
+        let product = contract(OP, Labelled::new(product, &kept), labelled(v, v_labels)?, to);
         Dims::from_sizes(OP, product?, Internal(()))
     }
 }
-
-/// The number of axes of a product.
-#[doc(hidden)]
-pub struct NumAxes<const N: usize>;
 
 /// A contraction sums over this axis.
 #[doc(hidden)]
@@ -163,14 +135,11 @@ struct Axes<'a> {
 }
 
 impl<'a> Axes<'a> {
-    fn of<Dims: NamedAxes<N>, const N: usize, E: Real, D: Backend<E>>(
+    fn of<Dims: NamedAxes, E: Real, D: Backend<E>>(
         text: &'static str,
         operand: &Tensor<Dims, E, D>,
         labels: &'a [Label],
-    ) -> Result<Self, OpError>
-    where
-        [usize; N]: Sizes,
-    {
+    ) -> Result<Self, OpError> {
         ensure_not_empty(OP, operand.shape())?;
         Ok(Self { text, names: Dims::names, sizes: operand.shape().concrete().into(), labels })
     }
@@ -199,12 +168,9 @@ fn check_sizes(operands: &[Axes]) -> Result<(), OpError> {
     Ok(())
 }
 
-fn labelled<Dims: NamedAxes<N>, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn labelled<Dims: NamedAxes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     tensor: Tensor<Dims, E, D, T>,
     labels: &[Label],
-) -> Result<Labelled<N, E, D, T>, OpError>
-where
-    [usize; N]: Sizes,
-{
-    Ok(Labelled { tensor: Dims::into_sizes(OP, tensor, Internal(()))?, labels: label_array(labels) })
+) -> Result<Labelled<'_, Dims::Plain, E, D, T>, OpError> {
+    Ok(Labelled::new(Dims::into_sizes(OP, tensor, Internal(()))?, labels))
 }

@@ -2,7 +2,7 @@ mod contract;
 
 pub(super) use contract::TensorAndTape;
 #[doc(hidden)]
-pub use contract::{NumAxes, Over, repeated, summed};
+pub use contract::{Over, repeated, summed};
 
 /// `Σ x · w` over the axes that are not in the result: a contraction of one, two or three tensors, by name.
 ///

@@ -136,11 +136,11 @@ fn a_reshaped_view_agrees() {
     on_dims(|rng, b, q, k| {
         let x = both(rng, (b, q, NumHeads, HeadDim), 1.0);
         compare_map!(x, |x| {
-            let heads = permute::<_, (Batch, NumHeads, QLen, HeadDim), _, _, _, _, 4>(x).unwrap();
+            let heads = permute::<_, (Batch, NumHeads, QLen, HeadDim), _, _, _, _>(x).unwrap();
             ops::merge_heads(heads)
         });
         compare_map!(x, |x| {
-            let swapped = permute::<_, (QLen, Batch, NumHeads, HeadDim), _, _, _, _, 4>(x).unwrap();
+            let swapped = permute::<_, (QLen, Batch, NumHeads, HeadDim), _, _, _, _>(x).unwrap();
             reshape(swapped, (q, b, Product::<NumHeads, HeadDim>::default()))
         });
         compare_map!(x, |x| rearrange!(
@@ -161,7 +161,7 @@ fn a_view_whose_axes_of_one_element_have_moved_keeps_its_gradient() {
     let (one, q, k) = (Batch::new(1), QLen::new(3), KLen::new(4));
     let x = both(&mut rng, (one, q, k), 1.0);
     compare_map!(x, |x| {
-        let moved = permute::<_, (QLen, Batch, KLen), _, _, _, _, 3>(x).unwrap();
+        let moved = permute::<_, (QLen, Batch, KLen), _, _, _, _>(x).unwrap();
         scale(moved, 2.0)
     });
 }

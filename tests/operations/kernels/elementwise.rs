@@ -146,7 +146,7 @@ fn an_operand_that_is_a_view_agrees() {
     on_dims(|rng, b, q, k| {
         let x = both(rng, (b, q, k), 1.0);
         compare_map!(x, |x| {
-            let swapped = permute::<_, (Batch, KLen, QLen), _, _, _, _, 3>(x.clone()).unwrap();
+            let swapped = permute::<_, (Batch, KLen, QLen), _, _, _, _>(x.clone()).unwrap();
             let swapped = softmax_over(scale(swapped, 2.0).unwrap(), axis::<KLen>()).unwrap();
             // The other operand is read in place, and its axes are in another order.
             mul(x, swapped)

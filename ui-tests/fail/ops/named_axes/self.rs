@@ -1,17 +1,11 @@
 //! A module for any shape takes tensors over dimensions, not over plain sizes.
 //! Covers `Self` of `ops::NamedAxes`.
-//! Right with `Batch` for `usize` in line 18.
-use typed_transformer::{
-    ops::{NamedAxes, Sizes},
-    prelude::*,
-};
+//! Right with `Batch` for `usize` in line 12.
+use typed_transformer::{ops::NamedAxes, prelude::*};
 
 dims! { Batch; EmbedDim = 8; }
 
-fn print_shape<Dims: NamedAxes<N>, const N: usize>(x: &Tensor<Dims, f32, Cpu>)
-where
-    [usize; N]: Sizes,
-{
+fn print_shape<Dims: NamedAxes>(x: &Tensor<Dims, f32, Cpu>) {
     println!("{:?}", x.shape());
 }
 
