@@ -2,7 +2,7 @@
 
 use super::{Format, weight::BLOCK_LEN};
 use crate::simd::{level, vectorized};
-use pulp::Arch;
+use pulp::{Arch, bytemuck::Zeroable};
 #[cfg(target_arch = "x86_64")]
 use pulp::{Simd, cast, f32x8, i32x8, x86::V3};
 #[cfg(target_arch = "x86_64")]
@@ -32,9 +32,7 @@ pub fn largest(elements: &[f32]) -> f32 {
 /// A format whose products are those of integers.
 pub trait IntegerFormat: Format {
     /// The sum of the products of a row.
-    type Sum<L: Lanes>: Copy;
-
-    fn zero<L: Lanes>(lanes: L) -> Self::Sum<L>;
+    type Sum<L: Lanes>: Copy + Zeroable;
 
     /// `sum + a x`.
     fn add_block<L: Lanes>(lanes: L, a: &Self::Block, x: &Self::InputBlock, sum: Self::Sum<L>) -> Self::Sum<L>;
@@ -73,7 +71,7 @@ fn add_row_products<F: IntegerFormat, L: Lanes>(
     let (x, x_rest) = x.as_chunks::<SUMS_PER_ROW>();
     for (y, blocks) in y.iter_mut().zip(rows) {
         let (blocks, rest) = blocks.as_chunks::<SUMS_PER_ROW>();
-        let mut sums = [F::zero(lanes); SUMS_PER_ROW];
+        let mut sums = [F::Sum::<L>::zeroed(); SUMS_PER_ROW];
         for (blocks, x) in blocks.iter().zip(x) {
             lanes.prefetch_after(blocks);
             for i in 0..SUMS_PER_ROW {
@@ -91,19 +89,15 @@ fn add_row_products<F: IntegerFormat, L: Lanes>(
 
 /// Sums of products in eight lanes, in the instructions of one level.
 pub trait Lanes: Copy {
-    type Integers: Copy;
-    type Numbers: Copy;
+    type Integers: Copy + Zeroable;
+    type Numbers: Copy + Zeroable;
 
     /// Prefetches as many bytes as `blocks` have, a fixed distance after them.
     #[inline(always)]
     fn prefetch_after<Block>(self, _blocks: &[Block; SUMS_PER_ROW]) {}
 
-    fn zero_integers(self) -> Self::Integers;
-
     /// `sum + a x`. Each lane adds four products. Their sum is between ±2²⁴, so an `f32` holds it exactly.
     fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], sum: Self::Integers) -> Self::Integers;
-
-    fn zero_numbers(self) -> Self::Numbers;
 
     /// `sum + scale * integers`.
     fn add_scaled(self, integers: Self::Integers, scale: f32, sum: Self::Numbers) -> Self::Numbers;
@@ -121,11 +115,6 @@ impl Lanes for Plain {
     type Numbers = f32;
 
     #[inline(always)]
-    fn zero_integers(self) -> [i32; 8] {
-        [0; 8]
-    }
-
-    #[inline(always)]
     fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], mut sum: [i32; 8]) -> [i32; 8] {
         for (a, x) in a.as_chunks::<8>().0.iter().zip(x.as_chunks::<8>().0) {
             for i in 0..8 {
@@ -133,11 +122,6 @@ impl Lanes for Plain {
             }
         }
         sum
-    }
-
-    #[inline(always)]
-    fn zero_numbers(self) -> f32 {
-        0.0
     }
 
     #[inline(always)]
@@ -170,22 +154,12 @@ impl Lanes for V3 {
     }
 
     #[inline(always)]
-    fn zero_integers(self) -> i32x8 {
-        self.splat_i32x8(0)
-    }
-
-    #[inline(always)]
     fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], sum: i32x8) -> i32x8 {
         let [low, high]: [_; 2] = cast(*a);
         let [x_low, x_high]: [_; 2] = cast(*x);
         let low = self.multiply_wrapping_add_adjacent_i16x16(self.convert_i8x16_to_i16x16(low), x_low);
         let high = self.multiply_wrapping_add_adjacent_i16x16(self.convert_i8x16_to_i16x16(high), x_high);
         self.wrapping_add_i32x8(sum, self.wrapping_add_i32x8(low, high))
-    }
-
-    #[inline(always)]
-    fn zero_numbers(self) -> f32x8 {
-        self.splat_f32x8(0.0)
     }
 
     #[inline(always)]

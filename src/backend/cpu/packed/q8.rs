@@ -1,6 +1,7 @@
 use super::integers::{IntegerFormat, Lanes, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, add_product_at_level, largest};
 use super::{Format, format::f32_of_f16, weight::BLOCK_LEN};
 use half::f16;
+use pulp::bytemuck::Zeroable;
 use std::slice::ChunksExact;
 
 /// 8 bits: a block is a float16 scale and its multiples, from -127 to 127, as in `Q8_0` of llama.cpp.
@@ -63,13 +64,8 @@ impl IntegerFormat for Q8Format {
     type Sum<L: Lanes> = L::Numbers;
 
     #[inline(always)]
-    fn zero<L: Lanes>(lanes: L) -> L::Numbers {
-        lanes.zero_numbers()
-    }
-
-    #[inline(always)]
     fn add_block<L: Lanes>(lanes: L, a: &Q8Block, x: &Q16Block, sum: L::Numbers) -> L::Numbers {
-        let products = lanes.add_products(&a.multiples, &x.multiples, lanes.zero_integers());
+        let products = lanes.add_products(&a.multiples, &x.multiples, L::Integers::zeroed());
         lanes.add_scaled(products, f32_of_f16(a.scale) * x.scale, sum)
     }
 

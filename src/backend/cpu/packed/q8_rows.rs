@@ -3,6 +3,7 @@ use super::integers::{
     add_product_at_level, largest,
 };
 use super::{Format, weight::BLOCK_LEN};
+use pulp::bytemuck::Zeroable;
 use std::slice::ChunksExact;
 
 /// 8 bits: a row is a scale and its multiples, from -127 to 127.
@@ -60,18 +61,13 @@ impl IntegerFormat for Q8RowsFormat {
     type Sum<L: Lanes> = L::Integers;
 
     #[inline(always)]
-    fn zero<L: Lanes>(lanes: L) -> L::Integers {
-        lanes.zero_integers()
-    }
-
-    #[inline(always)]
     fn add_block<L: Lanes>(lanes: L, a: &Self::Block, x: &Self::InputBlock, sum: L::Integers) -> L::Integers {
         lanes.add_products(a, x, sum)
     }
 
     #[inline(always)]
     fn total<L: Lanes>(lanes: L, sum: L::Integers) -> f32 {
-        lanes.total(lanes.add_scaled(sum, 1.0, lanes.zero_numbers()))
+        lanes.total(lanes.add_scaled(sum, 1.0, L::Numbers::zeroed()))
     }
 }
 
