@@ -14,6 +14,6 @@ pub use contraction::{StridedAxis, contract};
 pub use few_rows::{add_few_rows, matmul_few_rows};
 pub use gemm::matmul;
 pub use matrix::Matrix;
-pub use register_blocked::{Extent, SimdMatrix, multiply};
+pub use register_blocked::{Extent, multiply};
 pub use rows::{add_column_sums, fill_rows};
 pub use transpose::transpose_copy;

@@ -3,37 +3,6 @@ use crate::simd::ElementOps;
 use pulp::{NullaryFnOnce, Simd};
 use std::ops::Range;
 
-/// A matrix operand of [`multiply`] whose elements are read as vectors.
-#[derive(Clone, Copy)]
-pub struct SimdMatrix<'a, C: ElementOps> {
-    ops: C,
-    matrix: Matrix<'a, C::Element>,
-}
-
-impl<'a, C: ElementOps> SimdMatrix<'a, C> {
-    /// Reads `matrix` as elements of `ops`; its strides count such elements.
-    #[inline(always)]
-    pub fn new(ops: C, matrix: Matrix<'a>) -> Self {
-        Self { ops, matrix: matrix.as_elements::<C>() }
-    }
-
-    #[inline(always)]
-    pub fn rows(self) -> usize {
-        self.matrix.rows()
-    }
-
-    /// An element as a vector.
-    ///
-    /// # Safety
-    /// As for [`Matrix::get_unchecked`].
-    #[inline(always)]
-    #[allow(unsafe_code, reason = "a bounds check for each multiply-add")]
-    unsafe fn get_unchecked(self, row: usize, column: usize) -> <C::Simd as Simd>::f32s {
-        // SAFETY: the caller has checked the bounds.
-        self.ops.to_vector(unsafe { self.matrix.get_unchecked(row, column) })
-    }
-}
-
 /// The part of a product that is needed for some rows.
 pub struct Extent {
     /// The columns of `a`, which are the rows of `b`, to sum over. Elsewhere `a` is 0.
@@ -42,21 +11,22 @@ pub struct Extent {
     pub columns: usize,
 }
 
-/// `out = a b`, or `out += a b` if `accumulate`, vector by vector, without a sum across lanes.
-/// Rows of `out` start `stride` vectors apart. `extent` limits the product for a range of rows; the rest of
-/// `out` is unchanged.
+/// `out = a b`, or `out += a b` if `accumulate`, vector by vector, without a sum across lanes. The strides of `a` and
+/// `b` count elements of their `ElementOps`. Rows of `out` start `stride` vectors apart. `extent` limits the product for
+/// a range of rows; the rest of `out` is unchanged.
 #[inline(always)]
 pub fn multiply<S: Simd, A: ElementOps<Simd = S>, B: ElementOps<Simd = S>>(
     simd: S,
     out: &mut [S::f32s],
     stride: usize,
     accumulate: bool,
-    a: SimdMatrix<A>,
-    b: SimdMatrix<B>,
+    (a_ops, a): (A, Matrix),
+    (b_ops, b): (B, Matrix),
     extent: &dyn Fn(Range<usize>) -> Extent,
 ) {
+    let (ops, a, b) = ((a_ops, b_ops), a.as_elements::<A>(), b.as_elements::<B>());
     // A separate function, because inlining the tiles into every kernel would take most of the build time.
-    simd.vectorize(Multiply { out, stride, accumulate, a, b, extent });
+    simd.vectorize(Multiply { out, stride, accumulate, ops, a, b, extent });
 }
 
 /// The arguments of [`multiply`].
@@ -64,8 +34,9 @@ struct Multiply<'a, A: ElementOps, B: ElementOps> {
     out: &'a mut [<A::Simd as Simd>::f32s],
     stride: usize,
     accumulate: bool,
-    a: SimdMatrix<'a, A>,
-    b: SimdMatrix<'a, B>,
+    ops: (A, B),
+    a: Matrix<'a, A::Element>,
+    b: Matrix<'a, B::Element>,
     extent: &'a dyn Fn(Range<usize>) -> Extent,
 }
 
@@ -133,23 +104,23 @@ impl<A: ElementOps, B: ElementOps<Simd = A::Simd>> Multiply<'_, A, B> {
             unreachable!("a tile has at most `TILE_COLUMNS` columns");
         }
         let (out, stride, accumulate) = (&mut *self.out, self.stride, self.accumulate);
-        let (a, b) = (self.a, self.b);
-        let simd = a.ops.simd();
-        a.matrix.check_bounds(row + ROWS, inner.end);
-        b.matrix.check_bounds(inner.end, column + COLUMNS);
+        let ((a_ops, b_ops), a, b) = (self.ops, self.a, self.b);
+        let simd = a_ops.simd();
+        a.check_bounds(row + ROWS, inner.end);
+        b.check_bounds(inner.end, column + COLUMNS);
         let mut sums = [[simd.splat_f32s(0.0); COLUMNS]; ROWS];
         for k in inner {
             let mut b_row = [simd.splat_f32s(0.0); COLUMNS];
             for (j, element) in b_row.iter_mut().enumerate() {
                 #[allow(unsafe_code, reason = "a bounds check for each multiply-add")]
                 // SAFETY: `k < inner.end` and `j < COLUMNS`, and these bounds are checked above.
-                let b = unsafe { b.get_unchecked(k, column + j) };
+                let b = b_ops.to_vector(unsafe { b.get_unchecked(k, column + j) });
                 *element = b;
             }
             for (i, sums) in sums.iter_mut().enumerate() {
                 #[allow(unsafe_code, reason = "a bounds check for each multiply-add")]
                 // SAFETY: `i < ROWS` and `k < inner.end`, and these bounds are checked above.
-                let a = unsafe { a.get_unchecked(row + i, k) };
+                let a = a_ops.to_vector(unsafe { a.get_unchecked(row + i, k) });
                 for (sum, b) in sums.iter_mut().zip(b_row) {
                     *sum = simd.mul_add_e_f32s(a, b, *sum);
                 }

@@ -2,7 +2,7 @@
 
 use super::AttentionDims;
 use crate::autograd::Buffer;
-use crate::matmul::{Extent, Matrix, SimdMatrix, multiply};
+use crate::matmul::{Extent, Matrix, multiply};
 use crate::simd::{VectorElements, row_chunks_mut, vectorized};
 use pulp::Simd;
 use std::ops::Range;
@@ -71,8 +71,8 @@ pub fn multiply_lanes<S: Simd>(
     extent: impl Fn(Range<usize>) -> Extent,
 ) {
     let output = S::as_mut_simd_f32s(output).0;
-    let [a, b] = [a, b].map(|matrix| SimdMatrix::new(VectorElements(simd), matrix));
-    multiply(simd, output, stride, false, a, b, &extent);
+    let ops = VectorElements(simd);
+    multiply(simd, output, stride, false, (ops, a), (ops, b), &extent);
 }
 
 #[cfg(test)]

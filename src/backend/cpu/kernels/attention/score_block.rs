@@ -5,7 +5,7 @@ use super::AttentionConfig;
 use crate::autograd::Buffer;
 use crate::conventions::MaskFill;
 use crate::mask_rule::MaskRule;
-use crate::matmul::{Extent, Matrix, SimdMatrix, multiply};
+use crate::matmul::{Extent, Matrix, multiply};
 use crate::simd::{ScalarElements, VectorElements, padded_len};
 use pulp::Simd;
 use std::ops::Range;
@@ -199,7 +199,7 @@ pub fn multiply_block<S: Simd>(
     let vectors = |len: usize| padded_len(len) / S::F32_LANES;
     let output = S::as_mut_simd_f32s(output).0;
     let b = Matrix::strided(b, a.columns(), vectors(b_stride), vectors(b_stride));
-    let (a, b) = (SimdMatrix::new(ScalarElements(simd), a), SimdMatrix::new(VectorElements(simd), b));
+    let (a, b) = ((ScalarElements(simd), a), (VectorElements(simd), b));
     multiply(simd, output, vectors(stride), accumulate, a, b, &|rows: Range<usize>| Extent {
         inner: inner(rows.clone()),
         columns: vectors(columns(rows)),
