@@ -4,12 +4,11 @@ use super::interleaved_mask::{VisibleBounds, mask_values};
 use crate::autograd::Buffer;
 use crate::conventions::MaskFill;
 use crate::matmul::{Extent, Matrix};
-use crate::simd::{ElementOps, VectorElements, row_chunks, row_chunks_mut};
-use itertools::izip;
+use crate::simd::{ElementOps, VectorElements, row_chunks};
 use pulp::{Simd, WithSimd};
 
-/// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, H·QK), (N, K, H·VO)`: overwrites the gradients of query, key and
-/// value, given the gradient of the output. Every argument is interleaved except `mask`.
+/// `(Q, H·VO) -> (Q, H·QK), (K, H·QK), (K, H·VO)` of one sequence for each lane: overwrites the gradients of query, key
+/// and value, given the gradient of the output. Every argument is interleaved except `mask`.
 pub(super) struct InterleavedBackward<'a> {
     pub dq: &'a mut [f32],
     pub dk: &'a mut [f32],
@@ -33,61 +32,47 @@ impl WithSimd for InterleavedBackward<'_> {
         let dims = config.dims;
         let scores_len = dims.queries * dims.keys * S::F32_LANES;
         let mut d_scores = Buffer::recycled(scores_len);
-        // Each item is one sequence for each lane.
-        let sequences = izip!(
-            row_chunks_mut(dq, dims.q_len() * S::F32_LANES),
-            row_chunks_mut(dk, dims.k_len() * S::F32_LANES),
-            row_chunks_mut(dv, dims.v_len() * S::F32_LANES),
-            row_chunks(d_out, dims.out_len() * S::F32_LANES),
-            row_chunks(q, dims.q_len() * S::F32_LANES),
-            row_chunks(k, dims.k_len() * S::F32_LANES),
-            row_chunks(v, dims.v_len() * S::F32_LANES),
-            row_chunks(weights, dims.heads * scores_len),
-            row_chunks(mask, dims.mask_len() * S::F32_LANES),
-        );
-        for (dq, dk, dv, d_out, q, k, v, weights, mask) in sequences {
-            let visible = VisibleBounds::new(config, mask);
-            let mask_values = match config.mask_fill {
-                MaskFill::MinValue => mask_values(config, mask, S::F32_LANES),
-                MaskFill::Subtract(_) => None,
-            };
-            for (head, weights) in row_chunks(weights, scores_len).enumerate() {
-                let q = head_view::<S>(q, dims, head, dims.queries, dims.qk_dim);
-                let k = head_view::<S>(k, dims, head, dims.keys, dims.qk_dim);
-                let v = head_view::<S>(v, dims, head, dims.keys, dims.vo_dim);
-                let d_out = head_view::<S>(d_out, dims, head, dims.queries, dims.vo_dim);
-                multiply_lanes(simd, &mut d_scores, dims.keys, d_out, v.transposed(), |queries| Extent {
-                    inner: 0..dims.vo_dim,
-                    columns: visible.key_end_of_any(queries),
-                });
-                let rows = S::as_mut_simd_f32s(&mut d_scores).0.chunks_exact_mut(dims.keys.max(1));
-                let rows = rows.zip(S::as_simd_f32s(weights).0.chunks_exact(dims.keys.max(1)));
-                for (query, (d_row, weights)) in rows.enumerate() {
-                    let (d_scores, hidden_tail) = d_row.split_at_mut(visible.key_end(query));
-                    hidden_tail.fill(c.splat(0.0));
-                    let mask_values =
-                        mask_values.as_deref().map(|mask_values| &S::as_simd_f32s(mask_values).0[query * dims.keys..]);
-                    softmax_backward(c, d_scores, weights, mask_values, config.scale);
-                }
-
-                let [weights, d_scores] =
-                    [weights, &d_scores].map(|elements| Matrix::strided(elements, dims.queries, dims.keys, dims.keys));
-                let qk_start = head * dims.qk_dim * S::F32_LANES;
-                multiply_lanes(simd, &mut dq[qk_start..], dims.heads * dims.qk_dim, d_scores, k, |queries| Extent {
-                    inner: 0..visible.key_end_of_any(queries),
-                    columns: dims.qk_dim,
-                });
-                let d_scores_t = d_scores.transposed();
-                multiply_lanes(simd, &mut dk[qk_start..], dims.heads * dims.qk_dim, d_scores_t, q, |keys| Extent {
-                    inner: visible.queries_seeing(keys),
-                    columns: dims.qk_dim,
-                });
-                let dv = &mut dv[head * dims.vo_dim * S::F32_LANES..];
-                multiply_lanes(simd, dv, dims.heads * dims.vo_dim, weights.transposed(), d_out, |keys| Extent {
-                    inner: visible.queries_seeing(keys),
-                    columns: dims.vo_dim,
-                });
+        let visible = VisibleBounds::new(config, mask);
+        let mask_values = match config.mask_fill {
+            MaskFill::MinValue => mask_values(config, mask, S::F32_LANES),
+            MaskFill::Subtract(_) => None,
+        };
+        for (head, weights) in row_chunks(weights, scores_len).enumerate() {
+            let q = head_view::<S>(q, dims, head, dims.queries, dims.qk_dim);
+            let k = head_view::<S>(k, dims, head, dims.keys, dims.qk_dim);
+            let v = head_view::<S>(v, dims, head, dims.keys, dims.vo_dim);
+            let d_out = head_view::<S>(d_out, dims, head, dims.queries, dims.vo_dim);
+            multiply_lanes(simd, &mut d_scores, dims.keys, d_out, v.transposed(), |queries| Extent {
+                inner: 0..dims.vo_dim,
+                columns: visible.key_end_of_any(queries),
+            });
+            let rows = S::as_mut_simd_f32s(&mut d_scores).0.chunks_exact_mut(dims.keys.max(1));
+            let rows = rows.zip(S::as_simd_f32s(weights).0.chunks_exact(dims.keys.max(1)));
+            for (query, (d_row, weights)) in rows.enumerate() {
+                let (d_scores, hidden_tail) = d_row.split_at_mut(visible.key_end(query));
+                hidden_tail.fill(c.splat(0.0));
+                let mask_values =
+                    mask_values.as_deref().map(|mask_values| &S::as_simd_f32s(mask_values).0[query * dims.keys..]);
+                softmax_backward(c, d_scores, weights, mask_values, config.scale);
             }
+
+            let [weights, d_scores] =
+                [weights, &d_scores].map(|elements| Matrix::strided(elements, dims.queries, dims.keys, dims.keys));
+            let qk_start = head * dims.qk_dim * S::F32_LANES;
+            multiply_lanes(simd, &mut dq[qk_start..], dims.heads * dims.qk_dim, d_scores, k, |queries| Extent {
+                inner: 0..visible.key_end_of_any(queries),
+                columns: dims.qk_dim,
+            });
+            let d_scores_t = d_scores.transposed();
+            multiply_lanes(simd, &mut dk[qk_start..], dims.heads * dims.qk_dim, d_scores_t, q, |keys| Extent {
+                inner: visible.queries_seeing(keys),
+                columns: dims.qk_dim,
+            });
+            let dv = &mut dv[head * dims.vo_dim * S::F32_LANES..];
+            multiply_lanes(simd, dv, dims.heads * dims.vo_dim, weights.transposed(), d_out, |keys| Extent {
+                inner: visible.queries_seeing(keys),
+                columns: dims.vo_dim,
+            });
         }
     }
 }

@@ -3,11 +3,10 @@ use super::interleave::{head_view, multiply_lanes};
 use super::interleaved_mask::{VisibleBounds, mask_values};
 use crate::conventions::MaskFill;
 use crate::matmul::{Extent, Matrix};
-use crate::simd::{ElementOps, VectorElements, row_chunks, row_chunks_mut};
-use itertools::izip;
+use crate::simd::{ElementOps, VectorElements, row_chunks_mut};
 use pulp::{Simd, WithSimd};
 
-/// `(N, Q, H·QK), (N, K, H·QK), (N, K, H·VO), (N, Q, K) -> (N, Q, H·VO), (N, H, Q, K)`:
+/// `(Q, H·QK), (K, H·QK), (K, H·VO), (Q, K) -> (Q, H·VO), (H, Q, K)` of one sequence for each lane:
 /// `weights = softmax(mask(scale · q kᵀ))`, `out = weights v`. Every argument is interleaved except `mask`.
 pub(super) struct InterleavedForward<'a> {
     pub out: &'a mut [f32],
@@ -28,41 +27,30 @@ impl WithSimd for InterleavedForward<'_> {
         let Self { out, weights, q, k, v, mask, config } = self;
         let dims = config.dims;
         let scores_len = dims.queries * dims.keys * S::F32_LANES;
-        // Each item is one sequence for each lane.
-        let sequences = izip!(
-            row_chunks_mut(out, dims.out_len() * S::F32_LANES),
-            row_chunks_mut(weights, dims.heads * scores_len),
-            row_chunks(q, dims.q_len() * S::F32_LANES),
-            row_chunks(k, dims.k_len() * S::F32_LANES),
-            row_chunks(v, dims.v_len() * S::F32_LANES),
-            row_chunks(mask, dims.mask_len() * S::F32_LANES),
-        );
-        for (out, weights, q, k, v, mask) in sequences {
-            let visible = VisibleBounds::new(config, mask);
-            let mask_values = mask_values(config, mask, S::F32_LANES);
-            for (head, weights) in row_chunks_mut(weights, scores_len).enumerate() {
-                let q = head_view::<S>(q, dims, head, dims.queries, dims.qk_dim);
-                let k = head_view::<S>(k, dims, head, dims.keys, dims.qk_dim);
-                let v = head_view::<S>(v, dims, head, dims.keys, dims.vo_dim);
-                multiply_lanes(simd, weights, dims.keys, q, k.transposed(), |queries| Extent {
-                    inner: 0..dims.qk_dim,
-                    columns: visible.key_end_of_any(queries),
-                });
-                let rows = S::as_mut_simd_f32s(weights).0.chunks_exact_mut(dims.keys.max(1));
-                for (query, row) in rows.enumerate() {
-                    let (scores, hidden_tail) = row.split_at_mut(visible.key_end(query));
-                    hidden_tail.fill(c.splat(0.0));
-                    let values = mask_values.as_deref().map(|values| &S::as_simd_f32s(values).0[query * dims.keys..]);
-                    scale_and_mask(c, scores, values, config);
-                    softmax(c, scores);
-                }
-                let weights = Matrix::strided(weights, dims.queries, dims.keys, dims.keys);
-                let out = &mut out[head * dims.vo_dim * S::F32_LANES..];
-                multiply_lanes(simd, out, dims.heads * dims.vo_dim, weights, v, |queries| Extent {
-                    inner: 0..visible.key_end_of_any(queries),
-                    columns: dims.vo_dim,
-                });
+        let visible = VisibleBounds::new(config, mask);
+        let mask_values = mask_values(config, mask, S::F32_LANES);
+        for (head, weights) in row_chunks_mut(weights, scores_len).enumerate() {
+            let q = head_view::<S>(q, dims, head, dims.queries, dims.qk_dim);
+            let k = head_view::<S>(k, dims, head, dims.keys, dims.qk_dim);
+            let v = head_view::<S>(v, dims, head, dims.keys, dims.vo_dim);
+            multiply_lanes(simd, weights, dims.keys, q, k.transposed(), |queries| Extent {
+                inner: 0..dims.qk_dim,
+                columns: visible.key_end_of_any(queries),
+            });
+            let rows = S::as_mut_simd_f32s(weights).0.chunks_exact_mut(dims.keys.max(1));
+            for (query, row) in rows.enumerate() {
+                let (scores, hidden_tail) = row.split_at_mut(visible.key_end(query));
+                hidden_tail.fill(c.splat(0.0));
+                let values = mask_values.as_deref().map(|values| &S::as_simd_f32s(values).0[query * dims.keys..]);
+                scale_and_mask(c, scores, values, config);
+                softmax(c, scores);
             }
+            let weights = Matrix::strided(weights, dims.queries, dims.keys, dims.keys);
+            let out = &mut out[head * dims.vo_dim * S::F32_LANES..];
+            multiply_lanes(simd, out, dims.heads * dims.vo_dim, weights, v, |queries| Extent {
+                inner: 0..visible.key_end_of_any(queries),
+                columns: dims.vo_dim,
+            });
         }
     }
 }
