@@ -32,61 +32,45 @@ pub trait Format: Copy + Send + Sync + 'static {
     fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]);
 }
 
+/// A format of numbers in 16 bits. `$widened` is the `f32` of the number that has the bits `$bits`.
+macro_rules! half_format {
+    ($name:ident, $number:ident, |$bits:ident| $widened:expr) => {
+        impl Format for $name {
+            type Block = [u16; BLOCK_LEN];
+            type InputBlock = [f32; BLOCK_LEN];
+
+            fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
+                let nearest = elements.map($number::from_f32);
+                nearest.iter().all(|x| x.is_finite()).then(|| nearest.map($number::to_bits))
+            }
+
+            #[inline(always)]
+            fn element(block: &Self::Block, i: usize) -> f32 {
+                let $bits = block[i];
+                $widened
+            }
+
+            #[inline(always)]
+            fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock {
+                *x
+            }
+
+            fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
+                add_widened_product::<Self>(rows, x, y);
+            }
+        }
+    };
+}
+
 /// bfloat16: the upper half of an `f32`.
 #[derive(Clone, Copy)]
 pub struct Bf16Format;
-
-impl Format for Bf16Format {
-    type Block = [u16; BLOCK_LEN];
-    type InputBlock = [f32; BLOCK_LEN];
-
-    fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
-        let nearest = elements.map(bf16::from_f32);
-        nearest.iter().all(|x| x.is_finite()).then(|| nearest.map(bf16::to_bits))
-    }
-
-    #[inline(always)]
-    fn element(block: &Self::Block, i: usize) -> f32 {
-        f32::from_bits(u32::from(block[i]) << 16)
-    }
-
-    #[inline(always)]
-    fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock {
-        *x
-    }
-
-    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
-        add_widened_product::<Self>(rows, x, y);
-    }
-}
+half_format!(Bf16Format, bf16, |bits| f32::from_bits(u32::from(bits) << 16));
 
 /// float16 of IEEE 754.
 #[derive(Clone, Copy)]
 pub struct F16Format;
-
-impl Format for F16Format {
-    type Block = [u16; BLOCK_LEN];
-    type InputBlock = [f32; BLOCK_LEN];
-
-    fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
-        let nearest = elements.map(f16::from_f32);
-        nearest.iter().all(|x| x.is_finite()).then(|| nearest.map(f16::to_bits))
-    }
-
-    #[inline(always)]
-    fn element(block: &Self::Block, i: usize) -> f32 {
-        f32_of_f16(block[i])
-    }
-
-    #[inline(always)]
-    fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock {
-        *x
-    }
-
-    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
-        add_widened_product::<Self>(rows, x, y);
-    }
-}
+half_format!(F16Format, f16, |bits| f32_of_f16(bits));
 
 /// `y += W x`, where each element of `W` is widened in a register.
 ///
