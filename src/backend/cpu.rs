@@ -1,6 +1,6 @@
 //! The device of this process's memory: it runs the kernels of the crate in `src/backend/cpu`.
 
-use super::{Backend, KernelError, KernelOutput, Operand, StridedOperand, Tape};
+use super::{Backend, KernelOutput, Operand, StridedOperand, Tape};
 #[cfg(feature = "f16")]
 use dfdx::dtypes::{AMP, f16};
 use dfdx::shapes::Shape;
@@ -34,21 +34,21 @@ impl Backend<f32> for Cpu {
     fn read<Dims: Shape, T: Tape<f32, Cpu> + Merge<R>, R: Tape<f32, Cpu>>(
         tensor: Tensor<Dims, f32, Cpu, R>,
         tape: &mut T,
-    ) -> Result<Operand, KernelError> {
-        Ok(Operand::read(tensor, tape)?)
+    ) -> Result<Operand, CpuError> {
+        Operand::read(tensor, tape)
     }
 
     fn read_parameter<Dims: Shape, T: Tape<f32, Cpu>>(
         parameter: &Tensor<Dims, f32, Cpu>,
         tape: &mut T,
-    ) -> Result<Operand, KernelError> {
-        Ok(Operand::read_parameter(parameter, tape)?)
+    ) -> Result<Operand, CpuError> {
+        Operand::read_parameter(parameter, tape)
     }
 
     fn read_strided<Dims: Shape, T: Tape<f32, Cpu> + Merge<R>, R: Tape<f32, Cpu>>(
         tensor: Tensor<Dims, f32, Cpu, R>,
         tape: &mut T,
-    ) -> Result<StridedOperand, KernelError> {
+    ) -> Result<StridedOperand, CpuError> {
         Ok(StridedOperand::read(tensor, tape))
     }
 
@@ -63,8 +63,8 @@ impl Backend<f32> for Cpu {
         output: KernelOutput,
         shape: Dims,
         tape: T,
-    ) -> Result<Tensor<Dims, f32, Cpu, T>, KernelError> {
-        Ok(record_kernel(output, shape, tape)?)
+    ) -> Result<Tensor<Dims, f32, Cpu, T>, CpuError> {
+        record_kernel(output, shape, tape)
     }
 
     elements_in_memory!(f32);

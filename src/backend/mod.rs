@@ -15,10 +15,10 @@ mod weight;
 pub use typed_transformer_cpu::Tape;
 pub(crate) use typed_transformer_cpu::{
     ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, AttentionDropout, BackwardError, Bf16Format,
-    ContractionAxis, F16Format, Format, GradientHook, KernelError, KernelOutput, Leaves, Linear, MiddleAxis, Norm,
-    Operand, PackedWeight, Q8Format, Q8RowsFormat, Reduction as ReductionKind, Rotation, SgdStep, SharedTape,
-    StridedOperand, activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel,
-    contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, linear_kernel, norm_kernel,
+    ContractionAxis, F16Format, Format, GradientHook, KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand,
+    PackedWeight, Q8Format, Q8RowsFormat, Reduction as ReductionKind, Rotation, SgdStep, SharedTape, StridedOperand,
+    activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel, contraction_kernel,
+    cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, linear_kernel, norm_kernel,
     packed_linear_kernel, parallel_map, reduce_kernel, rotary_kernel, softmax_kernel, tensor_id, where_kernel,
 };
 pub use weight::WeightTape;
@@ -32,7 +32,7 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::shapes::{HasShape, Rank0, Shape};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
-use dfdx::tensor::{Cache, Merge, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
+use dfdx::tensor::{Cache, CpuError, Merge, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
 use dfdx::tensor_ops::{Device, ReshapeTo, SumTo, TryAdd, TryMul, TrySub};
 
 /// A device that runs modules. By default it has no kernels.
@@ -47,8 +47,8 @@ use dfdx::tensor_ops::{Device, ReshapeTo, SumTo, TryAdd, TryMul, TrySub};
 /// ```
 #[allow(clippy::missing_errors_doc)]
 pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
-    /// Whether operations run their kernels on this device. It is a constant, so the compiler removes the branch that
-    /// is never taken.
+    /// Whether operations run their kernels on this device. If not, nothing calls the methods that read operands and
+    /// record kernels. It is a constant, so the compiler removes the branch that is never taken.
     const HAS_KERNELS: bool = false;
 
     /// Reads an operand of a kernel in place, and merges its tape into `tape`.
@@ -56,8 +56,8 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
     fn read<Dims: Shape, T: Tape<E, Self> + Merge<R>, R: Tape<E, Self>>(
         _tensor: Tensor<Dims, E, Self, R>,
         _tape: &mut T,
-    ) -> Result<Operand, KernelError> {
-        Err(KernelError::NoKernels)
+    ) -> Result<Operand, CpuError> {
+        unreachable!("the device has no kernels")
     }
 
     /// Reads a parameter of a model.
@@ -65,8 +65,8 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
     fn read_parameter<Dims: Shape, T: Tape<E, Self>>(
         _parameter: &Tensor<Dims, E, Self>,
         _tape: &mut T,
-    ) -> Result<Operand, KernelError> {
-        Err(KernelError::NoKernels)
+    ) -> Result<Operand, CpuError> {
+        unreachable!("the device has no kernels")
     }
 
     /// [`read`](Self::read) of an operand of any strides.
@@ -74,8 +74,8 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
     fn read_strided<Dims: Shape, T: Tape<E, Self> + Merge<R>, R: Tape<E, Self>>(
         _tensor: Tensor<Dims, E, Self, R>,
         _tape: &mut T,
-    ) -> Result<StridedOperand, KernelError> {
-        Err(KernelError::NoKernels)
+    ) -> Result<StridedOperand, CpuError> {
+        unreachable!("the device has no kernels")
     }
 
     /// The elements in row-major order, over another shape.
@@ -106,8 +106,8 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
         _output: KernelOutput,
         _shape: Dims,
         _tape: T,
-    ) -> Result<Tensor<Dims, E, Self, T>, KernelError> {
-        Err(KernelError::NoKernels)
+    ) -> Result<Tensor<Dims, E, Self, T>, CpuError> {
+        unreachable!("the device has no kernels")
     }
 
     /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
@@ -210,7 +210,7 @@ pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     shape: Dims,
     mut tape: T,
-    run: impl FnOnce(&mut T) -> Result<KernelOutput, KernelError>,
+    run: impl FnOnce(&mut T) -> Result<KernelOutput, CpuError>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     let output = run(&mut tape).and_then(|output| D::record_kernel(output, shape, tape));
     output.map_err(device_error(op))

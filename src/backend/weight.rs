@@ -1,7 +1,7 @@
-use super::{Backend, KernelError, Operand, Tape, tensor_id};
+use super::{Backend, Operand, Tape, tensor_id};
 use crate::error::Real;
 use dfdx::shapes::Shape;
-use dfdx::tensor::{Merge, NoneTape, PutTape, SplitTape, Storage, Tensor, UniqueId};
+use dfdx::tensor::{CpuError, Merge, NoneTape, PutTape, SplitTape, Storage, Tensor, UniqueId};
 
 /// The tape that a weight may have if the input has the tape `T`: `NoneTape` or `T`.
 ///
@@ -63,7 +63,7 @@ pub(crate) fn note_parameter<E, D: Storage<E>, T: Tape<E, D>>(parameter: UniqueI
 pub(crate) fn read_weight<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, W: WeightTape<T, E, D>>(
     weight: &Tensor<Dims, E, D, W>,
     tape: &mut T,
-) -> Result<Operand, KernelError> {
+) -> Result<Operand, CpuError> {
     match W::OWNS_TAPE {
         true => D::read(weight_on_tape(weight, T::default()), tape),
         false => D::read_parameter(&weight.retaped::<NoneTape>(), tape),

@@ -162,7 +162,7 @@ pub(crate) fn attend<
         return run_kernel(OP, (batch, queries, Product::default()), T::default(), |tape| {
             let operands = [D::read(query, tape)?, D::read(key, tape)?, D::read(value, tape)?];
             let bias = bias.map(|bias| D::read(bias, tape)).transpose()?;
-            Ok(attention_kernel(operands, bias, mask.rule(), dropout, config)?)
+            attention_kernel(operands, bias, mask.rule(), dropout, config)
         });
     }
     if batch.size() == 0 {

@@ -51,7 +51,7 @@ where
     if D::HAS_KERNELS {
         return run_kernel(OP, stacked, T::default(), |tape| {
             let parts = tensors.into_iter().map(|tensor| D::read(tensor, tape)).collect::<Result<_, _>>()?;
-            Ok(concat_kernel(parts, before)?)
+            concat_kernel(parts, before)
         });
     }
     let mut flat: Vec<Tensor<(usize,), E, D, T>> = Vec::with_capacity(count);

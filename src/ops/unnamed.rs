@@ -131,7 +131,7 @@ pub fn softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E
     if D::HAS_KERNELS {
         let shape @ (batch, heads, queries, keys) = *x.shape();
         let axis = MiddleAxis { outer: batch.size() * heads.size() * queries.size(), len: keys.size(), inner: 1 };
-        return run_kernel(op, shape, T::default(), |tape| Ok(softmax_kernel(D::read(x, tape)?, axis, false)?));
+        return run_kernel(op, shape, T::default(), |tape| softmax_kernel(D::read(x, tape)?, axis, false));
     }
     on_sizes(op, x, |x: Tensor<Four, E, D, T>| softmax_by_dfdx::<Axis<3>, _, _, _, _>(x))
 }
@@ -173,7 +173,7 @@ pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: 
         let (shape, mask) = (*x.shape(), bools_of(&mask));
         return run_kernel(op, shape, T::default(), |tape| {
             let x = D::read(x, tape)?;
-            Ok(where_kernel(mask, x, D::read(y, tape)?)?)
+            where_kernel(mask, x, D::read(y, tape)?)
         });
     }
     if x.shape().num_elements() == 0 {

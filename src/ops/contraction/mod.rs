@@ -132,7 +132,7 @@ fn linear_map<L: Shape, R: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         return run_kernel(op, (rows, columns), T::default(), |tape| {
             let left = D::read(left, tape)?;
             let weight = D::read(right, tape)?;
-            Ok(linear_kernel(left, Linear::new(weight, None, inner.size(), columns.size()))?)
+            linear_kernel(left, Linear::new(weight, None, inner.size(), columns.size()))
         });
     }
     // On a GPU, dfdx's product reads beyond the end of a matrix that repeats itself.
@@ -177,7 +177,7 @@ where
     let shape = sizes_of(left.axes(), right.axes(), to);
     run_kernel(op, shape, T::default(), |tape| {
         let left = D::read_strided(left.tensor, tape)?;
-        Ok(contraction_kernel(left, D::read_strided(right.tensor, tape)?, &axes)?)
+        contraction_kernel(left, D::read_strided(right.tensor, tape)?, &axes)
     })
 }
 

@@ -16,7 +16,7 @@ mod worker_pool;
 
 pub use buffer::Buffer;
 pub use gradients::{GradientHook, Leaves, tensor_id};
-pub use operand::{FlatTensor, GradientTarget, KernelError, KernelOutput, Operand, record_kernel, with_backward};
+pub use operand::{FlatTensor, GradientTarget, KernelOutput, Operand, record_kernel, with_backward};
 pub use partition::{Chunk, MACS_PER_READ, Partition, Split};
 pub use reshape::reshape;
 pub use shared_tape::{BackwardError, SharedTape, Tape};

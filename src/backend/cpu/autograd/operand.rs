@@ -8,7 +8,7 @@ use super::{Buffer, storage};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, CpuError, Merge, PutTape, SplitTape, Tensor, TensorFromVec};
 use dfdx::tensor_ops::ReshapeTo;
-use std::{fmt, mem};
+use std::mem;
 
 /// A tensor without its dimensions: kernels are compiled once, not for every model.
 pub type FlatTensor = Tensor<(usize,), f32, Cpu>;
@@ -179,29 +179,6 @@ fn record_backward(output: &FlatTensor, backward: KernelBackward, tape: &mut Sha
         // The loss does not depend on the output.
         None => Ok(()),
     }));
-}
-
-/// Why a kernel has no output.
-#[derive(Debug)]
-pub enum KernelError {
-    /// The device runs definitions.
-    NoKernels,
-    Device(CpuError),
-}
-
-impl From<CpuError> for KernelError {
-    fn from(error: CpuError) -> Self {
-        Self::Device(error)
-    }
-}
-
-impl fmt::Display for KernelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoKernels => f.write_str("the device has no kernels"),
-            Self::Device(error) => error.fmt(f),
-        }
-    }
 }
 
 #[cfg(test)]
