@@ -1,7 +1,5 @@
-use super::AttentionConfig;
 use super::score_block::{
-    KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, block_stride, blocks, multiply_block, pack_rows,
-    pack_transposed,
+    KEYS_PER_BLOCK, QUERIES_PER_BLOCK, Sequence, block_stride, blocks, multiply_block, pack_rows, pack_transposed,
 };
 use crate::autograd::{Buffer, Chunk};
 use crate::matmul::Matrix;
@@ -22,16 +20,9 @@ pub struct BlockedBackward<'a> {
     pub d_out: &'a [f32],
     pub out: &'a [f32],
     pub softmax_stats: &'a [f32],
-    pub q: &'a [f32],
-    pub k: &'a [f32],
-    pub v: &'a [f32],
-    /// `(H, Q, K)`: a term of the logits.
-    pub bias: Option<&'a [f32]>,
     /// `(Heads, Q, K)`: the sum of the bias' gradients over the sequences; empty without a bias.
     pub d_bias: &'a mut [f32],
-    pub mask: &'a SequenceMask<'a>,
-    pub dropout: Option<SequenceDropout<'a>>,
-    pub config: AttentionConfig,
+    pub sequence: &'a Sequence<'a>,
 }
 
 impl WithSimd for BlockedBackward<'_> {
@@ -39,7 +30,8 @@ impl WithSimd for BlockedBackward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let (c, dims, scale) = (VectorElements(simd), self.config.dims, self.config.scale);
+        let &Sequence { q, k, v, bias, ref mask, dropout, config } = self.sequence;
+        let (c, dims, scale) = (VectorElements(simd), config.dims, config.scale);
         let (qk_len, vo_len) = (padded_len(dims.qk_dim), padded_len(dims.vo_dim));
         let stride = block_stride(dims.keys);
         let [mut weights, mut d_logits] = [(); 2].map(|()| Buffer::recycled(QUERIES_PER_BLOCK * stride));
@@ -50,9 +42,9 @@ impl WithSimd for BlockedBackward<'_> {
         let mut visible = [false; KEYS_PER_BLOCK];
         let mut packed = [(); 3].map(|()| Buffer::recycled(0));
         for (i, head) in dims.heads_of(self.key_value_heads).enumerate() {
-            let q = dims.query_head(self.q, head, dims.qk_dim);
-            let k = dims.key_value_head(self.k, head / dims.group_size(), dims.qk_dim);
-            let v = dims.key_value_head(self.v, head / dims.group_size(), dims.vo_dim);
+            let q = dims.query_head(q, head, dims.qk_dim);
+            let k = dims.key_value_head(k, head / dims.group_size(), dims.qk_dim);
+            let v = dims.key_value_head(v, head / dims.group_size(), dims.vo_dim);
             let d_out = dims.query_head(self.d_out, head, dims.vo_dim);
             let out = dims.query_head(self.out, head, dims.vo_dim);
             let is_first = dims.is_first_of_group(head);
@@ -75,11 +67,11 @@ impl WithSimd for BlockedBackward<'_> {
                 dk.fill(0.0);
                 dv.fill(0.0);
                 for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
-                    let visible_keys = self.mask.visible_keys(queries.clone());
+                    let visible_keys = mask.visible_keys(queries.clone());
                     if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
-                    let key_ends = self.mask.key_ends(&keys, queries.clone());
+                    let key_ends = mask.key_ends(&keys, queries.clone());
                     for (scores, a, b_t) in [(&mut weights, q, k_t), (&mut d_logits, d_out, v_t)] {
                         multiply_block(
                             simd,
@@ -96,12 +88,12 @@ impl WithSimd for BlockedBackward<'_> {
                     let width = padded_len(key_ends.max(0..queries.len()));
                     let rows = weights.chunks_exact_mut(stride).zip(d_logits.chunks_exact_mut(stride));
                     for ((query, len), (weights, d_logits)) in queries.clone().zip(key_ends.iter()).zip(rows) {
-                        if let Some(bias) = self.bias {
+                        if let Some(bias) = bias {
                             add_row(&mut weights[..len], &bias[dims.weight_index(head, query, keys.start)..]);
                         }
-                        let visible = self.mask.mask_logits(&mut weights[..len], query, keys.start, &mut visible);
+                        let visible = mask.mask_logits(&mut weights[..len], query, keys.start, &mut visible);
                         let place = dims.weight_index(head, query, keys.start);
-                        if let Some(dropout) = self.dropout {
+                        if let Some(dropout) = dropout {
                             dropout.apply(&mut d_logits[..len], place);
                         }
                         let [max_logit, inv_sum] = [c.splat(max_logits[query]), c.splat(inv_sums[query])];
@@ -112,18 +104,18 @@ impl WithSimd for BlockedBackward<'_> {
                             *weight = c.mul(exp_element(c, c.sub(*weight, max_logit)), inv_sum);
                             *d_logit = c.mul(*weight, c.sub(*d_logit, weighted_mean));
                         }
-                        if let Some(dropout) = self.dropout {
+                        if let Some(dropout) = dropout {
                             dropout.apply(&mut weights[..len], place);
                         }
                         // Tiles of the products below may reach beyond `width`.
                         weights[len..].fill(0.0);
                         d_logits[len..].fill(0.0);
-                        if self.mask.hides_gradients() {
+                        if mask.hides_gradients() {
                             for (d_logit, visible) in d_logits.iter_mut().zip(visible) {
                                 *d_logit = if *visible { *d_logit } else { 0.0 };
                             }
                         }
-                        if self.bias.is_some() {
+                        if bias.is_some() {
                             add_row(&mut self.d_bias[dims.weight_index(i, query, keys.start)..], &d_logits[..len]);
                         }
                     }
@@ -142,7 +134,7 @@ impl WithSimd for BlockedBackward<'_> {
                     );
                     // The first query that sees one of these keys has the shortest sums.
                     let seeing = |block_keys: Range<usize>| {
-                        self.mask.first_query_seeing(keys.start + block_keys.start, queries.clone())..queries.len()
+                        mask.first_query_seeing(keys.start + block_keys.start, queries.clone())..queries.len()
                     };
                     for (sums, len, a, b) in
                         [(&mut dk, qk_len, &d_logits, &q_rows), (&mut dv, vo_len, &weights, &d_out_rows)]

@@ -1,8 +1,6 @@
-use super::AttentionConfig;
 use super::few_queries::MIN_QUERIES_TO_PACK;
 use super::score_block::{
-    KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, block_stride, blocks, multiply_block, pack_rows,
-    pack_transposed,
+    KEYS_PER_BLOCK, QUERIES_PER_BLOCK, Sequence, block_stride, blocks, multiply_block, pack_rows, pack_transposed,
 };
 use crate::autograd::{Buffer, Chunk};
 use crate::matmul::Matrix;
@@ -19,14 +17,7 @@ pub struct BlockedForward<'a> {
     pub out: Vec<&'a mut [f32]>,
     /// `(Heads, 2, Q)`: the largest logit of each query, and `1 / Σ exp`. During the loop the second is `Σ exp`.
     pub softmax_stats: &'a mut [f32],
-    pub q: &'a [f32],
-    pub k: &'a [f32],
-    pub v: &'a [f32],
-    /// `(H, Q, K)`: a term of the logits.
-    pub bias: Option<&'a [f32]>,
-    pub mask: &'a SequenceMask<'a>,
-    pub dropout: Option<SequenceDropout<'a>>,
-    pub config: AttentionConfig,
+    pub sequence: &'a Sequence<'a>,
 }
 
 impl WithSimd for BlockedForward<'_> {
@@ -34,7 +25,8 @@ impl WithSimd for BlockedForward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let dims = self.config.dims;
+        let &Sequence { q, k, v, bias, ref mask, dropout, config } = self.sequence;
+        let dims = config.dims;
         if dims.queries < MIN_QUERIES_TO_PACK {
             return self.attend_few_queries(simd);
         }
@@ -47,10 +39,10 @@ impl WithSimd for BlockedForward<'_> {
         let (mut packed_k, mut packed_v) = (Buffer::recycled(0), Buffer::recycled(0));
         for ((i, head), softmax_stats) in dims.heads_of(self.key_value_heads).enumerate().zip(softmax_stats) {
             // With scaled queries, the product with the keys is the logits.
-            let q = pack_rows(dims.query_head(self.q, head, dims.qk_dim), self.config.scale);
+            let q = pack_rows(dims.query_head(q, head, dims.qk_dim), config.scale);
             let q = Matrix::strided(&q, dims.queries, dims.qk_dim, qk_len);
-            let k = dims.key_value_head(self.k, head / dims.group_size(), dims.qk_dim);
-            let v = dims.key_value_head(self.v, head / dims.group_size(), dims.vo_dim);
+            let k = dims.key_value_head(k, head / dims.group_size(), dims.qk_dim);
+            let v = dims.key_value_head(v, head / dims.group_size(), dims.vo_dim);
             if dims.is_first_of_group(head) {
                 (packed_k, packed_v) = (pack_transposed(k), pack_rows(v, 1.0));
             }
@@ -60,12 +52,12 @@ impl WithSimd for BlockedForward<'_> {
             sum_exps.fill(0.0);
             for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
                 weighted_sums[..queries.len() * vo_len].fill(0.0);
-                let visible_keys = self.mask.visible_keys(queries.clone());
+                let visible_keys = mask.visible_keys(queries.clone());
                 for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
                     if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
-                    let key_ends = self.mask.key_ends(&keys, queries.clone());
+                    let key_ends = mask.key_ends(&keys, queries.clone());
                     multiply_block(
                         simd,
                         &mut scores,
@@ -81,12 +73,12 @@ impl WithSimd for BlockedForward<'_> {
                     let rows = scores.chunks_exact_mut(stride).zip(weighted_sums.chunks_exact_mut(vo_len.max(1)));
                     for ((query, len), (row, weighted_sums)) in queries.clone().zip(key_ends.iter()).zip(rows) {
                         let row = &mut row[..width];
-                        if let Some(bias) = self.bias {
+                        if let Some(bias) = bias {
                             add_row(&mut row[..len], &bias[dims.weight_index(head, query, keys.start)..]);
                         }
-                        self.mask.mask_logits(&mut row[..len], query, keys.start, &mut visible);
+                        mask.mask_logits(&mut row[..len], query, keys.start, &mut visible);
                         online_softmax(simd, row, len, weighted_sums, &mut max_logits[query], &mut sum_exps[query]);
-                        if let Some(dropout) = self.dropout {
+                        if let Some(dropout) = dropout {
                             dropout.apply(&mut row[..len], dims.weight_index(head, query, keys.start));
                         }
                     }

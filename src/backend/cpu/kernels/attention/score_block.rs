@@ -1,5 +1,5 @@
 //! Parts that the forward and backward passes of blocked attention share: blocks of scores, operands packed for them,
-//! and the mask of a sequence.
+//! and what they read of a sequence.
 
 use super::AttentionConfig;
 use crate::autograd::Buffer;
@@ -18,6 +18,18 @@ pub const KEYS_PER_BLOCK: usize = 128;
 /// Consecutive ranges of at most `len` of `count` positions.
 pub fn blocks(count: usize, len: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(len).map(move |start| start..count.min(start + len))
+}
+
+/// What both passes read of one sequence.
+pub struct Sequence<'a> {
+    pub q: &'a [f32],
+    pub k: &'a [f32],
+    pub v: &'a [f32],
+    /// `(H, Q, K)`: a term of the logits.
+    pub bias: Option<&'a [f32]>,
+    pub mask: SequenceMask<'a>,
+    pub dropout: Option<SequenceDropout<'a>>,
+    pub config: AttentionConfig,
 }
 
 /// The mask of one sequence.
