@@ -248,7 +248,7 @@ fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
 fn masks(
     rng: &mut StdRng,
     shape: (Unchecked, Unchecked, Unchecked),
-) -> [AttentionMask<Unchecked, Unchecked, Unchecked>; 5] {
+) -> [AttentionMask<Unchecked, Unchecked, Unchecked>; 6] {
     let (batch, queries, keys) = shape;
     let hidden: Vec<bool> = (0..batch.0 * queries.0 * keys.0).map(|_| rng.gen_bool(0.4)).collect();
     [
@@ -259,6 +259,8 @@ fn masks(
         AttentionMask::from_fn(shape, |b, _, _| b % 2 == 1),
         // A window of keys that moves with the query.
         AttentionMask::from_fn(shape, |_, q, k| (q..q + 9).contains(&k)),
+        // The same window, and one key that all queries see: no query sees most keys between the two.
+        AttentionMask::from_fn(shape, |_, q, k| (q..q + 9).contains(&k) || k + 1 == keys.0),
     ]
 }
 
@@ -307,7 +309,8 @@ fn attention_agrees() {
 #[test]
 fn attention_agrees_beyond_a_block() {
     // The heads of the last call are divided among threads.
-    let calls: [Call; 6] = [(1, 33, 129), (2, 64, 256), (1, 1, 300), (1, 131, 131), (3, 3, 257), (1, 2, 1601)];
+    let calls: [Call; 7] =
+        [(1, 33, 129), (2, 64, 256), (1, 40, 400), (1, 1, 300), (1, 131, 131), (3, 3, 257), (1, 2, 1601)];
     for (seed, (batch, queries, keys)) in calls.into_iter().enumerate() {
         let rng = &mut StdRng::seed_from_u64(seed as u64);
         let call = (Unchecked(batch), Unchecked(queries), Unchecked(keys));

@@ -51,7 +51,8 @@ fn attention_in_groups_agrees() {
 #[test]
 fn attention_in_groups_agrees_beyond_a_block() {
     // The heads of the last call are divided among threads.
-    let calls: [Call; 6] = [(1, 33, 129), (2, 64, 256), (1, 1, 300), (1, 131, 131), (3, 3, 257), (1, 3, 1601)];
+    let calls: [Call; 7] =
+        [(1, 33, 129), (2, 64, 256), (1, 40, 400), (1, 1, 300), (1, 131, 131), (3, 3, 257), (1, 3, 1601)];
     for (seed, (batch, queries, keys)) in calls.into_iter().enumerate() {
         let rng = &mut StdRng::seed_from_u64(seed as u64);
         let call = (Unchecked(batch), Unchecked(queries), Unchecked(keys));

@@ -67,8 +67,7 @@ impl WithSimd for BlockedBackward<'_> {
                 dk.fill(0.0);
                 dv.fill(0.0);
                 for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
-                    let visible_keys = mask.visible_keys(queries.clone());
-                    if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
+                    if !mask.has_weights(&keys, queries.clone()) {
                         continue;
                     }
                     let key_ends = mask.key_ends(&keys, queries.clone());

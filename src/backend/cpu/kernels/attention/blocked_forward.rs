@@ -52,9 +52,8 @@ impl WithSimd for BlockedForward<'_> {
             sum_exps.fill(0.0);
             for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
                 weighted_sums[..queries.len() * vo_len].fill(0.0);
-                let visible_keys = mask.visible_keys(queries.clone());
                 for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
-                    if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
+                    if !mask.has_weights(&keys, queries.clone()) {
                         continue;
                     }
                     let key_ends = mask.key_ends(&keys, queries.clone());

@@ -37,23 +37,31 @@ pub struct SequenceMask<'a> {
     rule: &'a MaskRule,
     sequence: usize,
     fill: MaskFill,
-    /// For each query, the range of keys that may have a weight, and whether none of them is hidden.
-    queries: Vec<(Range<usize>, bool)>,
+    /// For each query, the keys from the first to the last that has a weight, and whether some of them are hidden.
+    queries: Vec<(Range<usize>, Hidden)>,
+}
+
+/// The hidden keys among those from the first to the last that has a weight.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hidden {
+    None,
+    WithoutWeight,
+    WithWeight,
 }
 
 impl<'a> SequenceMask<'a> {
     pub fn new(rule: &'a MaskRule, sequence: usize, config: AttentionConfig) -> Self {
-        let query = |(query, visible_keys): (usize, Range<usize>)| match config.mask_fill {
-            MaskFill::MinValue if !visible_keys.is_empty() => {
-                let has_no_gaps = rule.sees_without_gaps(sequence, query, visible_keys.clone());
-                (visible_keys, has_no_gaps)
-            }
-            // A query that sees no key attends to all keys alike.
-            MaskFill::MinValue => (0..config.dims.keys, false),
-            MaskFill::Subtract(_) => {
-                let has_no_gaps =
-                    visible_keys.len() == config.dims.keys && rule.sees_without_gaps(sequence, query, visible_keys);
-                (0..config.dims.keys, has_no_gaps)
+        let query = |(query, visible_keys): (usize, Range<usize>)| {
+            let has_no_gaps = rule.sees_without_gaps(sequence, query, visible_keys.clone());
+            match config.mask_fill {
+                // A query that sees no key attends to all keys alike.
+                MaskFill::MinValue if visible_keys.is_empty() => (0..config.dims.keys, Hidden::WithWeight),
+                MaskFill::MinValue if has_no_gaps => (visible_keys, Hidden::None),
+                MaskFill::MinValue => (visible_keys, Hidden::WithoutWeight),
+                MaskFill::Subtract(_) if has_no_gaps && visible_keys.len() == config.dims.keys => {
+                    (visible_keys, Hidden::None)
+                }
+                MaskFill::Subtract(_) => (0..config.dims.keys, Hidden::WithWeight),
             }
         };
         let queries = rule.seen_ranges(sequence).into_iter().enumerate().map(query).collect();
@@ -64,6 +72,14 @@ impl<'a> SequenceMask<'a> {
     pub fn visible_keys(&self, queries: Range<usize>) -> Range<usize> {
         let keys = self.queries[queries].iter().map(|(keys, _)| keys.clone());
         keys.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default()
+    }
+
+    /// Whether a key of a block has a weight for any of these queries.
+    pub fn has_weights(&self, block: &Range<usize>, queries: Range<usize>) -> bool {
+        queries.clone().zip(&self.queries[queries]).any(|(query, (keys, hidden))| {
+            let keys = keys.start.max(block.start)..keys.end.min(block.end);
+            !keys.is_empty() && (*hidden != Hidden::WithoutWeight || self.rule.sees_any(self.sequence, query, keys))
+        })
     }
 
     /// Where in a block of keys the visible ones of each query end.
@@ -91,9 +107,9 @@ impl<'a> SequenceMask<'a> {
         first_key: usize,
         visible: &'b mut [bool; KEYS_PER_BLOCK],
     ) -> &'b [bool] {
-        let (visible_keys, has_no_gaps) = &self.queries[query];
+        let (visible_keys, hidden) = &self.queries[query];
         let keys = first_key..first_key + logits.len();
-        if *has_no_gaps && visible_keys.start <= keys.start && keys.end <= visible_keys.end {
+        if *hidden == Hidden::None && visible_keys.start <= keys.start && keys.end <= visible_keys.end {
             return &[];
         }
         let visible = &mut visible[..logits.len()];
