@@ -3,9 +3,8 @@
 use crate::dims;
 use crate::ops::{Activation, GeluTanh, linear, residual};
 use crate::train::{Backpropagate, Recording};
-use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, PutTape, SampleTensor, SplitTape, Tensor, TensorFromVec};
-use dfdx::tensor_ops::SumTo;
+use dfdx::{shapes::HasShape, tensor_ops::SumTo};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use typed_transformer_cpu::{

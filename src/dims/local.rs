@@ -1,7 +1,6 @@
 use dfdx::shapes;
-use std::collections::BTreeSet;
-use std::marker::PhantomData;
 use std::sync::{PoisonError, RwLock};
+use std::{collections::BTreeSet, marker::PhantomData};
 
 /// The size of the dimension `Local` of [`local_dims!`](crate::local_dims!). Only the declaration of `Local` makes one.
 pub struct LocalSize<Local> {

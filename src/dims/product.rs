@@ -1,8 +1,7 @@
 use super::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded, StaticSize, size::StaticKind};
 use dfdx::shapes;
-use std::fmt;
-use std::marker::PhantomData;
 use std::ops::{Div, Mul};
+use std::{fmt, marker::PhantomData};
 
 /// The dimension of `Left::SIZE * Right::SIZE` elements: `Left` groups of `Right` elements each.
 ///

@@ -2,9 +2,8 @@ use super::relations::LessOrEqual;
 use super::size::{StaticKind, count_made};
 use super::{ConstDim, CountFactor, Dim, StaticSize, Sum, sized::sized_dim};
 use dfdx::shapes;
-use std::fmt;
-use std::marker::PhantomData;
 use std::ops::{Add, Div, Sub};
+use std::{fmt, marker::PhantomData};
 use typenum::B1;
 
 /// The number of windows of `Window` neighbours along an axis: `Len - Window + 1`.

@@ -8,11 +8,9 @@ use crate::ops::collective::{Parts, entered, gathered};
 use crate::ops::{AttentionOptions, DropoutSeed, OpError, Real, attend, dropout, kept_elements, reshape_to};
 use crate::ranks::{Entered, RankAxis, Ranks, RanksError};
 use crate::weights::{LoadError, Loadable, TensorSource};
-use dfdx::dtypes::Dtype;
 use dfdx::nn::{ModuleVisitor, TensorCollection};
 use dfdx::shapes::{ConstDim as _, HasShape, Shape};
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::Device;
+use dfdx::{dtypes::Dtype, tensor::Tensor, tensor_ops::Device};
 use std::collections::BTreeSet;
 
 /// The processes that compute a layer together: the ranks of `Axis`, or one process. A layer holds its group in a

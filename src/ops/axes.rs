@@ -9,8 +9,7 @@ use crate::dims::{
 };
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::BroadcastTo;
+use dfdx::{tensor::Tensor, tensor_ops::BroadcastTo};
 
 /// The same elements in the same order, with axes merged to a [`Product`](crate::dims::Product) or split from one.
 ///

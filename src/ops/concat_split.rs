@@ -5,8 +5,7 @@ use super::{OpError, Real, device_error, ensure_not_empty, range_error, scale, u
 use crate::backend::{Backend, Tape, concat_kernel, gather_kernel, run_kernel};
 use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
 use dfdx::shapes::{Axes, Axis, HasShape, Shape};
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::TryConcatAlong;
+use dfdx::{tensor::Tensor, tensor_ops::TryConcatAlong};
 
 /// Concatenates two tensors along an axis: `(.., One, ..), (.., Other, ..) -> (.., Total, ..)` with
 /// `One + Other = Total`.

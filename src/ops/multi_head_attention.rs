@@ -10,8 +10,7 @@ use super::{
 use crate::backend::{AttentionConfig, AttentionDims, AttentionDropout, Backend, Tape, attention_kernel, run_kernel};
 use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product, name};
 use crate::mask::AttentionMask;
-use dfdx::shapes::HasShape;
-use dfdx::tensor::Tensor;
+use dfdx::{shapes::HasShape, tensor::Tensor};
 
 const OP: &str = "attention";
 

@@ -2,8 +2,7 @@ use super::{OpError, Real, device_error, unnamed::reshape_to};
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Divides, MaybeSharded, Product, Quotient};
 use dfdx::shapes::{Axes6, HasShape};
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::PermuteTo;
+use dfdx::{tensor::Tensor, tensor_ops::PermuteTo};
 
 /// The patches that tile a `Height` by `Width` image, row by row from the top left ([Dosovitskiy et al.,
 /// 2020](https://arxiv.org/abs/2010.11929), 3.1).

@@ -2,8 +2,7 @@ use super::{OpError, Real, cast, device_error, dim_error, elementwise, gather::g
 use crate::backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel, weight_on_tape};
 use crate::dims::{ConstDim, Dim, Even, LengthOf, MaybeSharded, check_same_size};
 use dfdx::shapes::{Axis, HasShape};
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::BroadcastTo;
+use dfdx::{tensor::Tensor, tensor_ops::BroadcastTo};
 use std::ops::Range;
 
 /// The first `S` rows of a table of learned positions (*The Typed Transformer*, "Embedder").

@@ -5,8 +5,7 @@ use super::views::{NamedAxes, Sizes};
 use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::backend::{Backend, Tape};
 use crate::internal::Internal;
-use dfdx::shapes::HasShape;
-use dfdx::tensor::Tensor;
+use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// The same elements with their axes in another order, split or merged: a rearrangement, by name.
 ///

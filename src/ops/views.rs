@@ -9,9 +9,8 @@ use crate::internal::Internal;
 use dfdx::shapes::{Axes, HasAxes, HasShape, PermuteShapeTo, ReduceShapeTo, Shape};
 use dfdx::tensor::{Storage, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, Device, PermuteTo, RealizeTo, ReshapeTo};
-use std::array;
-use std::fmt::Debug;
 use std::ops::{Index, Range};
+use std::{array, fmt::Debug};
 
 /// A shape of plain sizes: `[usize; 1]` to `[usize; 6]`.
 ///

@@ -3,12 +3,8 @@ use super::pending::Pending;
 use super::threads::Thread;
 use super::worker::Worker;
 use super::{ConstRankAxis, RankAxis, RanksError, Shard};
-use std::marker::PhantomData;
-use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-use std::{env, thread};
+use std::{env, marker::PhantomData, ops::Range, sync::Arc, thread, time::Duration};
 
 /// The variables by which launchers of MPI programs say how many processes they started.
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];

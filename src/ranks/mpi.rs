@@ -4,14 +4,11 @@ use super::RanksError;
 use super::communicator::{Communicator, EngineResult};
 use super::worker::{Job, WAITING, Worker};
 use ferrompi::{Mpi, Request, Result as MpiResult, Scope, ThreadLevel};
-use std::io::Write;
-use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io::Write, mem::ManuallyDrop, sync::Arc, thread};
 
 /// An operation that takes longer is given up: a rank hangs, or is out of reach.
 const TIMEOUT: Duration = Duration::from_secs(1800);

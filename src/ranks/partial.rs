@@ -1,8 +1,7 @@
 use super::{Element, RankAxis, Ranks, RanksError, Replicated, SumOver};
 use crate::backend::elements_of;
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::Device;
+use dfdx::{tensor::Tensor, tensor_ops::Device};
 use std::{fmt, marker::PhantomData};
 
 /// This rank's term of a value: the sum of the terms of the ranks of `Axis` is the value.

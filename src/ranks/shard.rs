@@ -1,11 +1,8 @@
 use super::{ConstRankAxis, RankAxis, RanksError};
 use crate::dims::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded};
 use dfdx::shapes;
-use std::any::type_name;
-use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::marker::PhantomData;
-use std::ops::Range;
+use std::{any::type_name, fmt, marker::PhantomData, ops::Range};
 
 /// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.
 ///

@@ -6,8 +6,7 @@ use super::pending::Pending;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::Instant;
+use std::{thread::JoinHandle, time::Instant};
 
 /// A collective operation, with everything it needs.
 pub type Job = Box<dyn FnOnce() + Send>;

@@ -8,9 +8,7 @@ use crate::weights::{
     Dims, ExpectedTensor, FileTensor, LoadError, Loadable, TensorFile, TensorSource, collect, compare_conventions,
 };
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor};
-use dfdx::shapes::Shape;
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::Device;
+use dfdx::{shapes::Shape, tensor::Tensor, tensor_ops::Device};
 use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Path};
 
 /// A model of which each rank holds a part. Its parameters have the field paths of the `Whole` model. Each is the whole

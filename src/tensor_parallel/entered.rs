@@ -4,9 +4,8 @@ use crate::internal::Internal;
 use crate::ops::OpError;
 use crate::ops::collective::{entered, sum_of_terms};
 use crate::ranks::{Element, Entered, Partial, RankAxis, Ranks};
-use dfdx::shapes::Shape;
 use dfdx::tensor::{Storage, Tensor};
-use dfdx::tensor_ops::Device;
+use dfdx::{shapes::Shape, tensor_ops::Device};
 
 /// The operand of an operation with shards over `Axis`: an [`Entered`] tensor.
 ///

@@ -8,8 +8,7 @@ use crate::ops::OpError;
 use crate::ops::collective::{Parts, gathered, record};
 use crate::ranks::{ConstRankAxis, Element, Entered, Partial, RankAxis, Ranks, Shard};
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::Device;
+use dfdx::{tensor::Tensor, tensor_ops::Device};
 
 /// The shape has a whole axis of dimension `Name`, which can be divided among the ranks of `Axis`. `WhichAxis` is its
 /// position, which rustc infers.

@@ -2,9 +2,8 @@ use super::chat_template_values::{Refusal, environment, without_generation_tags}
 use crate::escape::escape;
 use crate::files::read_bounded;
 use minijinja::{Environment, ErrorKind, Value, context};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::{error, io};
+use std::{collections::BTreeMap, error, io};
 
 /// The longest file. The settings of a tokenizer with 262,144 tokens have 1.2 MB.
 const MAX_LEN_BYTES: u64 = 16_000_000;

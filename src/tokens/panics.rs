@@ -1,8 +1,7 @@
 //! A panic of the crate `tokenizers` is an error.
 
-use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
+use std::{cell::Cell, sync::Once};
 
 thread_local! {
     /// Whether a panic of this thread becomes an error.

@@ -4,9 +4,8 @@ use super::{Fin, TextStream};
 use crate::dims::{ConstDim, name};
 use crate::escape::escape;
 use crate::files::read_bounded;
-use std::io;
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use std::{io, marker::PhantomData};
 use tokenizers::tokenizer::normalizer::Range;
 use tokenizers::{NormalizedString, Normalizer};
 

@@ -2,8 +2,7 @@ use super::GradientsOf;
 use crate::backend::elements_of;
 use crate::model_tensors::map_tensors;
 use crate::ops::{OpError, Real, device_error};
-use dfdx::nn::TensorCollection;
-use dfdx::tensor_ops::Device;
+use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use std::{convert::Infallible, fmt};
 
 /// Compares the gradient of each parameter with that of a reference, which `expected` holds as a model. A port of a

@@ -2,10 +2,9 @@ use super::{Recording, recording::RecordedModel};
 use crate::backend::{Leaves, SharedTape, tensor_id};
 use crate::model_tensors::map_trained;
 use crate::ops::{OpError, Real, device_error};
-use dfdx::nn::TensorCollection;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, Gradients, Storage, Tensor, UniqueId};
-use dfdx::tensor_ops::Device;
+use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use std::collections::HashSet;
 
 /// The gradients of the parameters of a `Model`: what [`update`](super::update) takes.

@@ -2,10 +2,8 @@ use super::{GradientsOf, put_gradient::add_gradient};
 use crate::backend::Backend;
 use crate::model_tensors::visit_tensors;
 use crate::ops::{OpError, Real, device_error};
-use dfdx::nn::TensorCollection;
-use dfdx::shapes::HasShape;
 use dfdx::tensor::{Gradients, Storage, Tensor, UniqueId};
-use dfdx::tensor_ops::TryDiv;
+use dfdx::{nn::TensorCollection, shapes::HasShape, tensor_ops::TryDiv};
 use std::mem;
 
 const OP: &str = "master gradients";

@@ -3,9 +3,8 @@ use super::elementwise::update_elements;
 use crate::backend::{Backend, elements_of};
 use crate::model_tensors::AnyTensor;
 use crate::ops::{OpError, Real, device_error};
-use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, Gradients, Tensor};
-use dfdx::tensor_ops::TryMul;
+use dfdx::{shapes::HasShape, tensor_ops::TryMul};
 use std::ops::{Deref, Range};
 
 const OP: &str = "update";

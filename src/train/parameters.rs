@@ -4,11 +4,9 @@ use super::hyperparameters::ensure_non_negative;
 use crate::backend::{Backend, SumOnDevice, elements_of};
 use crate::model_tensors::{AnyTensor, visit_tensors, visit_tensors_mut};
 use crate::ops::{OpError, Real, device_error};
-use dfdx::nn::TensorCollection;
 use dfdx::tensor::{Cpu, Gradients, UniqueId};
-use dfdx::tensor_ops::TryStack;
-use std::mem;
-use std::ops::Range;
+use dfdx::{nn::TensorCollection, tensor_ops::TryStack};
+use std::{mem, ops::Range};
 
 const OP: &str = "update";
 

@@ -3,10 +3,8 @@ use crate::backend::{BackwardError, GradientHook, SharedTape, Tape};
 use crate::model_tensors::visit_tensors;
 use crate::ops::{OpError, Real, device_error};
 use crate::ranks::failure;
-use dfdx::nn::TensorCollection;
-use dfdx::shapes::Rank0;
 use dfdx::tensor::{Cpu, Gradients, Merge, NoneTape, SplitTape, Storage, Tensor, UniqueId};
-use dfdx::tensor_ops::Device;
+use dfdx::{nn::TensorCollection, shapes::Rank0, tensor_ops::Device};
 use std::{marker::PhantomData, rc::Rc};
 
 const OP: &str = "backward";

@@ -1,9 +1,8 @@
 use crate::weights::atomic::with_suffix;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
-use std::process;
 use std::time::{SystemTime, UNIX_EPOCH};
+use std::{path::Path, process};
 
 /// A file of TensorBoard events: records of TFRecord, each a message `Event` of
 /// [`event.proto`](https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/util/event.proto).

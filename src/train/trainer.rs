@@ -9,12 +9,9 @@ use super::{
     update,
 };
 use crate::{backend::Backend, nn::Module, ops::OpError, ranks::Element};
-use dfdx::nn::TensorCollection;
-use dfdx::{shapes::Rank0, tensor::Tensor};
-use std::fmt::Display;
-use std::sync::Arc;
+use dfdx::{nn::TensorCollection, shapes::Rank0, tensor::Tensor};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::{fmt::Display, sync::Arc, time::Duration};
 
 /// The state of a training run besides its model: optimizer, schedule, steps made, seed, best loss. A checkpoint
 /// holds it together with the model. The total number of steps is not stored.

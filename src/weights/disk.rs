@@ -4,9 +4,7 @@ use super::lock::is_at;
 use std::cell::{Cell, RefCell};
 use std::fs::{File, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::path::Path;
-use std::time::Duration;
-use std::{process, thread};
+use std::{path::Path, process, thread, time::Duration};
 
 /// A fault that a test injects into a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

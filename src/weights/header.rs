@@ -4,9 +4,8 @@ use super::checksum;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{self, Read};
+use std::{collections::BTreeMap, fmt};
 
 /// The length of the number at the beginning of a file, which is the length of its header.
 pub(super) const LEN_BYTES: u64 = 8;

@@ -4,9 +4,8 @@ use super::{LoadError, header};
 use crate::files::read_bounded;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Component, Path};
+use std::{collections::BTreeMap, fmt};
 
 /// The longest index: as long as the longest header.
 const MAX_LEN_BYTES: u64 = header::MAX_LEN_BYTES;

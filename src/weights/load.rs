@@ -2,8 +2,7 @@ use super::loadable::ReadElements;
 use super::{CONVENTIONS, DIVISION, LoadError, Loadable, NameMap, TensorFile, TensorSource, WeightFiles, conventions};
 use crate::nn::Module;
 use crate::ranks::Element;
-use dfdx::dtypes::Dtype;
-use dfdx::tensor_ops::Device;
+use dfdx::{dtypes::Dtype, tensor_ops::Device};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 

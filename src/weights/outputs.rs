@@ -3,10 +3,9 @@
 use super::atomic::{StagedFile, folder, resolve_target};
 use super::disk::{self, free_bytes, is_transient, retried};
 use super::{SaveError, TRAINING, TensorFile};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{env, fs, io, process};
+use std::{collections::BTreeMap, env, fs, io, process};
 
 /// The kind of file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,11 +5,10 @@ use crate::ranks::Element;
 use crate::{model_tensors::visit_tensors, nn::Module};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use safetensors::{Dtype, tensor::TensorInfo};
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
-use std::convert::Infallible;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::{cmp::Reverse, convert::Infallible};
 
 /// Saves a model as safetensors: each parameter under its field path, and in the metadata the model's
 /// [conventions](crate::nn::Conventions::conventions) and a checksum of every tensor and of the header.

@@ -1,5 +1,4 @@
-use std::hint::black_box;
-use std::sync::Once;
+use std::{hint::black_box, sync::Once};
 
 /// The most that [`keep_freed_memory`] keeps of one tensor. glibc accepts 32 MB, with what it adds itself.
 pub const MAX_KEPT_BYTES: usize = (32 << 20) - (64 << 10);

@@ -1,9 +1,8 @@
 use super::{Module, SummaryRow, child_path};
 use crate::dims::ConstDim;
 use crate::weights::{LoadError, Loadable, TensorSource};
-use dfdx::dtypes::Dtype;
 use dfdx::nn::{ModuleVisitor, TensorCollection};
-use dfdx::tensor_ops::Device;
+use dfdx::{dtypes::Dtype, tensor_ops::Device};
 use std::ops::{Deref, DerefMut};
 use std::{collections::BTreeSet, fmt, iter, marker::PhantomData, slice};
 

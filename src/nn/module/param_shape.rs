@@ -1,9 +1,6 @@
 use crate::weights::{DIVISION, LoadError, TensorSource, factors, written_dims};
-use dfdx::dtypes::Dtype;
-use dfdx::nn::TensorOptions;
 use dfdx::shapes::{ConstShape, Shape};
-use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::Device;
+use dfdx::{dtypes::Dtype, nn::TensorOptions, tensor::Tensor, tensor_ops::Device};
 use itertools::Itertools;
 use std::collections::BTreeSet;
 

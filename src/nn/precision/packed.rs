@@ -9,10 +9,8 @@ use crate::nn::module::ParamShape;
 use crate::ops::{self, OpError, Real, device_error};
 use crate::tokens::TokenIds;
 use crate::weights::{LoadError, Loadable, TensorSource};
-use dfdx::dtypes::Dtype;
-use dfdx::shapes::HasShape;
 use dfdx::tensor::{PutTape, Tensor};
-use dfdx::tensor_ops::Device;
+use dfdx::{dtypes::Dtype, shapes::HasShape, tensor_ops::Device};
 use std::marker::PhantomData;
 
 /// A weight of a module, stored in `P`. It lies in memory of the process and cannot be changed. A clone shares it.

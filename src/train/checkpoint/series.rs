@@ -16,9 +16,8 @@ use super::{Progress, ResumeNote, progress_in, read_progress};
 use crate::files::ensure_regular_file;
 use crate::weights::atomic::{self, StagedFile, with_suffix};
 use crate::weights::{FileKind, FileLock, SaveError, disk, ensure_creatable, file_id_of, file_kind, open_file};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{collections::BTreeSet, fs, io};
 
 /// The checkpoint that a training run was resumed from, or that it saved last.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,9 +6,8 @@ use crate::model_tensors::{map_tensors, map_trained, visit_tensors};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver};
 use crate::train::put_gradient::put_gradient;
 use crate::train::{GradientsOf, Recording};
-use dfdx::nn::TensorCollection;
-use dfdx::shapes::Rank0;
 use dfdx::tensor::{Gradients, SplitTape, Tensor, UniqueId};
+use dfdx::{nn::TensorCollection, shapes::Rank0};
 use std::{mem, rc::Rc};
 
 const OP: &str = "all-reduce of gradients";

@@ -1,7 +1,5 @@
-use std::collections::BTreeMap;
-use std::mem;
 use std::ops::{Deref, DerefMut};
-use std::sync::Mutex;
+use std::{collections::BTreeMap, mem, sync::Mutex};
 
 /// Scratch memory, aligned to a cache line. A vector that crosses two lines takes twice as long to read.
 ///

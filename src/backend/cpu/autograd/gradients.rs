@@ -16,9 +16,7 @@ use dfdx::optim::UnusedTensors;
 use dfdx::shapes::{Shape, Unit};
 use dfdx::tensor::{Cpu, CpuError, HasErr, Storage, Tensor, UniqueId};
 use std::collections::{HashMap, HashSet};
-use std::mem;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::{mem, rc::Rc, sync::Arc};
 
 /// The key of a tensor's gradient. Views of a tensor share it.
 pub fn tensor_id<Dims: Shape, E: Unit, D: Storage<E>>(tensor: &Tensor<Dims, E, D>) -> UniqueId {

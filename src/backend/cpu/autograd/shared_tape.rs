@@ -1,15 +1,10 @@
 use super::gradients::{GradientHook, Gradients, Leaves, tensor_id};
 use super::operand::FlatTensor;
-use dfdx::dtypes::Dtype;
-use dfdx::shapes::Rank0;
 use dfdx::tensor::{Cpu, Merge, NoneTape, Storage, Tape as DfdxTape, Tensor, UniqueId};
-use dfdx::tensor_ops::Device;
-use std::cell::RefCell;
-use std::collections::hash_map::Entry;
+use dfdx::{dtypes::Dtype, shapes::Rank0, tensor_ops::Device};
 use std::collections::{HashMap, HashSet};
-use std::mem;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::{cell::RefCell, collections::hash_map::Entry, mem, rc::Rc};
 
 /// A tape records the operations on a tensor. It is dfdx's `Tape`, and can be cloned.
 ///

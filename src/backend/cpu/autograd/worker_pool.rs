@@ -1,10 +1,7 @@
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::cell::Cell;
-use std::hint;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{cell::Cell, hint, sync::OnceLock, thread};
 
 /// The time for which a thread spins for work before it sleeps.
 const SPIN_TIME: Duration = Duration::from_micros(100);
