@@ -63,12 +63,10 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// # Errors
     /// [`RanksError::Len`] if the model has another number of elements than that of rank 0, and
     /// [`RanksError::OtherRanks`] on the other ranks; [`RanksError::Engine`]; [`RanksError::Device`].
-    pub fn replicate<Model, E, D>(&self, mut model: Model) -> Result<Replicated<Model, Axis>, RanksError>
-    where
-        Model: TensorCollection<E, D>,
-        E: Element,
-        D: Device<E>,
-    {
+    pub fn replicate<Model: TensorCollection<E, D>, E: Element, D: Device<E>>(
+        &self,
+        mut model: Model,
+    ) -> Result<Replicated<Model, Axis>, RanksError> {
         let mut elements = elements_of_model(&model);
         let mut len = (elements.len() as u64).to_ne_bytes();
         self.broadcast_bytes(&mut len, 0)?;
@@ -87,12 +85,10 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Errors
     /// [`RanksError::Differs`] with the ranks that have other parameters; [`RanksError::Engine`].
-    pub fn ensure_replicated<Model, E, D>(&self, model: &Replicated<Model, Axis>) -> Result<(), RanksError>
-    where
-        Model: TensorCollection<E, D>,
-        E: Element,
-        D: Device<E>,
-    {
+    pub fn ensure_replicated<Model: TensorCollection<E, D>, E: Element, D: Device<E>>(
+        &self,
+        model: &Replicated<Model, Axis>,
+    ) -> Result<(), RanksError> {
         let hash = crc32fast::hash(bytemuck::cast_slice(&elements_of_model::<Model, E, D>(model)));
         let hashes = self.all_gather_bytes(hash.to_ne_bytes())?;
         let ranks: Vec<usize> = (0..self.size()).filter(|&rank| hashes[rank] != hashes[0]).collect();

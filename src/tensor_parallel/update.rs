@@ -26,20 +26,14 @@ use std::collections::HashSet;
 /// update_sharded(&mut model, loss.backward()?, &mut Adam::default(), 1e-3, 1.0, &ranks)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn update_sharded<Model, E, D, Axis>(
+pub fn update_sharded<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axis: RankAxis>(
     model: &mut Distributed<Model, Axis>,
     gradients: GradientsOf<Model, E, D>,
     optimizer: &mut impl Optimizer<Model, E, D>,
     learning_rate: f64,
     clip_norm: f64,
     ranks: &Ranks<Axis>,
-) -> Result<f64, OpError>
-where
-    Model: Sharded<Axis, E, D>,
-    E: Element,
-    D: Backend<E>,
-    Axis: RankAxis,
-{
+) -> Result<f64, OpError> {
     update_part(model.as_mut(), gradients, optimizer, learning_rate, clip_norm, ranks)
 }
 
@@ -65,20 +59,14 @@ where
 /// update_sharded_replicated(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0, &tp)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn update_sharded_replicated<Model, E, D, Axis, Data>(
+pub fn update_sharded_replicated<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axis: RankAxis, Data>(
     model: &mut Distributed<Replicated<Model, Data>, Axis>,
     gradients: impl ReducedOver<GradientsOf<Model, E, D>, Data>,
     optimizer: &mut impl Optimizer<Model, E, D>,
     learning_rate: f64,
     clip_norm: f64,
     ranks: &Ranks<Axis>,
-) -> Result<f64, OpError>
-where
-    Model: Sharded<Axis, E, D>,
-    E: Element,
-    D: Backend<E>,
-    Axis: RankAxis,
-{
+) -> Result<f64, OpError> {
     let model = model.as_mut().as_mut();
     update_part(model, gradients.into_sum(Internal(())), optimizer, learning_rate, clip_norm, ranks)
 }

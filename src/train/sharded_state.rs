@@ -45,13 +45,8 @@ impl<Inner, Axis: RankAxis> ShardedState<Inner, Axis> {
     }
 }
 
-impl<Inner, Axis, Model, E, D> Optimizer<Model, E, D> for ShardedState<Inner, Axis>
-where
-    Inner: Optimizer<Model, E, D>,
-    Axis: RankAxis,
-    Model: TensorCollection<E, D>,
-    E: Element,
-    D: Backend<E>,
+impl<Inner: Optimizer<Model, E, D>, Axis: RankAxis, Model: TensorCollection<E, D>, E: Element, D: Backend<E>>
+    Optimizer<Model, E, D> for ShardedState<Inner, Axis>
 {
     fn step(&mut self, learning_rate: f64, mut parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         if self.ranks.size() == 1 {

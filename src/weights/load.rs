@@ -26,12 +26,10 @@ use std::path::Path;
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn load<Model, E, D>(path: impl AsRef<Path>, device: &D) -> Result<Model, LoadError>
-where
-    Model: Module + Loadable<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+pub fn load<Model: Module + Loadable<E, D>, E: Element, D: Device<E>>(
+    path: impl AsRef<Path>,
+    device: &D,
+) -> Result<Model, LoadError> {
     let mut file = TensorFile::open(path.as_ref())?;
     compare_conventions::<Model>(&file)?;
     let model = load_from("", device, &mut |expected| file.read(expected))?;
@@ -73,26 +71,20 @@ where
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn load_mapped<Model, E, D>(path: impl AsRef<Path>, names: &NameMap, device: &D) -> Result<Model, LoadError>
-where
-    Model: Module + Loadable<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+pub fn load_mapped<Model: Module + Loadable<E, D>, E: Element, D: Device<E>>(
+    path: impl AsRef<Path>,
+    names: &NameMap,
+    device: &D,
+) -> Result<Model, LoadError> {
     build_mapped(&mut WeightFiles::open(path.as_ref())?, names, device)
 }
 
 /// Builds a model from the tensors that `names` maps its parameters to.
-pub(super) fn build_mapped<Model, E, D>(
+pub(super) fn build_mapped<Model: Module + Loadable<E, D>, E: Element, D: Device<E>>(
     files: &mut WeightFiles,
     names: &NameMap,
     device: &D,
-) -> Result<Model, LoadError>
-where
-    Model: Module + Loadable<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+) -> Result<Model, LoadError> {
     files.files().iter().try_for_each(compare_conventions::<Model>)?;
     let model = load_from("", device, &mut |expected| names.read(files, expected))?;
     names.compare_copies(files)?;

@@ -71,12 +71,10 @@ pub trait Pretrained: Module {
 /// let error = model.err().unwrap().to_string();
 /// assert!(error.starts_with("cannot read no-such-folder/config.json"), "{error}");
 /// ```
-pub fn load_pretrained<Model, E, D>(folder: impl AsRef<Path>, device: &D) -> Result<Model, LoadError>
-where
-    Model: Pretrained + Loadable<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+pub fn load_pretrained<Model: Pretrained + Loadable<E, D>, E: Element, D: Device<E>>(
+    folder: impl AsRef<Path>,
+    device: &D,
+) -> Result<Model, LoadError> {
     let folder = folder.as_ref();
     if folder.is_file() {
         let message = "a model is a folder with config.json and its weights, but this is a file";

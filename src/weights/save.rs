@@ -32,12 +32,10 @@ use std::{cmp::Reverse, convert::Infallible};
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn save<Model, E, D>(model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
-where
-    Model: Module + TensorCollection<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+pub fn save<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
+    model: &Model,
+    path: impl AsRef<Path>,
+) -> Result<(), SaveError> {
     save_with_metadata(model, path, HashMap::new(), false)
 }
 
@@ -59,17 +57,12 @@ where
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn save_with_metadata<Model, E, D>(
+pub fn save_with_metadata<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
     model: &Model,
     path: impl AsRef<Path>,
     metadata: HashMap<String, String>,
     overwrite: bool,
-) -> Result<(), SaveError>
-where
-    Model: Module + TensorCollection<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+) -> Result<(), SaveError> {
     let path = path.as_ref();
     let tensors = collect(model, "");
     ensure_all_finite::<E>(&tensors, path)?;
@@ -91,16 +84,11 @@ where
 /// # std::fs::remove_dir_all(saved_at.parent().unwrap()).unwrap();
 /// # Ok::<(), weights::SaveError>(())
 /// ```
-pub fn save_elsewhere<Model, E, D>(
+pub fn save_elsewhere<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
     model: &Model,
     refused: impl AsRef<Path>,
     metadata: HashMap<String, String>,
-) -> Result<PathBuf, SaveError>
-where
-    Model: Module + TensorCollection<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+) -> Result<PathBuf, SaveError> {
     in_private_folder(refused.as_ref(), |path| save_with_metadata(model, path, metadata, false))
 }
 
@@ -160,12 +148,10 @@ impl FileTensor {
 }
 
 /// The parameters of a model, with their paths below `prefix`.
-pub(crate) fn collect<Model, E, D>(model: &Model, prefix: &str) -> Vec<FileTensor>
-where
-    Model: TensorCollection<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+pub(crate) fn collect<Model: TensorCollection<E, D>, E: Element, D: Device<E>>(
+    model: &Model,
+    prefix: &str,
+) -> Vec<FileTensor> {
     let mut tensors = Vec::new();
     let Ok(()) = visit_tensors::<_, E, D, Infallible>(model, prefix, |visited| {
         tensors.push(FileTensor::new(visited.path, visited.tensor.sizes(), &visited.tensor.to_vec()));

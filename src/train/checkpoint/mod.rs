@@ -67,12 +67,9 @@ pub(super) struct RunRecord<'a> {
 }
 
 /// The size of a checkpoint, without its header.
-pub(super) fn len_bytes<Model, E, D>(state: &OptimizerState<Model, E, [Slot<E, D>]>) -> u64
-where
-    Model: TensorCollection<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+pub(super) fn len_bytes<Model: TensorCollection<E, D>, E: Element, D: Device<E>>(
+    state: &OptimizerState<Model, E, [Slot<E, D>]>,
+) -> u64 {
     let parameters = parameter_infos::<Model, E, D>();
     let elements = |is_counted: fn(&&ParameterInfo) -> bool| -> usize {
         parameters.iter().filter(is_counted).map(|p| p.sizes.iter().product::<usize>()).sum()
@@ -203,12 +200,10 @@ fn read_slot<E: Element, D: Device<E>>(
 }
 
 /// Whether a file is a checkpoint of a training run with the same model and settings.
-pub(super) fn is_same_run<Model, E, D>(path: &Path, run: &RunRecord) -> bool
-where
-    Model: Module + TensorCollection<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+pub(super) fn is_same_run<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
+    path: &Path,
+    run: &RunRecord,
+) -> bool {
     let is_same = |file: TensorFile| -> Result<(), ResumeError> {
         let header = read_header(&file)?;
         compare_dimensions(path, &parameter_infos::<Model, E, D>(), &header.dimensions)?;
@@ -229,12 +224,9 @@ fn progress_in(file: &TensorFile) -> Option<Progress> {
 
 /// Puts the model's type and conventions before the settings. The type is written for `f32` on the CPU, so
 /// that it is the same for every dtype and device.
-fn with_model<Model, E, D>(mut settings: Vec<(String, String)>) -> Vec<(String, String)>
-where
-    Model: Module + TensorCollection<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+fn with_model<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
+    mut settings: Vec<(String, String)>,
+) -> Vec<(String, String)> {
     // `compare_dimensions` compares the names of the dimensions, and so what this setting says.
     let conventions = weights::conventions::<Model>().into_iter().filter(|(name, _)| name != weights::DIVISION);
     settings.splice(0..0, conventions);

@@ -16,12 +16,7 @@ pub(crate) struct ParameterInfo {
 }
 
 /// Describes all parameters of a model, in the order of its fields.
-pub(crate) fn parameter_infos<Model, E, D>() -> Vec<ParameterInfo>
-where
-    Model: TensorCollection<E, D>,
-    E: Element,
-    D: Device<E>,
-{
+pub(crate) fn parameter_infos<Model: TensorCollection<E, D>, E: Element, D: Device<E>>() -> Vec<ParameterInfo> {
     let mut infos = Vec::new();
     describe_tensors::<Model, E, D>(|tensor| {
         // Not `written_dims`: a checkpoint has a product by its name, without its factors.

@@ -56,12 +56,8 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Repl
     }
 }
 
-impl<Model, E, D, W> Partial<Tensor<Rank0, E, D, Recording<Model, E, D>>, W>
-where
-    Model: TensorCollection<E, D>,
-    E: Element,
-    D: Backend<E>,
-    W: RankAxis,
+impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>
+    Partial<Tensor<Rank0, E, D, Recording<Model, E, D>>, W>
 {
     /// [`backward`](Self::backward) and [`all_reduce`](Partial::all_reduce) at once: the gradients of the last layers
     /// are summed while those of the first are computed. The result has the same bits as that of the two calls.

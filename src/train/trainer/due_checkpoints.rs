@@ -22,12 +22,11 @@ impl<O, S: Schedule> Trainer<O, S> {
     }
 
     /// Saves a checkpoint if one is due. If that fails, it is saved in the folder of temporary files.
-    pub(super) fn save_if_due<Model, E, D>(&mut self, model: &Model)
-    where
+    pub(super) fn save_if_due<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
+        &mut self,
+        model: &Model,
+    ) where
         O: Optimizer<Model, E, D>,
-        Model: Module + TensorCollection<E, D>,
-        E: Element,
-        D: Backend<E>,
     {
         if !self.is_checkpoint_due() {
             return;
@@ -84,12 +83,11 @@ impl<O, S: Schedule> Trainer<O, S> {
     }
 
     /// Checks before the first step of a run that the disk has room for the checkpoints.
-    pub(super) fn ensure_space<Model, E, D>(&mut self) -> Result<(), TrainError>
+    pub(super) fn ensure_space<Model: TensorCollection<E, D>, E: Element, D: Backend<E>>(
+        &mut self,
+    ) -> Result<(), TrainError>
     where
         O: Optimizer<Model, E, D>,
-        Model: TensorCollection<E, D>,
-        E: Element,
-        D: Backend<E>,
     {
         let Some(series) = self.checkpoints.as_ref().filter(|_| !self.is_space_checked) else {
             return Ok(());

@@ -236,7 +236,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// let model: Layer = trainer.resume_or("no/such/checkpoint", &device, || Layer::build(&device))?;
     /// # Ok::<(), typed_transformer::train::ResumeError>(())
     /// ```
-    pub fn resume_or<Model, E, D>(
+    pub fn resume_or<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         path: impl AsRef<Path>,
         device: &D,
@@ -244,9 +244,6 @@ impl<O, S: Schedule> Trainer<O, S> {
     ) -> Result<Model, ResumeError>
     where
         O: Optimizer<Model, E, D>,
-        Model: Module + TensorCollection<E, D> + Loadable<E, D>,
-        E: Element,
-        D: Backend<E>,
     {
         match fs::metadata(path.as_ref()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(build()),

@@ -24,7 +24,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that did not fail.
-    pub fn update_replicated<Model, E, D, W>(
+    pub fn update_replicated<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
         &mut self,
         ranks: &Ranks<W>,
         model: &mut Replicated<Model, W>,
@@ -34,10 +34,6 @@ impl<O, S: Schedule> Trainer<O, S> {
     ) -> Result<StepReport, TrainError>
     where
         O: Optimizer<Model, E, D>,
-        Model: Module + TensorCollection<E, D>,
-        E: Element,
-        D: Backend<E>,
-        W: RankAxis,
     {
         self.ranks = ranks.size();
         self.ensure_same_on::<Model, E, D, W>(ranks)?;
@@ -78,12 +74,9 @@ impl<O, S: Schedule> Trainer<O, S> {
     }
 
     /// Compares the settings of the ranks once: those that a checkpoint stores, and the number of steps.
-    fn ensure_same_on<Model, E, D, W>(&mut self, ranks: &Ranks<W>) -> Result<(), RanksError>
+    fn ensure_same_on<Model, E: Real, D: Backend<E>, W: RankAxis>(&mut self, ranks: &Ranks<W>) -> Result<(), RanksError>
     where
         O: Optimizer<Model, E, D>,
-        E: Real,
-        D: Backend<E>,
-        W: RankAxis,
     {
         if self.is_compared {
             return Ok(());
