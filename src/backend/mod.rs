@@ -8,8 +8,6 @@
 
 mod assign_positions;
 mod cpu;
-#[cfg(test)]
-mod typed_overhead;
 mod weight;
 
 pub use typed_transformer_cpu::Tape;

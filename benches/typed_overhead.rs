@@ -1,12 +1,13 @@
-//! Measures the run-time cost of typed dimensions. It is a unit test, not a bench, because it calls private functions.
+//! The run-time cost of typed dimensions: a feed-forward layer with its residual, forward and backward, against the same
+//! kernels on tensors without dimensions. It fails above 1.02.
 
-use crate::dims;
-use crate::ops::{Activation, GeluTanh, linear, residual};
-use crate::train::{Backpropagate, Recording};
 use dfdx::tensor::{Cpu, PutTape, SampleTensor, SplitTape, Tensor, TensorFromVec};
 use dfdx::{shapes::HasShape, tensor_ops::SumTo};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
+use typed_transformer::dims;
+use typed_transformer::ops::{Activation, GeluTanh, linear, residual};
+use typed_transformer::train::{Backpropagate, Recording};
 use typed_transformer_cpu::{
     ActivationKind, Arithmetic, FlatTensor, KernelOutput, Linear, Operand, SharedTape, StridedOperand,
     activation_kernel, arithmetic_kernel, linear_kernel, record_kernel,
@@ -41,11 +42,7 @@ fn untyped_residual(x: TapedFlat, y: TapedFlat) -> TapedFlat {
     record(arithmetic_kernel(x, y, Arithmetic::Add).unwrap(), tape)
 }
 
-// Run it by hand and alone, because it measures time:
-// cargo test --release --lib typed_overhead -- --ignored --nocapture
-#[test]
-#[ignore = "measures time"]
-fn typed_overhead_is_at_most_two_percent() {
+fn main() {
     let device = Cpu::default();
     let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
     let hidden: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
