@@ -76,8 +76,9 @@ pub fn expand(contraction: TokenStream) -> Result<TokenStream> {
             kept.dedup();
             // A tensor without axes is computed as one with an axis of one element.
             let num_axes = kept.len().max(1);
-            let sizes = quote!([0usize; #num_axes]);
-            result.call("contract_three", quote!(#(#variables),*, #sizes, [#(#texts),*], #labels_of_all))
+            // Only its type counts, the number of axes.
+            let first_two = quote!([0usize; #num_axes]);
+            result.call("contract_three", quote!(#(#variables),*, #first_two, [#(#texts),*], #labels_of_all))
         }
         [] => return Err(Error::new(result.span, "a contraction has an operand")),
     };

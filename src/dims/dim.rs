@@ -13,8 +13,8 @@ use std::fmt;
 ///
 /// | trait | size at compile time | shard of data | shard of a model | in a signature |
 /// | --- | --- | --- | --- | --- |
-/// | `AnyDim` | maybe | yes | yes | an axis along which an operation without weights only repeats itself |
-/// | [`MaybeSharded`] | maybe | yes | no | one along which any operation only repeats itself, such as the batch |
+/// | `AnyDim` | maybe | yes | yes | an axis whose indices an operation without weights treats alike and apart |
+/// | [`MaybeSharded`] | maybe | yes | no | one whose indices any operation treats alike and apart, such as the batch |
 /// | [`Dim`] | maybe | no | no | an axis that an operation sums, normalizes, indexes or orders |
 /// | [`Factor`] | yes | no | yes | a factor of a [`Product`](super::Product), such as the heads |
 /// | [`ConstDim`] | yes | no | no | a size of a model that no ranks divide, such as `EmbedDim` |
@@ -43,7 +43,7 @@ pub trait Dim: MaybeSharded {}
 /// ([`guide::ranks`](crate::guide::ranks)).
 ///
 /// A shard of a model does not implement it ([table](Dim)). If a weight that all ranks have is applied along such a
-/// shard, each rank computes only its own term of that weight's gradient.
+/// shard, each rank computes only its own term of that weight's gradient, and nothing would sum the terms.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};

@@ -85,7 +85,7 @@ impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 ///
 /// A run-time dimension satisfies it only if it is declared `<= MaxLen`. One declared `<= OtherMax` is refused even at
 /// equal size, because `OtherMax` bounds a different sequence. A compile-time dimension and a [`Sum`] are compared by
-/// size.
+/// size. [`learned_positions`](crate::ops::learned_positions) asks for it; models ask for [`AtMost`].
 ///
 /// ```
 /// use typed_transformer::{dims, dims::LengthOf};

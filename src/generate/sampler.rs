@@ -186,6 +186,7 @@ impl<V: ConstDim> Sampler<V> {
     /// Whether a token that was drawn from `proposed` is accepted as one of `wanted`: with probability `p / q`, if
     /// these are its probabilities there ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192), 2.3).
     pub(super) fn accepts(&mut self, wanted: &Distribution<V>, proposed: &Distribution<V>, token: Fin<V>) -> bool {
+        // A greedy sampler accepts what it would choose itself.
         let share = self.random.as_mut().map_or(0.0, |(_, rng)| rng.r#gen::<f64>());
         share * proposed.probability(token) < wanted.probability(token)
     }

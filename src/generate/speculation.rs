@@ -1,7 +1,7 @@
 use super::Sampler;
 use super::generation::{Text, Unread, tokens_of_prompts};
 use crate::backend::{Backend, elements_of};
-use crate::dims::{Const, ConstDim, Dim};
+use crate::dims::{Const, ConstDim, Dim, Unchecked};
 use crate::nn::{Autoregressive, EditableCache};
 use crate::ops::{OpError, Real};
 use crate::tokens::{Fin, TokenIds};
@@ -64,7 +64,7 @@ where
         draft: &'a Draft,
         prompt: &TokenIds<Const<1>, Prompt, Target::VocabSize>,
         ends: impl IntoIterator<Item = Fin<Target::VocabSize>>,
-        num_proposed: usize,
+        max_proposed: usize,
         sampler: &'a mut Sampler<Target::VocabSize>,
     ) -> Result<Self, OpError> {
         let prompt = tokens_of_prompts::<_, _, _, Target::MaxSeqLen>(prompt)?.concat();
@@ -73,7 +73,7 @@ where
             draft: Reader::new(draft)?,
             sampler,
             ends: ends.into_iter().collect(),
-            max_proposed: num_proposed,
+            max_proposed,
             text: Text::new(prompt),
             chosen: VecDeque::new(),
             num_proposed: 0,
@@ -90,7 +90,7 @@ where
     /// Lets the draft propose tokens, and the target check them.
     fn choose_next(&mut self) -> Result<(), OpError> {
         let len = self.text.tokens.len();
-        // The draft need not read its last proposal.
+        // The draft never reads its last proposal, so its text may be one token longer than its maximum.
         let (target_room, draft_room) = (Target::MaxSeqLen::SIZE.checked_sub(len), Draft::MaxSeqLen::SIZE + 1);
         let Some(target_room) = target_room else {
             self.text.has_ended = true;
@@ -128,6 +128,7 @@ where
         }
         self.num_proposed += proposed.len();
         self.chosen.extend(&self.text.tokens[len..]);
+        // No model has read the last token: the target chose it, or the draft proposed it last.
         let num_kept = self.text.tokens.len() - 1;
         self.target.keep(num_kept)?;
         self.draft.keep(num_kept)
@@ -214,7 +215,7 @@ where
     /// Reads a text to its end, and returns the logits of the token after position `start` and of those after the later
     /// ones.
     fn logits_from(&mut self, start: usize, text: &[Fin<Model::VocabSize>]) -> Result<Vec<E>, OpError> {
-        let (unread, last) = (self.unread(text), Unread::new(text.len() - start));
+        let (unread, last) = (self.unread(text), Unchecked(text.len() - start));
         Ok(elements_of(&self.model.last_logits(&unread, &mut self.cache, last)?))
     }
 

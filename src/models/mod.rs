@@ -20,7 +20,8 @@
 //!
 //! Each file, with the folder beside it, has the computation of its model, made of [`#[module]`](macro@crate::module)
 //! and [`ops`](crate::ops); some take layers of GPT-2 or Llama.
-//! [`Pretrained::NAMES`](crate::weights::Pretrained::NAMES) maps its parameters to the names in HuggingFace's files,
+//! [`Pretrained::NAMES`](crate::weights::Pretrained::NAMES), in the folder `hugging_face`, maps its parameters to the
+//! names in HuggingFace's files,
 //! and [`published`] has the sizes that are published. A configuration is a type with a line for each dimension:
 //!
 //! ```

@@ -14,9 +14,8 @@ use dfdx::{dtypes::Dtype, tensor::Tensor, tensor_ops::Device};
 use std::collections::BTreeSet;
 
 /// The processes that compute a layer together: the ranks of `Axis`, or one process. A layer holds its group in a
-/// field, as layers of *Megatron-LM* do. Each of its methods has two forms, one for ranks and one for a single process.
-/// [`attend_own_heads`](Self::attend_own_heads) is attention in all heads in a single process,
-/// [`dropout`](Self::dropout) is the operation of this name, and the others return what they get.
+/// field, as layers of *Megatron-LM* do. In a single process [`attend_own_heads`](Self::attend_own_heads) is attention in
+/// all heads, [`dropout`](Self::dropout) is the operation of this name, and the other methods return what they get.
 ///
 /// It is a module without parameters. [`Distributed`](crate::tensor_parallel::Distributed) gives it the ranks.
 #[derive(Clone)]
@@ -31,7 +30,7 @@ pub type HeadGroupOf<A> = ProcessGroup<<<A as Arch>::NumHeads as Factor>::Axis>;
 pub type HiddenGroupOf<A> = ProcessGroup<<<A as Arch>::HiddenDim as Factor>::Axis>;
 
 /// Ranks divide both the heads and the hidden columns, or neither; else this fails to compile. If only one were
-/// divided, ranks would drop other elements in the layer that is not.
+/// divided, dropout in the undivided layer would differ from rank to rank.
 pub const fn ensure_one_group<A: Arch>() {
     // The number of ranks is whole size / own size. The equation is multiplied out, so that a size of 0 needs no care.
     let is_equal = A::NumHeads::WHOLE_SIZE * A::HiddenDim::SIZE == A::HiddenDim::WHOLE_SIZE * A::NumHeads::SIZE;

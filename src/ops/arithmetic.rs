@@ -26,7 +26,7 @@ macro_rules! arithmetic {
     ) => {
         #[doc = concat!("`", $formula, "`, element by element, for a `y` whose axes are among those of `x`.")]
         ///
-        /// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have.
+        /// `Dims, some axes of Dims -> Dims`: `y` repeats itself along the axes that it does not have.
         ///
         /// ```
         /// use typed_transformer::{ops, prelude::*};

@@ -83,7 +83,7 @@ pub fn sum_of_terms<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: Ran
     record("all-reduce", ranks, term, shape, sum, |_, gradient| Ok(gradient))
 }
 
-/// The sums over the ranks, element by element.
+/// The sums over the ranks, element by element. The call stands twice because a closure has one type: `f32` and `f64`.
 pub fn sum<E: Real, Axis: RankAxis>(ranks: &Ranks<Axis>, terms: Vec<E>) -> Result<Vec<E>, RanksError> {
     in_f32_or_f64(terms, |terms| ranks.start_all_reduce(terms).wait(), |terms| ranks.start_all_reduce(terms).wait())
 }
@@ -157,7 +157,7 @@ impl Parts {
     pub fn all_gather<E: Element, Axis: RankAxis>(self, ranks: &Ranks<Axis>, part: &[E]) -> Result<Vec<E>, RanksError> {
         let len = self.rows * self.part_len;
         let parts = ranks.all_gather(part, &vec![len; self.ranks])?;
-        let mut whole = parts.clone();
+        let mut whole = vec![E::zero(); parts.len()];
         for (rank, part) in parts.chunks(len.max(1)).enumerate() {
             self.put(&mut whole, part, rank);
         }

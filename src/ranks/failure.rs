@@ -10,7 +10,9 @@ thread_local! {
 
 /// Keeps the first error of a backward pass on this thread.
 pub fn put_aside(error: RanksError) {
-    FAILURE.with_borrow_mut(|failure| failure.get_or_insert(error).clone());
+    FAILURE.with_borrow_mut(|failure| {
+        failure.get_or_insert(error);
+    });
 }
 
 /// Whether a collective operation of the backward pass has failed. A further one would wait for ranks that have

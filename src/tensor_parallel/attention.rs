@@ -6,8 +6,8 @@ use crate::ops::{AttentionOptions, OpError, Real};
 use crate::ranks::{ConstRankAxis, Ranks, Shard};
 use dfdx::tensor::Tensor;
 
-/// [`multi_head_attention`](crate::ops::multi_head_attention) of this rank's heads, with dropout. Without dropout, that
-/// operation takes shards of heads as they are.
+/// [`multi_head_attention`](crate::ops::multi_head_attention) of this rank's heads, with dropout, for a layer of your
+/// own. Without dropout, that operation takes shards of heads as they are.
 ///
 /// `(B, Q, Product<Shard<H, Axis>, QKDim>), (B, K, Product<Shard<H, Axis>, QKDim>),
 /// (B, K, Product<Shard<H, Axis>, VODim>), mask (B, Q, K), bias (Shard<H, Axis>, Q, K)

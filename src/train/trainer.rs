@@ -177,9 +177,12 @@ impl<O, S> Trainer<O, S> {
         self.progress.record(loss)
     }
 
-    /// The next step; `None` after the last one, or if the training was stopped. `stop` never prevents the first step
-    /// of a trainer. With checkpoints or several ranks, a `stop` that is set between two steps takes effect after one
-    /// more step. With checkpoints, that step is saved.
+    /// The next step; `None` after the last one, or if the training was stopped. A `stop` that is set between two steps
+    /// takes effect:
+    ///
+    /// - at once, but never before the first step of a trainer;
+    /// - with several ranks, after one more step;
+    /// - with checkpoints, after one more step, which is saved.
     pub fn next_step(&mut self) -> Option<Step> {
         let number = self.progress.steps_made;
         // The ranks decide together, in `update_replicated`. Before the first step it is not known if there are any.

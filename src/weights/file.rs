@@ -188,9 +188,10 @@ impl TensorFile {
 /// `None` if, for some number of parts, every part was read.
 fn first_unread(read: &BTreeSet<(usize, usize)>) -> Option<(usize, usize)> {
     let unread = |parts| (1..=parts).find(|&part| !read.contains(&(parts, part)));
-    // `None` is less than every part.
-    let (part, parts) = read.iter().map(|&(parts, _)| (unread(parts), parts)).min()?;
-    part.map(|part| (part, parts))
+    if read.iter().any(|&(parts, _)| unread(parts).is_none()) {
+        return None;
+    }
+    read.iter().find_map(|&(parts, _)| Some((unread(parts)?, parts)))
 }
 
 pub(crate) fn ensure_dtype<E: Element>(expected: &ExpectedTensor, tensor: &TensorInfo) -> Result<(), LoadError> {

@@ -60,7 +60,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The metadata key of the model's conventions, one per line.
 const CONVENTIONS: &str = "conventions";
 /// The convention of how products of dimensions are divided. The factors of all products (`4 * 8`) are stored as one
-/// set without paths. A missing factorization is noticed; two parts that swapped theirs are not.
+/// set without paths. A missing factorization is noticed, but not that two layers exchanged theirs.
 pub(crate) const DIVISION: &str = "division of dimensions";
 /// The metadata key of the training that a checkpoint holds.
 pub(crate) const TRAINING: &str = "training";

@@ -148,7 +148,8 @@ impl<InDim: Factor, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backend<
     ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
         if ProcessGroup::<InDim::Axis>::ARE_RANKS {
             let term = linear_of_parts(input, &self.weight, None)?;
-            return self.bias.iter().try_fold(sum_of_terms(term, rank_group.ranks("all-reduce")?)?, add_bias);
+            let sum = sum_of_terms(term, rank_group.ranks("all-reduce")?)?;
+            return if let Some(bias) = &self.bias { add_bias(sum, bias) } else { Ok(sum) };
         }
         linear_of_parts(input, &self.weight, self.bias.as_ref())
     }

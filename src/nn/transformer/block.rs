@@ -58,6 +58,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<
         &self,
         attn_out: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        // The sublayers have no norms of their own if they share this one.
         let attn_out = optional_norm(&self.norm, attn_out)?;
         optional_norm(&self.norm, self.feed_forward.forward(attn_out)?)
     }

@@ -46,7 +46,8 @@ pub fn position<Item: PartialEq>(items: &[Item], item: Item) -> Option<usize> {
     items.iter().position(|other| *other == item)
 }
 
-/// Whether the result has all axes that the operands share, and there are some.
+/// Whether the result has all axes that the operands share, and there are some. An outer product is a linear map of one
+/// inner element.
 pub fn is_multiplication(x: Axes, w: Axes, to: &[Label]) -> bool {
     let shared = x.pick(|label| w.has(label));
     !shared.is_empty() && shared.iter().all(|label| to.contains(label))
@@ -59,7 +60,7 @@ pub fn is_left(x: Axes, w: Axes, to: &[Label]) -> bool {
     first_of(x, w).unwrap_or(0) <= first_of(w, x).unwrap_or(0)
 }
 
-/// The size of an axis of `x` or of `w`, which may be 0; 1 if neither has it.
+/// The size of an axis of `x` or of `w`; 1 if neither has it.
 pub fn size_in(x: Axes, w: Axes, label: Label) -> usize {
     if x.has(label) { x.size(label) } else { w.size(label) }
 }
@@ -88,7 +89,7 @@ pub struct Plan<To> {
     pub rows: Vec<Label>,
     pub columns: Vec<Label>,
     pub inner: Vec<Label>,
-    /// The shape of the product: first the axes that no operand has, then `batch`, `rows` and `columns`.
+    /// The shape of the product: first the axis of a result without axes, then `batch`, `rows` and `columns`.
     pub shape: To,
     /// The order of these axes in the result.
     pub order: To,

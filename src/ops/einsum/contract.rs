@@ -81,7 +81,8 @@ impl<Dims: Shape> Over<Dims> {
         Dims::from_sizes(OP, product?, Internal(()))
     }
 
-    /// The contraction of three operands. `FirstTwo` are the sizes of the product of the first two.
+    /// The contraction of three operands. `FirstTwo` is the type of the sizes of the product of the first
+    /// two; its value is not read.
     #[allow(clippy::type_complexity)]
     pub fn contract_three<X, W, V, FirstTwo, XTape, WTape, VTape, E, D>(
         (x, x_tape): TensorAndTape<X, E, D, XTape>,

@@ -77,8 +77,8 @@ pub(super) fn len_bytes<Model: TensorCollection<E, D>, E: Element, D: Device<E>>
     ((elements(|_| true) + state.slots.len() * elements(|p| p.is_trained)) * size_of::<E>()) as u64
 }
 
-/// Writes the new content of a checkpoint.
-pub(super) fn write<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
+/// Writes a checkpoint under a name of its own, from which the caller renames it.
+pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
     path: &Path,
     model: &Model,
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
@@ -164,6 +164,7 @@ fn ensure_consistent(path: &Path, header: &Header, run: &RunRecord, optimizer_st
     if !header.progress.has_finite_losses() {
         return Err(invalid(format!("a loss of its {steps_made} steps is infinite")));
     }
+    // Steps before this run, which the optimizer of the file has made too.
     let steps_before = optimizer_steps.wrapping_sub(run.progress.steps_made as u64);
     if header.optimizer_steps != steps_before.wrapping_add(steps_made as u64) {
         let optimizer_steps = header.optimizer_steps;

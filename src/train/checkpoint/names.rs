@@ -52,7 +52,7 @@ pub(super) fn others_beside(newest: &Path) -> Vec<PathBuf> {
 
 /// The first of `PATH.damaged`, `PATH.damaged-2`, … at which there is no file, or at which the file at `path` has
 /// another name already.
-pub(super) fn damaged_name(path: &Path) -> PathBuf {
+pub(super) fn set_aside_name(path: &Path) -> PathBuf {
     let name =
         |number: usize| with_suffix(path, &if number == 1 { DAMAGED.into() } else { format!("{DAMAGED}-{number}") });
     let is_same = |other: &Path| file_id_of(path).is_some_and(|id| file_id_of(other) == Some(id));

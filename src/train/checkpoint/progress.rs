@@ -95,8 +95,8 @@ impl Progress {
         self.mean_loss.max(self.last_loss)
     }
 
-    /// Whether its checkpoint may be the best, and is better than `best`: by the last recorded loss, or by the
-    /// loss of the last steps if the caller recorded none.
+    /// Whether its checkpoint is the best so far, after `best`: by the last recorded loss, or by the loss of the last
+    /// steps if the caller recorded none.
     pub fn is_better_than(&self, best: Option<&Self>) -> bool {
         let is_above_limit = self.cautious_loss() > self.loss_limit();
         let is_recorded = |progress: &Self| progress.best_loss.is_finite();

@@ -11,7 +11,7 @@
 //! `overwrite` a save may replace the files of another training run. Step 2 then removes those beside the newest, and
 //! steps 3 and 4 change places.
 
-use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, damaged_name, others_beside, previous};
+use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, others_beside, previous, set_aside_name};
 use super::{Progress, ResumeNote, progress_in, read_progress};
 use crate::files::ensure_regular_file;
 use crate::weights::atomic::{self, StagedFile, with_suffix};
@@ -116,7 +116,7 @@ impl Series {
             // The next save replaces the files under these names, so others than checkpoints are set aside now.
             for path in others_beside(&newest).into_iter().filter(|path| is_other_kind(path)) {
                 let note = set_aside_note(&path);
-                disk::counted(|| fs::rename(&path, damaged_name(&path))).map_err(cannot_write(&path))?;
+                disk::counted(|| fs::rename(&path, set_aside_name(&path))).map_err(cannot_write(&path))?;
                 notes.push(note);
             }
         }
@@ -156,10 +156,10 @@ impl Series {
         len_bytes.saturating_mul((max_to_keep + 2).saturating_sub(existing).max(1) as u64)
     }
 
-    /// Gives the completely written file `partial` the name of the newest. No name ever leads to an incomplete file.
+    /// Gives the completely written file `staged` the name of the newest. No name ever leads to an incomplete file.
     pub fn make_newest(
         &mut self,
-        mut partial: StagedFile,
+        mut staged: StagedFile,
         progress: Progress,
         max_to_keep: usize,
     ) -> Result<(), SaveError> {
@@ -179,16 +179,16 @@ impl Series {
         // Steps 3 and 4. They change places if the newest file is that of another training run: a kill between them
         // would leave a file `.best` that seems to be of that run.
         let names_best_first = self.at_path != Occupant::ToReplace;
-        let mut best = if is_best && names_best_first { self.link_best(partial.path(), progress) } else { Ok(()) };
-        partial.rename().map_err(cannot_write(&self.path))?;
+        let mut linked = if is_best && names_best_first { self.link_best(staged.path(), progress) } else { Ok(()) };
+        staged.rename().map_err(cannot_write(&self.path))?;
         // Set before anything else can fail: otherwise a second try would take the new file for the previous
         // checkpoint.
         (self.at_path, self.newest_progress) = (Occupant::OwnOrNothing, Some(progress));
-        partial.sync_name().map_err(cannot_write(&self.path))?;
-        if best.is_err() || !names_best_first {
-            best = self.link_newest_if_best();
+        staged.sync_name().map_err(cannot_write(&self.path))?;
+        if linked.is_err() || !names_best_first {
+            linked = self.link_newest_if_best();
         }
-        best
+        linked
     }
 
     /// Gives the newest the name of the best if it is the best and does not have that name.
@@ -266,13 +266,13 @@ fn set_aside_note(path: &Path) -> ResumeNote {
         FileKind::Checkpoint => "damaged",
         _ => description_of(path),
     };
-    ResumeNote::SetAside { path: path.into(), why, kept: damaged_name(path) }
+    ResumeNote::SetAside { path: path.into(), why, kept: set_aside_name(path) }
 }
 
 /// Keeps a file under a second name before the next checkpoint replaces it, the first free one of `PATH.damaged`,
 /// `PATH.damaged-2`, ….
 fn set_aside(path: &Path) -> io::Result<()> {
-    let kept = damaged_name(path);
+    let kept = set_aside_name(path);
     if kept.exists() || !path.exists() {
         return Ok(());
     }

@@ -38,8 +38,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         };
         let (path, progress) = (series.path().to_path_buf(), self.progress);
         let save = |series: &mut Series| {
-            let partial = checkpoint::write(&path, model, self.optimizer.state(), self.run_record())?;
-            series.make_newest(partial, progress, self.max_to_keep)
+            let staged = checkpoint::stage(&path, model, self.optimizer.state(), self.run_record())?;
+            series.make_newest(staged, progress, self.max_to_keep)
         };
         let mut saved = save(&mut series);
         // The second try is for a transient error, such as too many open files.

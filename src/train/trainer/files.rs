@@ -174,7 +174,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let target = atomic::resolve_target(path).map_err(cannot_write)?;
         let holds_lock = self.checkpoints.as_ref().is_some_and(|own| own.newest() == target);
         let _lock = if holds_lock { None } else { Some(FileLock::acquire(path, &target)?) };
-        checkpoint::write(path, model, self.optimizer.state(), self.run_record())?.commit().map_err(cannot_write)
+        checkpoint::stage(path, model, self.optimizer.state(), self.run_record())?.commit().map_err(cannot_write)
     }
 
     /// Loads a training run: returns its model, and sets the optimizer state, the step and the losses.

@@ -82,7 +82,7 @@ impl Rule {
     }
 
     /// Whether the file's axes fit the model's dimensions. A dimension is one axis, or several in parentheses: the
-    /// factors of a `Product`, or axes of which all but one have size 1. The first dimension may be `1 / parts` of its
+    /// factors of a `Product`, or of one dimension, with axes of size 1 among them. The first dimension may be `1 / parts` of its
     /// axis.
     fn fits(&self, axes: &Axes, sizes: &[usize], expected: &ExpectedTensor) -> bool {
         let parts = self.part.1;

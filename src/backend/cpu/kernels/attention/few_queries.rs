@@ -30,10 +30,9 @@ impl BlockedForward<'_> {
             sum_exps[..dims.queries].fill(0.0);
         }
         let (k_len, v_len) = (dims.key_value_heads * dims.qk_dim, dims.key_value_heads * dims.vo_dim);
-        let visible_keys = mask.visible_keys(0..dims.queries);
         let mut visible = [false; KEYS_PER_BLOCK];
         for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
-            if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
+            if !mask.has_weights(&keys, 0..dims.queries) {
                 continue;
             }
             let key_ends = mask.key_ends(&keys, 0..dims.queries);
@@ -50,9 +49,9 @@ impl BlockedForward<'_> {
             for (i, head) in heads.clone().enumerate() {
                 let (max_logits, sum_exps) = self.softmax_stats[2 * i * dims.queries..].split_at_mut(dims.queries);
                 for (query, num_keys) in (0..dims.queries).zip(key_ends.iter()) {
-                    let row = i * dims.queries + query;
-                    let (weighted_sums, row) =
-                        (&mut weighted_sums[row * vo_len..][..vo_len], &mut scores[row * stride..][..padded_len(len)]);
+                    let index = i * dims.queries + query;
+                    let weighted_sums = &mut weighted_sums[index * vo_len..][..vo_len];
+                    let row = &mut scores[index * stride..][..padded_len(len)];
                     if let Some(bias) = bias {
                         add_row(&mut row[..num_keys], &bias[dims.weight_index(head, query, keys.start)..]);
                     }

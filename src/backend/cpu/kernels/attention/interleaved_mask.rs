@@ -2,8 +2,8 @@ use super::{AttentionConfig, AttentionDims};
 use crate::{autograd::Buffer, conventions::MaskFill};
 use std::ops::Range;
 
-/// For each query, the end of the keys that it may see. For each key, the first query that may see it. Outside of these
-/// bounds all attention weights are 0, and nothing is computed.
+/// For each query, the end of its keys with a weight. For each key, the first query for which it may have one. Outside
+/// of these bounds all attention weights are 0, and nothing is computed.
 pub struct VisibleBounds {
     key_ends: Vec<usize>,
     first_queries: Vec<usize>,
@@ -25,25 +25,26 @@ impl VisibleBounds {
         }
         let mut first_queries = Vec::with_capacity(dims.keys);
         for (query, &key_end) in key_ends.iter().enumerate() {
+            // It is the first query of those keys that no earlier one reaches.
             first_queries.resize(first_queries.len().max(key_end), query);
         }
         first_queries.resize(dims.keys, dims.queries);
         Self { key_ends, first_queries }
     }
 
-    /// The end of the keys that a query may see.
+    /// The end of a query's keys with a weight.
     #[inline(always)]
     pub fn key_end(&self, query: usize) -> usize {
         self.key_ends[query]
     }
 
-    /// The end of the keys that any of these queries may see.
+    /// The end of the keys with a weight for any of these queries.
     #[inline(always)]
     pub fn key_end_of_any(&self, queries: Range<usize>) -> usize {
         self.key_ends[queries].iter().copied().max().unwrap_or_default()
     }
 
-    /// The queries from the first that may see any of these keys.
+    /// The first query for which any of these keys may have a weight, and all later ones.
     #[inline(always)]
     pub fn queries_seeing(&self, keys: Range<usize>) -> Range<usize> {
         // `first_queries` never decreases, so the first key has the smallest.

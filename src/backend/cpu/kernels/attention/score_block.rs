@@ -45,7 +45,9 @@ pub struct SequenceMask<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hidden {
     None,
+    /// Their weight is 0.
     WithoutWeight,
+    /// They have a weight: the mask subtracts from their logits, or the query sees no key at all.
     WithWeight,
 }
 
@@ -68,12 +70,6 @@ impl<'a> SequenceMask<'a> {
         Self { rule, sequence, fill: config.mask_fill, queries }
     }
 
-    /// The keys from the first to the last that have a weight for any of these queries.
-    pub fn visible_keys(&self, queries: Range<usize>) -> Range<usize> {
-        let keys = self.queries[queries].iter().map(|(keys, _)| keys.clone());
-        keys.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default()
-    }
-
     /// Whether a key of a block has a weight for any of these queries.
     pub fn has_weights(&self, block: &Range<usize>, queries: Range<usize>) -> bool {
         queries.clone().zip(&self.queries[queries]).any(|(query, (keys, hidden))| {
@@ -82,7 +78,7 @@ impl<'a> SequenceMask<'a> {
         })
     }
 
-    /// Where in a block of keys the visible ones of each query end.
+    /// Where in a block the keys with a weight end, for each query.
     pub fn key_ends(&self, block: &Range<usize>, queries: Range<usize>) -> KeyEnds {
         let mut ends = [0; QUERIES_PER_BLOCK];
         for (end, (keys, _)) in ends.iter_mut().zip(&self.queries[queries]) {
@@ -91,7 +87,7 @@ impl<'a> SequenceMask<'a> {
         KeyEnds(ends)
     }
 
-    /// The number of `queries` before the first one that may see `key` or a later key.
+    /// The number of `queries` before the first one for which `key` or a later key has a weight.
     pub fn first_query_seeing(&self, key: usize, queries: Range<usize>) -> usize {
         let len = queries.len();
         self.queries[queries].iter().position(|(keys, _)| key < keys.end).unwrap_or(len)
