@@ -21,7 +21,9 @@ pub struct Small;
 
 /// Implements traits of configurations. A dimension is the one of its name, or the one after `as`.
 macro_rules! configure {
-    ($Name:ident: $($config:ident { $($dim:ident $(as $other:ident)?),* } { $($name:ident: $kind:ty = $value:expr;)* })*) => {$(
+    ($Name:ident: $(
+        $config:ident { $($dim:ident $(as $other:ident)?),* } { $($name:ident: $kind:ty = $value:expr;)* }
+    )*) => {$(
         #[diagnostic::do_not_recommend]
         impl $config for $Name {
             $(type $dim = configure!(@dim $dim $($other)?);)*

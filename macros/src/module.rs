@@ -13,10 +13,8 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{
-    Error, Fields, GenericParam, Generics, ItemStruct, PredicateType, Result, Type, TypeParam, TypeParamBound,
-    WherePredicate, parse_quote,
-};
+use syn::{Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, parse_quote};
+use syntax::{is_one_of, precision};
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -157,28 +155,6 @@ impl Parameters {
         }
         generics
     }
-}
-
-/// The name of the last parameter, if it is declared as `P: Precision`, or `where P: Precision`.
-fn precision(generics: &Generics) -> Option<Ident> {
-    let GenericParam::Type(TypeParam { ident, bounds, .. }) = generics.params.last()? else { return None };
-    let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
-    let further = predicates.filter_map(|predicate| match predicate {
-        WherePredicate::Type(PredicateType { bounded_ty: Type::Path(path), bounds, .. })
-            if path.path.is_ident(ident) =>
-        {
-            Some(bounds)
-        }
-        _ => None,
-    });
-    let is_precision = further.chain([bounds]).flatten().any(|bound| is_one_of(bound, &["Precision"]));
-    is_precision.then(|| ident.clone())
-}
-
-/// Whether the bound is a trait with one of the names.
-fn is_one_of(bound: &TypeParamBound, names: &[&str]) -> bool {
-    let TypeParamBound::Trait(bound) = bound else { return false };
-    bound.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
 /// dfdx's `TensorCollection`.

@@ -1,6 +1,6 @@
-/// Declares a dimension `$name` that is made of two others, `$left` and `$right`, and holds its size. Its size at compile
-/// time is `$size`, if the two satisfy the bounds after `SIZE`. `$is_size` says whether a number can be its size.
-/// Nothing is derived, because derived impls would have bounds for `$left` and `$right`.
+/// Declares a dimension `$name` that is made of two others, `$left` and `$right`, and holds its size. Its size at
+/// compile time is `$size`, if the two satisfy the bounds after `SIZE`. `$is_size` says whether a number can be its
+/// size. Nothing is derived, because derived impls would have bounds for `$left` and `$right`.
 macro_rules! sized_dim {
     (
         $(#[$doc:meta])*

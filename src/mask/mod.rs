@@ -5,133 +5,21 @@
 //! dimensions `(Batch, QLen, KLen)` must be those of the query and the key of the attention.
 
 mod kinds;
+mod padding;
 
 pub use kinds::{
     CausalKind, CausalMask, CenteredWindow, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule,
     SlidingWindow,
 };
+pub use padding::PaddingMask;
 
 use typed_transformer_cpu::MaskRule;
 
-use crate::dims::{ConstDim, Dim, DimError, MaybeSharded, NamedShape, check_same_size, name};
-use crate::tokens::{Indices, TokenError, TokenIds};
+use crate::dims::{Dim, DimError, MaybeSharded, NamedShape, check_same_size};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
-
-/// A mask of `(Batch, SeqLen)`: `true` for a token, `false` for padding.
-///
-/// ```
-/// use typed_transformer::{doctest::*, prelude::*};
-/// let pad: Fin<VocabSize> = Fin::literal::<27>();
-/// let ids = TokenIds::from_ids(&[7, 4, 27], Some(pad), (Batch, TgtLen))?;
-/// assert_eq!(PaddingMask::from_lengths(&[2], (Batch, TgtLen))?.as_slice(), [true, true, false]);
-/// assert_eq!(ids.padding_mask().as_slice(), [true, true, false]);
-/// assert_eq!(PaddingMask::without_padding((Batch, TgtLen)).as_slice(), [true, true, true]);
-/// assert_eq!(PaddingMask::from_fn((Batch, TgtLen), |_sequence, position| position > 0).as_slice(), [false, true, true]);
-/// # Ok::<(), TokenError>(())
-/// ```
-#[derive(Clone)]
-pub struct PaddingMask<Batch, SeqLen> {
-    is_token: Arc<[bool]>,
-    shape: (Batch, SeqLen),
-}
-
-impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
-    /// The padding mask of this batch: `token_ids != pad_token_id`.
-    pub fn padding_mask(&self) -> PaddingMask<Batch, SeqLen> {
-        let pad = self.pad_token_id().map(|pad| pad.value());
-        let is_token = self.as_slice().iter().map(|&id| Some(id) != pad);
-        PaddingMask { is_token: is_token.collect(), shape: self.shape() }
-    }
-}
-
-impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
-    /// The mask of a batch without padding: all `true`.
-    pub fn without_padding(shape: (Batch, SeqLen)) -> Self {
-        Self { is_token: vec![true; shape.0.size() * shape.1.size()].into(), shape }
-    }
-
-    /// The mask `is_token(sequence, position)`, with both counted from 0.
-    pub fn from_fn(shape: (Batch, SeqLen), is_token: impl Fn(usize, usize) -> bool) -> Self {
-        let len = shape.1.size();
-        Self { is_token: (0..shape.0.size() * len).map(|i| is_token(i / len, i % len)).collect(), shape }
-    }
-
-    /// The mask of sequences of these lengths, each padded at its end: audio, pixels, or prompts of different lengths.
-    ///
-    /// # Errors
-    /// [`TokenError::WrongCount`] if there are not `Batch` lengths; [`TokenError::RowTooLong`] if a length is more than
-    /// `SeqLen`.
-    pub fn from_lengths(lengths: &[usize], shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
-        let (batch, max) = (shape.0.size(), shape.1.size());
-        if lengths.len() != batch {
-            let dims = format!("{:?}", shape.0);
-            return Err(TokenError::WrongCount { what: "lengths", dims, expected: batch, found: lengths.len() });
-        }
-        if let Some((row, &len)) = lengths.iter().enumerate().find(|(_, len)| **len > max) {
-            return Err(TokenError::RowTooLong { row, len, dim: name::<SeqLen>(), max });
-        }
-        let is_token = lengths.iter().flat_map(|len| (0..max).map(move |position| position < *len));
-        Ok(Self { is_token: is_token.collect(), shape })
-    }
-
-    /// The dimensions.
-    pub fn shape(&self) -> (Batch, SeqLen) {
-        self.shape
-    }
-
-    /// The mask whose row `i` is row `rows[i]` of this one: that of the batch after
-    /// [`EditableCache::reorder`](crate::nn::EditableCache::reorder).
-    ///
-    /// # Errors
-    /// [`DimError::Mismatch`] if the rows are those of a batch of another size.
-    ///
-    /// ```
-    /// use typed_transformer::{mask::PaddingMask, prelude::*, tokens::Indices};
-    /// dims! { Batch = 2; SeqLen = 2; }
-    /// let mask = PaddingMask::from_lengths(&[1, 2], (Batch, SeqLen))?;
-    /// let rows = Indices::new(&[1, 1], (Batch,), Batch)?;
-    /// assert_eq!(mask.take_rows(&rows)?.as_slice(), [true; 4]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn take_rows(&self, rows: &Indices<(Batch,), Batch>) -> Result<Self, DimError>
-    where
-        Batch: Dim,
-    {
-        check_same_size("the mask", self.shape.0, "the rows", rows.axis())?;
-        check_same_size("the mask", self.shape.0, "the rows", rows.shape().0)?;
-        let len = self.shape.1.size();
-        let rows = rows.as_slice().iter();
-        let is_token = rows.flat_map(|row| &self.is_token[row * len..][..len]).copied().collect();
-        Ok(Self { is_token, shape: self.shape })
-    }
-
-    /// Whether each position holds a token, in row-major order.
-    pub fn as_slice(&self) -> &[bool] {
-        &self.is_token
-    }
-}
-
-/// The mask of a boolean tensor: `true` for a token, `false` for padding.
-///
-/// ```
-/// use typed_transformer::{doctest::*, ops::ne, prelude::*};
-/// let pixels: Tensor<(Batch, TgtLen), f32, Cpu> = tensor(&Cpu::default(), [0.5, 0.0, 0.25], (Batch, TgtLen))?;
-/// let mask = PaddingMask::from(&ne(&pixels, 0.0)?);
-/// assert_eq!(mask.as_slice(), [true, false, true]);
-/// # Ok::<(), OpError>(())
-/// ```
-impl<Batch: MaybeSharded, SeqLen: Dim, D: Storage<bool>> From<&Tensor<(Batch, SeqLen), bool, D>>
-    for PaddingMask<Batch, SeqLen>
-where
-    (Batch, SeqLen): Shape,
-{
-    fn from(is_token: &Tensor<(Batch, SeqLen), bool, D>) -> Self {
-        Self { is_token: bools_of(is_token).into(), shape: *is_token.shape() }
-    }
-}
 
 /// The elements in row-major order. dfdx's `as_vec` panics on a tensor without elements.
 pub(crate) fn bools_of<Dims: Shape, D: Storage<bool>>(tensor: &Tensor<Dims, bool, D>) -> Vec<bool> {

@@ -147,7 +147,9 @@ pub use select::select;
 pub use stack::stack;
 pub use top_k::{argmax, top_k};
 pub(crate) use unnamed::reshape_to;
-pub use views::{NamedAxes, Sizes};
+pub use views::NamedAxes;
+#[doc(hidden)]
+pub use views::Sizes;
 pub use where_::{Mask, TensorOrNumber, where_};
 pub use windows::windows;
 

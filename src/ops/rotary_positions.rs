@@ -180,7 +180,8 @@ impl Default for Rotary {
 /// # Ok::<(), OpError>(())
 /// ```
 ///
-/// `cargo build` refuses heads side by side, because the columns of a pair would lie in different heads:
+/// `cargo build` refuses heads side by side in a tensor of up to 3 axes, because the columns of a pair would lie in
+/// different heads:
 ///
 /// ```compile_fail,E0080
 /// # use typed_transformer::{ops::{Rotary, rotary_positions}, prelude::*};
@@ -199,8 +200,8 @@ where
     Dims::Remaining: EndsIn<HeadDim>,
 {
     const {
-        let have_heads_an_axis = Dims::NUM_DIMS > 3;
-        assert!(have_heads_an_axis || HeadDim::NUM_FACTORS == 1, "rotary positions: split the heads first");
+        let has_axis_of_heads = Dims::NUM_DIMS > 3;
+        assert!(has_axis_of_heads || HeadDim::NUM_FACTORS == 1, "rotary positions: split the heads first");
     }
     let (_, len, columns) = outer_len_inner(input.shape(), Dims::INDEX);
     rotate::<_, HeadDim, _, _, _>(input, len, columns, start, rotary)

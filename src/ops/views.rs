@@ -13,12 +13,6 @@ use std::ops::{Index, Range};
 use std::{array, fmt::Debug};
 
 /// A shape of plain sizes: `[usize; 1]` to `[usize; 6]`.
-///
-/// ```
-/// use typed_transformer::ops::Sizes;
-/// fn is_of_sizes<Any: Sizes>() {}
-/// is_of_sizes::<[usize; 3]>();
-/// ```
 #[diagnostic::on_unimplemented(
     message = "a tensor has more than 6 axes",
     label = "more than 6 axes, of an operand, of the result, or of the product of the first two operands"

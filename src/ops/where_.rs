@@ -94,12 +94,12 @@ impl<Dims: Shape, E: Real, D: Backend<E>> Mask<Dims, E, D> for &Tensor<Dims, boo
     }
 }
 
-/// A mask over `$dims`: the axes `$own` of the shape are those of the mask, which repeats itself along `$repeated`.
+/// A mask over `$to`: the axes `$own` of the shape are those of the mask, which repeats itself along `$repeated`.
 macro_rules! mask {
-    ([$($bounds:tt)*] $mask:ty, $dims:ty, [$($own:tt)*] $($repeated:literal)?) => {
+    ([$($bounds:tt)*] $mask:ty, $to:ty, [$($own:tt)*] $($repeated:literal)?) => {
         #[diagnostic::do_not_recommend]
-        impl<$($bounds)*, E: Real, D: Backend<E>> Mask<$dims, E, D> for &$mask {
-            fn to_tensor(&self, op: &'static str, shape: &$dims, device: &D) -> Result<Tensor<$dims, bool, D>, OpError> {
+        impl<$($bounds)*, E: Real, D: Backend<E>> Mask<$to, E, D> for &$mask {
+            fn to_tensor(&self, op: &'static str, shape: &$to, device: &D) -> Result<Tensor<$to, bool, D>, OpError> {
                 check_same_shape(op, &($(shape.$own),*), &self.shape())?;
                 let mask = bool_tensor(op, self.as_slice(), self.shape(), device)?;
                 $(let mask = mask.try_broadcast_like::<_, Axis<$repeated>>(shape).map_err(device_error(op))?;)?

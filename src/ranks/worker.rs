@@ -99,7 +99,7 @@ impl Worker {
 }
 
 /// Adds the time since `start`.
-pub fn add(nanoseconds: &AtomicU64, start: Instant) {
+fn add(nanoseconds: &AtomicU64, start: Instant) {
     nanoseconds.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
 }
 

@@ -87,8 +87,8 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// Lets the parameters of `part` be unused: an [`update`](super::update) does not change those that the loss does
     /// not depend on, as an optimizer of PyTorch leaves a parameter whose `grad` is `None`.
     ///
-    /// Without it an update in which a parameter got no gradient is an [`OpError::Unused`]. It holds for these gradients,
-    /// not for those that a further pass adds [to them](Self::into_recording).
+    /// Without it an update in which a parameter got no gradient is an [`OpError::Unused`]. The permission ends when a
+    /// further pass adds [to these gradients](Self::into_recording), so give it after the last one.
     pub fn allow_unused(mut self, part: &impl TensorCollection<E, D>) -> Self {
         self.may_be_unused.extend(map_trained::<_, E, D, _>(part, |parameter| parameter.id()));
         self

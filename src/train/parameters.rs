@@ -59,7 +59,7 @@ pub(crate) struct SumOfSquares {
 pub struct Parameters<'a, Model, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a mut Model,
     gradients: Gradients<E, D>,
-    /// It scales all gradients, while one is read.
+    /// The factor of all gradients. Each is multiplied when it is read.
     pub(super) gradient_factor: Option<E>,
     /// The factor of the learning rate for each trained parameter, in the order of the fields; empty if all are 1.
     rate_factors: Vec<f64>,

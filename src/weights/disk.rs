@@ -101,7 +101,7 @@ pub(crate) fn is_transient(error: &io::Error) -> bool {
     !permanent.contains(&error.kind()) && !is_refused.contains(&error.kind())
 }
 
-/// Makes a call, and before it injects its fault.
+/// Injects the fault of a call, if it has one, and otherwise makes the call.
 pub(crate) fn counted<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     inject_into_call(0)?;
     call()

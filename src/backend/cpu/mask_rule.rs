@@ -114,7 +114,7 @@ impl MaskRule {
         self.gaps(sequence, query).is_none_or(|visible| !visible[seen].contains(&false))
     }
 
-    /// Whether a query sees any of some of the keys from the first to the last that it sees.
+    /// Whether a query sees one of `keys`, which lie between the first and the last that it sees.
     pub fn sees_any(&self, sequence: usize, query: usize, keys: Range<usize>) -> bool {
         self.gaps(sequence, query).is_none_or(|visible| visible[keys].contains(&true))
     }

@@ -163,7 +163,7 @@ fn into_matrices<Dims: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
 }
 
 /// The contraction by the device's kernel, which reads both operands in place.
-pub fn contract_by_kernel<L: Sizes, R: Sizes, To: Sizes, E: Real, D: Backend<E>, T, RightTape: Tape<E, D>>(
+fn contract_by_kernel<L: Sizes, R: Sizes, To: Sizes, E: Real, D: Backend<E>, T, RightTape: Tape<E, D>>(
     op: &'static str,
     left: Labelled<L, E, D, T>,
     right: Labelled<R, E, D, RightTape>,

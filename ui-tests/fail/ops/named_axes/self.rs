@@ -1,4 +1,4 @@
-//! A module for any shape takes tensors over dimensions, not over plain sizes.
+//! A function for any shape takes tensors over dimensions, not over plain sizes.
 //! Covers `Self` of `ops::NamedAxes`.
 //! Right with `Batch` for `usize` in line 12.
 use typed_transformer::{ops::NamedAxes, prelude::*};

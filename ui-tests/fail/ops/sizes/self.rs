@@ -1,6 +1,5 @@
 //! A tensor has up to 6 axes.
-//! Covers `Self` of `ops::Sizes`.
-//! Right with `6` for `7` in line 8.
+//! Right with `6` for `7` in line 7.
 use typed_transformer::ops::Sizes;
 
 fn plain<Any: Sizes>() {}
