@@ -84,13 +84,15 @@ impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen>
     /// [`DimError::Mismatch`] if a run-time dimension has another size in `other`.
     ///
     /// ```
-    /// use typed_transformer::{mask::SlidingWindow, prelude::*};
+    /// use typed_transformer::prelude::*;
     /// dims! { SeqLen = 4; Batch = 1; }
     /// let tokens = PaddingMask::without_padding((Batch, SeqLen));
     /// let window = mk_mask::<SlidingWindow<2>, PadQueriesAndKeys, _, _>(&tokens);
-    /// let first_key = mk_cross_mask(&tokens, &PaddingMask::from_fn(tokens.shape(), |_, k| k == 0))?;
+    /// let is_first = PaddingMask::from_fn(tokens.shape(), |_, position| position == 0);
+    /// let first_key = mk_cross_mask::<PadSourceKeys, _, _, _>(&tokens, &is_first)?;
     /// let mask = window.or(&first_key)?;
     /// assert_eq!(mask.as_slice()[8..], [true, true, true, false, true, false, true, true]);
+    /// assert_eq!(window.and(&first_key)?.as_slice()[4..8], [true, false, false, false]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn or(&self, other: &Self) -> Result<Self, DimError> {
