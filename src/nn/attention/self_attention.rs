@@ -89,7 +89,6 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         residual_norm(&self.norm, input, |x| {
             let rotary = const { rotary::<A::Conventions>() };
-            // As in `MHAttention`, with rotation and the cache between the projections and the attention.
             let x = self.attention.rank_group.enter(x)?;
             let query = rotate(self.attention.query_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
             let key = rotate(self.attention.key_proj.column_parallel(x.clone())?, start, rotary)?; // (B, S, H*QKDim)
