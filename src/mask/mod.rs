@@ -87,7 +87,7 @@ impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen>
     /// use typed_transformer::prelude::*;
     /// dims! { SeqLen = 4; Batch = 1; }
     /// let tokens = PaddingMask::without_padding((Batch, SeqLen));
-    /// let window = mk_mask::<SlidingWindow<2>, PadQueriesAndKeys, _, _>(&tokens);
+    /// let window = mk_mask::<SlidingWindow<Const<2>>, PadQueriesAndKeys, _, _>(&tokens);
     /// let is_first = PaddingMask::from_fn(tokens.shape(), |_, position| position == 0);
     /// let first_key = mk_cross_mask::<PadSourceKeys, _, _, _>(&tokens, &is_first)?;
     /// let mask = window.or(&first_key)?;
