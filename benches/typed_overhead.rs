@@ -1,5 +1,5 @@
-//! The run-time cost of typed dimensions: a feed-forward layer with its residual, forward and backward, against the same
-//! kernels on tensors without dimensions. It fails above 1.02.
+//! The run-time cost of typed dimensions: a feed-forward layer with its residual, forward and backward, against the
+//! same kernels on tensors without dimensions. It fails above 1.02.
 
 use dfdx::tensor::{Cpu, PutTape, SampleTensor, SplitTape, Tensor, TensorFromVec};
 use dfdx::{shapes::HasShape, tensor_ops::SumTo};

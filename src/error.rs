@@ -4,18 +4,6 @@ use crate::{dims::DimError, ranks::RanksError, tokens::TokenError};
 use dfdx::{dtypes::Dtype, shapes::Shape};
 use std::fmt::{Debug, Display};
 
-/// The `Debug` of an error is its sentence, because that is what `main` and `unwrap` print.
-macro_rules! debug_by_sentence {
-    ($error:ty) => {
-        impl std::fmt::Debug for $error {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                std::fmt::Display::fmt(self, f)
-            }
-        }
-    };
-}
-pub(crate) use debug_by_sentence;
-
 /// The `Debug` of a type in few words. A derived one would need more bounds, or print what is no use.
 macro_rules! debug_as {
     ([$($generics:tt)*] $Type:ty, |$value:pat_param, $f:ident| $write:expr $(,)?) => {
@@ -28,6 +16,14 @@ macro_rules! debug_as {
     };
 }
 pub(crate) use debug_as;
+
+/// The `Debug` of an error is its sentence, because that is what `main` and `unwrap` print.
+macro_rules! debug_by_sentence {
+    ($error:ty) => {
+        crate::error::debug_as!([] $error, |this, f| std::fmt::Display::fmt(this, f));
+    };
+}
+pub(crate) use debug_by_sentence;
 
 /// A floating-point element: `f32`, `f64`, and with the feature `f16` dfdx's mixed precision `AMP<f16>`.
 ///

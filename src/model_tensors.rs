@@ -184,7 +184,7 @@ pub(crate) fn visit_tensors<Model: TensorCollection<E, D>, E: Real, D: Device<E>
     result
 }
 
-/// What `map` makes of each tensor of a model, in the order of its fields. `None` leaves a tensor out.
+/// Collects what `map` makes of each tensor of a model, in the order of its fields. `None` leaves a tensor out.
 pub(crate) fn map_tensors<Model: TensorCollection<E, D>, E: Real, D: Device<E>, T, Err>(
     model: &Model,
     mut map: impl FnMut(ModelTensor<&dyn AnyTensor<E, D>>) -> Result<Option<T>, Err>,

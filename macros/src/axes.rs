@@ -94,7 +94,8 @@ impl Axes {
     }
 }
 
-/// Whether rustc would have to infer a part of the type. Two axes `_` would be one axis for this macro and two for rustc.
+/// Whether rustc would have to infer a part of the type. Two axes `_` would be one axis for this macro and two for
+/// rustc.
 fn has_placeholder(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Group(group) => has_placeholder(group.stream()),

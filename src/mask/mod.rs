@@ -18,7 +18,6 @@ use typed_transformer_cpu::MaskRule;
 use crate::dims::{Dim, DimError, MaybeSharded, NamedShape, check_same_size};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 /// The elements in row-major order. dfdx's `as_vec` panics on a tensor without elements.
@@ -125,17 +124,10 @@ fn sizes((batch, queries, keys): (impl MaybeSharded, impl Dim, impl Dim)) -> (us
     (batch.size(), queries.size(), keys.size())
 }
 
-macro_rules! debug_with_shape {
-    ($name:ident<$($dim:ident),*>) => {
-        impl<$($dim: MaybeSharded),*> fmt::Debug for $name<$($dim),*> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{} {:?}", stringify!($name), self.shape)
-            }
-        }
-    };
-}
-debug_with_shape!(PaddingMask<Batch, SeqLen>);
-debug_with_shape!(AttentionMask<Batch, QLen, KLen>);
+crate::error::debug_as!(
+    [Batch: MaybeSharded, QLen: MaybeSharded, KLen: MaybeSharded] AttentionMask<Batch, QLen, KLen>,
+    |this, f| write!(f, "AttentionMask {:?}", this.shape)
+);
 
 /// The mask of self-attention (the post's `mk_mask`).
 ///

@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct PaddingMask<Batch, SeqLen> {
     pub(super) is_token: Arc<[bool]>,
-    pub(super) shape: (Batch, SeqLen),
+    shape: (Batch, SeqLen),
 }
 
 impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
@@ -117,3 +117,8 @@ where
         Self { is_token: bools_of(is_token).into(), shape: *is_token.shape() }
     }
 }
+
+crate::error::debug_as!(
+    [Batch: MaybeSharded, SeqLen: MaybeSharded] PaddingMask<Batch, SeqLen>,
+    |this, f| write!(f, "PaddingMask {:?}", this.shape)
+);

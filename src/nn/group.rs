@@ -14,8 +14,8 @@ use dfdx::{dtypes::Dtype, tensor::Tensor, tensor_ops::Device};
 use std::collections::BTreeSet;
 
 /// The processes that compute a layer together: the ranks of `Axis`, or one process. A layer holds its group in a
-/// field, as layers of *Megatron-LM* do. In a single process [`attend_own_heads`](Self::attend_own_heads) is attention in
-/// all heads, [`dropout`](Self::dropout) is the operation of this name, and the other methods return what they get.
+/// field, as layers of *Megatron-LM* do. In a single process [`attend_own_heads`](Self::attend_own_heads) is attention
+/// in all heads, [`dropout`](Self::dropout) is the operation of this name, and the other methods return what they get.
 ///
 /// It is a module without parameters. [`Distributed`](crate::tensor_parallel::Distributed) gives it the ranks.
 #[derive(Clone)]

@@ -1,5 +1,5 @@
 use super::{Element, RankAxis, Ranks, RanksError};
-use crate::model_tensors::{map_tensors, visit_tensors_mut};
+use crate::model_tensors::{visit_tensors, visit_tensors_mut};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use std::{convert::Infallible, fmt, marker::PhantomData, ops::Deref};
 
@@ -101,6 +101,10 @@ impl<Axis: RankAxis> Ranks<Axis> {
 
 /// All elements of a model, in the order of its fields.
 fn elements_of_model<Model: TensorCollection<E, D>, E: Element, D: Device<E>>(model: &Model) -> Vec<E> {
-    let Ok(elements) = map_tensors::<_, E, D, _, Infallible>(model, |visited| Ok(Some(visited.tensor.to_vec())));
-    elements.concat()
+    let mut elements = Vec::new();
+    let Ok(()) = visit_tensors::<_, E, D, Infallible>(model, "", |visited| {
+        elements.extend(visited.tensor.to_vec());
+        Ok(())
+    });
+    elements
 }

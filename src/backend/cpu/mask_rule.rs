@@ -111,16 +111,16 @@ impl MaskRule {
 
     /// Whether a query sees all of the keys from the first to the last that it sees.
     pub fn sees_without_gaps(&self, sequence: usize, query: usize, seen: Range<usize>) -> bool {
-        self.gaps(sequence, query).is_none_or(|visible| !visible[seen].contains(&false))
+        self.visible_row(sequence, query).is_none_or(|visible| !visible[seen].contains(&false))
     }
 
     /// Whether a query sees one of `keys`, which lie between the first and the last that it sees.
     pub fn sees_any(&self, sequence: usize, query: usize, keys: Range<usize>) -> bool {
-        self.gaps(sequence, query).is_none_or(|visible| visible[keys].contains(&true))
+        self.visible_row(sequence, query).is_none_or(|visible| visible[keys].contains(&true))
     }
 
     /// `(K,)`: the keys that are visible from the first to the last that a query sees; `None` if all of these are.
-    fn gaps(&self, sequence: usize, query: usize) -> Option<&[bool]> {
+    fn visible_row(&self, sequence: usize, query: usize) -> Option<&[bool]> {
         let padding = || Some(&self.key_is_token.as_ref()?[sequence * self.keys..][..self.keys]);
         self.matrix_row(sequence, query).or_else(padding)
     }

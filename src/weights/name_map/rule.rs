@@ -81,9 +81,9 @@ impl Rule {
         Ok(elements)
     }
 
-    /// Whether the file's axes fit the model's dimensions. A dimension is one axis, or several in parentheses: the
-    /// factors of a `Product`, or of one dimension, with axes of size 1 among them. The first dimension may be `1 / parts` of its
-    /// axis.
+    /// Whether the file's axes fit the model's dimensions. A dimension is one axis, or several in parentheses: its
+    /// factors, as of a `Product`, with or without axes of size 1 among them. The first dimension may be `1 / parts` of
+    /// its axis.
     fn fits(&self, axes: &Axes, sizes: &[usize], expected: &ExpectedTensor) -> bool {
         let parts = self.part.1;
         if axes.count != sizes.len() || axes.groups.len() != expected.sizes.len() || sizes.is_empty() && parts > 1 {

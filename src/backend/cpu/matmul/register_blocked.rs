@@ -12,8 +12,8 @@ pub struct Extent {
 }
 
 /// `out = a b`, or `out += a b` if `accumulate`, vector by vector, without a sum across lanes. The strides of `a` and
-/// `b` count elements of their `ElementOps`. Rows of `out` start `stride` vectors apart. `extent` limits the product for
-/// a range of rows; the rest of `out` is unchanged.
+/// `b` count elements of their `ElementOps`. Rows of `out` start `stride` vectors apart. `extent` limits the product
+/// for a range of rows; the rest of `out` is unchanged.
 #[inline(always)]
 pub fn multiply<S: Simd, A: ElementOps<Simd = S>, B: ElementOps<Simd = S>>(
     simd: S,

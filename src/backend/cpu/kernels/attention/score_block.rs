@@ -54,13 +54,13 @@ enum Hidden {
 impl<'a> SequenceMask<'a> {
     pub fn new(rule: &'a MaskRule, sequence: usize, config: AttentionConfig) -> Self {
         let query = |(query, visible_keys): (usize, Range<usize>)| {
-            let has_no_gaps = rule.sees_without_gaps(sequence, query, visible_keys.clone());
+            let has_no_gaps = || rule.sees_without_gaps(sequence, query, visible_keys.clone());
             match config.mask_fill {
                 // A query that sees no key attends to all keys alike.
                 MaskFill::MinValue if visible_keys.is_empty() => (0..config.dims.keys, Hidden::WithWeight),
-                MaskFill::MinValue if has_no_gaps => (visible_keys, Hidden::None),
+                MaskFill::MinValue if has_no_gaps() => (visible_keys, Hidden::None),
                 MaskFill::MinValue => (visible_keys, Hidden::WithoutWeight),
-                MaskFill::Subtract(_) if has_no_gaps && visible_keys.len() == config.dims.keys => {
+                MaskFill::Subtract(_) if visible_keys.len() == config.dims.keys && has_no_gaps() => {
                     (visible_keys, Hidden::None)
                 }
                 MaskFill::Subtract(_) => (0..config.dims.keys, Hidden::WithWeight),
