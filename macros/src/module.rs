@@ -14,7 +14,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, parse_quote};
-use syntax::{is_one_of, precision};
+use syntax::{bounds_of, is_one_of, precision, take_layers};
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -77,12 +77,15 @@ struct Parameters {
     dtype: Ident,
     device: Ident,
     precision: Option<Ident>,
+    /// Those with the bound `Module`. The struct has no such bound: on another device it holds other layers.
+    layers: Vec<Ident>,
 }
 
 impl Parameters {
     fn of(declaration: &ItemStruct) -> Result<Self> {
         let mut generics = declaration.generics.clone();
         let precision = precision(&generics);
+        let layers = take_layers(&mut generics);
         let mut last_first = generics.params.iter().rev().skip(precision.iter().len());
         let (Some(GenericParam::Type(device)), Some(GenericParam::Type(dtype))) =
             (last_first.next(), last_first.next())
@@ -94,19 +97,20 @@ impl Parameters {
             return Err(Error::new_spanned(&dtype.ident, "the dtype `E` stands before the device `D`"));
         }
         let (dtype, device) = (dtype.ident.clone(), device.ident.clone());
+        let bounds = [&dtype, &device].into_iter().flat_map(|parameter| bounds_of(&generics, parameter));
+        if let Some(bound) = bounds.into_iter().find(|bound| !is_one_of(bound, &["Dtype", "Device"])) {
+            let message = "a module bounds its dtype and its device itself: write `E, D` here, and \
+                           `E: Real, D: Backend<E>` at its `impl`";
+            return Err(Error::new_spanned(bound, message));
+        }
         for parameter in generics.type_params_mut().filter(|parameter| [&dtype, &device].contains(&&parameter.ident)) {
-            if let Some(bound) = parameter.bounds.iter().find(|bound| !is_one_of(bound, &["Dtype", "Device"])) {
-                let message = "a module bounds its dtype and its device itself: write `E, D` here, and \
-                               `E: Real, D: Backend<E>` at its `impl`";
-                return Err(Error::new_spanned(bound, message));
-            }
             if parameter.ident == dtype {
                 parameter.bounds.push(parse_quote!(::typed_transformer::__private::Dtype));
             } else {
                 parameter.bounds.push(parse_quote!(::typed_transformer::__private::Device<#dtype>));
             }
         }
-        Ok(Self { generics, dtype, device, precision })
+        Ok(Self { generics, dtype, device, precision, layers })
     }
 
     /// The parameters of a module that is trained. The further bounds are not in a `where` clause, because rustc would
@@ -121,6 +125,20 @@ impl Parameters {
             }
         }
         generics
+    }
+
+    /// `generics`, with a bound of the parameters that stand for layers.
+    fn with_layers(&self, mut generics: Generics, bound: TokenStream) -> Generics {
+        for parameter in generics.type_params_mut().filter(|parameter| self.layers.contains(&parameter.ident)) {
+            parameter.bounds.push(parse_quote!(#bound));
+        }
+        generics
+    }
+
+    /// The parameters of a module that a visitor can visit.
+    fn of_visited(&self) -> Generics {
+        let (dtype, device) = (&self.dtype, &self.device);
+        self.with_layers(self.of_trained(), quote!(::typed_transformer::__private::TensorCollection<#dtype, #device>))
     }
 
     /// The names, as arguments of a type.
@@ -164,11 +182,14 @@ impl Parameters {
 fn tensor_collection(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field]) -> TokenStream {
     let name = &declaration.ident;
     let Parameters { dtype, device, precision, .. } = parameters;
-    let generics = parameters.of_trained();
+    let generics = parameters.of_visited();
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let moved = parameters.renamed(|name| match name {
         name if name == dtype => Some(quote!(__E)),
         name if name == device => Some(quote!(__D)),
+        name if parameters.layers.contains(name) => {
+            Some(quote!(<#name as ::typed_transformer::__private::TensorCollection<#dtype, #device>>::To<__E, __D>))
+        }
         _ => None,
     });
     let visitor = Ident::new("visitor", Span::mixed_site());
@@ -204,7 +225,8 @@ fn tensor_collection(declaration: &ItemStruct, parameters: &Parameters, fields: 
 /// `Module` of `typed-transformer`.
 fn module(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field], options: &Options) -> TokenStream {
     let name = &declaration.ident;
-    let (impl_generics, type_generics, where_clause) = parameters.generics.split_for_impl();
+    let generics = parameters.with_layers(parameters.generics.clone(), quote!(::typed_transformer::nn::Module));
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let counts = fields.iter().map(Field::count);
     let output = match &options.output {
         Some(dim) => quote! {
@@ -249,13 +271,16 @@ fn module(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field], o
 
 fn clone_and_debug(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field]) -> TokenStream {
     let name = &declaration.ident;
-    let (impl_generics, type_generics, where_clause) = parameters.generics.split_for_impl();
+    let [cloned, shown] = [quote!(::core::clone::Clone), quote!(::typed_transformer::nn::Module)]
+        .map(|bound| parameters.with_layers(parameters.generics.clone(), bound));
+    let (impl_cloned, type_generics, where_clause) = cloned.split_for_impl();
+    let (impl_shown, ..) = shown.split_for_impl();
     let copies = fields.iter().map(
         |Field { name, ty, .. }| quote_spanned!(ty.span()=> #name: <#ty as ::core::clone::Clone>::clone(&self.#name)),
     );
     quote! {
         #[automatically_derived]
-        impl #impl_generics ::core::clone::Clone for #name #type_generics #where_clause {
+        impl #impl_cloned ::core::clone::Clone for #name #type_generics #where_clause {
             fn clone(&self) -> Self {
                 Self {
                     #(#copies,)*
@@ -265,7 +290,7 @@ fn clone_and_debug(declaration: &ItemStruct, parameters: &Parameters, fields: &[
         }
 
         #[automatically_derived]
-        impl #impl_generics ::core::fmt::Debug for #name #type_generics #where_clause {
+        impl #impl_shown ::core::fmt::Debug for #name #type_generics #where_clause {
             fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 ::core::write!(
                     formatter,

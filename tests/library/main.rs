@@ -34,6 +34,7 @@ mod hostile_folders;
 mod hostile_tokenizers;
 mod hyperparameters;
 mod kept_checkpoints;
+mod layer_parameters;
 mod mixed_precision;
 mod modules;
 mod names;

@@ -74,6 +74,15 @@ impl Field {
                         return Err(Error::new_spanned(ty, needed));
                     }
                 }
+                match ty {
+                    Type::Array(array) if !is_plain_value(&array.elem) => {
+                        return Err(Error::new_spanned(ty, "modules of one type are `Layers<NumLayers, Module>`"));
+                    }
+                    Type::Tuple(tuple) if tuple.elems.iter().any(|ty| !is_plain_value(ty)) => {
+                        return Err(Error::new_spanned(ty, "each module is a field of its own"));
+                    }
+                    _ => {}
+                }
                 if is_plain_value(ty) {
                     return Err(Error::new_spanned(ty, PLAIN_VALUE));
                 }

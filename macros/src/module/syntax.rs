@@ -1,8 +1,10 @@
 //! The attributes and the type of a field, and the bounds of parameters.
 
 use proc_macro2::Ident;
+use std::mem;
+use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Error, Expr, GenericArgument, GenericParam, Generics, PathArguments, PredicateType, Result, Type,
+    Attribute, Error, Expr, GenericArgument, GenericParam, Generics, PathArguments, PredicateType, Result, Token, Type,
     TypeParam, TypeParamBound, WherePredicate,
 };
 
@@ -33,18 +35,40 @@ pub fn is_plain_value(ty: &Type) -> bool {
 
 /// The name of the last parameter, if it is declared as `P: Precision`, or `where P: Precision`.
 pub fn precision(generics: &Generics) -> Option<Ident> {
-    let GenericParam::Type(TypeParam { ident, bounds, .. }) = generics.params.last()? else { return None };
+    let GenericParam::Type(TypeParam { ident, .. }) = generics.params.last()? else { return None };
+    bounds_of(generics, ident).any(|bound| is_one_of(bound, &["Precision"])).then(|| ident.clone())
+}
+
+/// The bounds of a parameter, those of the `where` clause included.
+pub fn bounds_of<'a>(generics: &'a Generics, name: &Ident) -> impl Iterator<Item = &'a TypeParamBound> {
+    let own = generics.type_params().filter(move |parameter| parameter.ident == *name);
     let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
-    let further = predicates.filter_map(|predicate| match predicate {
+    let further = predicates.filter_map(move |predicate| match predicate {
         WherePredicate::Type(PredicateType { bounded_ty: Type::Path(path), bounds, .. })
-            if path.path.is_ident(ident) =>
+            if path.path.is_ident(name) =>
         {
             Some(bounds)
         }
         _ => None,
     });
-    let is_precision = further.chain([bounds]).flatten().any(|bound| is_one_of(bound, &["Precision"]));
-    is_precision.then(|| ident.clone())
+    own.map(|parameter| &parameter.bounds).chain(further).flatten()
+}
+
+/// Takes the bounds `Module` away. The parameters that had one stand for layers.
+pub fn take_layers(generics: &mut Generics) -> Vec<Ident> {
+    let is_module = |bound: &TypeParamBound| is_one_of(bound, &["Module"]);
+    let names = generics.type_params().map(|parameter| parameter.ident.clone()).collect::<Vec<_>>();
+    let layers = names.into_iter().filter(|name| bounds_of(generics, name).any(is_module)).collect();
+    let keep_others = |bounds: &mut Punctuated<TypeParamBound, Token![+]>| {
+        *bounds = mem::take(bounds).into_iter().filter(|bound| !is_module(bound)).collect();
+    };
+    generics.type_params_mut().for_each(|parameter| keep_others(&mut parameter.bounds));
+    for predicate in generics.where_clause.iter_mut().flat_map(|clause| &mut clause.predicates) {
+        if let WherePredicate::Type(predicate) = predicate {
+            keep_others(&mut predicate.bounds);
+        }
+    }
+    layers
 }
 
 /// Whether the bound is a trait with one of the names.

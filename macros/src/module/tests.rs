@@ -25,6 +25,22 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
         ),
         (
             quote!(
+                struct Twice<E, D> {
+                    maps: [Linear<Width, Width, E, D>; 2],
+                }
+            ),
+            "modules of one type are `Layers<NumLayers, Module>`",
+        ),
+        (
+            quote!(
+                struct Twice<E, D> {
+                    maps: (Linear<Width, Width, E, D>, Linear<Width, Width, E, D>),
+                }
+            ),
+            "each module is a field of its own",
+        ),
+        (
+            quote!(
                 struct Of<C, E, D> {
                     config: std::marker::PhantomData<C>,
                 }
@@ -43,6 +59,18 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
             quote!(
                 struct Twice<E: Real, D: Backend<E>> {
                     first: Linear<Width, Width, E, D>,
+                }
+            ),
+            "a module bounds its dtype and its device itself: write `E, D` here, and `E: Real, D: Backend<E>` at its \
+             `impl`",
+        ),
+        (
+            quote!(
+                struct Once<E, D>
+                where
+                    D: Backend<E>,
+                {
+                    map: Linear<Width, Width, E, D>,
                 }
             ),
             "a module bounds its dtype and its device itself: write `E, D` here, and `E: Real, D: Backend<E>` at its \

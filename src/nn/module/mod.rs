@@ -32,6 +32,9 @@ use std::collections::BTreeSet;
 /// | `#[layers(COUNT)] inner: Vec<Linear<EmbedDim, EmbedDim, E, D>>` | modules, as many as a constant says |
 /// | `#[some_if(FLAG)] norm: Option<…>` | a parameter or a module, `Some` if the constant `FLAG` is true |
 ///
+/// A type parameter with the bound `Module` is a layer: `struct PreNorm<Inner: Module, E, D> { inner: Inner, … }`. What
+/// the layers have in common is a trait of your own, the bound of `Inner` at the `impl` of `forward`.
+///
 /// Two options stand in the attribute, as in `#[module(output = EmbedDim, conventions = A::Conventions)]`:
 ///
 /// - `output` is the last dimension of the output, shown in the summary;
