@@ -15,12 +15,20 @@ use super::{CountFactor, for_each_shape};
     label = "`{Self}` is not `{Other}` with products split or merged",
     note = "`rearrange!` changes the order of axes, and splits and merges those of a generic function; `rename` changes the name of one"
 )]
-pub trait SameFactors<Other> {}
+pub trait SameFactors<Other> {
+    /// Whether the axes whose sizes are known at run time have those of `other`.
+    #[doc(hidden)]
+    fn has_sizes_of(self, other: Other) -> bool;
+}
 
 // Without `do_not_recommend`: rustc shows the factors in place of the products.
-impl<Dims: FactorList<Tuple = One>, Other: FactorList<Tuple = Two>, One, Two> SameFactors<Other> for Dims where
-    (): SameOrder<One, Two>
+impl<Dims: FactorList<Tuple = One>, Other: FactorList<Tuple = Two>, One, Two> SameFactors<Other> for Dims
+where
+    (): SameOrder<One, Two>,
 {
+    fn has_sizes_of(self, other: Other) -> bool {
+        self.run_time_sizes().eq(other.run_time_sizes())
+    }
 }
 
 /// The two lists of factors are the same. (The rule is one of `()`, because rustc would show the shapes, with their
@@ -43,11 +51,14 @@ pub struct NoList;
     label = "an axis of `{Self}` may be a product",
     note = "in a function that is generic in its axes, `rearrange!` splits and merges them"
 )]
-pub trait FactorList {
+pub trait FactorList: Sized {
     /// The axes as nested pairs.
     type List;
     /// The axes as a tuple.
     type Tuple;
+
+    /// The sizes of the axes that hold one. The type of each other axis has it.
+    fn run_time_sizes(self) -> impl Iterator<Item = usize>;
 }
 macro_rules! factor_list {
     () => {
@@ -55,6 +66,10 @@ macro_rules! factor_list {
         impl FactorList for () {
             type List = ();
             type Tuple = ();
+
+            fn run_time_sizes(self) -> impl Iterator<Item = usize> {
+                std::iter::empty()
+            }
         }
     };
     ($first:ident $($rest:ident)*) => {
@@ -66,6 +81,13 @@ macro_rules! factor_list {
         {
             type List = $first::Factors<<($($rest,)*) as FactorList>::List>;
             type Tuple = <Self::List as Flat>::Tuple;
+
+            #[allow(non_snake_case)]
+            fn run_time_sizes(self) -> impl Iterator<Item = usize> {
+                let ($first, $($rest,)*) = self;
+                let size = (size_of::<$first>() > 0).then(|| $first.size());
+                size.into_iter().chain(($($rest,)*).run_time_sizes())
+            }
         }
     };
 }

@@ -41,7 +41,7 @@ where
     Dims: Shape + SameFactors<To>,
 {
     const OP: &str = "reshape";
-    if input.shape().num_elements() != num_elements(&shape) {
+    if input.shape().num_elements() != num_elements(&shape) || !input.shape().has_sizes_of(shape) {
         return Err(OpError::Shape { op: OP, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
     }
     reshape_to(OP, input, shape)

@@ -140,6 +140,16 @@ fn run_time_sizes_are_compared() {
         error.to_string(),
         "reshape: shape (Rows=2, Product<Half, Width>=6) is not compatible with (Rows=3, Half=2, Width=3)"
     );
+    // As many elements, but tokens of one sequence would be in another.
+    let error = reshape(
+        count_from(0, (two, Past::new(3), Product::<Half, Width>::default())),
+        (three, Past::new(2), Half, Width),
+    )
+    .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "reshape: shape (Rows=2, Past=3, Product<Half, Width>=6) is not compatible with (Rows=3, Past=2, Half=2, Width=3)"
+    );
     let past = count_from(0, (two, Past::new(1)));
     let present = count_from(0, (three, Present::new(1)));
     let whole: Result<X<(Rows, Sum<Past, Present>)>, _> = concat(past, present, along::<Past, Present>());
