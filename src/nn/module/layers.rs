@@ -105,6 +105,14 @@ impl<NumLayers, Items: Iterator> LayersIter<NumLayers, Items> {
         LayersIter::new(self.items.zip(other))
     }
 
+    /// [`Iterator::rev`]: the last item first.
+    pub fn rev(self) -> LayersIter<NumLayers, iter::Rev<Items>>
+    where
+        Items: DoubleEndedIterator,
+    {
+        LayersIter::new(self.items.rev())
+    }
+
     /// [`Iterator::enumerate`]: each item after its index.
     pub fn enumerate(self) -> LayersIter<NumLayers, iter::Enumerate<Items>> {
         LayersIter::new(self.items.enumerate())
