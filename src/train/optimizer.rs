@@ -62,3 +62,29 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
         Ok(())
     }
 }
+
+/// An optimizer that is chosen at run time.
+#[diagnostic::do_not_recommend]
+impl<O: Optimizer<Model, E, D> + ?Sized, Model, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Box<O> {
+    fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+        (**self).step(learning_rate, parameters)
+    }
+    fn hyperparameters(&self) -> String {
+        (**self).hyperparameters()
+    }
+    fn rate_factor(&self, parameter: &Parameter) -> f64 {
+        (**self).rate_factor(parameter)
+    }
+    fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
+        (**self).state()
+    }
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
+        (**self).state_mut()
+    }
+    fn is_sharded(&self) -> bool {
+        (**self).is_sharded()
+    }
+    fn gather_state(&mut self) -> Result<(), RanksError> {
+        (**self).gather_state()
+    }
+}

@@ -39,6 +39,13 @@ pub trait Schedule: Debug {
     }
 }
 
+/// A schedule that is chosen at run time.
+impl<S: Schedule + ?Sized> Schedule for Box<S> {
+    fn learning_rate(&self, step: usize) -> f64 {
+        (**self).learning_rate(step)
+    }
+}
+
 /// One schedule after another, made by [`Schedule::then`].
 ///
 /// ```

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use typed_transformer::nn::Linear;
 use typed_transformer::prelude::*;
-use typed_transformer::train::{Adam, Trainer};
+use typed_transformer::train::{Adam, Optimizer, Schedule, Trainer};
 
 dims! { pub InDim = 2; pub OutDim = 3; }
 
@@ -18,7 +18,11 @@ pub fn trainer() -> Training {
 }
 
 /// One step, with `loss` in place of the loss.
-pub fn step_with_loss(trainer: &mut Training, model: &mut Tiny, loss: Option<f64>) {
+pub fn step_with_loss(
+    trainer: &mut Trainer<impl Optimizer<Tiny, f32>, impl Schedule>,
+    model: &mut Tiny,
+    loss: Option<f64>,
+) {
     let _step = trainer.next_step().unwrap();
     let labels = LabelIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
     let input: Tensor<(Const<1>, Const<1>, InDim), f32, Cpu> = Cpu::default().ones();
@@ -28,8 +32,22 @@ pub fn step_with_loss(trainer: &mut Training, model: &mut Tiny, loss: Option<f64
     trainer.update(model, tensor.backward().unwrap(), loss, 1).unwrap();
 }
 
-pub fn step(trainer: &mut Training, model: &mut Tiny) {
+pub fn step(trainer: &mut Trainer<impl Optimizer<Tiny, f32>, impl Schedule>, model: &mut Tiny) {
     step_with_loss(trainer, model, None);
+}
+
+#[test]
+fn optimizer_and_schedule_may_be_chosen_at_run_time() {
+    let optimizer: Box<dyn Optimizer<Tiny, f32>> = Box::new(Adam::default());
+    let schedule: Box<dyn Schedule> = Box::new(0.01);
+    let (mut boxed, mut own) = (Trainer::new(optimizer, schedule, usize::MAX, 0), trainer());
+    let mut models = [(); 2].map(|()| Tiny::build(&Cpu::seed_from_u64(1)));
+    for _ in 0..3 {
+        step(&mut boxed, &mut models[0]);
+        step(&mut own, &mut models[1]);
+    }
+    assert_eq!(models[0].weight.as_vec(), models[1].weight.as_vec());
+    assert_eq!(boxed.optimizer.hyperparameters(), own.optimizer.hyperparameters());
 }
 
 /// The bias after each number of steps, without files.
