@@ -58,7 +58,7 @@ type Grouped<A> = GroupedQueryAttention<EmbedDim, CausalMask, A, f64, AutoDevice
 /// Gives the grouped attention, which has one group for each head, the weights of the standard one.
 fn grouped<A>(standard: &Standard<A, CausalMask>) -> Grouped<A>
 where
-    A: GroupedQuery<NumKeyValueHeads = NumHeads, GroupSize = One, QKDim = HeadDim, VODim = VODim>
+    A: GroupedQuery<NumKeyValueHeads = NumHeads, GroupSize = One, VODim = VODim>
         + Arch<NumHeads = Product<NumHeads, One>>,
 {
     let mut grouped = Grouped::<A>::build(&device());
@@ -91,6 +91,32 @@ fn rotary_positions_are_those_of_groups_of_one_head() {
     );
     assert!(of_rotated.iter().zip(&of_unordered).any(|(a, b)| (a - b).abs() > 1e-3));
     assert!((weights(of_rotated) - weights(of_unordered)).abs() < 1e-9);
+}
+
+/// Grouped heads of a size that rotary positions could not pair up.
+struct OddHeads;
+impl Arch for OddHeads {
+    type NumHeads = Product<NumHeads, One>;
+    type QKDim = VODim;
+    type VODim = VODim;
+    type HiddenDim = HiddenDim;
+    type Conventions = With<NoPositions>;
+}
+impl GroupedQuery for OddHeads {
+    type NumKeyValueHeads = NumHeads;
+    type GroupSize = One;
+}
+
+#[test]
+fn without_rotary_positions_grouped_heads_may_have_an_odd_size() {
+    let x = random::<(Batch, KLen, EmbedDim)>(1);
+    let padding = PaddingMask::without_padding((Batch, KLen));
+    let standard = Standard::<OddHeads, CausalMask>::build(&AutoDevice::seed_from_u64(1));
+    assert_close(
+        &standard.forward(x.clone(), &padding).unwrap().as_vec(),
+        &grouped(&standard).forward(x, &padding).unwrap().as_vec(),
+        1e-10,
+    );
 }
 
 #[test]

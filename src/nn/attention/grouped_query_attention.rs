@@ -1,6 +1,6 @@
 use super::{rotate, self_mask};
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, Divides, Even, Factor, MaybeSharded, Product};
+use crate::dims::{ConstDim, Dim, Divides, Factor, MaybeSharded, Product};
 use crate::mask::{AttentionMask, CausalKind, MaskKind, PaddingMask};
 use crate::module;
 use crate::nn::group::HeadGroupOf;
@@ -53,7 +53,7 @@ use dfdx::tensor::{Cpu, Tensor};
     note = "implement `GroupedQuery` for `{Self}`, with the dimensions `NumKeyValueHeads` and `GroupSize`"
 )]
 pub trait GroupedQuery:
-    Arch<NumHeads: GroupedHeads<<Self as GroupedQuery>::NumKeyValueHeads, <Self as GroupedQuery>::GroupSize>, QKDim: Even>
+    Arch<NumHeads: GroupedHeads<<Self as GroupedQuery>::NumKeyValueHeads, <Self as GroupedQuery>::GroupSize>>
 {
     /// The number of key and value heads: one for each group of query heads.
     type NumKeyValueHeads: Factor<Axis = <<Self as Arch>::NumHeads as Factor>::Axis>;
