@@ -1,5 +1,7 @@
 use super::TokenError;
 use crate::dims::{ConstDim, HasIndex, LessThan, name};
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 /// An element of the finite set `{0, …, N::SIZE - 1}`: a token of the vocabulary `N`, a position, a class.
@@ -17,6 +19,10 @@ use std::marker::PhantomData;
 /// // The letters are the tokens 0 to 25. The next token is 26, the size of `Letters`.
 /// const START: Fin<VocabSize> = Fin::from_dim::<Letters>();
 /// assert_eq!(START.value(), 26);
+/// // Tokens are counted, and sorted by their integers.
+/// let mut counts = std::collections::BTreeMap::<Fin<VocabSize>, usize>::new();
+/// [PAD, START, PAD].map(|token| *counts.entry(token).or_default() += 1);
+/// assert_eq!(counts.into_iter().collect::<Vec<_>>(), [(START, 1), (PAD, 2)]);
 /// ```
 pub struct Fin<N> {
     value: usize,
@@ -90,4 +96,19 @@ impl<N> Fin<N> {
 }
 
 crate::dims::copied_and_compared!(Fin<N> by value);
+impl<N> Hash for Fin<N> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.value.hash(state);
+    }
+}
+impl<N> PartialOrd for Fin<N> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<N> Ord for Fin<N> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.value.cmp(&other.value)
+    }
+}
 crate::error::debug_as!([N] Fin<N>, |this, f| this.value.fmt(f));
