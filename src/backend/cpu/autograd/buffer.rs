@@ -1,5 +1,5 @@
 use std::ops::{Deref, DerefMut};
-use std::{collections::BTreeMap, mem, sync::Mutex};
+use std::{cell::RefCell, collections::BTreeMap, mem, sync::Mutex};
 
 /// Scratch memory, aligned to a cache line. A vector that crosses two lines takes twice as long to read.
 ///
@@ -32,6 +32,38 @@ struct Idle {
 }
 
 static POOL: Mutex<Pool> = Mutex::new(Pool { free: BTreeMap::new(), takes: 0 });
+
+/// The longest memory that a thread keeps for itself, in elements, and how many it keeps: at most 1 MB.
+const MAX_LOCAL_LEN: usize = 1 << 14;
+const MAX_LOCAL: usize = 16;
+
+thread_local! {
+    /// The short memory that this thread freed last. An attention over short sequences takes some 20 buffers for each
+    /// of them, for which threads would wait for each other at the pool.
+    static LOCAL: RefCell<Vec<Vec<f32>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Memory of this thread, of `len` to `2 len` elements.
+fn take_local(len: usize) -> Option<Vec<f32>> {
+    let fits = |memory: &Vec<f32>| (len..=2 * len).contains(&memory.len());
+    let take = |local: &mut Vec<Vec<f32>>| Some(local.remove(local.iter().rposition(fits)?));
+    LOCAL.try_with(|local| take(&mut local.borrow_mut())).ok()?
+}
+
+/// Gives memory to this thread. The result is what it does not keep: long memory, or what it freed first.
+fn put_local(memory: Vec<f32>) -> Option<Vec<f32>> {
+    if memory.len() > MAX_LOCAL_LEN {
+        return Some(memory);
+    }
+    // In a thread that ends, the memory is freed.
+    LOCAL
+        .try_with(|local| {
+            let mut local = local.borrow_mut();
+            local.push(memory);
+            (local.len() > MAX_LOCAL).then(|| local.remove(0))
+        })
+        .ok()?
+}
 
 impl Pool {
     /// The shortest free memory of `len` to `2 len` elements.
@@ -78,7 +110,7 @@ impl Buffer {
             return Self { memory: Vec::new(), start: 0, len };
         }
         let capacity = Pool::size_class(len + CACHE_LINE_BYTES / size_of::<f32>() - 1);
-        let memory = pool().take(capacity);
+        let memory = take_local(capacity).or_else(|| pool().take(capacity));
         let memory = memory.unwrap_or_else(|| vec![0.0; capacity]);
         let start = memory.as_ptr().align_offset(CACHE_LINE_BYTES);
         // `align_offset` may fail by contract; the buffer is then unaligned.
@@ -97,7 +129,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if !self.memory.is_empty() {
-            pool().put(mem::take(&mut self.memory));
+            put_local(mem::take(&mut self.memory)).into_iter().for_each(|memory| pool().put(memory));
         }
     }
 }
