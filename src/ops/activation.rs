@@ -3,7 +3,7 @@ use crate::backend::{ActivationKind, Backend, Tape, activation_kernel, run_kerne
 use crate::dims::UnnamedTensor;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{NoneTape, Tensor};
-use dfdx::tensor_ops::{TryAdd, TryMul, TrySub};
+use dfdx::tensor_ops::{ChooseFrom, TryAdd, TryDiv, TryEq, TryGe, TryMul, TrySub};
 use std::f64::consts::{PI, SQRT_2};
 
 /// The activation of a feed-forward layer, chosen by type.
@@ -90,6 +90,10 @@ fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         let shape = *input.shape();
         return run_kernel(op, shape, T::default(), |tape| activation_kernel(D::read(input, tape)?, kind));
     }
+    if input.shape().num_elements() == 0 {
+        // dfdx compares and chooses at least one element.
+        return Ok(input);
+    }
     map(op, input, definition)
 }
 
@@ -107,11 +111,19 @@ macro_rules! activation {
     };
 }
 
-activation!(Relu, "relu", |x| x.try_relu());
+// dfdx's ReLU of NaN is 0.
+activation!(Relu, "relu", |x| x.try_eq(&x)?.try_choose(x.clone().try_relu()?, x));
 activation!(Sigmoid, "sigmoid", |x| x.try_sigmoid());
 activation!(Tanh, "tanh", |x| x.try_tanh());
 activation!(Silu, "silu", |x| x.clone().try_sigmoid()?.try_mul(x));
-activation!(GeluTanh, "gelu", |x| x.try_fast_gelu());
+// Beyond 12 it is ReLU to the last bit. The derivative of dfdx squares its argument, which is infinite in 16 bits from
+// 256 on.
+activation!(GeluTanh, "gelu", |x| {
+    let is_far = x.retaped::<NoneTape>().try_abs()?.try_ge(cast::<E>(12.0))?;
+    let zeros = x.device().try_zeros_like(x.shape())?.retaped::<T>();
+    let near = is_far.clone().try_choose(zeros, x.clone())?;
+    is_far.try_choose(x.try_relu()?, near.try_fast_gelu()?)
+});
 
 // The derivative is Φ(x) + x φ(x), where φ = Φ'. dfdx 0.13 has √2 x φ(x) in it. The term `zero` corrects this: its
 // value is 0, and its derivative is (1 - √2) x φ(x), because φ'(x) = -x φ(x).
@@ -124,10 +136,15 @@ activation!(Gelu, "gelu", |x| {
     x.try_accurate_gelu()?.try_add(zero)
 });
 
-// `max(x, 0) + ln(1 + e⁻|ˣ|)`, in which nothing overflows. At 0 the derivative of `|x|` is 0 here, and that of the maximum
-// ½; dfdx's ReLU has 0.
+// `max(x, 0) + ln(1 + t)` with `t = e⁻|ˣ|`, in which nothing overflows. At 0 the derivative of `|x|` is 0 here, and
+// that of the maximum ½; dfdx's ReLU has 0.
 activation!(Softplus, "softplus", |x| {
-    let small = x.clone().try_abs()?.try_negate()?.try_exp()?.try_add(E::one())?.try_ln()?;
+    let t = x.clone().try_abs()?.try_negate()?.try_exp()?;
+    let sum = t.clone().try_add(E::one())?;
+    // `1 + t` is rounded: to 1 if `t` is small. The logarithm of what the sum lacks is that over the sum.
+    let added = sum.retaped::<NoneTape>().try_sub(E::one())?;
+    let lost = t.retaped::<NoneTape>().try_sub(added)?.try_div(sum.retaped::<NoneTape>())?;
+    let small = sum.try_ln()?.try_add(lost)?;
     let zeros = x.device().try_zeros_like(x.shape())?;
     x.try_maximum(zeros)?.try_add(small)
 });

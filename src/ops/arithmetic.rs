@@ -13,7 +13,7 @@ use crate::dims::{AxesAmong, DataShape};
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Merge, PutTape, Tensor};
-use dfdx::tensor_ops::{BroadcastTo, TryAdd, TryDiv, TryMul, TrySub};
+use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, TryAdd, TryDiv, TryEq, TryMul, TrySub};
 
 /// Declares operations of one signature, each from its formula and the result of the example. The signature is not part
 /// of the macro, so that an error of a caller quotes it as it quotes that of a function.
@@ -114,9 +114,20 @@ pub(crate) fn elementwise<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + M
         Arithmetic::Sub => x.try_sub(y),
         Arithmetic::Mul => x.try_mul(y),
         Arithmetic::Div => x.try_div(y),
-        Arithmetic::Maximum => x.try_maximum(y),
-        Arithmetic::Minimum => x.try_minimum(y),
+        Arithmetic::Maximum => or_nan(x, y, |x, y| x.try_maximum(y)),
+        Arithmetic::Minimum => or_nan(x, y, |x, y| x.try_minimum(y)),
     })
+}
+
+/// `compute` of two numbers, and NaN where one of them is NaN: dfdx's maximum is then the other one.
+fn or_nan<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: Tape<E, D>>(
+    x: Tensor<Dims, E, D, T>,
+    y: Tensor<Dims, E, D, R>,
+    compute: impl FnOnce(Tensor<Dims, E, D, T>, Tensor<Dims, E, D, R>) -> Result<Tensor<Dims, E, D, T>, D::Err>,
+) -> Result<Tensor<Dims, E, D, T>, D::Err> {
+    let (is_number, is_other_number) = (x.try_eq(&x)?, y.try_eq(&y)?);
+    let numbers = is_other_number.try_choose(compute(x.clone(), y.clone())?, y)?;
+    is_number.try_choose(numbers, x)
 }
 
 /// A view of `y` over `shape`. `positions` are those of its axes.

@@ -95,7 +95,7 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
         logits = elementwise(OP, Arithmetic::Add, logits, bias)?;
     }
     let visible = visible.try_broadcast_like::<_, Axis<1>>(&shape).map_err(&error)?;
-    let number = match mask_fill {
+    let number = match bounded::<E>(mask_fill) {
         MaskFill::MinValue => E::min_value(),
         MaskFill::Subtract(amount) => cast(-amount),
     };
@@ -105,6 +105,16 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
         MaskFill::Subtract(_) => elementwise(OP, Arithmetic::Add, logits.clone(), number)?,
     };
     softmax(OP, choose(OP, visible, logits, hidden)?)
+}
+
+/// The same fill with an amount that leaves a logit finite in `E`: for a query that sees no key, the softmax of
+/// infinite logits is NaN.
+pub(super) fn bounded<E: Real>(mask_fill: MaskFill) -> MaskFill {
+    let largest = E::max_value().to_f64().unwrap_or(f64::MAX);
+    match mask_fill {
+        MaskFill::MinValue => MaskFill::MinValue,
+        MaskFill::Subtract(amount) => MaskFill::Subtract(amount.min(largest / 2.0)),
+    }
 }
 
 /// `softmax(scale · q kᵀ + bias) v`: the mean of the values, weighted by how much the query attends to their keys (the

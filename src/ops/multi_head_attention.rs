@@ -1,6 +1,6 @@
 //! Attention of heads that stand side by side in one axis.
 
-use super::attention::{check_sizes, check_values, masked_softmax};
+use super::attention::{bounded, check_sizes, check_values, masked_softmax};
 use super::dropout::ensure_is_rate;
 use super::unnamed::{matmul, matmul_transposed, reshape_to};
 use super::{
@@ -156,7 +156,7 @@ pub(crate) fn attend<
             qk_dim: QKDim::SIZE,
             vo_dim: VODim::SIZE,
         };
-        let config = AttentionConfig { dims, scale: factor as f32, mask_fill };
+        let config = AttentionConfig { dims, scale: factor as f32, mask_fill: bounded::<E>(mask_fill) };
         let dropout = kept.map(|is_kept| AttentionDropout { is_kept, factor: kept_factor(dropout) as f32 });
         return run_kernel(OP, (batch, queries, Product::default()), T::default(), |tape| {
             let operands = [D::read(query, tape)?, D::read(key, tape)?, D::read(value, tape)?];

@@ -238,6 +238,7 @@ fn microbatch_gradients_accumulate_in_f64() {
 mod half {
     use super::*;
     use dfdx::dtypes::{AMP, f16};
+    use typed_transformer::ops::{Activation, GeluTanh};
     use typed_transformer::train::Adam;
 
     /// `f16` has a significand of 11 bits.
@@ -273,6 +274,18 @@ mod half {
         for (half, single) in gradient::<Half>().into_iter().zip(gradient::<f32>()) {
             assert!((half - single).abs() < 2e-4, "{half} {single}");
         }
+    }
+
+    /// The square of 300 is infinite in `f16`.
+    #[test]
+    fn gelu_has_its_gradient_far_from_0() {
+        dims! { Numbers = 2; }
+        let half = |x| AMP(f16::from_f64(x));
+        let x: Tensor<(Numbers,), Half, AutoDevice> = AutoDevice::default().tensor(vec![half(300.0), half(-300.0)]);
+        let y = GeluTanh::apply(x.clone().put_tape(OwnTape::default())).unwrap();
+        assert_eq!(y.as_vec(), [half(300.0), half(0.0)]);
+        let mut gradients = Backpropagate::backward(sum_over(y, axis::<Numbers>()).unwrap()).unwrap();
+        assert_eq!(gradients.of(&x).unwrap().as_vec(), [half(1.0), half(0.0)]);
     }
 
     /// Weights are drawn from a uniform and from a normal distribution.

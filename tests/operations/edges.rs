@@ -5,9 +5,9 @@ use dfdx::tensor::TensorFromVec;
 use typed_transformer::dims::ConvLen;
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::ops::{
-    self, Activation, Relu, Rotary, RotaryScaling, alibi, attention, conv1d, cross_entropy_with_label_smoothing,
-    dropout, eq, kl_divergence, layer_norm, log_softmax_over, masked_mean, maximum, mean_over, minimum,
-    multi_head_attention, rotary_positions, scale, sum_over,
+    self, Activation, Relu, Rotary, RotaryScaling, Softplus, alibi, attention, conv1d,
+    cross_entropy_with_label_smoothing, dropout, eq, kl_divergence, layer_norm, log_softmax_over, masked_mean, maximum,
+    mean_over, minimum, multi_head_attention, rotary_positions, scale, sum_over,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -189,14 +189,66 @@ fn a_sum_and_the_gradient_of_a_repeated_number_are_exact_to_a_millionth() {
 
 #[test]
 fn the_larger_of_a_nan_and_a_number_is_the_nan_which_gets_the_gradient() {
-    let x: Tensor<(Two,), f32, Cpu> = tensor([f64::NAN, 1.0], (Two,));
-    let y: Tensor<(Two,), f32, Cpu> = tensor([2.0, f64::NAN], (Two,));
-    let taped = |x: &Tensor<(Two,), f32, Cpu>| x.clone().put_tape(Recording::<(), f32, Cpu>::default());
-    for result in [maximum(taped(&x), taped(&y)).unwrap(), minimum(taped(&x), taped(&y)).unwrap()] {
-        assert!(result.as_vec().iter().all(|x| x.is_nan()));
-        let mut gradients = sum_over(result, axis::<Two>()).unwrap().backward().unwrap();
-        assert_eq!(gradients.of(&x).unwrap().as_vec(), [1.0, 0.0]);
-        assert_eq!(gradients.of(&y).unwrap().as_vec(), [0.0, 1.0]);
+    fn check<E: Real>()
+    where
+        Cpu: Backend<E>,
+    {
+        let x: Tensor<(Two,), E, Cpu> = tensor([f64::NAN, 1.0], (Two,));
+        let y: Tensor<(Two,), E, Cpu> = tensor([2.0, f64::NAN], (Two,));
+        let taped = |x: &Tensor<(Two,), E, Cpu>| x.clone().put_tape(Recording::<(), E, Cpu>::default());
+        for result in [maximum(taped(&x), taped(&y)).unwrap(), minimum(taped(&x), taped(&y)).unwrap()] {
+            assert!(result.as_vec().iter().all(|x| x.to_f64().unwrap().is_nan()));
+            let mut gradients = sum_over(result, axis::<Two>()).unwrap().backward().unwrap();
+            assert_eq!(gradients.of(&x).unwrap().as_vec(), [E::one(), E::zero()]);
+            assert_eq!(gradients.of(&y).unwrap().as_vec(), [E::zero(), E::one()]);
+        }
+        let x: Tensor<(Three,), E, Cpu> = tensor([f64::NAN, -1.0, 2.0], (Three,));
+        let positive = Relu::apply(x.clone().put_tape(Recording::<(), E, Cpu>::default())).unwrap();
+        let numbers: Vec<f64> = positive.as_vec().iter().map(|x| x.to_f64().unwrap()).collect();
+        assert!(numbers[0].is_nan() && numbers[1..] == [0.0, 2.0], "{numbers:?}");
+        let mut gradients = sum_over(positive, axis::<Three>()).unwrap().backward().unwrap();
+        assert_eq!(gradients.of(&x).unwrap().as_vec(), [E::one(), E::zero(), E::one()]);
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
+#[test]
+fn a_small_softplus_has_all_digits() {
+    let x: Tensor<(Two,), f64, Cpu> = tensor([-40.0, -20.0], (Two,));
+    let found = Softplus::apply(x.recorded()).unwrap();
+    let is_near = |found: f64, expected: f64| (found - expected).abs() <= 1e-14 * expected;
+    for (found, x) in found.as_vec().into_iter().zip(x.as_vec()) {
+        assert!(is_near(found, x.exp().ln_1p()), "{found}");
+    }
+    let mut gradients = sum_over(found, axis::<Two>()).unwrap().backward().unwrap();
+    for (found, x) in gradients.of(&x).unwrap().as_vec().into_iter().zip(x.as_vec()) {
+        assert!(is_near(found, 1.0 / (1.0 + (-x).exp())), "{found}");
+    }
+}
+
+#[test]
+fn a_mask_subtracts_what_the_dtype_holds() {
+    fn check<E: Real>(batch: usize)
+    where
+        Cpu: Backend<E>,
+    {
+        let batch = Rows::new(batch);
+        let mask = AttentionMask::from_fn((batch, Two, Six), |_, query, _| query > 0);
+        let query: Tensor<(Rows, Two, Product<NumHeads, HeadDim>), E, Cpu> =
+            tensor((0..8 * batch.size()).map(|i| (i % 7) as f64), (batch, Two, Product::default()));
+        let key: Tensor<(Rows, Six, Product<NumHeads, HeadDim>), E, Cpu> =
+            tensor((0..24 * batch.size()).map(|i| (i % 5) as f64), (batch, Six, Product::default()));
+        for amount in [1e39, f64::MAX, f64::INFINITY] {
+            let options = AttentionOptions { mask_fill: MaskFill::Subtract(amount), ..AttentionOptions::default() };
+            let attended = multi_head_attention(query.clone(), key.clone(), key.clone(), &mask, options).unwrap();
+            assert!(attended.as_vec().iter().all(|x| x.to_f64().unwrap().is_finite()), "{amount}");
+        }
+    }
+    // One sequence is computed in blocks, many are interleaved.
+    for batch in [1, 16] {
+        check::<f32>(batch);
+        check::<f64>(batch);
     }
 }
 

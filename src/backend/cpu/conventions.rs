@@ -37,7 +37,8 @@ pub enum NormKind {
 pub enum MaskFill {
     /// The lowest finite number (*The Typed Transformer*).
     MinValue,
-    /// The logit minus this amount (*Another annotated transformer*: 10,000).
+    /// The logit minus this amount (*Another annotated transformer*: 10,000), or minus half of the dtype's largest
+    /// number if that is less.
     Subtract(f64),
 }
 

@@ -75,7 +75,7 @@ pub fn activation_kernel(input: Operand, activation: ActivationKind) -> Result<K
 fn relu(x: f32) -> (f32, f32) {
     // Not `x.max(0.0)`, which is 0 for NaN.
     let y = if x < 0.0 { 0.0 } else { x };
-    (y, if x > 0.0 { 1.0 } else { 0.0 })
+    (y, if x <= 0.0 { 0.0 } else { 1.0 })
 }
 
 /// The tanh form: with `u = √(2/π) (x + 0.044715 x³)`, `(1 + tanh u) / 2` is the logistic function of `2u`.
