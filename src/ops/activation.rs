@@ -16,13 +16,16 @@ use std::f64::consts::{PI, SQRT_2};
 ///     fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 ///         input: Tensor<Dims, E, D, T>,
 ///     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-///         Ok(Relu::apply(input)?.square())
+///         let positive = Relu::apply(input)?;
+///         positive.try_square().map_err(|error| OpError::Device { op: "squared ReLU", message: error.to_string() })
 ///     }
 /// }
 /// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([-3.0, 3.0]);
 /// assert_eq!(SquaredRelu::apply(x)?.array(), [0.0, 9.0]);
 /// # Ok::<(), OpError>(())
 /// ```
+///
+/// The square is dfdx's, which has no kernel. Where the shape is named, [`mul(x.clone(), x)`](super::mul) has one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
     label = "`{Self}` does not implement `Activation`",
