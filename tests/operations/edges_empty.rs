@@ -2,6 +2,7 @@
 
 use dfdx::{shapes::Unit, tensor::TensorFromVec};
 use typed_transformer::dims::Windows;
+use typed_transformer::nn::{Bf16, WithPrecision};
 use typed_transformer::ops::*;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Ranks;
@@ -195,6 +196,20 @@ fn an_operation_on_nothing_has_one_outcome_with_and_without_kernels() {
             assert_eq!(with_kernels, without, "{operation} of batch {batch} and length {len}");
         }
     }
+}
+
+#[test]
+fn a_stored_weight_without_columns_is_refused() {
+    fn check<E: Real>()
+    where
+        Cpu: Backend<E>,
+    {
+        let map = Linear::<Zero, HiddenDim, E, Cpu>::build(&Cpu::default()).with_precision::<Bf16>().unwrap();
+        let error = map.forward(zeros_of::<_, E>((Two, Zero))).err().unwrap();
+        assert_eq!(error.to_string(), "linear: (HiddenDim=3, Zero=0) has no elements");
+    }
+    check::<f32>();
+    check::<f64>();
 }
 
 /// A batch of no rows changes no gradient.

@@ -6,7 +6,7 @@ use crate::backend::{
 use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
 use crate::error::cast;
 use crate::nn::module::ParamShape;
-use crate::ops::{self, OpError, Real, device_error};
+use crate::ops::{self, OpError, Real, device_error, ensure_not_empty};
 use crate::tokens::TokenIds;
 use crate::weights::{LoadError, Loadable, TensorSource};
 use dfdx::tensor::{PutTape, Tensor};
@@ -165,6 +165,7 @@ impl<P: Packing> Precision for P {
         Dims: EndsIn<InDim, Before: DataShape>,
     {
         const OP: &str = "linear";
+        ensure_not_empty(OP, &(OutDim::default(), InDim::default()))?;
         if D::HAS_KERNELS {
             let shape = input.shape().with_last(OutDim::default());
             return run_kernel(OP, shape, T::default(), |tape| {
