@@ -32,10 +32,10 @@ pub fn mean_squared_error<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D
     mean(elementwise(OP, Arithmetic::Mul, difference.clone(), difference)?)
 }
 
-/// The mean of `-t · log σ(x) - (1 - t) · log(1 - σ(x))` over all elements, for logits `x` and targets `t` from 0 to 1:
-/// `(..), (..) -> ()`.
+/// The mean of [`binary_cross_entropy_by_element`] over all elements: `(..), (..) -> ()`.
 ///
-/// It is PyTorch's `binary_cross_entropy_with_logits`. No large logit makes it NaN. The target is a constant.
+/// It is PyTorch's `binary_cross_entropy_with_logits`. Padding counts: a mean without it is made of the losses by
+/// element, in which [`where_`](super::where_) puts 0 at padding.
 ///
 /// ```
 /// use typed_transformer::{ops::binary_cross_entropy, prelude::*};
@@ -49,6 +49,29 @@ pub fn binary_cross_entropy<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E,
     logits: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+    mean(binary_cross_entropy_by_element(logits, target)?)
+}
+
+/// `-t · log σ(x) - (1 - t) · log(1 - σ(x))` of each element, in nats, for logits `x` and targets `t` from 0 to 1:
+/// PyTorch's `reduction="none"`.
+///
+/// `(..), (..) -> (..)`. No large logit makes it NaN. The target is a constant.
+///
+/// ```
+/// use typed_transformer::{ops::{binary_cross_entropy_by_element, where_}, prelude::*};
+/// dims! { pub VocabSize = 4; pub SeqLen = 2; pub Batch = 1; }
+/// let pad: Fin<VocabSize> = Fin::literal::<3>();
+/// let padding = TokenIds::from_ids(&[2, 3], Some(pad), (Batch, SeqLen))?.padding_mask();
+/// let logits: Tensor<(Batch, SeqLen), f64, Cpu> = Cpu::default().tensor(vec![0.0, 5.0]);
+/// let target: Tensor<(Batch, SeqLen), f64, Cpu> = Cpu::default().tensor(vec![1.0, 0.0]);
+/// let losses = where_(&padding, binary_cross_entropy_by_element(logits, &target)?, 0.0)?;
+/// assert_eq!(losses.as_vec(), [2f64.ln(), 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn binary_cross_entropy_by_element<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    logits: Tensor<Dims, E, D, T>,
+    target: &Tensor<Dims, E, D>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
     const OP: &str = "binary cross-entropy";
     check_same_shape(OP, logits.shape(), target.shape())?;
     ensure_not_empty(OP, target.shape())?;
@@ -58,7 +81,7 @@ pub fn binary_cross_entropy<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E,
     let [if_true, if_false] = [scale(logits.clone(), -1.0)?, logits].map(Softplus::apply);
     let if_true = elementwise(OP, Arithmetic::Mul, if_true?, constant(target)?)?;
     let if_false = elementwise(OP, Arithmetic::Mul, if_false?, of_others)?;
-    mean(elementwise(OP, Arithmetic::Add, if_true, if_false)?)
+    elementwise(OP, Arithmetic::Add, if_true, if_false)
 }
 
 /// A copy that has no gradient, even if the tensor is a parameter or the other operand.

@@ -123,7 +123,7 @@ pub use labels::{Labels, ShardedLabels};
 pub use layer_norm::layer_norm;
 pub use linear::linear;
 pub(crate) use linear::{add_bias, linear_of_parts};
-pub use losses::{binary_cross_entropy, mean_squared_error};
+pub use losses::{binary_cross_entropy, binary_cross_entropy_by_element, mean_squared_error};
 pub use masked_mean::masked_mean;
 pub(crate) use multi_head_attention::attend;
 pub use multi_head_attention::{grouped_query_attention, multi_head_attention};

@@ -141,6 +141,7 @@ where
         layer_of_no_columns => Linear::<Zero, HiddenDim, E, Cpu>::build(&device).forward(taped::<_, E>((Two, Zero)));
         mean_squared_error => mean_squared_error(x(), &y());
         binary_cross_entropy => binary_cross_entropy(x(), &y());
+        binary_cross_entropy_by_element => binary_cross_entropy_by_element(x(), &y());
         masked_mean => masked_mean(x(), &padding);
         mean => mean(x());
         partial_cross_entropy => {

@@ -1,13 +1,13 @@
 //! Losses beside cross-entropy: values against plain loops, and gradients against finite differences.
 
-use crate::finite_differences::{check, random};
+use crate::finite_differences::{check, random, weighted_sum};
 use crate::numbers::{F64, device};
 use crate::recorded::Recorded;
 use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
 use typed_transformer::ops::{
-    binary_cross_entropy, cross_entropy, cross_entropy_by_position, cross_entropy_with_label_smoothing, ge,
-    kl_divergence, mean, mean_squared_error, rename,
+    binary_cross_entropy, binary_cross_entropy_by_element, cross_entropy, cross_entropy_by_position,
+    cross_entropy_with_label_smoothing, ge, kl_divergence, mean, mean_squared_error, rename,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -38,7 +38,11 @@ proptest! {
         let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
         let target = device().tensor_from_vec(y.as_vec().into_iter().map(sigmoid).collect(), shape);
         let log_likelihood = |(x, y): (f64, f64)| sigmoid(y) * sigmoid(x).ln() + (1.0 - sigmoid(y)) * (1.0 - sigmoid(x)).ln();
-        let expected = -pairs().map(log_likelihood).sum::<f64>() / count;
+        let expected: Vec<f64> = pairs().map(|pair| -log_likelihood(pair)).collect();
+        let by_element: F64<(Batch, Len)> = binary_cross_entropy_by_element(x.clone(), &target).unwrap();
+        let differences = by_element.as_vec().into_iter().zip(&expected).map(|(x, y)| (x - y).abs());
+        prop_assert!(differences.fold(0.0, f64::max) < 1e-12);
+        let expected = expected.iter().sum::<f64>() / count;
         prop_assert!((binary_cross_entropy(x, &target).unwrap().array() - expected).abs() < 1e-12);
     }
 
@@ -105,6 +109,7 @@ fn gradients() {
     let (input, target) = (random::<(Two, Three)>(1), random::<(Two, Three)>(2));
     check(input.clone(), |x| mean_squared_error(x, &target).unwrap());
     check(input.clone(), |x| binary_cross_entropy(x, &target).unwrap());
+    check(input, |x| weighted_sum(binary_cross_entropy_by_element(x, &target).unwrap()));
     let (logits, target) = (random::<(Two, Three, VocabSize)>(3), random::<(Two, Three, VocabSize)>(4));
     let ids = TokenIds::from_ids(&[0, 1, 2, 2, 2, 2], Some(Fin::<VocabSize>::literal::<2>()), (Two, Three)).unwrap();
     let (padding, labels) = (ids.padding_mask(), LabelIds::from(ids));
