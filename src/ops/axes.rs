@@ -5,7 +5,8 @@ use super::views::{NamedAxes, Views};
 use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Tape};
 use crate::dims::{
-    AxisOf, BroadcastFrom, CanBecome, Dim, HasAxis, MaybeSharded, PermutationOf, SameFactors, num_elements,
+    AnyDim, AxisOf, BroadcastFrom, CanBecome, DataShape, Dim, EndsIn, HasAxis, MaybeSharded, PermutationOf,
+    SameFactors, num_elements,
 };
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
@@ -40,11 +41,75 @@ pub fn reshape<Dims, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 where
     Dims: Shape + SameFactors<To>,
 {
-    const OP: &str = "reshape";
-    if input.shape().num_elements() != num_elements(&shape) || !input.shape().has_sizes_of(shape) {
-        return Err(OpError::Shape { op: OP, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
+    let is_compatible = input.shape().has_sizes_of(shape);
+    reshape_if(is_compatible, "reshape", input, shape)
+}
+
+/// The same elements over another shape, which has as many.
+fn reshape_if<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    is_compatible: bool,
+    op: &'static str,
+    input: Tensor<Dims, E, D, T>,
+    shape: To,
+) -> Result<Tensor<To, E, D, T>, OpError> {
+    if !is_compatible || input.shape().num_elements() != num_elements(&shape) {
+        return Err(OpError::Shape { op, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
     }
-    reshape_to(OP, input, shape)
+    reshape_to(op, input, shape)
+}
+
+/// The vectors along the last axis as the rows of a matrix: `(.., M) -> (Rows, M)`, PyTorch's `x.view(-1, width)`.
+///
+/// All axes before the last one become one. If one of them is a [`Shard`](crate::ranks::Shard), the rows are those of
+/// this rank, so a sum over them is not the whole sum.
+///
+/// ```
+/// use typed_transformer::{ops::flatten, prelude::*};
+/// dims! { pub Batch = 2; pub SeqLen = 2; pub EmbedDim = 1; pub Tokens; }
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0]);
+/// let tokens: Tensor<(Tokens, EmbedDim), f32, Cpu> = flatten(x.clone(), Tokens::new(4))?;
+/// assert_eq!(tokens.as_vec(), x.as_vec());
+/// assert_eq!(
+///     flatten(x, Tokens::new(3)).unwrap_err().to_string(),
+///     "flatten: shape (Batch=2, SeqLen=2, EmbedDim=1) is not compatible with (Tokens=3, EmbedDim=1)",
+/// );
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn flatten<Dims, Rows: Dim, M: AnyDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    rows: Rows,
+) -> Result<Tensor<(Rows, M), E, D, T>, OpError>
+where
+    Dims: EndsIn<M, Before: DataShape>,
+{
+    let width = input.shape().last();
+    reshape_if(true, "flatten", input, (rows, width))
+}
+
+/// The rows of a matrix as vectors along the last axis: `(Rows, M) -> (.., M)`. It undoes [`flatten`].
+///
+/// ```
+/// use typed_transformer::{ops::unflatten, prelude::*};
+/// dims! { pub Batch; pub SeqLen = 2; pub EmbedDim = 1; pub Tokens; }
+/// let rows = (vec![1.0, 2.0, 3.0, 4.0], (Tokens::new(4), EmbedDim));
+/// let tokens: Tensor<(Tokens, EmbedDim), f32, Cpu> = Cpu::default().tensor(rows);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+///     unflatten(tokens.clone(), (Batch::new(2), SeqLen, EmbedDim))?;
+/// assert_eq!(x.as_vec(), tokens.as_vec());
+/// assert_eq!(
+///     unflatten(tokens, (Batch::new(3), SeqLen, EmbedDim)).unwrap_err().to_string(),
+///     "unflatten: shape (Tokens=4, EmbedDim=1) is not compatible with (Batch=3, SeqLen=2, EmbedDim=1)",
+/// );
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn unflatten<To, Rows: Dim, M: AnyDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<(Rows, M), E, D, T>,
+    shape: To,
+) -> Result<Tensor<To, E, D, T>, OpError>
+where
+    To: EndsIn<M, Before: DataShape>,
+{
+    reshape_if(true, "unflatten", input, shape)
 }
 
 /// The same tensor with another name for one axis: `(.., From, ..) -> (.., To, ..)`.

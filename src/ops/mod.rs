@@ -93,7 +93,7 @@ pub use alibi::alibi;
 pub(crate) use arithmetic::elementwise;
 pub use arithmetic::{add, div, maximum, minimum, mul, sub};
 pub use attention::{AttentionOptions, AttentionScale, attention, attention_weights};
-pub use axes::{broadcast, permute, rename, reshape};
+pub use axes::{broadcast, flatten, permute, rename, reshape, unflatten};
 pub use compare::{eq, ge, gt, le, lt, ne};
 #[doc(hidden)]
 pub use concat_split::SplitPart;

@@ -16,7 +16,8 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 /// The operand is an expression and the dimensions of its tensor. The compiler compares them with its type. A
 /// [`Product`](crate::dims::Product) is two axes: if the result has them elsewhere, or in another `Product`, they
 /// are split or merged. The result has all axes of the operand and no others, and no tensor has an axis twice.
-/// Otherwise there is an error at the axis. Run-time axes move, but they have no `Product`.
+/// Otherwise there is an error at the axis. Run-time axes move, but they have no `Product`:
+/// [`flatten`](crate::ops::flatten) merges them.
 ///
 /// The macro compares axes by their spelling in this call, so spell an axis the same way everywhere. The operand is a
 /// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result

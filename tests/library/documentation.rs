@@ -284,6 +284,15 @@ fn quotes_in_annotated_reading_are_in_the_source() {
     }
 }
 
+/// The porting page and CONTRIBUTING.md say that models use public items alone.
+#[test]
+fn models_do_not_reshape_by_the_backend() {
+    for file in programs_below(&path("src/models")) {
+        let source = fs::read_to_string(&file).unwrap();
+        assert!(!source.contains("D::reshape"), "{}", file.display());
+    }
+}
+
 /// The text without the indentation of its lines.
 fn unindented(text: &str) -> String {
     text.lines().map(|line| line.trim_start().to_string() + "\n").collect()

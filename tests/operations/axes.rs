@@ -1,11 +1,12 @@
 //! Operations on named axes: their results on every axis, and their run-time errors.
 
+use crate::finite_differences::{check, random, weighted_sum};
 use crate::numbers::device;
 use dfdx::tensor::{AutoDevice, TensorFromVec};
 use proptest::prelude::*;
 use typed_transformer::dims::Dim;
 use typed_transformer::local_dims;
-use typed_transformer::ops::{broadcast, concat, narrow, reshape, split, sum_over};
+use typed_transformer::ops::{broadcast, concat, flatten, narrow, reshape, split, sum_over, unflatten};
 use typed_transformer::prelude::*;
 
 dims! { Rows; Past; Present; Columns; Width = 3; Half = 2; Twice = 6; }
@@ -163,6 +164,29 @@ fn run_time_sizes_are_compared() {
         parts.unwrap_err().to_string(),
         "split: Past=2 and Present=2 from 0 on is not inside Sum<Past, Present>=5"
     );
+}
+
+#[test]
+fn flattened_axes_are_rows_in_their_order() {
+    let x = count_from(0, (Rows::new(2), Half, Width));
+    let rows: X<(Columns, Width)> = flatten(x.clone(), Columns::new(4)).unwrap();
+    assert_eq!(rows.as_vec(), x.as_vec());
+    let back = unflatten(rows.clone(), *x.shape()).unwrap();
+    assert_eq!((back.shape(), back.as_vec()), (x.shape(), x.as_vec()));
+    // A view has another order in memory.
+    let moved: X<(Half, Rows, Width)> = permute(x.clone()).unwrap();
+    let rows_of_moved: X<(Columns, Width)> = flatten(moved.clone(), Columns::new(4)).unwrap();
+    assert_eq!(rows_of_moved.as_vec(), moved.as_vec());
+    assert_eq!(
+        flatten(x, Columns::new(3)).unwrap_err().to_string(),
+        "flatten: shape (Rows=2, Half=2, Width=3) is not compatible with (Columns=3, Width=3)",
+    );
+    assert_eq!(
+        unflatten(rows, (Rows::new(3), Half, Width)).unwrap_err().to_string(),
+        "unflatten: shape (Columns=4, Width=3) is not compatible with (Rows=3, Half=2, Width=3)",
+    );
+    check(random::<(Half, Twice, Width)>(1), |x| weighted_sum(flatten(x, Columns::new(12)).unwrap()));
+    check(random::<(Twice, Width)>(2), |x| weighted_sum(unflatten(x, (Width, Half, Width)).unwrap()));
 }
 
 #[test]

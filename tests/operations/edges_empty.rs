@@ -173,6 +173,8 @@ where
             relative_position_bias(&zeros_of::<_, E>((NumBuckets, NumHeads)), buckets, 0, (len, len), NoneTape);
         relative_position_bias_of_queries =>
             relative_position_bias(&zeros_of::<_, E>((NumBuckets, NumHeads)), buckets, 0, (Two, len), NoneTape);
+        flatten => flatten::<_, Other, _, _, _, _>(x(), Other::new(batch.size() * len.size()));
+        unflatten => unflatten(taped::<_, E>((Other::new(batch.size() * len.size()), EmbedDim)), shape);
         rename => rename(x(), axis::<Batch>(), Other::new(batch.size()));
         reshape => reshape(side(), (batch, len, NumHeads, HeadDim));
         residual => residual(x(), x());

@@ -2,14 +2,19 @@ use super::{ChosenFrom, FeedForwardOf, MixtralConfig};
 use crate::backend::{Backend, Tape};
 use crate::dims::{Dim, MaybeSharded, Sum, along, axis};
 use crate::nn::{Layers, Precision, init};
-use crate::ops::{OpError, Real, concat, linear, mul, one_hot, residual, select, softmax_over, take, top_k, zeros};
+use crate::ops::{
+    OpError, Real, concat, flatten, linear, mul, one_hot, residual, select, softmax_over, take, top_k, unflatten, zeros,
+};
 use crate::tokens::{Fin, Indices};
 use crate::{dims, einsum, module};
 use dfdx::shapes::{ConstDim as _, HasShape};
 use dfdx::tensor::Tensor;
-use std::fmt::Display;
 
 /// The best experts for each token, weighted by the softmax of the router's logits for them.
+///
+/// An expert that no token of a batch chose has no gradient. So before the update `gradients =
+/// gradients.allow_unused(&layer.mixture.experts)` lets the experts of each layer be unused, and
+/// [`Trainer::update`](crate::train::Trainer::update) takes these gradients, in place of `learn`.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, models::mixtral::MixtureOfExperts, prelude::*};
@@ -27,11 +32,11 @@ pub struct MixtureOfExperts<Config: MixtralConfig, E, D, P: Precision> {
 }
 
 dims! {
-    /// All positions of a batch, as one sequence.
+    /// All positions of a batch.
     Tokens;
     /// The tokens that chose an expert.
     Routed;
-    /// The number of sequences that hold all tokens.
+    /// The number of sequences that hold the tokens of an expert.
     One = 1;
     /// A row of zeros, the output of an expert for a token that did not choose it.
     Zeros = 1;
@@ -47,20 +52,19 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExper
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let shape @ (batch, len, width) = *x.shape();
-        let tokens = Tokens::new(batch.size() * len.size());
-        let x = D::reshape(x, (One, tokens, width)).map_err(reshape_error)?;
-        let logits = linear(x.clone(), &self.router, None)?; // (One, Tokens, NumExperts)
+        let shape @ (batch, len, _) = *x.shape();
+        let x = flatten(x, Tokens::new(batch.size() * len.size()))?; // (Tokens, EmbedDim)
+        let logits = linear(x.clone(), &self.router, None)?; // (Tokens, NumExperts)
         let (logits, chosen) = top_k(logits, axis::<Config::NumExperts>(), ExpertsPerToken::<Config>::default())?;
-        let chosen: Indices<(One, Tokens, ExpertsPerToken<Config>), Config::NumExperts> = chosen;
-        let weights: Tensor<(One, Tokens, ExpertsPerToken<Config>), E, D, T> =
+        let chosen: Indices<(Tokens, ExpertsPerToken<Config>), Config::NumExperts> = chosen;
+        let weights: Tensor<(Tokens, ExpertsPerToken<Config>), E, D, T> =
             softmax_over(logits, axis::<ExpertsPerToken<Config>>())?;
-        let is_chosen: Tensor<(One, Tokens, ExpertsPerToken<Config>, Config::NumExperts), E, D> =
+        let is_chosen: Tensor<(Tokens, ExpertsPerToken<Config>, Config::NumExperts), E, D> =
             one_hot(x.device(), &chosen)?;
         let weights = einsum!(
-            weights: (One, Tokens, ExpertsPerToken<Config>),
-            &is_chosen: (One, Tokens, ExpertsPerToken<Config>, Config::NumExperts)
-            -> (One, Tokens, Config::NumExperts)
+            weights: (Tokens, ExpertsPerToken<Config>),
+            &is_chosen: (Tokens, ExpertsPerToken<Config>, Config::NumExperts)
+            -> (Tokens, Config::NumExperts)
         )?;
 
         let mut output = zeros(x.device(), *x.shape())?.retaped::<T>();
@@ -69,38 +73,34 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExper
             let tokens_of_expert: Vec<usize> =
                 choices.filter(|(_, choices)| choices.contains(&index.value())).map(|(token, _)| token).collect();
             if !tokens_of_expert.is_empty() {
-                // (One, Tokens)
+                // (Tokens)
                 let weight = select(weights.clone(), axis::<Config::NumExperts>(), index)?;
                 output = residual(output, routed::<Config, _, _, _, _>(expert, x.clone(), weight, tokens_of_expert)?)?;
             }
         }
-        D::reshape(output, shape).map_err(reshape_error)
+        unflatten(output, shape)
     }
 }
 
-/// The error of a reshaping, which types do not check: `Tokens` has its size at run time.
-fn reshape_error(error: impl Display) -> OpError {
-    OpError::Device { op: "mixture of experts", message: error.to_string() }
-}
-
 /// The weighted output of an expert for the tokens `routed`, and 0 for all others:
-/// `(One, Tokens, EmbedDim), (One, Tokens) -> (One, Tokens, EmbedDim)`.
+/// `(Tokens, EmbedDim), (Tokens) -> (Tokens, EmbedDim)`.
 fn routed<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>, P: Precision>(
     expert: &FeedForwardOf<Config, E, D, P>,
-    x: Tensor<(One, Tokens, Config::EmbedDim), E, D, T>,
-    weight: Tensor<(One, Tokens), E, D, T>,
+    x: Tensor<(Tokens, Config::EmbedDim), E, D, T>,
+    weight: Tensor<(Tokens,), E, D, T>,
     routed: Vec<usize>,
-) -> Result<Tensor<(One, Tokens, Config::EmbedDim), E, D, T>, OpError> {
-    let ((_, tokens, width), count) = (*x.shape(), Routed::new(routed.len()));
+) -> Result<Tensor<(Tokens, Config::EmbedDim), E, D, T>, OpError> {
+    let ((tokens, width), count) = (*x.shape(), Routed::new(routed.len()));
     let mut place = vec![count.size(); tokens.size()]; // The last row is that of zeros.
     routed.iter().enumerate().for_each(|(row, &token)| place[token] = row);
     let routed = Indices::new(&routed, (count,), tokens)?;
     let place = Indices::new(&place, (tokens,), Sum::of(count, Zeros))?;
 
-    let x: Tensor<(One, Routed, Config::EmbedDim), E, D, T> = take(x, axis::<Tokens>(), &routed)?;
-    let weight: Tensor<(One, Routed), E, D, T> = take(weight, axis::<Tokens>(), &routed)?;
-    let transformed = mul(expert.forward(x)?, weight)?; // (One, Routed, EmbedDim)
-    let zeros = zeros(transformed.device(), (One, Zeros, width))?.retaped::<T>();
-    let rows = concat(transformed, zeros, along::<Routed, Zeros>())?; // (One, Sum<Routed, Zeros>, EmbedDim)
+    let x: Tensor<(Routed, Config::EmbedDim), E, D, T> = take(x, axis::<Tokens>(), &routed)?;
+    let weight: Tensor<(Routed,), E, D, T> = take(weight, axis::<Tokens>(), &routed)?;
+    let transformed = expert.forward(unflatten(x, (One, count, width))?)?; // (One, Routed, EmbedDim)
+    let transformed = mul(flatten(transformed, count)?, weight)?; // (Routed, EmbedDim)
+    let zeros = zeros(transformed.device(), (Zeros, width))?.retaped::<T>();
+    let rows = concat(transformed, zeros, along::<Routed, Zeros>())?; // (Sum<Routed, Zeros>, EmbedDim)
     take(rows, axis::<Sum<Routed, Zeros>>(), &place)
 }

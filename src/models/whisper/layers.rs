@@ -3,12 +3,15 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{Const, ConstDim, Dim, MaybeSharded, Product, axis};
 use crate::mask::AttentionMask;
 use crate::nn::{CacheUpdate, KeysAndValues, LayerNorm, Linear, Precision, Weight, init};
-use crate::ops::{Activation, AttentionOptions, Gelu, OpError, Real, conv1d, multi_head_attention, rename, residual};
+use crate::ops::{
+    Activation, AttentionOptions, Gelu, OpError, Real, conv1d, flatten, multi_head_attention, rename, residual,
+    unflatten,
+};
 use crate::{dims, module};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 
 dims! {
-    /// The places that a convolution reads, as a number at run time: types do not know that a stride of two halves it.
+    /// The places of a convolution, as a number at run time: types do not know that a stride of two halves it.
     Places;
 }
 
@@ -34,8 +37,8 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Convolution<InDi
         let (batch, len, _) = *x.shape();
         let x: Tensor<(B, Places, InDim), E, D, T> = rename(x, axis::<Len>(), Places::new(len.size()))?;
         let x = conv1d(x, &self.weight, Some(&self.bias), stride, Const::<1>)?;
-        D::reshape(x, (batch, to, OutDim::default()))
-            .map_err(|error| OpError::Device { op: "convolution", message: error.to_string() })
+        let places = flatten(x, Places::new(batch.size() * to.size()))?;
+        unflatten(places, (batch, to, OutDim::default()))
     }
 }
 
