@@ -8,6 +8,7 @@ use typed_transformer::models::mixtral::{Mixtral, MixtralConfig};
 use typed_transformer::nn::Autoregressive;
 use typed_transformer::ops::Rotary;
 use typed_transformer::prelude::*;
+use typed_transformer::train::{Adam, update};
 
 dims! { Batch = 2; SeqLen = 9; NumLayers = 1; }
 
@@ -75,4 +76,28 @@ fn an_expert_reads_each_token_alone() {
             }
         }
     }
+}
+
+#[test]
+fn an_expert_that_no_token_chose_may_be_unused() {
+    type Model = Mixtral<Config<Const<2>>, f32, AutoDevice>;
+    let mut model = Model::build(&AutoDevice::seed_from_u64(5));
+    let gradients = |model: &Model| {
+        let ids = TokenIds::from_ids(&[3], None, (Const::<1>, Const::<1>)).unwrap();
+        let labels = LabelIds::from_ids(&[4], None, (Const::<1>, Const::<1>)).unwrap();
+        let logits = model.forward(&ids, model.recording()).unwrap();
+        cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().backward().unwrap()
+    };
+    let (mut adam, mut recorded) = (Adam::default(), gradients(&model));
+    let Err(OpError::Unused { parameters }) = update(&mut model, recorded, &mut adam, 1e-3, 1.0) else {
+        panic!("an expert without a token has a gradient")
+    };
+    // Gate, hidden and output of three of five experts.
+    assert_eq!(parameters.len(), 9);
+    assert!(parameters.iter().all(|path| path.starts_with("layers.0.mixture.experts.")), "{parameters:?}");
+    recorded = gradients(&model);
+    for layer in &model.layers {
+        recorded = recorded.allow_unused(&layer.mixture.experts);
+    }
+    update(&mut model, recorded, &mut adam, 1e-3, 1.0).unwrap();
 }
