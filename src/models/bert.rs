@@ -61,6 +61,27 @@ pub trait BertConfig: 'static {
     type NumLayers: ConstDim;
     /// The number that a norm adds to the variance.
     const NORM_EPSILON: f64;
+    /// Whether the model has a pooler. Files of encoders alone, and of those with another head, may have none.
+    /// `cargo build` refuses [`Bert::pooled`] of a model without one:
+    ///
+    /// ```compile_fail,E0080
+    /// # use typed_transformer::{doctest::*, models::bert::{Bert, BertConfig}, prelude::*};
+    /// pub struct Encoder;
+    /// impl BertConfig for Encoder {
+    /// #   type VocabSize = VocabSize;
+    /// #   type TokenTypes = TokenTypes;
+    /// #   type MaxSeqLen = MaxSeqLen;
+    /// #   type EmbedDim = EmbedDim;
+    /// #   type NumHeads = EvenHeads;
+    /// #   type HiddenDim = HiddenDim;
+    /// #   type NumLayers = NumLayers;
+    /// #   const NORM_EPSILON: f64 = 1e-12;
+    ///     const POOLER: bool = false;
+    /// }
+    /// let states: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+    /// let pooled = Bert::<Encoder, f32, Cpu>::build(&Cpu::default()).pooled(states);
+    /// ```
+    const POOLER: bool = true;
 
     /// The constants that saved parameters do not show, as names and values; files of weights store them.
     fn conventions() -> Vec<(&'static str, String)> {
@@ -143,8 +164,9 @@ pub struct Bert<Config: BertConfig, E, D, P: Precision> {
     pub embeddings: Embeddings<Config, E, D, P>,
     /// The layers.
     pub layers: Layers<Config::NumLayers, Layer<Config, E, D, P>>,
-    /// From the vector of the first token to that of the sequence.
-    pub pooler: Linear<Config::EmbedDim, Config::EmbedDim, E, D, P>,
+    /// From the vector of the first token to that of the sequence, if the configuration has it.
+    #[some_if(Config::POOLER)]
+    pub pooler: Option<Linear<Config::EmbedDim, Config::EmbedDim, E, D, P>>,
 }
 
 impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Bert<Config, E, D, P> {
@@ -166,7 +188,8 @@ impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Bert<Config, E, D
         &self,
         states: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, Config::EmbedDim), E, D, T>, OpError> {
-        let first = select(states, axis::<S>(), 0)?;
-        Tanh::apply(self.pooler.forward(first)?)
+        const { assert!(Config::POOLER, "`POOLER` of the configuration is false: the model has no pooler") }
+        let pooler = self.pooler.as_ref().expect("the type says that it is `Some`");
+        Tanh::apply(pooler.forward(select(states, axis::<S>(), 0)?)?)
     }
 }

@@ -74,6 +74,9 @@ pub trait ModernBertConfig: 'static {
     const LOCAL_ROTARY: Rotary = Rotary::halves(10_000.0);
     /// The rotary positions of global layers.
     const GLOBAL_ROTARY: Rotary = Rotary::halves(160_000.0);
+    /// Whether the model has the head of the logits. Files of encoders alone have none, and [`ModernBert::logits`] does
+    /// not compile without it.
+    const HEAD: bool = true;
 
     /// Whether the layer, counted from 0, sees all positions.
     #[must_use]
@@ -131,15 +134,18 @@ pub struct ModernBert<Config: ModernBertConfig, E, D, P: Precision> {
     /// The weight of the norm after the last layer.
     #[param(init::ones)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
-    /// From the vector of a token to that of the logits.
+    /// From the vector of a token to that of the logits, if the configuration has a head.
+    #[some_if(Config::HEAD)]
     #[param(|weight| init::normal(weight, 0.02))]
-    pub head: Weight<(Config::EmbedDim, Config::EmbedDim), E, D, P>,
-    /// The weight of the norm before the logits.
+    pub head: Option<Weight<(Config::EmbedDim, Config::EmbedDim), E, D, P>>,
+    /// The weight of the norm before the logits, if the configuration has a head.
+    #[some_if(Config::HEAD)]
     #[param(init::ones)]
-    pub head_norm: Tensor<(Config::EmbedDim,), E, D>,
-    /// Added to the logits.
+    pub head_norm: Option<Tensor<(Config::EmbedDim,), E, D>>,
+    /// Added to the logits, if the configuration has a head.
+    #[some_if(Config::HEAD)]
     #[param(init::zeros)]
-    pub logit_bias: Tensor<(Config::VocabSize,), E, D>,
+    pub logit_bias: Option<Tensor<(Config::VocabSize,), E, D>>,
 }
 
 impl<Config: ModernBertConfig, E: Real, D: Backend<E>, P: Precision> ModernBert<Config, E, D, P> {
@@ -168,8 +174,11 @@ impl<Config: ModernBertConfig, E: Real, D: Backend<E>, P: Precision> ModernBert<
         &self,
         states: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
-        let x = Gelu::apply(P::linear(states, &self.head, None)?)?;
-        let x = layer_norm(x, &self.head_norm, None, Config::NORM_EPSILON)?;
-        P::linear(x, &self.token_embedder, Some(&self.logit_bias))
+        const { assert!(Config::HEAD, "`HEAD` of the configuration is false: the model has no logits") }
+        let head = self.head.as_ref().zip(self.head_norm.as_ref());
+        let (head, norm) = head.expect("the type says that they are `Some`");
+        let x = Gelu::apply(P::linear(states, head, None)?)?;
+        let x = layer_norm(x, norm, None, Config::NORM_EPSILON)?;
+        P::linear(x, &self.token_embedder, self.logit_bias.as_ref())
     }
 }

@@ -242,7 +242,7 @@ published! {
     } {};
 
     /// A Vision Transformer for images of 224 by 224 pixels. Files with a classifier, such as
-    /// `google/vit-base-patch16-224`, have no pooler and do not load.
+    /// `google/vit-base-patch16-224`, have no pooler: a configuration of one's own with `POOLER` false reads them.
     vit_base_patch16_224 = "google/vit-base-patch16-224-in21k": Vit, 86_389_248 parameters
     VitConfig {
         Channels = 3; Height = 224; Width = 224; PatchHeight = 16; PatchWidth = 16; EmbedDim = 768; NumHeads = 12;

@@ -72,6 +72,9 @@ pub trait VitConfig: 'static {
     const NORM_EPSILON: f64;
     /// Whether the linear map of the patches has a bias.
     const PATCH_BIAS: bool = true;
+    /// Whether a [`Vit`] has a pooler. Files with a classifier, and those of DINO, have none, and [`Vit::pooled`] does
+    /// not compile without one.
+    const POOLER: bool = true;
 
     /// The constants that saved parameters do not show, as names and values; files of weights store them.
     fn conventions() -> Vec<(&'static str, String)> {
@@ -119,8 +122,9 @@ pub struct Vit<Config: VitConfig, E, D, P: Precision> {
     pub layers: Layers<Config::NumLayers, LayerOf<Config, Gelu, E, D, P>>,
     /// The norm after the last layer.
     pub norm: LayerNorm<Config::EmbedDim, E, D>,
-    /// From the vector of the class token to that of the image.
-    pub pooler: Linear<Config::EmbedDim, Config::EmbedDim, E, D, P>,
+    /// From the vector of the class token to that of the image, if the configuration has it.
+    #[some_if(Config::POOLER)]
+    pub pooler: Option<Linear<Config::EmbedDim, Config::EmbedDim, E, D, P>>,
 }
 
 impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Vit<Config, E, D, P> {
@@ -143,7 +147,8 @@ impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Vit<Config, E, D, 
         &self,
         states: Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, Config::EmbedDim), E, D, T>, OpError> {
-        let class = select(states, axis::<ClassAndPatches<Config>>(), 0)?;
-        Tanh::apply(self.pooler.forward(class)?)
+        const { assert!(Config::POOLER, "`POOLER` of the configuration is false: the model has no pooler") }
+        let pooler = self.pooler.as_ref().expect("the type says that it is `Some`");
+        Tanh::apply(pooler.forward(select(states, axis::<ClassAndPatches<Config>>(), 0)?)?)
     }
 }

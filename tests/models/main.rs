@@ -17,6 +17,7 @@ mod encoders;
 mod experts;
 #[cfg(feature = "tokenizers")]
 mod fill_mask;
+mod heads;
 mod hugging_face;
 mod latent_attention;
 mod other_folders;

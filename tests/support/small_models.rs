@@ -91,16 +91,32 @@ small! {
         VocabSize; TokenTypes = 2; MaxSeqLen = 32; EmbedDim = 40; NumHeads = 5; HiddenDim = 44; NumLayers;
     } { NORM_EPSILON: f64 = 1e-12; };
 
+    small_bert_encoder ()
+    BertConfig {
+        VocabSize; TokenTypes = 2; MaxSeqLen = 32; EmbedDim = 40; NumHeads = 5; HiddenDim = 44; NumLayers;
+    } { NORM_EPSILON: f64 = 1e-12; POOLER: bool = false; };
+
     small_modern_bert (pub SeqLen <= MaxSeqLen;)
     ModernBertConfig {
         VocabSize; MaxSeqLen = 40; EmbedDim = 24; NumHeads = 3; HeadDim = 8; HiddenDim = 28; NumLayers = 4; WindowLen = 5;
     } { LAYERS_PER_GLOBAL: usize = 2; NORM_EPSILON: f64 = 1e-5; };
+
+    small_modern_bert_encoder ()
+    ModernBertConfig {
+        VocabSize; MaxSeqLen = 40; EmbedDim = 24; NumHeads = 3; HeadDim = 8; HiddenDim = 28; NumLayers = 4; WindowLen = 5;
+    } { LAYERS_PER_GLOBAL: usize = 2; NORM_EPSILON: f64 = 1e-5; HEAD: bool = false; };
 
     small_vit ()
     VitConfig {
         Channels = 3; Height = 24; Width = 24; PatchHeight = 6; PatchWidth = 6; EmbedDim = 36; NumHeads = 3; HiddenDim = 44;
         NumLayers;
     } { NORM_EPSILON: f64 = 1e-12; };
+
+    small_vit_encoder ()
+    VitConfig {
+        Channels = 3; Height = 24; Width = 24; PatchHeight = 6; PatchWidth = 6; EmbedDim = 36; NumHeads = 3; HiddenDim = 44;
+        NumLayers;
+    } { NORM_EPSILON: f64 = 1e-12; POOLER: bool = false; };
 
     small_clip (pub SeqLen <= MaxSeqLen;)
     VitConfig {

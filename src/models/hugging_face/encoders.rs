@@ -30,8 +30,10 @@ impl<Config: BertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ber
         layers.{n}.feed_forward_norm.bias = bert.encoder.layer.{n}.output.LayerNorm.bias or bert.encoder.layer.{n}.output.LayerNorm.beta
         pooler.{p} = bert.pooler.dense.{p}
         ignore bert.embeddings.position_ids
+        ignore bert.pooler.*
         ignore cls.*
         ignore classifier.*
+        ignore qa_outputs.*
     ";
     const PREFIX: &'static str = "bert.";
 
@@ -72,6 +74,9 @@ impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained f
         head_norm = head.norm.weight
         logit_bias = decoder.bias
         copy decoder.weight of model.embeddings.tok_embeddings.weight
+        ignore head.*
+        ignore decoder.bias
+        ignore classifier.*
     ";
     const PREFIX: &'static str = "model.";
 
@@ -83,7 +88,12 @@ impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained f
         };
         let default = |name| ConfigField::text(name, &["default"]).or_absent();
         let off = |name| ConfigField::flag(name, false).or_absent();
-        vec![
+        let of_head = [
+            ConfigField::text("classifier_activation", &["gelu"]).or_absent(),
+            off("classifier_bias"),
+            ConfigField::flag("decoder_bias", true).or_absent(),
+        ];
+        let mut fields = vec![
             ConfigField::text("model_type", &["modernbert"]),
             ConfigField::dim::<Config::VocabSize>("vocab_size"),
             ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings"),
@@ -98,7 +108,6 @@ impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained f
             ConfigField::number("global_attn_every_n_layers", Config::LAYERS_PER_GLOBAL as f64).or_absent(),
             number_or_default("norm_eps", Config::NORM_EPSILON, 1e-5),
             ConfigField::text("hidden_activation", &["gelu"]).or_absent(),
-            ConfigField::text("classifier_activation", &["gelu"]).or_absent(),
             rotary("global_rope_theta", "rope_parameters.full_attention.rope_theta", Config::GLOBAL_ROTARY, 160_000.0),
             rotary("local_rope_theta", "rope_parameters.sliding_attention.rope_theta", Config::LOCAL_ROTARY, 10_000.0),
             default("rope_parameters.full_attention.rope_type"),
@@ -107,10 +116,10 @@ impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained f
             off("norm_bias"),
             off("attention_bias"),
             off("mlp_bias"),
-            off("classifier_bias"),
-            ConfigField::flag("decoder_bias", true).or_absent(),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
-        ]
+        ];
+        fields.extend(of_head.into_iter().filter(|_| Config::HEAD));
+        fields
     }
 }
 
@@ -129,6 +138,7 @@ impl<Config: VitConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Vit<
         layers.{n}.feed_forward_norm.{p} = vit.encoder.layer.{n}.layernorm_after.{p}
         norm.{p} = vit.layernorm.{p}
         pooler.{p} = vit.pooler.dense.{p}
+        ignore vit.pooler.*
         ignore classifier.*
     ";
     const PREFIX: &'static str = "vit.";
