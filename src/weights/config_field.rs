@@ -53,6 +53,8 @@ enum Expected {
     Flag(bool),
     /// An object with the fields that are required of this other one.
     Overriding(&'static str),
+    /// Null in files of this `model_type`, anything in others.
+    NullIn(&'static str),
     Absent,
 }
 
@@ -103,6 +105,11 @@ impl ConfigField {
         Self::new(name, Expected::Overriding(other)).or_absent()
     }
 
+    /// The field is null, and not missing, in files of this `model_type`. Other files may have any.
+    pub(crate) fn null_in(model_type: &'static str, name: &'static str) -> Self {
+        Self::new(name, Expected::NullIn(model_type))
+    }
+
     /// A missing or null field means this value.
     pub fn or_absent(self) -> Self {
         Self { may_be_absent: true, ..self }
@@ -150,6 +157,11 @@ impl ConfigField {
 
     /// [`difference`](Self::difference) where the names in the file are `renamed`.
     pub(super) fn difference_at(&self, config: &Value, renamed: impl Fn(&str) -> String) -> Option<String> {
+        if let Expected::NullIn(model_type) = self.expected
+            && (config["model_type"] != model_type || config.get(self.name).is_some_and(Value::is_null))
+        {
+            return None;
+        }
         let names: Vec<String> = self.names().map(&renamed).collect();
         let mut found = names.iter().filter_map(|name| Some((name, lookup(config, name)?))).peekable();
         if found.peek().is_none() {
@@ -181,7 +193,7 @@ impl Expected {
             Self::Sizes(sizes) => *value == Value::from(sizes.as_slice()),
             Self::Flag(flag) => value.as_bool() == Some(*flag),
             Self::Overriding(_) => value.is_object(),
-            Self::Absent => false,
+            Self::NullIn(_) | Self::Absent => false,
         }
     }
 }
@@ -196,6 +208,7 @@ impl fmt::Display for Expected {
             Self::Sizes(sizes) => write!(f, "{sizes:?}"),
             Self::Flag(flag) => write!(f, "{flag}"),
             Self::Overriding(other) => write!(f, "an object like `{other}`"),
+            Self::NullIn(_) => f.write_str("null"),
             Self::Absent => f.write_str("absent"),
         }
     }

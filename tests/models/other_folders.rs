@@ -110,6 +110,20 @@ fn an_untied_weight_does_not_stand_for_the_table_of_embeddings() {
     assert!(error.contains("model.embed_tokens.weight"), "{error}");
 }
 
+/// Older versions of `transformers` stored them.
+#[test]
+fn stored_frequencies_of_rotary_positions_are_not_read() {
+    fn check<Model: Pretrained + Loadable<f32, AutoDevice>>(model: &str) {
+        let name = "model.layers.0.self_attn.rotary_emb.inv_freq";
+        let add = |tensors: &mut Tensors| drop(tensors.insert(name.into(), (Dtype::F32, vec![1], vec![0; 4])));
+        assert_eq!(error_of_tensors::<Model>(model, add), None);
+    }
+    check::<Llama<small_llama::Config, f32, AutoDevice>>("llama");
+    check::<Llama<small_olmo2::Config, f32, AutoDevice>>("olmo2");
+    check::<Mixtral<small_mixtral::Config, f32, AutoDevice>>("mixtral");
+    check::<SmallGemma3>("gemma3");
+}
+
 /// The settings of a folder that count, and may be absent.
 fn optional<Model: Pretrained + Loadable<f32, AutoDevice>>(model: &str) -> Vec<String> {
     let counts = |setting: &&String| {

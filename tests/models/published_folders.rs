@@ -223,6 +223,21 @@ fn a_missing_setting_means_the_default_of_transformers() {
     assert_eq!(error_of::<SmallT5>(&error_without(config("t5"), "scale_decoder_outputs")), None);
 }
 
+#[test]
+fn a_mistral_without_a_window_is_a_llama() {
+    let error = |model_type: &str, window: Option<Value>| {
+        let mut config = config("llama");
+        config["model_type"] = model_type.into();
+        window.into_iter().for_each(|window| config["sliding_window"] = window);
+        error_of::<SmallLlama>(&config)
+    };
+    assert_eq!(error("mistral", Some(Value::Null)), None);
+    assert!(error("mistral", Some(json!(4096))).unwrap().ends_with("`sliding_window` is 4096, not null"));
+    assert!(error("mistral", None).unwrap().ends_with("`sliding_window` is absent, not null"));
+    // A Llama has no such field.
+    assert_eq!(error("llama", Some(json!(4096))), None);
+}
+
 /// BERT's folder with other names of tensors.
 fn renamed_bert(rename: impl Fn(&str) -> String) -> TempDir {
     let renamed = temp_dir();

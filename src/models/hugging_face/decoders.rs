@@ -76,6 +76,7 @@ macro_rules! names_like_llama {
             norm = model.norm.weight
             logit = lm_head.weight
             copy lm_head.weight of model.embed_tokens.weight
+            ignore *.rotary_emb.inv_freq
         ",
             $own
         )
@@ -91,7 +92,6 @@ macro_rules! names_of_llama {
                 "
                 layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
                 layers.{n}.feed_forward_norm = model.layers.{n}.post_attention_layernorm.weight
-                ignore *.rotary_emb.inv_freq
             "
             ),
             Norms::After => names_like_llama!(
@@ -117,8 +117,8 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ll
     const PREFIX: &'static str = "model.";
 
     fn config() -> Vec<ConfigField> {
-        let (model_type, key_value_heads, head_dim, epsilon) = match Config::NORMS {
-            Norms::Before => (&["llama"], Config::NumHeads::SIZE, None, 1e-6),
+        let (model_type, key_value_heads, head_dim, epsilon): (&[_], _, _, _) = match Config::NORMS {
+            Norms::Before => (&["llama", "mistral"], Config::NumHeads::SIZE, None, 1e-6),
             Norms::BeforeAndInHeads => (&["qwen3"], 32, Some(128), 1e-6),
             Norms::After => (&["olmo2"], Config::NumHeads::SIZE, None, 1e-5),
         };
@@ -126,7 +126,11 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ll
         fields.push(ConfigField::text("model_type", model_type));
         fields.push(ConfigField::flag("attention_bias", false).or_absent());
         match Config::NORMS {
-            Norms::Before => fields.push(ConfigField::flag("mlp_bias", false).or_absent()),
+            Norms::Before => {
+                fields.push(ConfigField::flag("mlp_bias", false).or_absent());
+                // Without the field, Mistral has a window of 4096.
+                fields.push(ConfigField::null_in("mistral", "sliding_window"));
+            }
             Norms::BeforeAndInHeads => {
                 fields.push(ConfigField::flag("use_sliding_window", false).or_absent());
                 let types = vec!["full_attention"; Config::NumLayers::SIZE];
