@@ -89,6 +89,8 @@ pub struct Tokenizer<V> {
     tokenizer: tokenizers::Tokenizer,
     /// The token that stands for every text without one.
     unknown: Option<u32>,
+    /// Its text, if the tokenizer itself adds it to each text, as CLIP's does at the end: a text may have it, too.
+    added_unknown: Option<String>,
     /// One more than the highest token.
     size: usize,
     vocab: PhantomData<fn() -> V>,
@@ -147,7 +149,13 @@ impl<V: ConstDim> Tokenizer<V> {
         let size = with_added.min(V::SIZE);
         let model = file.model;
         let unknown = model.unk_token.and_then(|token| tokenizer.token_to_id(&token)).or(model.unk_id);
-        Ok(Self { tokenizer, unknown, size, vocab: PhantomData })
+        let added = catch_panic(|| tokenizer.encode("", true).map_err(|error| error.to_string())).ok();
+        let is_added = |id: &u32| {
+            let mut tokens = added.iter().flat_map(|added| added.get_ids().iter().zip(added.get_special_tokens_mask()));
+            tokens.any(|token| token == (id, &1))
+        };
+        let added_unknown = unknown.filter(is_added).and_then(|id| tokenizer.id_to_token(id));
+        Ok(Self { tokenizer, unknown, added_unknown, size, vocab: PhantomData })
     }
 
     /// The tokens of a text, with the special tokens that the tokenizer adds, such as `[CLS]` and `[SEP]`.
@@ -174,11 +182,10 @@ impl<V: ConstDim> Tokenizer<V> {
         let mut is_encoded = vec![false; text.len()];
         for ((&id, &(start, end)), &is_special) in encoding.get_ids().iter().zip(encoding.get_offsets()).zip(is_special)
         {
-            if Some(id) == self.unknown && is_special == 0 || id as usize >= V::SIZE {
-                return Err(TokenizerError::Unknown {
-                    text: text.get(start..end).unwrap_or(text).into(),
-                    index: start,
-                });
+            let part = text.get(start..end).unwrap_or(text);
+            let is_unknown = Some(id) == self.unknown && is_special == 0 && self.added_unknown.as_deref() != Some(part);
+            if is_unknown || id as usize >= V::SIZE {
+                return Err(TokenizerError::Unknown { text: part.into(), index: start });
             }
             is_encoded.get_mut(start..end).into_iter().flatten().for_each(|byte| *byte = true);
         }

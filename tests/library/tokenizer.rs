@@ -319,6 +319,32 @@ fn an_added_token_may_be_beyond_the_table() {
     assert_eq!(error.to_string(), "`<image>` at byte 10 of the text has no token");
 }
 
+/// CLIP's tokenizer ends a text with its unknown token.
+#[test]
+fn a_text_may_have_the_unknown_token_if_the_tokenizer_adds_it() {
+    dims! { EndVocab = 3; }
+    let folder = temp_dir();
+    let path = folder.path().join("tokenizer.json");
+    let part = |kind: &str, id: &str| json!({ kind: { "id": id, "type_id": 0 } });
+    let file = json!({
+        "model": { "type": "BPE", "vocab": { "a": 0, "b": 1, "<e>": 2 }, "merges": [], "unk_token": "<e>" },
+        "added_tokens": [{ "id": 2, "content": "<e>", "single_word": false, "lstrip": false, "rstrip": false,
+            "normalized": false, "special": true }],
+        "post_processor": { "type": "TemplateProcessing",
+            "single": [part("Sequence", "A"), part("SpecialToken", "<e>")],
+            "pair": [part("Sequence", "A"), part("Sequence", "B")],
+            "special_tokens": { "<e>": { "id": "<e>", "ids": [2], "tokens": ["<e>"] } } },
+    });
+    fs::write(&path, file.to_string()).unwrap();
+    let tokenizer = Tokenizer::<EndVocab>::from_file(&path).unwrap();
+    assert_eq!(ids(&tokenizer, "ab"), [0, 1, 2]);
+    let written = tokenizer.encode_verbatim("ab<e>").unwrap();
+    assert_eq!(written.into_iter().map(Fin::value).collect::<Vec<_>>(), [0, 1, 2]);
+    for error in [tokenizer.encode("a<e>c").unwrap_err(), tokenizer.encode_verbatim("a<e>c").unwrap_err()] {
+        assert_eq!(error.to_string(), "`c` at byte 4 of the text has no token");
+    }
+}
+
 #[test]
 fn a_token_between_others_may_have_no_text() {
     dims! { HoleVocab = 6; }
