@@ -114,9 +114,12 @@ impl Communicator for Thread {
         let mut receive = receive;
         for (message, &len) in self.exchange(&message)?.iter().zip(receive_lens) {
             let (starts, _) = message.as_chunks::<8>();
-            let start = header + u64::from_ne_bytes(starts[self.rank]) as usize;
             let (block, rest) = receive.split_at_mut(len);
-            let sent = message.get(start..start + len);
+            // A rank with another length may be in another operation.
+            let sent = starts.get(self.rank).and_then(|&start| {
+                let start = header.saturating_add(u64::from_ne_bytes(start) as usize);
+                message.get(start..start.saturating_add(len))
+            });
             block.copy_from_slice(sent.ok_or("a rank sent a block of another length")?);
             receive = rest;
         }

@@ -6,7 +6,7 @@ use typed_transformer::nn::Linear;
 use typed_transformer::ops::{dropout, partial_cross_entropy};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
-use typed_transformer::ranks::{Partial, Ranks, Replicated, Shard};
+use typed_transformer::ranks::{Partial, Ranks, RanksError, Replicated, Shard};
 use typed_transformer::train::{Adam, GradientsOf, Recording, Step, TrainError, Trainer};
 
 ranks! { World; Data; Tp = 2; }
@@ -69,6 +69,16 @@ fn wrong_lengths_are_errors_that_name_rank_and_operation() {
     });
     assert_eq!(errors[1][0], "rank 1 of `World`: all-gather needs 2 elements, but there are 1");
     assert_eq!(errors[0][1], "rank 0 of `World`: reduce-scatter needs 1 elements, but there are 4");
+}
+
+/// One rank gathers its one number, the other one sums by parts.
+#[test]
+fn ranks_of_different_lengths_are_an_error_of_each() {
+    let sums = Ranks::<World>::in_threads(2, |world| {
+        let len = if world.rank() == 0 { 1 } else { 2_000 };
+        world.all_reduce(&mut vec![1.0_f32; len])
+    });
+    assert!(sums.iter().all(|sum| matches!(sum, Err(RanksError::Engine { .. }))), "{sums:?}");
 }
 
 #[test]
