@@ -6,6 +6,15 @@ use std::collections::BTreeMap;
 /// Values by name.
 type Settings = BTreeMap<String, String>;
 
+/// Settings by name. The values of one name are joined, so that a comparison sees each.
+pub(crate) fn by_name(settings: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Settings {
+    let mut values = BTreeMap::<String, Vec<String>>::new();
+    for (name, value) in settings {
+        values.entry(name.into()).or_default().push(value.into());
+    }
+    values.into_iter().map(|(name, values)| (name, values.join(" and "))).collect()
+}
+
 impl<Axis: RankAxis> Ranks<Axis> {
     /// Returns `result` if no rank failed. Otherwise all ranks fail: a failed rank with its own error, the others with
     /// [`RanksError::OtherRanks`]. If a single rank returned early, the others would wait for it.
@@ -36,8 +45,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
         result.and(Err(RanksError::OtherRanks { axis: Axis::NAME, ranks }.into()))
     }
 
-    /// Compares named settings of all ranks, such as the command line. Call it first: ranks that differ may wait for
-    /// each other for ever, or train different models.
+    /// Compares named settings of all ranks, such as the command line. A name may have several values. Call it first:
+    /// ranks that differ may wait for each other for ever, or train different models.
     ///
     /// # Errors
     /// On all ranks, [`RanksError::Setting`] with the first rank that differs from rank 0, the setting, and both
@@ -57,7 +66,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         &self,
         settings: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
     ) -> Result<(), RanksError> {
-        let own: Settings = settings.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let own = by_name(settings);
         let failed = RanksError::device("ensure_same");
         let texts = self.all_gather_vec(&serde_json::to_vec(&own).map_err(&failed)?)?;
         let all = texts.iter().map(|text| serde_json::from_slice::<Settings>(text));

@@ -21,7 +21,7 @@
 //! | MPI (feature `mpi`) | processes, on one machine or many | [`Ranks::start`] under `mpirun -n N` |
 //! | threads of one process, for tests | threads | [`Ranks::in_threads`] |
 
-mod agreement;
+pub(crate) mod agreement;
 mod axis;
 mod collectives;
 mod communicator;

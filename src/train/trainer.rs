@@ -133,7 +133,7 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// Adds a setting that determines the result, such as the batch size. [`resume`](Self::resume)
-    /// refuses a checkpoint in which its value differs.
+    /// refuses a checkpoint in which its value differs, or one of its values if it is added several times.
     pub fn require_same(&mut self, name: &str, value: impl Display) {
         self.required.push((name.to_string(), value.to_string()));
     }

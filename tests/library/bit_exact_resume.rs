@@ -615,6 +615,24 @@ fn a_checkpoint_of_another_training_names_the_setting() {
 }
 
 #[test]
+fn every_value_of_a_setting_is_compared() {
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
+    let trainer_on = |texts: [&str; 2]| {
+        let mut trainer = trainer(Adam::default(), RATE);
+        texts.iter().for_each(|text| trainer.require_same("the text", text));
+        trainer
+    };
+    let mut first = trainer_on(["a", "c"]);
+    let model: Model = train_until(&mut first, 1);
+    first.save(&model, &path).unwrap();
+    let other: Result<Model, _> = trainer_on(["b", "c"]).resume(&path, &Cpu::default());
+    let error = other.unwrap_err().to_string();
+    assert_eq!(error, format!("{}: the text should be b and c but is a and c", path.display()));
+    let _: Model = trainer_on(["a", "c"]).resume(&path, &Cpu::default()).unwrap();
+}
+
+#[test]
 fn a_wrong_tensor_in_a_checkpoint_is_named_in_the_error() {
     const BIAS: &str = "optimizer.exp_avg_sq.logit.bias";
     for (error, text) in [

@@ -375,6 +375,16 @@ fn trainers_that_differ_are_refused_on_all_ranks() {
     }
 }
 
+#[test]
+fn every_value_of_a_setting_is_compared() {
+    let compared = Ranks::<World>::in_threads(2, |ranks| {
+        let first = if ranks.is_first() { "a" } else { "b" };
+        ranks.ensure_same([("the text", first), ("the text", "c")]).map_err(|error| error.to_string())
+    });
+    let error = "the text is a and c on rank 0, but b and c on rank 1 of `World`";
+    assert_eq!(compared, vec![Err(error.to_string()); 2]);
+}
+
 /// Three rows on each of two ranks, and another tensor of three rows, which both ranks have.
 #[test]
 fn dropout_knows_the_rows_of_the_batch_by_their_type() {

@@ -1,6 +1,7 @@
 //! Compares a checkpoint's header with the training that resumes it.
 
 use super::{super::ResumeError, parameter_info::ParameterInfo};
+use crate::ranks::agreement::by_name;
 use crate::weights::LoadError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -65,15 +66,11 @@ pub(super) fn compare_settings(
     found: &[(String, String)],
     ignored: Option<&str>,
 ) -> Result<(), ResumeError> {
-    let by_name = |settings| -> BTreeMap<&str, &str> {
-        let settings: &[(String, String)] = settings;
-        settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
-    };
-    let (expected_values, found_values) = (by_name(expected), by_name(found));
+    let (expected_values, found_values) = (by_name(expected.to_vec()), by_name(found.to_vec()));
     for (setting, _) in expected.iter().chain(found) {
-        let (expected, found) = (expected_values.get(setting.as_str()), found_values.get(setting.as_str()));
+        let (expected, found) = (expected_values.get(setting), found_values.get(setting));
         if expected != found && ignored != Some(setting) {
-            let text = |value: Option<&&str>| value.map_or(ABSENT, |value| value).to_string();
+            let text = |value: Option<&String>| value.map_or(ABSENT, String::as_str).to_string();
             let (expected, found) = (text(expected), text(found));
             return Err(ResumeError::Setting { path: path.to_path_buf(), setting: setting.clone(), expected, found });
         }
