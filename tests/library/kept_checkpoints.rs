@@ -6,7 +6,7 @@ use dfdx::tensor::Cpu;
 use std::{fs, path::Path};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{Metrics, ResumeError, ResumeNote, TrainError};
-use typed_transformer::weights::{self, LoadError, SaveError};
+use typed_transformer::weights::{self, LoadError, SaveError, disk};
 
 // ---- Generations ----
 
@@ -36,6 +36,22 @@ fn the_last_checkpoints_and_the_best_are_kept() {
     drop(trainer);
     assert_eq!(file_names(&folder), ["ck", "ck.best"]);
     assert_eq!((steps_in(&path), steps_in(&best)), (7, 2));
+}
+
+/// More than 100 are not kept, and need no room.
+#[test]
+fn more_checkpoints_than_can_be_kept_are_no_error() {
+    let len_bytes = 4 * 3 * Tiny::NUM_PARAMS as u64;
+    for (max_to_keep, free_bytes) in [(1_000, Some(150 * len_bytes)), (usize::MAX, None)] {
+        let folder = temp_dir();
+        let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+        trainer.max_to_keep = max_to_keep;
+        trainer.checkpoint_every(folder.path().join("ck"), 1).unwrap();
+        disk::inject_free_bytes(free_bytes);
+        step(&mut trainer, &mut model);
+        disk::inject_free_bytes(None);
+        trainer.finish().unwrap();
+    }
 }
 
 #[test]

@@ -153,7 +153,8 @@ impl Series {
         let files = others_beside(&self.newest).into_iter().chain([self.newest.clone()]);
         // Two names of one file share its bytes.
         let existing = files.filter_map(|path| file_id_of(&path)).collect::<BTreeSet<_>>().len();
-        len_bytes.saturating_mul((max_to_keep + 2).saturating_sub(existing).max(1) as u64)
+        let needed = (max_to_keep.clamp(1, MAX_PREVIOUS) + 2).saturating_sub(existing);
+        len_bytes.saturating_mul(needed.max(1) as u64)
     }
 
     /// Gives the completely written file `staged` the name of the newest. No name ever leads to an incomplete file.
