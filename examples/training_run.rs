@@ -2,13 +2,18 @@
 //! model. `docs/training.md` reads it part by part. Ctrl-C stops it; the same command goes on, to the same bits.
 
 use signal_hook::{consts::SIGINT, flag};
-use std::{error::Error, fs, path::Path};
+use std::{
+    error::Error,
+    fs,
+    io::{Write, stderr},
+    path::Path,
+};
 use typed_transformer::{
     models::nano_gpt::NanoGpt,
     plot::HtmlReport,
     prelude::*,
     tokens::CharTokenizer,
-    train::{AdamW, Batches, Evaluation, Metrics, Trainer, WarmupCosine},
+    train::{AdamW, Batches, Evaluation, Metrics, TrainError, Trainer, WarmupCosine},
     weights,
 };
 
@@ -50,30 +55,37 @@ fn main() -> Result<(), Box<dyn Error>> {
     flag::register(SIGINT, trainer.stop.clone())?;
     let mut model = trainer.resume_or(&checkpoint, &device, || Model::build(&device))?;
     trainer.checkpoint_every(&checkpoint, INTERVAL)?;
+    for note in trainer.resume_notes() {
+        // A closed standard error does not end the training.
+        let _ = writeln!(stderr(), "{note}");
+    }
     trainer.metrics = Some(Metrics::open(&metrics, trainer.steps_made())?);
 
     let mut batches = Batches::new((training.len() - 1) / SeqLen::SIZE, BATCH_SIZE, 0)?;
     while let Some(step) = trainer.next_step() {
-        if step.number.is_multiple_of(INTERVAL) {
+        // In the step that is saved, so that the checkpoint has the loss of its own model, one step before.
+        if step.number == 0 || (step.number + 1).is_multiple_of(INTERVAL) {
             let evaluation = evaluate(&model, validation)?;
-            eprintln!("\r{evaluation}, epoch {}\x1b[K", step.number / batches.steps_per_epoch());
+            let _ = writeln!(stderr(), "\r{evaluation}, epoch {}\x1b[K", step.number / batches.steps_per_epoch());
             trainer.record_evaluation(&evaluation);
         }
-        if trainer.steps_since_best() >= PATIENCE {
+        if trainer.steps_since_best() > PATIENCE {
             break;
         }
         let starts = batches.of_step(step.number).iter().map(|window| window * SeqLen::SIZE);
         let (inputs, labels) = TokenIds::windows(training, starts.clone(), (Batch::new(starts.len()), SeqLen))?;
         let loss = cross_entropy(model.forward(&inputs, model.recording())?, &labels, Reduction::MeanTokens)?;
         let report = trainer.learn(&mut model, loss, inputs.as_slice().len())?;
-        eprint!("\r{report}\x1b[K");
+        let _ = write!(stderr(), "\r{report}\x1b[K");
     }
-    trainer.finish()?;
-    eprintln!("\n{}", evaluate(&model, validation)?);
-    if !trainer.stopped() {
+    let finished = trainer.finish();
+    let _ = writeln!(stderr(), "\n{}", evaluate(&model, validation)?);
+    if !trainer.stopped() && !matches!(finished, Err(TrainError::Diverged { .. })) {
         weights::save(&model, folder.join("model.safetensors"))?;
     }
     let mut report = HtmlReport::new("A training run");
-    report.training_curves(&metrics)?;
-    Ok(report.write(&folder.join("index.html"))?)
+    let drawn = report.training_curves(&metrics);
+    report.write(&folder.join("index.html"))?;
+    finished?;
+    Ok(drawn?)
 }

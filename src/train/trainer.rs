@@ -172,7 +172,8 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// Records a loss and returns whether it is the lowest so far. Checkpoints store the last and the lowest loss. Call
-    /// it before [`update`](Self::update), so that the checkpoint of the step includes it.
+    /// it before [`update`](Self::update), so that the checkpoint of the step includes it: evaluate in the step that is
+    /// saved, not in the one after it.
     pub fn record_best(&mut self, loss: f64) -> bool {
         self.progress.record(loss)
     }

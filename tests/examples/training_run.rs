@@ -2,7 +2,9 @@
 
 use crate::program::{built, end, interrupt, metrics_of, start};
 use crate::support::{file_names, temp_dir};
+use serde_json::Value;
 use std::fs;
+use typed_transformer::weights;
 
 #[cfg(unix)]
 #[test]
@@ -33,10 +35,43 @@ fn a_training_goes_on_after_ctrl_c_to_the_same_bits() {
     assert!(file(&straight, "metrics.jsonl") == file(&stopped, "metrics.jsonl"));
     let last = metrics_of(&metrics).pop().unwrap();
     assert!(last.starts_with("{\"step\":400,"), "{last}");
+
+    // The best checkpoint is that of the line with the lowest loss.
+    let best = straight.path().join("training_run/checkpoint.best");
+    let best: Value = serde_json::from_str(&weights::metadata(best).unwrap()["training"]).unwrap();
+    let lines = metrics_of(&metrics).into_iter().map(|line| -> Value { serde_json::from_str(&line).unwrap() });
+    let evaluated = lines.filter_map(|line| Some((line["validation_loss"].as_f64()?, line["step"].as_u64()?)));
+    let lowest = evaluated.min_by(|(one, _), (other, _)| one.total_cmp(other)).unwrap();
+    assert_eq!(best["step"].as_u64(), Some(lowest.1));
+
     let names = file_names(&straight);
     assert_eq!(names, ["training_run"]);
 
     // A complete training is evaluated again, and trained no further.
     end(train_in(&straight)).assert_ended_with(0);
     assert_eq!(metrics_of(&straight.path().join("training_run/metrics.jsonl")).len(), 400);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_standard_error_does_not_stop_the_training() {
+    let folder = temp_dir();
+    let mut child = start(&built("training_run"), &folder, [""; 0]);
+    drop(child.stderr.take());
+    interrupt(&child, &folder.path().join("training_run/metrics.jsonl"), 60);
+    end(child).assert_ended_with(0);
+    assert!(folder.path().join("training_run/checkpoint").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_refused_line_of_metrics_costs_no_other_file() {
+    let folder = temp_dir();
+    let at = |name: &str| folder.path().join("training_run").join(name);
+    fs::create_dir(folder.path().join("training_run")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", at("metrics.jsonl")).unwrap();
+    let run = end(start(&built("training_run"), &folder, [""; 0]));
+    run.assert_ended_with(1);
+    assert!(run.stderr.contains("cannot write training_run/metrics.jsonl: No space left"), "{}", run.stderr);
+    assert!(at("model.safetensors").exists() && at("index.html").exists());
 }
