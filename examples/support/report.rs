@@ -112,7 +112,7 @@ impl Report {
     }
 }
 
-/// Whether a folder has nothing, or what earlier runs wrote: a page with this title, or metrics alone.
+/// Whether a folder has nothing, or what earlier runs wrote: a page with this title, or metrics without a page.
 fn is_of_report(folder: &Path, title: &str) -> io::Result<bool> {
     let page = folder.join("index.html");
     match fs::metadata(&page) {
@@ -124,10 +124,8 @@ fn is_of_report(folder: &Path, title: &str) -> io::Result<bool> {
             Ok(String::from_utf8_lossy(&head).contains(&format!("<title>{title}</title>")))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut names = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.file_name()));
-            names.try_fold(true, |all, name| {
-                Ok(all && name?.to_str().is_some_and(|name| name.starts_with("metrics.jsonl")))
-            })
+            // A training that was stopped has left its metrics, and perhaps its checkpoints.
+            Ok(folder.join("metrics.jsonl").exists() || fs::read_dir(folder)?.next().is_none())
         }
         Err(error) => Err(error),
     }

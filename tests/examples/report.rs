@@ -128,6 +128,26 @@ fn the_report_marks_where_a_training_was_resumed() {
     assert_eq!(html.matches("\nresumed\n").count(), 3);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_in_the_folder_of_the_report_is_resumed() {
+    let folder = temp_dir();
+    let args = "--steps 30 --batch 2";
+    let first = format!("{args} --report report --checkpoint report/ck");
+    let child = start(&built("train_sequences"), &folder, first.split_whitespace());
+    interrupt(&child, &folder.path().join("report").join("metrics.jsonl"), 2);
+    let stopped = end(child);
+    stopped.assert_ended_with(130);
+    assert!(stopped.stderr.contains("--resume report/ck"), "{}", stopped.stderr);
+    report_html("train_sequences", &folder, &format!("{args} --resume report/ck"));
+
+    // A checkpoint is not what tells a report.
+    fs::create_dir(folder.path().join("other")).unwrap();
+    fs::copy(folder.path().join("report/ck"), folder.path().join("other/ck")).unwrap();
+    let refused = run(&folder, "train_sequences", &format!("{args} --report other"));
+    refused.assert_refused("other has files that are not of a report; --overwrite replaces them");
+}
+
 #[test]
 fn the_sequences_report_shows_attention() {
     let folder = temp_dir();
