@@ -56,6 +56,10 @@ where
     let tokenizer = ranks.fail_together(tokenizer.map_err(BoxError::from))?;
     let prompt = cli.prompt.as_deref().filter(|text| !text.is_empty()).unwrap_or("\n");
     let tokens = tokenizer.encode(prompt).map_err(|error| format!("--prompt: {error}"))?;
+    let (found, max_len) = (tokens.len(), Config::MaxSeqLen::SIZE);
+    if found > max_len {
+        return Err(format!("--prompt: it has {found} tokens, but the model reads at most {max_len}").into());
+    }
     let ends = ranks.fail_together(eos_token_ids(folder).map_err(BoxError::from))?;
     let (mut trained, mut evaluated): (Outcome, Outcome) = (Ok(()), Ok(()));
     let model: Gpt2<Config, f32, D>;

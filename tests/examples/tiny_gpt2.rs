@@ -121,6 +121,16 @@ fn texts_are_written_together_searched_and_proposed() {
 }
 
 #[test]
+fn a_prompt_that_is_too_long_is_refused_before_the_training() {
+    let folder = folder_of_a_model();
+    let prompt = "x".repeat(1_025);
+    let args = format!("--from model --model tiny-gpt2 --data text --steps 1 --save weights --prompt {prompt}");
+    let refused = run(&TRAIN, &folder, &args);
+    refused.assert_refused("--prompt: it has 1025 tokens, but the model reads at most 1024");
+    assert!(!folder.path().join("weights").exists());
+}
+
+#[test]
 fn a_training_goes_on_from_published_weights() {
     let folder = folder_of_a_model();
     let options = "--data text --steps 20 --batch 2 --interval 10 --learning-rate 0.05 --sample 10 --prompt to";
