@@ -16,7 +16,11 @@ mod device;
 use clap::Parser;
 use device::{DeviceName, cuda};
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use std::{error::Error, process::ExitCode};
+use std::{
+    error::Error,
+    io::{Write, stdout},
+    process::ExitCode,
+};
 use typed_transformer::{
     module,
     nn::{Linear, Module},
@@ -233,7 +237,7 @@ fn main() -> ExitCode {
 fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
     let mut rng = StdRng::seed_from_u64(cli.seed);
     let mut model = AttentionCell::<f32, D>::build(device);
-    println!("{}\n", model.summary());
+    writeln!(stdout(), "{}\n", model.summary())?;
 
     let mut adam = Adam::default();
     let schedule = WarmupCosine { peak_value: 0.01, end_value: 0.001, warmup_steps: 20, steps: cli.steps };
@@ -251,7 +255,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
         }
         if step % 100 == 0 {
             let loss_per_glyph = loss.as_vec()[0] / NumSteps::SIZE as f32;
-            println!("step {step:4}  loss {loss_per_glyph:.3}");
+            writeln!(stdout(), "step {step:4}  loss {loss_per_glyph:.3}")?;
         }
         let rate = schedule.learning_rate(step);
         update(&mut model, loss.backward()?, &mut adam, rate, 1.0)?;
@@ -261,17 +265,17 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
     let (letters, attention) = read(&model, &rows, device)?;
     let text =
         |row: &[Fin<NumEmbedding>]| -> String { row.iter().map(|l| char::from(b'a' + l.value() as u8)).collect() };
-    println!("\nlabel   read");
+    writeln!(stdout(), "\nlabel   read")?;
     for (label, read) in rows.letters.iter().zip(&letters).take(4) {
-        println!("{:6}  {}", text(label), text(read));
+        writeln!(stdout(), "{:6}  {}", text(label), text(read))?;
     }
-    println!("\nattention weights of the first row, one line per letter:");
+    writeln!(stdout(), "\nattention weights of the first row, one line per letter:")?;
     for row in attention {
         let shade = |weight: f32| [' ', '.', ':', 'o', '#'][((weight * 5.0) as usize).min(4)];
-        println!("  [{}]", row.into_iter().map(shade).collect::<String>());
+        writeln!(stdout(), "  [{}]", row.into_iter().map(shade).collect::<String>())?;
     }
     let pairs = || rows.letters.concat().into_iter().zip(letters.concat());
     let correct = pairs().filter(|(one, other)| one == other).count();
-    println!("\n{correct} of {} letters correct", pairs().count());
+    writeln!(stdout(), "\n{correct} of {} letters correct", pairs().count())?;
     Ok(correct * 100 >= pairs().count() * 99)
 }

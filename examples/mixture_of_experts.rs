@@ -14,7 +14,11 @@ mod device;
 use clap::Parser;
 use device::{DeviceName, cuda};
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use std::{error::Error, process::ExitCode};
+use std::{
+    error::Error,
+    io::{Write, stdout},
+    process::ExitCode,
+};
 use typed_transformer::{
     module,
     nn::{Linear, Module},
@@ -137,7 +141,7 @@ fn main() -> ExitCode {
 fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<f32, Box<dyn Error>> {
     let mut rng = StdRng::seed_from_u64(cli.seed);
     let mut model = Mixture::<f32, D>::build(device);
-    println!("{}\n", model.summary());
+    writeln!(stdout(), "{}\n", model.summary())?;
     let mut adam = Adam::default();
     let schedule = WarmupCosine { peak_value: 0.03, end_value: 0.0, warmup_steps: 20, steps: cli.steps };
     for step in 0..cli.steps {
@@ -145,7 +149,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<f32, Box<dyn Error>> {
         let mixed = model.forward(&points, model.recording())?;
         let loss = mean_squared_error(mixed.output, &values)?;
         if step % 250 == 0 {
-            println!("step {step:4}  loss {:.3}", loss.as_vec()[0]);
+            writeln!(stdout(), "step {step:4}  loss {:.3}", loss.as_vec()[0])?;
         }
         update(&mut model, loss.backward()?, &mut adam, schedule.learning_rate(step), 1.0)?;
     }
@@ -153,7 +157,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<f32, Box<dyn Error>> {
     let (points, values) = examples(device, &mut rng);
     let mixed = model.forward(&points, NoneTape)?;
     let loss = mean_squared_error(mixed.output, &values)?.as_vec()[0];
-    println!("\nquadrant      points whose first expert is 0, 1, 2, 3");
+    writeln!(stdout(), "\nquadrant      points whose first expert is 0, 1, 2, 3")?;
     let (points, chosen) = (points.as_vec(), mixed.chosen.to_vec());
     for (right, above) in [(true, true), (true, false), (false, true), (false, false)] {
         let given = points.chunks(Plane::SIZE).zip(chosen.chunks(ExpertsPerToken::SIZE));
@@ -161,8 +165,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<f32, Box<dyn Error>> {
         let first: Vec<Fin<NumExperts>> = here.map(|(_, experts)| experts[0]).collect();
         let count = |expert| first.iter().filter(|first| **first == expert).count();
         let counts: Vec<usize> = Fin::all().map(count).collect();
-        println!("x {} 0, y {} 0  {counts:?}", if right { '>' } else { '<' }, if above { '>' } else { '<' });
+        writeln!(stdout(), "x {} 0, y {} 0  {counts:?}", if right { '>' } else { '<' }, if above { '>' } else { '<' })?;
     }
-    println!("\nmean squared error on new points: {loss:.4}");
+    writeln!(stdout(), "\nmean squared error on new points: {loss:.4}")?;
     Ok(loss)
 }

@@ -8,7 +8,11 @@ mod device;
 
 use clap::Parser;
 use device::{DeviceName, cuda};
-use std::{error::Error, process::ExitCode};
+use std::{
+    error::Error,
+    io::{Write, stdout},
+    process::ExitCode,
+};
 use typed_transformer::nn::Module;
 
 include!("program.rs");
@@ -38,12 +42,12 @@ fn main() -> ExitCode {
 fn run<D: Backend<f32>>(device: &D) -> Result<(), Box<dyn Error>> {
     let of_modules = GroupedQueryAttention::<EmbedDim, CausalMask, Llama, f32, D>::NUM_PARAMS
         + GatedFeedForward::<EmbedDim, Llama, f32, D>::NUM_PARAMS;
-    println!("step by step: {} parameters", Block::<f32, D>::NUM_PARAMS);
-    println!("from modules: {of_modules} parameters");
+    writeln!(stdout(), "step by step: {} parameters", Block::<f32, D>::NUM_PARAMS)?;
+    writeln!(stdout(), "from modules: {of_modules} parameters")?;
 
     local_dims! { let len: SeqLen = 7; }
     let x: Tensor<(Const<1>, SeqLen, EmbedDim), f32, D> = device.zeros_like(&(Const, len, EmbedDim));
     let output = Block::build(device).forward(x, &PaddingMask::without_padding((Const, len)))?;
-    println!("output: {:?}", output.shape());
+    writeln!(stdout(), "output: {:?}", output.shape())?;
     Ok(())
 }

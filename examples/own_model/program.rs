@@ -1,6 +1,9 @@
 // The program of the guide (`docs/guide.md`), in one piece.
 
-use std::error::Error;
+use std::{
+    error::Error,
+    io::{Write, stdout},
+};
 use typed_transformer::{
     nn::Module,
     ops::{Activation, Tanh},
@@ -230,19 +233,21 @@ fn may_follow<D: Backend<f32>>(
 fn run<D: Backend<f32>>(device: &D) -> Result<(), Box<dyn Error>> {
     let mut rng = StdRng::seed_from_u64(0);
     let mut model = Model::build(device);
-    println!("{}", model.summary());
+    writeln!(stdout(), "{}", model.summary())?;
     train(&mut model, &mut rng)?;
 
     let Examples { words, ends } = examples(Batch::new(1_000), &random(1_000, &mut rng))?;
     let answers = answer(&model, &words)?;
     let pairs = answers.as_slice().iter().zip(ends.as_slice());
     let right = pairs.filter(|(answer, end)| answer == end).count();
-    println!("{right} of 2000 letters right");
+    writeln!(stdout(), "{right} of 2000 letters right")?;
     assert!(right >= 1_980);
 
-    let path = std::env::temp_dir().join("own_model.safetensors");
+    let name = format!("own_model-{}.safetensors", std::process::id());
+    let path = std::env::temp_dir().join(name);
     weights::save(&model, &path)?;
     let loaded: Model<D> = weights::load(&path, device)?;
+    std::fs::remove_file(&path)?;
     assert_eq!(answer(&loaded, &words)?, answers);
     assert!(may_follow(&loaded, "typed", "dim")?);
     assert!(!may_follow(&loaded, "dim", "typed")?);
