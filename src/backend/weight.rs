@@ -27,14 +27,14 @@ use dfdx::tensor::{CpuError, Merge, NoneTape, PutTape, SplitTape, Storage, Tenso
             `parameter.retaped::<T>()`"
 )]
 pub trait WeightTape<T, E, D: Storage<E>>: Tape<E, D> {
-    /// The tape of the input with what this one recorded.
+    /// A tape of the input's type, with what this one has recorded.
     #[doc(hidden)]
-    fn into_tape_of_input(self) -> T;
+    fn into_type_of_input(self) -> T;
 }
 
 #[diagnostic::do_not_recommend]
 impl<W: Tape<E, D>, T: Tape<E, D> + Merge<W>, E, D: Storage<E>> WeightTape<T, E, D> for W {
-    fn into_tape_of_input(self) -> T {
+    fn into_type_of_input(self) -> T {
         T::default().merge(self)
     }
 }
@@ -45,14 +45,15 @@ pub(crate) fn weight_on_tape<Dims: Shape, E: Real, D: Storage<E>, T: Tape<E, D>,
     tape: T,
 ) -> Tensor<Dims, E, D, T> {
     let (weight, weight_tape) = weight.clone().split_tape();
-    let mut tape = tape.merge(weight_tape.into_tape_of_input());
+    let mut tape = tape.merge(weight_tape.into_type_of_input());
     if !W::OWNS_TAPE {
         note_parameter(tensor_id(&weight), &mut tape);
     }
     weight.put_tape(tape)
 }
 
-/// Notes on a tape that a parameter is read by an operation of dfdx, or as an operand that is passed by reference.
+/// Notes on a tape that a parameter is read by an operation of dfdx, or as a `&tensor` operand of `add`, `einsum!` and
+/// the like, which a kernel reads with a tape.
 pub(crate) fn note_parameter<E, D: Storage<E>, T: Tape<E, D>>(parameter: UniqueId, tape: &mut T) {
     if let Some(tape) = tape.shared() {
         tape.note_parameter(parameter);

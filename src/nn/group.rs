@@ -38,7 +38,8 @@ pub const fn ensure_one_group<A: Arch>() {
 }
 
 impl<Axis: RankAxis> ProcessGroup<Axis> {
-    /// Whether the group has several ranks. It is a constant, so that what ranks do is not compiled for one process.
+    /// Whether the group may have several ranks: false only for an axis of size 1. It is a constant, so that what ranks
+    /// do is not compiled for one process.
     pub const ARE_RANKS: bool = !matches!(Axis::EXPECTED_SIZE, Some(1));
 
     /// The group of these ranks.
@@ -62,7 +63,8 @@ impl<Axis: RankAxis> ProcessGroup<Axis> {
     }
 
     /// The columns of all ranks side by side, as the input of another product:
-    /// `(.., Columns) -> Entered<(.., Columns::Whole)>`.
+    /// `(.., Columns) -> Entered<(.., Columns::Whole)>`. It is
+    /// [`all_gather_entered`](crate::tensor_parallel::all_gather_entered): the backward pass is a reduce-scatter.
     pub fn gather<Dims: EndsIn<Columns>, Columns: Factor<Axis = Axis>, E: Real, D: Backend<E>, T: Tape<E, D>>(
         &self,
         columns: Tensor<Dims, E, D, T>,
@@ -81,7 +83,7 @@ impl<Axis: RankAxis> ProcessGroup<Axis> {
         Q: Dim,
         K: Dim,
         H: Factor<Axis = Axis>,
-        KeyValueHeads: Factor,
+        NumKeyValueHeads: Factor,
         QKDim: ConstDim,
         VODim: ConstDim,
         E: Real,
@@ -90,8 +92,8 @@ impl<Axis: RankAxis> ProcessGroup<Axis> {
     >(
         &self,
         query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
-        key: Tensor<(B, K, Product<KeyValueHeads, QKDim>), E, D, T>,
-        value: Tensor<(B, K, Product<KeyValueHeads, VODim>), E, D, T>,
+        key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, D, T>,
+        value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
         options: AttentionOptions<H, Q, K, E, D, T>,
     ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {

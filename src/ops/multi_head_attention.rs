@@ -109,15 +109,15 @@ pub fn grouped_query_attention<
     attend(query, key, value, mask, options, None)
 }
 
-/// Attention in each of `H` heads. Each group of `H / KeyValueHeads` neighbouring heads of the query shares one head of
-/// the key and of the value. `kept` says which weights, `(B, H, Q, K)`, dropout keeps. If it is `None`, training draws
-/// them.
+/// Attention in each of `H` heads. Each group of `H / NumKeyValueHeads` neighbouring heads of the query shares one head
+/// of the key and of the value. `kept` says which weights, `(B, H, Q, K)`, dropout keeps. If it is `None`, training
+/// draws them.
 pub(crate) fn attend<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,
     H: Factor,
-    KeyValueHeads: Factor,
+    NumKeyValueHeads: Factor,
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
@@ -125,8 +125,8 @@ pub(crate) fn attend<
     T: Tape<E, D>,
 >(
     query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
-    key: Tensor<(B, K, Product<KeyValueHeads, QKDim>), E, D, T>,
-    value: Tensor<(B, K, Product<KeyValueHeads, VODim>), E, D, T>,
+    key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     options: AttentionOptions<H, Q, K, E, D, T>,
     mut kept: Option<Vec<bool>>,
@@ -152,7 +152,7 @@ pub(crate) fn attend<
             queries: queries.size(),
             keys: keys.size(),
             heads: H::SIZE,
-            key_value_heads: KeyValueHeads::SIZE,
+            key_value_heads: NumKeyValueHeads::SIZE,
             qk_dim: QKDim::SIZE,
             vo_dim: VODim::SIZE,
         };
@@ -171,8 +171,8 @@ pub(crate) fn attend<
     let query: Tensor<(B, H, Q, QKDim), E, D, T> = split_heads(super::scale(query, factor)?)?;
     let (key, value) = (split_heads(key)?, split_heads(value)?);
     // The queries of a group of heads become rows of one matrix, so the product reads each head of the key once.
-    let kv_heads = KeyValueHeads::default();
-    let rows = H::SIZE / KeyValueHeads::SIZE.max(1) * queries.size();
+    let kv_heads = NumKeyValueHeads::default();
+    let rows = H::SIZE / NumKeyValueHeads::SIZE.max(1) * queries.size();
     let query = reshape_to(OP, query, (batch, kv_heads, rows, QKDim::default()))?;
     let logits = reshape_to(OP, matmul_transposed(OP, query, key)?, (batch, heads, queries, keys))?;
     let mut weights = masked_softmax(logits, bias, mask, mask_fill)?;

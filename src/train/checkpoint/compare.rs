@@ -1,4 +1,4 @@
-//! Compares a checkpoint's header with the training that resumes it.
+//! Compares the metadata of a checkpoint with the training that resumes it.
 
 use super::{super::ResumeError, parameter_info::ParameterInfo};
 use crate::ranks::agreement::by_name;

@@ -1,6 +1,6 @@
 //! A checkpoint is a safetensors file. It holds the parameters of the model with the prefix `model.`, each
 //! slot of the optimizer with the prefix `optimizer.<slot>.`, and in its metadata, under the key `training`, a
-//! [`Header`] in JSON.
+//! [`TrainingMetadata`] in JSON.
 
 mod compare;
 mod names;
@@ -35,7 +35,7 @@ const FORMAT: u32 = 2;
 const SQUARES: &str = "_sq";
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Header {
+pub(super) struct TrainingMetadata {
     format: u32,
     #[serde(flatten)]
     pub progress: Progress,
@@ -110,7 +110,7 @@ pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
         }
     }
     weights::ensure_all_finite::<E>(&tensors, path)?;
-    let header = Header {
+    let training = TrainingMetadata {
         format: FORMAT,
         progress,
         optimizer_steps: state.steps,
@@ -119,55 +119,60 @@ pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
         settings: with_model::<Model, E, D>(settings),
         dimensions: parameters.into_iter().map(|p| (p.path, p.dims)).collect(),
     };
-    let header = serde_json::to_string(&header)
+    let training = serde_json::to_string(&training)
         .map_err(|error| SaveError::Format { path: path.to_path_buf(), message: error.to_string() })?;
-    weights::write(path, &tensors, BTreeMap::from([(TRAINING.into(), header)]))
+    weights::write(path, &tensors, BTreeMap::from([(TRAINING.into(), training)]))
 }
 
-/// Loads the model and the header. Changes `state` only if everything fits.
+/// Loads the model and the metadata. Changes `state` only if everything fits.
 pub(super) fn load<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: Element, D: Device<E>>(
     path: &Path,
     device: &D,
     state: &mut OptimizerState<Model, E, [Slot<E, D>]>,
     run: &RunRecord,
-) -> Result<(Model, Header), ResumeError> {
+) -> Result<(Model, TrainingMetadata), ResumeError> {
     let load_error = |source| ResumeError::Load { path: path.to_path_buf(), source };
     let mut file = TensorFile::open(path).map_err(load_error)?;
-    let header = read_header(&file)?;
+    let training = read_training(&file)?;
     let parameters = parameter_infos::<Model, E, D>();
     let settings = with_model::<Model, E, D>(run.settings.clone());
-    ensure_same_struct(path, &settings, &header.settings)?;
-    compare_dimensions(path, &parameters, &header.dimensions)?;
-    compare_settings(path, &settings, &header.settings, run.ignored_setting)?;
-    ensure_consistent(path, &header, run, state.steps)?;
+    ensure_same_struct(path, &settings, &training.settings)?;
+    compare_dimensions(path, &parameters, &training.dimensions)?;
+    compare_settings(path, &settings, &training.settings, run.ignored_setting)?;
+    ensure_consistent(path, &training, run, state.steps)?;
 
     let model = weights::load_from("model", device, &mut |expected| file.read(expected)).map_err(load_error)?;
     let slots = state.slots.iter().map(|slot| read_slot(&mut file, slot.name, &parameters, device));
     let slots: Vec<Vec<Tensor<(usize,), E, D>>> = slots.collect::<Result<_, _>>()?;
     file.ensure_all_read(|_| false).map_err(load_error)?;
 
-    state.steps = header.optimizer_steps;
+    state.steps = training.optimizer_steps;
     for (slot, values) in state.slots.iter_mut().zip(slots) {
         slot.values = values;
     }
-    Ok((model, header))
+    Ok((model, training))
 }
 
 /// Checks the numbers of steps and the losses of a checkpoint. `optimizer_steps` are the steps that the optimizer in
 /// memory has made, including steps made in an earlier run.
-fn ensure_consistent(path: &Path, header: &Header, run: &RunRecord, optimizer_steps: u64) -> Result<(), ResumeError> {
-    let (steps_made, steps) = (header.progress.steps_made, run.steps);
+fn ensure_consistent(
+    path: &Path,
+    training: &TrainingMetadata,
+    run: &RunRecord,
+    optimizer_steps: u64,
+) -> Result<(), ResumeError> {
+    let (steps_made, steps) = (training.progress.steps_made, run.steps);
     if steps_made > steps {
         return Err(ResumeError::BeyondEnd { path: path.to_path_buf(), steps_made, steps });
     }
     let invalid = |message| ResumeError::NotACheckpoint { path: path.to_path_buf(), message };
-    if !header.progress.has_finite_losses() {
+    if !training.progress.has_finite_losses() {
         return Err(invalid(format!("a loss of its {steps_made} steps is infinite")));
     }
     // Steps before this run, which the optimizer of the file has made too.
     let steps_before = optimizer_steps.wrapping_sub(run.progress.steps_made as u64);
-    if header.optimizer_steps != steps_before.wrapping_add(steps_made as u64) {
-        let optimizer_steps = header.optimizer_steps;
+    if training.optimizer_steps != steps_before.wrapping_add(steps_made as u64) {
+        let optimizer_steps = training.optimizer_steps;
         return Err(invalid(format!("it has made {steps_made} steps, but its optimizer {optimizer_steps}")));
     }
     Ok(())
@@ -206,10 +211,10 @@ pub(super) fn is_same_run<Model: Module + TensorCollection<E, D>, E: Element, D:
     run: &RunRecord,
 ) -> bool {
     let is_same = |file: TensorFile| -> Result<(), ResumeError> {
-        let header = read_header(&file)?;
-        compare_dimensions(path, &parameter_infos::<Model, E, D>(), &header.dimensions)?;
+        let training = read_training(&file)?;
+        compare_dimensions(path, &parameter_infos::<Model, E, D>(), &training.dimensions)?;
         let settings = with_model::<Model, E, D>(run.settings.clone());
-        compare_settings(path, &settings, &header.settings, run.ignored_setting)
+        compare_settings(path, &settings, &training.settings, run.ignored_setting)
     };
     TensorFile::open_retried(path).is_ok_and(|file| is_same(file).is_ok())
 }
@@ -220,7 +225,7 @@ fn read_progress(path: &Path) -> Option<Progress> {
 }
 
 fn progress_in(file: &TensorFile) -> Option<Progress> {
-    Some(read_header(file).ok()?.progress)
+    Some(read_training(file).ok()?.progress)
 }
 
 /// Puts the model's type and conventions before the settings. The type is written for `f32` on the CPU, so
@@ -235,20 +240,20 @@ fn with_model<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
     settings
 }
 
-fn read_header(file: &TensorFile) -> Result<Header, ResumeError> {
+fn read_training(file: &TensorFile) -> Result<TrainingMetadata, ResumeError> {
     let invalid = |message: String| ResumeError::NotACheckpoint { path: file.path().to_path_buf(), message };
-    let header = file.metadata().get(TRAINING);
-    let header = header.ok_or_else(|| invalid(format!("its metadata lack the key `{TRAINING}`")))?;
+    let training = file.metadata().get(TRAINING);
+    let training = training.ok_or_else(|| invalid(format!("its metadata lack the key `{TRAINING}`")))?;
     #[derive(Deserialize)]
     struct Version {
         format: u32,
     }
-    let Version { format } = serde_json::from_str(header).map_err(|e| invalid(e.to_string()))?;
+    let Version { format } = serde_json::from_str(training).map_err(|e| invalid(e.to_string()))?;
     if format != FORMAT {
         return Err(invalid(format!("its format version is {format}, but only {FORMAT} is supported")));
     }
     if !file.has_checksums() {
         return Err(invalid("it has no checksums".into()));
     }
-    serde_json::from_str(header).map_err(|e| invalid(e.to_string()))
+    serde_json::from_str(training).map_err(|e| invalid(e.to_string()))
 }
