@@ -135,11 +135,6 @@ impl Operand {
         let shape = (elements.len(),);
         self.tensor.device().try_tensor_from_vec(elements, shape)
     }
-
-    /// Adds a term to the gradient.
-    pub fn add_gradient(&self, gradients: &mut KernelGradients, term: Buffer) -> Result<(), CpuError> {
-        self.gradient.add(gradients, term)
-    }
 }
 
 /// The tensor alone: its tape is merged into `tape`.

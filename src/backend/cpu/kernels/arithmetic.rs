@@ -164,6 +164,6 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
             });
             parts.into_iter().for_each(|part| y.add_gradient(gradients, part));
         }
-        x.add_gradient(gradients, d)
+        x.gradient.add(gradients, d)
     }))
 }

@@ -69,7 +69,7 @@ pub fn cross_entropy_kernel(
                 block.backward(d_logits, &mut exps, logits, scales, smoothing);
             }
         });
-        logits.add_gradient(gradients, d_logits)
+        logits.gradient.add(gradients, d_logits)
     }))
 }
 

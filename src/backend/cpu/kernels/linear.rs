@@ -1,8 +1,9 @@
 //! A linear layer. The first kernel of a backward pass that adds to a parameter's gradient allocates it, as zeros
-//! (`Gradients::of_parameter`). When it is written depends on the number of rows (`Split::choose`). With fewer
-//! than 256 rows for each thread ([`Split::WithinUnits`]) the threads share each row, and add their products to the
-//! gradient itself. With more ([`Split::AcrossUnits`]) each thread has rows of its own: it sums its products in a
-//! buffer, and at the end of this kernel's backward pass all buffers are added to the gradient.
+//! (`Gradients::of_parameter`). When it is written depends on the number of rows: they are the units that
+//! `Split::choose` divides. With fewer than 256 rows for each thread ([`Split::WithinUnits`]) the threads share each
+//! row, and add their products to the gradient itself. With more ([`Split::AcrossUnits`]) each thread has rows of its
+//! own: it sums its products in a buffer, and at the end of this kernel's backward pass all buffers are added to the
+//! gradient.
 
 use crate::autograd::{Buffer, Chunk, KernelOutput, MACS_PER_READ, Operand, Partition, Split, with_backward};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};
@@ -187,7 +188,7 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
             if let Some(bias) = &linear.bias {
                 bias.gradient.add_with(gradients, bias.len(), |d_bias| add_column_sums(d_bias, &dy))?;
             }
-            return input.add_gradient(gradients, dx);
+            return input.gradient.add(gradients, dx);
         }
         let chunks = partition.chunks().zip(partition.split_mut(&mut dx, in_features));
         let parts = partition.map_threads(chunks, |chunks| {
@@ -205,11 +206,11 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
             (d_weight, d_bias)
         });
         for (d_weight, d_bias) in parts {
-            linear.weight.add_gradient(gradients, d_weight)?;
+            linear.weight.gradient.add(gradients, d_weight)?;
             if let (Some(bias), Some(d_bias)) = (&linear.bias, d_bias) {
-                bias.add_gradient(gradients, d_bias)?;
+                bias.gradient.add(gradients, d_bias)?;
             }
         }
-        input.add_gradient(gradients, dx)
+        input.gradient.add(gradients, dx)
     }))
 }

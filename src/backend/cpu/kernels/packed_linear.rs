@@ -30,7 +30,7 @@ pub fn packed_linear_kernel<F: Format>(
         if let Some(bias) = &bias {
             bias.gradient.add_with(gradients, bias.len(), |d_bias| add_column_sums(d_bias, &dy))?;
         }
-        input.add_gradient(gradients, dx)
+        input.gradient.add(gradients, dx)
     }))
 }
 

@@ -42,7 +42,7 @@ pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Resul
                 }
             });
         });
-        input.add_gradient(gradients, dx)
+        input.gradient.add(gradients, dx)
     }))
 }
 

@@ -1,5 +1,6 @@
 use super::integers::{IntegerFormat, Lanes, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, add_product_at_level, largest};
-use super::{Format, format::f32_of_f16, weight::BLOCK_LEN};
+use super::weight::{BLOCK_LEN, reciprocal};
+use super::{Format, format::f32_of_f16};
 use half::f16;
 use pulp::bytemuck::Zeroable;
 use std::slice::ChunksExact;
@@ -33,7 +34,7 @@ impl Format for Q8Format {
     fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
         let scale = f16::from_f32(largest(elements) / MAX_WEIGHT_MULTIPLE);
         // Multiples of the rounded scale, which is the one that the product multiplies with.
-        let inverse = if scale == f16::ZERO { 0.0 } else { scale.to_f32().recip() };
+        let inverse = reciprocal(scale.to_f32());
         let multiple = |x: f32| (x * inverse).round().clamp(-MAX_WEIGHT_MULTIPLE, MAX_WEIGHT_MULTIPLE) as i8;
         scale.is_finite().then(|| Q8Block { scale: scale.to_bits(), multiples: elements.map(multiple) })
     }

@@ -21,7 +21,7 @@ pub struct PackedInput<F: Format> {
 }
 
 /// The factor that divides by `scale`. A scale below the normal numbers stands for zeros.
-fn reciprocal(scale: f32) -> f32 {
+pub fn reciprocal(scale: f32) -> f32 {
     if scale < f32::MIN_POSITIVE { 0.0 } else { scale.recip() }
 }
 

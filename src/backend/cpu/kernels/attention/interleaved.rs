@@ -76,8 +76,8 @@ pub fn interleaved_attention(
             deinterleave(dk, dims.k_len(), lanes, &lanes_dk);
             deinterleave(dv, dims.v_len(), lanes, &lanes_dv);
         });
-        query.add_gradient(gradients, dq)?;
-        key.add_gradient(gradients, dk)?;
-        value.add_gradient(gradients, dv)
+        query.gradient.add(gradients, dq)?;
+        key.gradient.add(gradients, dk)?;
+        value.gradient.add(gradients, dv)
     }))
 }
