@@ -1,15 +1,7 @@
 //! The checkpoints of one training run: the newest, those before it, and the best.
 //!
-//! A save has four steps:
-//!
-//! 1. The new file is written.
-//! 2. The newest checkpoint so far gets a second name, `PATH.previous-1`.
-//! 3. The new file gets the name of the best if it is the best.
-//! 4. The new file gets the name of the newest. From there on the training run resumes from it.
-//!
-//! A process may end anywhere in a save: each name leads to a complete checkpoint, and the best one is not lost. With
-//! `overwrite` a save may replace the files of another training run. Step 2 then removes those beside the newest, and
-//! steps 3 and 4 change places.
+//! `docs/reliability.md` has the four steps of a save, and the files that it leaves if the process ends in one of them:
+//! each name leads to a complete checkpoint, and the best one is not lost.
 
 use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, others_beside, previous, set_aside_name};
 use super::{Progress, ResumeNote, progress_in, read_progress};
@@ -186,6 +178,8 @@ impl Series {
         // checkpoint.
         (self.at_path, self.newest_progress) = (Occupant::OwnOrNothing, Some(progress));
         staged.sync_name().map_err(cannot_write(&self.path))?;
+        // A link that failed is tried again, for the error may be transient: once the newest has its name, the caller
+        // does not repeat the save.
         if linked.is_err() || !names_best_first {
             linked = self.link_newest_if_best();
         }
