@@ -20,7 +20,7 @@ pub(crate) struct TensorFile {
     path: PathBuf,
     file: ReadFile,
     header: Header,
-    /// The parts of each tensor that were read, as pairs: part 2 of 3 is `(3, 2)`. The first part is 1.
+    /// The parts of each tensor that were read, as pairs: part 2 of 3 is `(2, 3)`. The first part is 1.
     parts_read: BTreeMap<String, BTreeSet<(usize, usize)>>,
 }
 
@@ -119,9 +119,9 @@ impl TensorFile {
         Ok(elements)
     }
 
-    /// Notes that part `part` of `parts` of a tensor is read.
-    pub fn set_read(&mut self, name: &str, (part, parts): (usize, usize)) {
-        self.parts_read.entry(name.into()).or_default().insert((parts, part));
+    /// Notes that a part of a tensor is read.
+    pub fn set_read(&mut self, name: &str, part: (usize, usize)) {
+        self.parts_read.entry(name.into()).or_default().insert(part);
     }
 
     /// The dtype, the sizes and the checksum of a tensor that the file has.
@@ -184,14 +184,14 @@ impl TensorFile {
     }
 }
 
-/// The first part of a tensor that was not read, with the number of parts. `read` has pairs (number of parts, part).
-/// `None` if, for some number of parts, every part was read.
+/// The first part of a tensor that was not read, with the number of parts, as the pairs in `read` are. `None` if, for
+/// some number of parts, every part was read.
 fn first_unread(read: &BTreeSet<(usize, usize)>) -> Option<(usize, usize)> {
-    let unread = |parts| (1..=parts).find(|&part| !read.contains(&(parts, part)));
-    if read.iter().any(|&(parts, _)| unread(parts).is_none()) {
+    let unread = |parts| (1..=parts).find(|&part| !read.contains(&(part, parts)));
+    if read.iter().any(|&(_, parts)| unread(parts).is_none()) {
         return None;
     }
-    read.iter().find_map(|&(parts, _)| Some((unread(parts)?, parts)))
+    read.iter().find_map(|&(_, parts)| Some((unread(parts)?, parts)))
 }
 
 pub(crate) fn ensure_dtype<E: Element>(expected: &ExpectedTensor, tensor: &TensorInfo) -> Result<(), LoadError> {
