@@ -154,7 +154,7 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
 pub(crate) struct ModelTensor<AnyRef> {
     /// Its field path.
     pub path: String,
-    /// Whether optimizers update it.
+    /// Whether optimizers update it: false only for the buffers of dfdx's own modules.
     pub is_trained: bool,
     pub tensor: AnyRef,
 }
@@ -163,7 +163,7 @@ pub(crate) struct ModelTensor<AnyRef> {
 pub(crate) struct TensorType<'a> {
     /// Its field path.
     pub path: &'a str,
-    /// Whether optimizers update it.
+    /// Whether optimizers update it: false only for the buffers of dfdx's own modules.
     pub is_trained: bool,
     pub sizes: Vec<usize>,
     /// Its dimensions, which write their names and sizes.

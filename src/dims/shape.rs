@@ -99,7 +99,8 @@ named_shape!(A 0 B 1 C 2 F 3 G 4 H 5);
 pub trait EndsIn<Name: AnyDim>: NamedShape {
     /// The axes before the last one.
     type Before: Shape;
-    /// The shape with `Other` in place of the last axis.
+    /// The shape with `Other` in place of the last axis. Its bounds tell generic code that replacing the axis twice, or
+    /// back, gives the expected shape.
     type WithLast<Other: AnyDim>: EndsIn<Other, Before = Self::Before, WithLast<Name> = Self, WithLast<Other> = Self::WithLast<Other>>;
 
     /// The last axis.

@@ -1,6 +1,7 @@
-//! What a visitor sees of a field of a module.
+//! What a visitor sees of a field of a module: its path, or the field and its path.
 //!
-//! A pair of dfdx's views makes three functions for each field, and builds its path in each of them.
+//! dfdx has a view of the field, one of the path, and pairs of views. For a pair the compiler makes three functions for
+//! each field: that of the pair and those of the two. Here each view is one function.
 
 use dfdx::nn::TensorViewer;
 

@@ -83,7 +83,7 @@ pub fn sum_of_terms<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: Ran
     record("all-reduce", ranks, term, shape, sum, |_, gradient| Ok(gradient))
 }
 
-/// The sums over the ranks, element by element. The call stands twice because a closure has one type: `f32` and `f64`.
+/// The sums over the ranks, element by element. The closure stands twice, once for each dtype that ranks send.
 pub fn sum<E: Real, Axis: RankAxis>(ranks: &Ranks<Axis>, terms: Vec<E>) -> Result<Vec<E>, RanksError> {
     in_f32_or_f64(terms, |terms| ranks.start_all_reduce(terms).wait(), |terms| ranks.start_all_reduce(terms).wait())
 }

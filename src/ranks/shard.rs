@@ -144,7 +144,8 @@ impl<Whole, Axis: DataRanks> PartOfData<Whole, Axis> for Part {}
 #[doc(hidden)]
 pub trait DataRanks: RankAxis {}
 
-// Without `do_not_recommend`, so that an error is that of `IsAllOf` or of `PartOfData`.
+// A shard of a batch is `MaybeSharded`. No shard is a `Dim`: that impl exists for the error of its bound. Both are
+// without `do_not_recommend`, so that an error is that of `PartOfData` or of `IsAllOf`.
 impl<Whole: Dim, Axis: RankAxis> MaybeSharded for Shard<Whole, Axis> where Part: PartOfData<Whole, Axis> {}
 impl<Whole: Dim, Axis: RankAxis> Dim for Shard<Whole, Axis> where Part: IsAllOf<Whole, Axis> {}
 #[diagnostic::do_not_recommend]

@@ -109,7 +109,7 @@ impl<Inner: Optimizer<Model, E, D>, Axis: RankAxis, Model: TensorCollection<E, D
         keep_part(state, &lens, &own).map_err(RanksError::device(OP))?;
         for slot in &mut state.slots {
             let mut part: Vec<E> = slot.values.iter().flat_map(elements_of).collect();
-            // No step was made yet.
+            // A rank lacks elements if its first step failed before it came to them.
             part.resize(own.len(), E::zero());
             let whole = ranks.all_gather(&part, &ranks.lens(total, 1))?;
             let device = slot.values.first().map(|values| values.device().clone());

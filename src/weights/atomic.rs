@@ -82,6 +82,7 @@ impl Drop for StagedFile {
 /// Makes `to` another name of the file `from`, replacing `to` atomically. Where a file cannot have two
 /// names, `to` becomes a copy. No other process may be writing to `to`.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
+    // The file is created only to find a name that nobody uses: a hard link needs a name without a file.
     let link = StagedFile::create(to)?;
     counted(|| fs::remove_file(&link.path))?;
     if counted(|| fs::hard_link(from, &link.path)).is_err() {

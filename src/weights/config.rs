@@ -53,6 +53,7 @@ pub fn eos_token_ids<V: ConstDim>(folder: impl AsRef<Path>) -> Result<Vec<Fin<V>
 pub(super) fn compare<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), LoadError> {
     let config = read(path)?;
     let mut differences: Vec<_> = fields.iter().filter_map(|field| field.difference(&config)).collect();
+    // An object that overrides another one has the fields that are required of that one, under its own name.
     for (name, other) in fields.iter().filter_map(|field| Some((field.name, field.overridden()?))) {
         let is_there = lookup(&config, name).is_some_and(Value::is_object);
         let within = |field: &&ConfigField| field.name.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));

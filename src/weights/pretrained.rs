@@ -47,7 +47,8 @@ pub trait Pretrained: Module {
     /// The rules of a [`NameMap`]: the parameters and the names that `transformers` gives to their tensors.
     const NAMES: &'static str;
 
-    /// The prefix that either all names of a file have or none: `base_model_prefix` of `transformers`.
+    /// `base_model_prefix` of `transformers`, with its dot. Files of the base model alone lack it: if no name of the
+    /// files begins with it, the rules are read without it.
     const PREFIX: &'static str = "";
 
     /// The fields that `config.json` must have.

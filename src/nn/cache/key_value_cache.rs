@@ -10,8 +10,8 @@ use std::fmt;
 /// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
 /// positions only.
 ///
-/// It holds at most `MaxLen` positions. Its tensors have a [few unused positions](CacheCapacity) at the end.
-/// [`mask`](Self::mask) hides these from attention.
+/// It serves a sequence of at most `MaxLen` positions, those that a window drops included. Its tensors have a [few
+/// unused positions](CacheCapacity) at the end. [`mask`](Self::mask) hides these from attention.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{CacheCapacity, KeyValueCache, Keys, Values}, prelude::*};
@@ -176,13 +176,14 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     #[must_use]
     pub fn mask_of_kind<Mask: CausalKind, S: Dim>(&self, next: S) -> AttentionMask<B, S, CacheCapacity<MaxLen>> {
         let (batch, _, _) = *self.keys.shape();
+        // The mask begins after the keys that the tensors hold. Rotary positions begin at `len`, dropped ones included.
         AttentionMask::causal_from((batch, next, self.capacity_with(next)), self.num_held(), Mask::WINDOW)
     }
 
-    /// Drops the positions before the window of `Mask`, once there are as many of them as the window is wide.
-    /// After it, the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows. Call it
-    /// before a step, not after it, so that `truncate` can still remove the last step. A later call with a wider
-    /// window, or with [`CausalMask`], does not see what was dropped.
+    /// Drops the positions that the next query does not see under `Mask`, once there are as many of them as the window
+    /// is wide. After it, the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows.
+    /// Call it before a step, not after it, so that `truncate` can still remove the last step. A later call with a
+    /// wider window, or with [`CausalMask`], does not see what was dropped.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::KeyValueCache, prelude::*};

@@ -63,7 +63,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
         Ok(Self { layers, len: 0, batch, parameter: tensor_id(parameter) })
     }
 
-    /// Number of positions in the cache.
+    /// The number of positions read so far, those that a window dropped included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len

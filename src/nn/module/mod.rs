@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 /// From the fields it derives:
 ///
 /// - `Clone` and `Debug`;
-/// - dfdx's [`TensorCollection`](dfdx::nn::TensorCollection), which gives building, resetting, moving between
-///   devices and dtypes, and dfdx's optimizers;
+/// - dfdx's [`TensorCollection`](dfdx::nn::TensorCollection), which gives building, resetting and moving between
+///   devices and dtypes. Optimizers, saving and moving averages walk the parameters by it;
 /// - [`Module`], with `NUM_PARAMS` and the summary;
 /// - [`Loadable`](crate::weights::Loadable), which reads the parameters from a file of weights.
 ///

@@ -30,7 +30,8 @@ pub struct Packed<Dims, D, P: Packing> {
     dims: PhantomData<fn() -> Dims>,
 }
 
-/// A precision of fewer bits than those in which the model computes: [`Bf16`], [`F16`], [`Q8`] or [`Q8Rows`].
+/// A [`Precision`] of fewer bits than those in which the model computes: [`Bf16`], [`F16`], [`Q8`] or [`Q8Rows`]. Its
+/// weights are [`Packed`].
 ///
 /// ```
 /// use typed_transformer::nn::{Bf16, F16, Packing, Q8, Q8Rows};

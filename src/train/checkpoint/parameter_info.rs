@@ -11,7 +11,8 @@ pub(crate) struct ParameterInfo {
     pub sizes: Vec<usize>,
     /// The name and size of each dimension, such as `EmbedDim=8`.
     pub dims: Vec<String>,
-    /// Whether optimizers update it.
+    /// Whether optimizers update it: false only for the buffers of dfdx's own modules. Every parameter of a `#[module]`
+    /// is trained.
     pub is_trained: bool,
 }
 

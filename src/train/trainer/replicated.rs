@@ -90,7 +90,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     }
 
     /// Gives all ranks the state of rank 0's training, which may have been resumed: the steps made, the losses and the
-    /// optimizer's state.
+    /// optimizer's state. [`Ranks::replicate`] sends the model.
     ///
     /// # Errors
     /// [`RanksError::Setting`], on all ranks, if the settings of one are not those of rank 0: model, optimizer,

@@ -83,6 +83,7 @@ impl Pattern {
                     Some(text) => matches(rest, text, captures),
                     None => false,
                 },
+                // No `Next` comes here: `Rule::parse` refuses `{n+1}` on the left side.
                 [Segment::Wildcard(name) | Segment::Next(name), rest @ ..] => {
                     let longest = match name.as_str() {
                         "*" => text.len(),

@@ -106,7 +106,8 @@ impl Rule {
     }
 }
 
-/// The dimensions as text, products as factors, such as `NumHeads=7 * HeadDim=5`.
+/// The dimensions as text, such as `NumHeads=7 * HeadDim=5`: `+` writes the factors of a product, `#` one dimension a
+/// line.
 pub(crate) fn written_dims(dims: &dyn Debug) -> Vec<String> {
     dims_in(&format!("{dims:+#?}")).map(String::from).collect()
 }

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | a tensor that a kernel reads with its tape, such as an output of another kernel | `between_kernels` | its first term, without zeros before it |
 //! | a parameter | `of_dfdx` | zeros, to which kernels add their terms in place |
-//! | an output of a kernel that is read once with its tape and once as a parameter | `between_kernels` and `of_dfdx`; [`take`](Gradients::take) adds the two | as the two above |
+//! | an output of a kernel that one kernel reads with its tape and another one as a parameter | `between_kernels` and `of_dfdx`; [`take`](Gradients::take) adds the two | as the two above |
 //! | a tensor that an operation of dfdx reads | `of_dfdx`, to which all of `between_kernels` move before the operation runs | zeros |
 
 use super::elementwise::{add_in_parallel, copied};
@@ -138,8 +138,8 @@ impl Gradients<f32, Cpu> {
         }
     }
 
-    /// Takes the gradient of a kernel's output, when all operations on the output have added to it; `None` if the loss
-    /// does not depend on the output.
+    /// Takes the gradient of a kernel's output, when all operations on the output have added to it: `None` if nothing
+    /// was added; zeros once an operation of dfdx has run, because dfdx does not say what it adds to.
     pub fn take(&mut self, key: &KernelKey) -> Result<Option<Buffer>, CpuError> {
         let gradient = self.between_kernels.remove(&key.id).map(|entry| entry.gradient);
         self.non_leaves.insert(key.id);

@@ -95,8 +95,8 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         self.record(Operation::OfKernel(backward));
     }
 
-    /// Notes that a parameter is read by an operation of dfdx, or as an operand that is passed by reference: dfdx
-    /// cannot list the parameters that have gradients.
+    /// Notes that a parameter is read by an operation of dfdx, or as a `&tensor` operand of `add`, `einsum!` and the
+    /// like, which a kernel reads with a tape: dfdx cannot list the parameters that have gradients.
     pub fn note_parameter(&mut self, id: UniqueId) {
         if let State::Open(pass) = &mut *self.node().borrow_mut() {
             pass.noted_as_reached.insert(id);

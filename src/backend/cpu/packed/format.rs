@@ -28,7 +28,8 @@ pub trait Format: Copy + Send + Sync + 'static {
 
     fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock;
 
-    /// `y += W x` for rows that follow each other in memory. The caller applies the scales of the rows and of `x`.
+    /// `y += W x` for rows that follow each other in memory. It applies the scales of blocks; the caller applies
+    /// [`row_scale`](Self::row_scale) and [`input_scale`](Self::input_scale).
     fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]);
 }
 

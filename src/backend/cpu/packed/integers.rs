@@ -96,7 +96,7 @@ pub trait Lanes: Copy {
     #[inline(always)]
     fn prefetch_after<Block>(self, _blocks: &[Block; SUMS_PER_ROW]) {}
 
-    /// `sum + a x`. Each lane adds four products. Their sum is between ±2²⁴, so an `f32` holds it exactly.
+    /// `sum + a x`. Each lane adds four products. The sum of these four is between ±2²⁴, so an `f32` holds it exactly.
     fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], sum: Self::Integers) -> Self::Integers;
 
     /// `sum + scale * integers`.

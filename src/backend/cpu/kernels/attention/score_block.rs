@@ -47,7 +47,8 @@ enum Hidden {
     None,
     /// Their weight is 0.
     WithoutWeight,
-    /// They have a weight: the mask subtracts from their logits, or the query sees no key at all.
+    /// They have a weight. Either the mask only subtracts from their logits, or the query sees no key and attends to
+    /// all alike.
     WithWeight,
 }
 
