@@ -4,6 +4,7 @@ use crate::support::{file_names, temp_dir};
 use crate::tiny_training::{Tiny, saved, step, step_with_loss, steps_in, trainer};
 use dfdx::tensor::Cpu;
 use std::{fs, path::Path};
+use typed_transformer::nn::Module as _;
 use typed_transformer::prelude::*;
 use typed_transformer::train::{Metrics, ResumeError, ResumeNote, TrainError};
 use typed_transformer::weights::{self, LoadError, SaveError, disk};
