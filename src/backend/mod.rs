@@ -201,15 +201,15 @@ fn elements_of_unnamed<Sizes: Shape, E: Dtype, D: Device<E>>(tensor: Tensor<Size
 
 /// Runs a kernel and records its backward pass: the way of every operation to its kernel.
 ///
-/// `run` gets the tape of the output. It reads the operands by [`Backend::read`] or [`Backend::read_parameter`], which
-/// merge the tape of each into that one, and calls the kernel. The output gets `shape`. An error becomes an [`OpError`]
-/// of `op`.
+/// `run` gets the tape of the output, an empty one. It reads the operands by [`Backend::read`] or
+/// [`Backend::read_parameter`], which merge the tape of each into that one, and calls the kernel. The output gets
+/// `shape`. An error becomes an [`OpError`] of `op`.
 pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     shape: Dims,
-    mut tape: T,
     run: impl FnOnce(&mut T) -> Result<KernelOutput, CpuError>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    let mut tape = T::default();
     let output = run(&mut tape).and_then(|output| D::record_kernel(output, shape, tape));
     output.map_err(device_error(op))
 }

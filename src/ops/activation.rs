@@ -91,7 +91,7 @@ fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     if D::HAS_KERNELS {
         let shape = *input.shape();
-        return run_kernel(op, shape, T::default(), |tape| activation_kernel(D::read(input, tape)?, kind));
+        return run_kernel(op, shape, |tape| activation_kernel(D::read(input, tape)?, kind));
     }
     if input.shape().num_elements() == 0 {
         // dfdx compares and chooses at least one element.

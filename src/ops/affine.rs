@@ -19,7 +19,7 @@ pub fn scale<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     const OP: &str = "scale";
     if D::HAS_KERNELS {
         let shape = *input.shape();
-        return run_kernel(OP, shape, T::default(), |tape| affine_kernel(D::read(input, tape)?, factor as f32, -0.0));
+        return run_kernel(OP, shape, |tape| affine_kernel(D::read(input, tape)?, factor as f32, -0.0));
     }
     map(OP, input, |x| x.try_mul(cast::<E>(factor)))
 }
@@ -39,7 +39,7 @@ pub fn offset<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     const OP: &str = "offset";
     if D::HAS_KERNELS {
         let shape = *input.shape();
-        return run_kernel(OP, shape, T::default(), |tape| affine_kernel(D::read(input, tape)?, 1.0, addend as f32));
+        return run_kernel(OP, shape, |tape| affine_kernel(D::read(input, tape)?, 1.0, addend as f32));
     }
     map(OP, input, |x| x.try_add(cast::<E>(addend)))
 }

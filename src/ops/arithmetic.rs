@@ -104,9 +104,7 @@ pub(crate) fn elementwise<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + M
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     if D::HAS_KERNELS && x.shape().num_elements() > 0 {
         let shape = *x.shape();
-        return run_kernel(op, shape, T::default(), |tape| {
-            arithmetic_kernel(D::read(x, tape)?, D::read_strided(y, tape)?, kind)
-        });
+        return run_kernel(op, shape, |tape| arithmetic_kernel(D::read(x, tape)?, D::read_strided(y, tape)?, kind));
     }
     let y = distinct_from(&x, y)?;
     zip(op, x, y, |x, y| match kind {

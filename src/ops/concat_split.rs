@@ -58,9 +58,7 @@ where
     let to = shape.replace_axis(total);
     ensure_not_empty(OP, &to)?;
     if D::HAS_KERNELS {
-        return run_kernel(OP, to, T::default(), |tape| {
-            concat_kernel(vec![D::read(one, tape)?, D::read(other, tape)?], outer)
-        });
+        return run_kernel(OP, to, |tape| concat_kernel(vec![D::read(one, tape)?, D::read(other, tape)?], outer));
     }
     // dfdx cannot hold two gradients of one tensor at once, and a scaled tensor is a new one.
     let other = if T::OWNS_TAPE { scale(other, 1.0)? } else { other };
@@ -229,7 +227,7 @@ where
     ensure_not_empty(op, &to)?;
     if D::HAS_KERNELS {
         let (starts, row_len) = (run_starts(outer, &[start], len, inner), part.size() * inner);
-        return run_kernel(op, to, T::default(), |tape| gather_kernel(D::read(input, tape)?, starts, row_len));
+        return run_kernel(op, to, |tape| gather_kernel(D::read(input, tape)?, starts, row_len));
     }
     // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
     let input = if T::OWNS_TAPE { scale(input, 1.0)? } else { input };

@@ -201,7 +201,7 @@ pub(super) fn weighted_cross_entropy<
     let position_weights: Vec<E> = position_weights(&is_token(labels, padding), len, reduction, whole_count);
     if D::HAS_KERNELS {
         let position_weights = position_weights.iter().map(|weight| weight.to_f32().unwrap_or(f32::NAN)).collect();
-        return run_kernel(OP, (), T::default(), |tape| {
+        return run_kernel(OP, (), |tape| {
             let logits = D::read(logits, tape)?;
             cross_entropy_kernel(logits, labels.axis().size(), labels.clone_arc(), position_weights, smoothing)
         });

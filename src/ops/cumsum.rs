@@ -28,7 +28,7 @@ where
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
     if D::HAS_KERNELS {
         let axis = MiddleAxis { outer, len, inner };
-        return run_kernel(OP, shape, T::default(), |tape| cumsum_kernel(D::read(input, tape)?, axis));
+        return run_kernel(OP, shape, |tape| cumsum_kernel(D::read(input, tape)?, axis));
     }
     let mut sums = reshape_to(OP, input, (outer, len, inner))?;
     let compute = || {

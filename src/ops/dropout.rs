@@ -178,7 +178,7 @@ pub(crate) fn drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     const OP: &str = "dropout";
     if D::HAS_KERNELS {
         let (shape, factor) = (*input.shape(), kept_factor(rate) as f32);
-        return run_kernel(OP, shape, T::default(), |tape| dropout_kernel(D::read(input, tape)?, is_kept, factor));
+        return run_kernel(OP, shape, |tape| dropout_kernel(D::read(input, tape)?, is_kept, factor));
     }
     let (shape, device) = (*input.shape(), input.device().clone());
     let is_kept = device.try_tensor_from_vec(is_kept, shape).map_err(device_error(OP))?;

@@ -164,7 +164,7 @@ pub(crate) fn gather_runs<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tap
 ) -> Result<Tensor<To, E, D, T>, OpError> {
     ensure_not_empty(op, &to)?;
     if D::HAS_KERNELS {
-        return run_kernel(op, to, T::default(), |tape| gather_kernel(D::read(input, tape)?, starts, len));
+        return run_kernel(op, to, |tape| gather_kernel(D::read(input, tape)?, starts, len));
     }
     gather_runs_by_dfdx(op, input, starts, len, to)
 }

@@ -32,7 +32,7 @@ where
 {
     const OP: &str = "layer norm";
     if D::HAS_KERNELS {
-        return run_kernel(OP, *input.shape(), T::default(), |tape| {
+        return run_kernel(OP, *input.shape(), |tape| {
             let input = D::read(input, tape)?;
             let weight = read_weight(weight, tape)?;
             let bias = bias.map(|bias| read_weight(bias, tape)).transpose()?;

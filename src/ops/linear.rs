@@ -52,7 +52,7 @@ pub(crate) fn linear_of_parts<
     ensure_not_empty(OP, weight.shape())?;
     let output_shape = input.shape().with_last(OutDim::default());
     if D::HAS_KERNELS {
-        return run_kernel(OP, output_shape, T::default(), |tape| {
+        return run_kernel(OP, output_shape, |tape| {
             let input = D::read(input, tape)?;
             let weight = read_weight(weight, tape)?;
             let bias = bias.map(|bias| read_weight(bias, tape)).transpose()?;

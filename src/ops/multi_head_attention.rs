@@ -158,7 +158,7 @@ pub(crate) fn attend<
         };
         let config = AttentionConfig { dims, scale: factor as f32, mask_fill: bounded::<E>(mask_fill) };
         let dropout = kept.map(|is_kept| AttentionDropout { is_kept, factor: kept_factor(dropout) as f32 });
-        return run_kernel(OP, (batch, queries, Product::default()), T::default(), |tape| {
+        return run_kernel(OP, (batch, queries, Product::default()), |tape| {
             let operands = [D::read(query, tape)?, D::read(key, tape)?, D::read(value, tape)?];
             let bias = bias.map(|bias| D::read(bias, tape)).transpose()?;
             attention_kernel(operands, bias, mask.rule(), dropout, config)

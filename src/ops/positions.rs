@@ -60,7 +60,7 @@ pub fn learned_positions_from<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real,
         return Err(range_error(OP, &len, start, &MaxSeqLen::default()));
     }
     if D::HAS_KERNELS {
-        return run_kernel(OP, (len, M::default()), T::default(), |tape| {
+        return run_kernel(OP, (len, M::default()), |tape| {
             gather_kernel(D::read_parameter(table, tape)?, vec![start * M::SIZE], len.size() * M::SIZE)
         });
     }

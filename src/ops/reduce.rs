@@ -39,7 +39,7 @@ macro_rules! reduction {
             ensure_not_empty(OP, $input.shape())?;
             if D::HAS_KERNELS {
                 let (shape, axis) = ($input.shape().remove_axis(), middle_axis($input.shape(), Dims::INDEX));
-                return run_kernel(OP, shape, T::default(), |tape| {
+                return run_kernel(OP, shape, |tape| {
                     reduce_kernel(D::read($input, tape)?, axis, ReductionKind::$kind)
                 });
             }
@@ -150,7 +150,7 @@ where
     let shape = *input.shape();
     if D::HAS_KERNELS {
         let axis = middle_axis(&shape, Dims::INDEX);
-        return run_kernel(op, shape, T::default(), |tape| softmax_kernel(D::read(input, tape)?, axis, is_log));
+        return run_kernel(op, shape, |tape| softmax_kernel(D::read(input, tape)?, axis, is_log));
     }
     // The gradient of dfdx's softmax does not have the order of axes that a permuted view has.
     let input = reshape_to(op, input, shape)?;
@@ -190,7 +190,7 @@ pub(super) fn reduce_all_by_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<
     kind: ReductionKind,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     let axis = MiddleAxis { outer: 1, len: input.shape().num_elements(), inner: 1 };
-    run_kernel(op, (), T::default(), |tape| reduce_kernel(D::read(input, tape)?, axis, kind))
+    run_kernel(op, (), |tape| reduce_kernel(D::read(input, tape)?, axis, kind))
 }
 
 /// An axis by its number.

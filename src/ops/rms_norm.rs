@@ -31,7 +31,7 @@ where
 {
     const OP: &str = "RMS norm";
     if D::HAS_KERNELS {
-        return run_kernel(OP, *input.shape(), T::default(), |tape| {
+        return run_kernel(OP, *input.shape(), |tape| {
             let input = D::read(input, tape)?;
             let weight = read_weight(weight, tape)?;
             norm_kernel(input, Norm::new(NormKind::RmsNorm, epsilon, weight, None))

@@ -240,7 +240,7 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     let (shape, vectors) = (*input.shape(), columns / HeadDim::SIZE);
     if D::HAS_KERNELS {
         let rotation = rotation((rotary, start, len, HeadDim::SIZE), vectors);
-        return run_kernel(OP, shape, T::default(), |tape| rotary_kernel(D::read(input, tape)?, rotation));
+        return run_kernel(OP, shape, |tape| rotary_kernel(D::read(input, tape)?, rotation));
     }
     let tables = Tables::of_columns(rotary, start, len, HeadDim::SIZE);
     let sequences = shape.num_elements() / (len * columns).max(1);

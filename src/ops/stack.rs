@@ -49,7 +49,7 @@ where
     let stacked: Dims = shape_of_sizes(OP, &sizes)?;
     let (before, _, after) = outer_len_inner(&stacked, Dims::INDEX);
     if D::HAS_KERNELS {
-        return run_kernel(OP, stacked, T::default(), |tape| {
+        return run_kernel(OP, stacked, |tape| {
             let parts = tensors.into_iter().map(|tensor| D::read(tensor, tape)).collect::<Result<_, _>>()?;
             concat_kernel(parts, before)
         });

@@ -131,7 +131,7 @@ pub fn softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E
     if D::HAS_KERNELS {
         let shape @ (batch, heads, queries, keys) = *x.shape();
         let axis = MiddleAxis { outer: batch.size() * heads.size() * queries.size(), len: keys.size(), inner: 1 };
-        return run_kernel(op, shape, T::default(), |tape| softmax_kernel(D::read(x, tape)?, axis, false));
+        return run_kernel(op, shape, |tape| softmax_kernel(D::read(x, tape)?, axis, false));
     }
     on_sizes(op, x, |x: Tensor<Four, E, D, T>| softmax_by_dfdx::<Axis<3>, _, _, _, _>(x))
 }
@@ -171,7 +171,7 @@ pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: 
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     if D::HAS_KERNELS {
         let (shape, mask) = (*x.shape(), bools_of(&mask));
-        return run_kernel(op, shape, T::default(), |tape| {
+        return run_kernel(op, shape, |tape| {
             let x = D::read(x, tape)?;
             where_kernel(mask, x, D::read(y, tape)?)
         });

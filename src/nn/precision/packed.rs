@@ -169,7 +169,7 @@ impl<P: Packing> Precision for P {
         ensure_not_empty(OP, &(OutDim::default(), InDim::default()))?;
         if D::HAS_KERNELS {
             let shape = input.shape().with_last(OutDim::default());
-            return run_kernel(OP, shape, T::default(), |tape| {
+            return run_kernel(OP, shape, |tape| {
                 let input = D::read(input, tape)?;
                 let bias = bias.map(|bias| read_weight(bias, tape)).transpose()?;
                 packed_linear_kernel(input, weight.packed.clone(), bias, OutDim::SIZE)

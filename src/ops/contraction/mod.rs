@@ -129,7 +129,7 @@ fn linear_map<L: Shape, R: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     (rows, columns, inner): (Rows, Columns, Inner),
 ) -> Result<Tensor<(Rows, Columns), E, D, T>, OpError> {
     if D::HAS_KERNELS {
-        return run_kernel(op, (rows, columns), T::default(), |tape| {
+        return run_kernel(op, (rows, columns), |tape| {
             let left = D::read(left, tape)?;
             let weight = D::read(right, tape)?;
             linear_kernel(left, Linear::new(weight, None, inner.size(), columns.size()))
@@ -175,7 +175,7 @@ where
 {
     let axes = contraction_axes(left.axes(), right.axes(), to, inner);
     let shape = sizes_of(left.axes(), right.axes(), to);
-    run_kernel(op, shape, T::default(), |tape| {
+    run_kernel(op, shape, |tape| {
         let left = D::read_strided(left.tensor, tape)?;
         contraction_kernel(left, D::read_strided(right.tensor, tape)?, &axes)
     })
