@@ -16,13 +16,17 @@ pub fn ensure_not_input(output: &Path, input: &Path) -> Result<(), BoxError> {
 
 /// Checks that a file is not one of the plots in the folder of a report, which would replace it.
 pub fn ensure_not_plot(file: &Path, report: &Path) -> Result<(), BoxError> {
-    let is_picture = |path: &Path| path.extension().is_some_and(|ending| ending == "svg" || ending == "png");
     match location(file).zip(report.canonicalize().ok()) {
         Some((file_at, report_at)) if is_picture(&file_at) && file_at.parent() == Some(&report_at) => {
             Err(format!("{} has the name of a plot of the report {}", file.display(), report.display()).into())
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the name is that of a picture that a report may have.
+pub fn is_picture(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "svg" || ending == "png")
 }
 
 /// The path of a file with all links followed. The file may not exist yet.

@@ -1,5 +1,6 @@
 //! `--report`: the plots of a training run, and a page that holds them.
 
+use super::outputs::is_picture;
 use super::{BoxError, Outcome, log};
 use std::{
     fmt::Display,
@@ -124,8 +125,10 @@ fn is_of_report(folder: &Path, title: &str) -> io::Result<bool> {
             Ok(String::from_utf8_lossy(&head).contains(&format!("<title>{title}</title>")))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // A training that was stopped has left its metrics, and perhaps its checkpoints.
-            Ok(folder.join("metrics.jsonl").exists() || fs::read_dir(folder)?.next().is_none())
+            // A training that was stopped has left its metrics, and perhaps its checkpoints, but no picture.
+            let entries: Vec<_> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
+            let has_pictures = entries.iter().any(|entry| is_picture(&entry.path()));
+            Ok(entries.is_empty() || folder.join("metrics.jsonl").exists() && !has_pictures)
         }
         Err(error) => Err(error),
     }

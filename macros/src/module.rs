@@ -14,7 +14,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, parse_quote};
-use syntax::{bounds_of, is_one_of, precision, take_layers};
+use syntax::{add_bound, bounds_of, is_one_of, precision, take_layers};
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -96,6 +96,9 @@ impl Parameters {
         if dtype.ident == "D" && device.ident == "E" {
             return Err(Error::new_spanned(&dtype.ident, "the dtype `E` stands before the device `D`"));
         }
+        if let Some(layer) = layers.iter().find(|layer| [&dtype.ident, &device.ident].contains(layer)) {
+            return Err(Error::new_spanned(layer, "the dtype `E` and the device `D` stand after the layers"));
+        }
         let (dtype, device) = (dtype.ident.clone(), device.ident.clone());
         let bounds = [&dtype, &device].into_iter().flat_map(|parameter| bounds_of(&generics, parameter));
         if let Some(bound) = bounds.into_iter().find(|bound| !is_one_of(bound, &["Dtype", "Device"])) {
@@ -103,13 +106,8 @@ impl Parameters {
                            `E: Real, D: Backend<E>` at its `impl`";
             return Err(Error::new_spanned(bound, message));
         }
-        for parameter in generics.type_params_mut().filter(|parameter| [&dtype, &device].contains(&&parameter.ident)) {
-            if parameter.ident == dtype {
-                parameter.bounds.push(parse_quote!(::typed_transformer::__private::Dtype));
-            } else {
-                parameter.bounds.push(parse_quote!(::typed_transformer::__private::Device<#dtype>));
-            }
-        }
+        add_bound(&mut generics, [&dtype], &parse_quote!(::typed_transformer::__private::Dtype));
+        add_bound(&mut generics, [&device], &parse_quote!(::typed_transformer::__private::Device<#dtype>));
         Ok(Self { generics, dtype, device, precision, layers })
     }
 
@@ -117,21 +115,14 @@ impl Parameters {
     /// then repeat each error of a field with other advice.
     fn of_trained(&self) -> Generics {
         let mut generics = self.generics.clone();
-        for parameter in generics.type_params_mut() {
-            if parameter.ident == self.dtype {
-                parameter.bounds.push(parse_quote!(::typed_transformer::ops::Real));
-            } else if Some(&parameter.ident) == self.precision.as_ref() {
-                parameter.bounds.push(parse_quote!(::typed_transformer::nn::Trainable));
-            }
-        }
+        add_bound(&mut generics, [&self.dtype], &parse_quote!(::typed_transformer::ops::Real));
+        add_bound(&mut generics, &self.precision, &parse_quote!(::typed_transformer::nn::Trainable));
         generics
     }
 
     /// `generics`, with a bound of the parameters that stand for layers.
     fn with_layers(&self, mut generics: Generics, bound: TokenStream) -> Generics {
-        for parameter in generics.type_params_mut().filter(|parameter| self.layers.contains(&parameter.ident)) {
-            parameter.bounds.push(parse_quote!(#bound));
-        }
+        add_bound(&mut generics, &self.layers, &parse_quote!(#bound));
         generics
     }
 

@@ -74,7 +74,7 @@ impl<Left: Bounded, Right: Bounded> Bounded for Sum<Left, Right> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may be longer than `{Max}`",
     label = "`{Self}` is not known to be at most `{Max}`",
-    note = "a compile-time dimension must be no larger than `{Max}`; a run-time one is declared with its bound: `dims! {{ pub Len <= {Max}; }}`; a `Const` is compared up to 1024"
+    note = "a compile-time dimension must be no larger than `{Max}`; a run-time one is declared with its bound: `dims! {{ pub Len <= {Max}; }}`"
 )]
 pub trait AtMost<Max: Dim>: Bounded<Max: NoLongerThan<Max>> {}
 
@@ -97,7 +97,7 @@ impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may be longer than `{MaxLen}`",
     label = "`{Self}` is not a length of `{MaxLen}`",
-    note = "a compile-time dimension must be no larger than `{MaxLen}`; a run-time one is declared with it: `dims! {{ pub Len <= {MaxLen}; }}`; a `Const` is compared up to 1024"
+    note = "a compile-time dimension must be no larger than `{MaxLen}`; a run-time one is declared with it: `dims! {{ pub Len <= {MaxLen}; }}`"
 )]
 pub trait LengthOf<MaxLen: Dim>: Bounded {}
 
@@ -154,7 +154,7 @@ impl<const INDEX: usize, Bound: ConstDim> HasIndex<INDEX> for Bound where Const<
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not divide `{Whole}`",
     label = "`{Whole}` is not a multiple of `{Self}`",
-    note = "choose `{Self}` so that it divides `{Whole}`, or declare the size of one part as a dimension of its own; a `Const` is compared up to 1024"
+    note = "choose `{Self}` so that it divides `{Whole}`, or declare the size of one part as a dimension of its own"
 )]
 pub trait Divides<Whole: ConstDim>: ConstDim {}
 
@@ -171,8 +171,8 @@ impl<Parts: StaticSize, Whole: StaticSize> Divides<Whole> for Parts where (Parts
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not even",
-    label = "`{Self}` is not known to have an even number of columns",
-    note = "positions use the columns in pairs, one for a sine and one for a cosine; choose an even `{Self}`; a `Const` is compared up to 1024"
+    label = "`{Self}` has an odd number of columns",
+    note = "positions use the columns in pairs, one for a sine and one for a cosine; choose an even `{Self}`"
 )]
 pub trait Even: ConstDim {}
 

@@ -214,7 +214,7 @@ for_each_shape!(axes_among: (A I) (B J) (C K) (F L) (G M) (H N));
 #[diagnostic::on_unimplemented(
     message = "`{Self}` and `{To}` differ in size",
     label = "`{Self}` cannot be renamed to `{To}`",
-    note = "a new name does not change the size of an axis; a generic function has a bound that says so, `From: CanBecome<To>`; a `Const` is compared up to 1024"
+    note = "a new name does not change the size of an axis; a generic function has a bound that says so, `From: CanBecome<To>`"
 )]
 pub trait CanBecome<To: Dim>: Dim {}
 

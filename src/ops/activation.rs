@@ -119,7 +119,7 @@ activation!(Relu, "relu", |x| x.try_eq(&x)?.try_choose(x.clone().try_relu()?, x)
 activation!(Sigmoid, "sigmoid", |x| x.try_sigmoid());
 activation!(Tanh, "tanh", |x| x.try_tanh());
 activation!(Silu, "silu", |x| x.clone().try_sigmoid()?.try_mul(x));
-// Beyond 12 it is ReLU to the last bit. The derivative of dfdx squares its argument, which is infinite in 16 bits from
+// Beyond 12 it equals ReLU. The derivative of dfdx squares its argument, which is infinite in 16 bits from
 // 256 on.
 activation!(GeluTanh, "gelu", |x| {
     let is_far = x.retaped::<NoneTape>().try_abs()?.try_ge(cast::<E>(12.0))?;

@@ -5,7 +5,7 @@ use super::views::{NamedAxes, Views};
 use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Tape};
 use crate::dims::{
-    AnyDim, AxisOf, BroadcastFrom, CanBecome, DataShape, Dim, EndsIn, HasAxis, MaybeSharded, PermutationOf,
+    AnyDim, AxisOf, BroadcastFrom, CanBecome, Const, DataShape, Dim, EndsIn, HasAxis, MaybeSharded, PermutationOf,
     SameFactors, num_elements,
 };
 use crate::internal::Internal;
@@ -83,7 +83,8 @@ where
     Dims: EndsIn<M, Before: DataShape>,
 {
     let width = input.shape().last();
-    reshape_if(true, "flatten", input, (rows, width))
+    let is_compatible = num_elements(&input.shape().with_last(Const::<1>)) == rows.size();
+    reshape_if(is_compatible, "flatten", input, (rows, width))
 }
 
 /// The rows of a matrix as vectors along the last axis: `(Rows, M) -> (.., M)`. It undoes [`flatten`].
@@ -109,7 +110,8 @@ pub fn unflatten<To, Rows: Dim, M: AnyDim, E: Real, D: Backend<E>, T: Tape<E, D>
 where
     To: EndsIn<M, Before: DataShape>,
 {
-    reshape_if(true, "unflatten", input, shape)
+    let is_compatible = num_elements(&shape.with_last(Const::<1>)) == input.shape().0.size();
+    reshape_if(is_compatible, "unflatten", input, shape)
 }
 
 /// The same tensor with another name for one axis: `(.., From, ..) -> (.., To, ..)`.

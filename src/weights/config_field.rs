@@ -106,7 +106,7 @@ impl ConfigField {
     }
 
     /// The field is null, and not missing, in files of this `model_type`. Other files may have any.
-    pub(crate) fn null_in(model_type: &'static str, name: &'static str) -> Self {
+    pub fn null_in(model_type: &'static str, name: &'static str) -> Self {
         Self::new(name, Expected::NullIn(model_type))
     }
 

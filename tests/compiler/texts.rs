@@ -74,7 +74,7 @@ fn faults(text: &str) -> Vec<String> {
 /// Headlines about another kind of type, not about dimensions. They do not name the type, because the compiler writes
 /// its path if it is imported by a glob.
 const KINDS: [&str; 9] = [
-    "]: expected a tensor, or a reference to one, as an operand",
+    "]: expected a tensor, or a reference to one without a tape, as an operand",
     "]: expected a mask kind",
     "]: expected a padding rule",
     "]: expected an architecture",

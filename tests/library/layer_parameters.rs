@@ -4,7 +4,7 @@ use crate::numbers::device;
 use dfdx::nn::ToDtype;
 use dfdx::tensor::AutoDevice;
 use tempfile::tempdir;
-use typed_transformer::nn::{LayerNorm, Linear, Module};
+use typed_transformer::nn::{Bf16, LayerNorm, Linear, Module, Precision, WithPrecision};
 use typed_transformer::ops::{mean, mul};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{Sgd, update};
@@ -62,6 +62,22 @@ impl<Inner: Layer<E, D>, E: Real, D: Backend<E>> Stack<Inner, E, D> {
     ) -> Result<Tensor<(Batch, Width), E, D, T>, OpError> {
         self.last.forward(self.layers.iter().try_fold(x, |x, layer| layer.apply(x))?)
     }
+}
+
+/// A layer and a precision.
+#[module]
+struct Stored<Inner: Module, E, D, P: Precision> {
+    inner: Inner,
+    last: Linear<Width, Width, E, D, P>,
+}
+
+#[test]
+fn a_module_may_have_a_layer_and_a_precision() {
+    type Norm = LayerNorm<Width, f32, AutoDevice>;
+    let model = Stored::<Norm, f32, AutoDevice>::build(&device());
+    let small: Stored<Norm, f32, AutoDevice, Bf16> = model.with_precision().unwrap();
+    assert_eq!(small.inner.weight.as_vec(), model.inner.weight.as_vec());
+    assert_eq!(small.last.weight.len_bytes(), 3 * 32 * 2);
 }
 
 type Model<E> = Stack<PreNorm<Linear<Width, Width, E, AutoDevice>, E, AutoDevice>, E, AutoDevice>;

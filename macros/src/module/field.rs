@@ -75,7 +75,9 @@ impl Field {
                     }
                 }
                 match ty {
-                    Type::Array(array) if !is_plain_value(&array.elem) => {
+                    Type::Array(array)
+                        if !is_plain_value(&array.elem) && argument(&array.elem, "Tensor", "").is_err() =>
+                    {
                         return Err(Error::new_spanned(ty, "modules of one type are `Layers<NumLayers, Module>`"));
                     }
                     Type::Tuple(tuple) if tuple.elems.iter().any(|ty| !is_plain_value(ty)) => {

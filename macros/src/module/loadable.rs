@@ -8,7 +8,7 @@ pub fn loadable(declaration: &ItemStruct, parameters: &Parameters, fields: &[Fie
     let name = &declaration.ident;
     let Parameters { dtype, device, precision, .. } = parameters;
     let is_loadable = quote!(::typed_transformer::weights::Loadable<#dtype, #device>);
-    let generics = parameters.with_layers(parameters.generics.clone(), is_loadable);
+    let generics = parameters.with_layers(parameters.generics.clone(), is_loadable.clone());
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let [source, path] = ["source", "path"].map(|name| Ident::new(name, Span::mixed_site()));
     let names = fields.iter().map(|field| &field.name);
@@ -33,7 +33,7 @@ pub fn loadable(declaration: &ItemStruct, parameters: &Parameters, fields: &[Fie
     };
     let Some(precision) = precision else { return loadable };
     let stored = parameters.renamed(|name| (name == precision).then(|| quote!(__P)));
-    let generics = parameters.of_visited();
+    let generics = parameters.with_layers(parameters.of_visited(), is_loadable);
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     // This inherent `recording` shadows `Record::recording`, so the error for a packed model names its precision.
     let mut packed = parameters.generics.clone();

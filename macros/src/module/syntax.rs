@@ -54,6 +54,14 @@ pub fn bounds_of<'a>(generics: &'a Generics, name: &Ident) -> impl Iterator<Item
     own.map(|parameter| &parameter.bounds).chain(further).flatten()
 }
 
+/// Adds a bound to the parameters with these names.
+pub fn add_bound<'a>(generics: &mut Generics, names: impl IntoIterator<Item = &'a Ident>, bound: &TypeParamBound) {
+    for name in names {
+        let parameters = generics.type_params_mut().filter(|parameter| parameter.ident == *name);
+        parameters.for_each(|parameter| parameter.bounds.push(bound.clone()));
+    }
+}
+
 /// Takes the bounds `Module` away. The parameters that had one stand for layers.
 pub fn take_layers(generics: &mut Generics) -> Vec<Ident> {
     let is_module = |bound: &TypeParamBound| is_one_of(bound, &["Module"]);

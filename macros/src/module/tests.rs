@@ -66,6 +66,22 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
         ),
         (
             quote!(
+                struct PreNorm<E, D, Inner: Module> {
+                    inner: Inner,
+                }
+            ),
+            "the dtype `E` and the device `D` stand after the layers",
+        ),
+        (
+            quote!(
+                struct Tables<E, D> {
+                    tables: [Tensor<(Width,), E, D>; 2],
+                }
+            ),
+            NUMBER,
+        ),
+        (
+            quote!(
                 struct Once<E, D>
                 where
                     D: Backend<E>,

@@ -128,7 +128,7 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ll
         match Config::NORMS {
             Norms::Before => {
                 fields.push(ConfigField::flag("mlp_bias", false).or_absent());
-                // Without the field, Mistral has a window of 4096.
+                // A Mistral without the field has a window of 4096, and one without `num_key_value_heads` has 8.
                 fields.push(ConfigField::null_in("mistral", "sliding_window"));
             }
             Norms::BeforeAndInHeads => {

@@ -34,6 +34,7 @@ use std::collections::BTreeSet;
 ///
 /// A type parameter with the bound `Module` is a layer: `struct PreNorm<Inner: Module, E, D> { inner: Inner, … }`. What
 /// the layers have in common is a trait of your own, the bound of `Inner` at the `impl` of `forward`.
+/// `with_precision` stores the weights of the module itself in fewer bits, not those of the layer.
 ///
 /// Two options stand in the attribute, as in `#[module(output = EmbedDim, conventions = A::Conventions)]`:
 ///

@@ -3,9 +3,9 @@ use std::{cell::RefCell, collections::BTreeMap, mem, sync::Mutex};
 
 /// Scratch memory, aligned to a cache line. A vector that crosses two lines takes twice as long to read.
 ///
-/// The memory returns to a pool for the next buffer of about the same length. Fresh pages in every step would cost
-/// more than the arithmetic of most kernels. The pool keeps the memory that one of the last [`MAX_IDLE_TAKES`]
-/// buffers used, and frees the rest.
+/// Short memory stays with the thread that freed it. The rest returns to a pool for the next buffer of about the same
+/// length. Fresh pages in every step would cost more than the arithmetic of most kernels. The pool keeps the memory that
+/// one of the last [`MAX_IDLE_TAKES`] buffers used, and frees what is idle for longer.
 pub struct Buffer {
     memory: Vec<f32>,
     start: usize,
@@ -37,16 +37,31 @@ static POOL: Mutex<Pool> = Mutex::new(Pool { free: BTreeMap::new(), takes: 0 });
 const MAX_LOCAL_LEN: usize = 1 << 14;
 const MAX_LOCAL: usize = 16;
 
-thread_local! {
-    /// The short memory that this thread freed last. An attention over short sequences takes some 20 buffers for each
-    /// of them, for which threads would wait for each other at the pool.
-    static LOCAL: RefCell<Vec<Vec<f32>>> = const { RefCell::new(Vec::new()) };
+/// The number of buffers that a thread takes from its own memory before it tells the pool.
+const TAKES_PER_COUNT: u64 = 256;
+
+/// The short memory that a thread freed last. An attention over short sequences takes some 20 buffers for each of
+/// them, for which threads would wait for each other at the pool.
+struct Local {
+    memory: Vec<Vec<f32>>,
+    /// The number of buffers taken from it so far.
+    takes: u64,
 }
 
-/// Memory of this thread, of `len` to `2 len` elements.
+thread_local! {
+    static LOCAL: RefCell<Local> = const { RefCell::new(Local { memory: Vec::new(), takes: 0 }) };
+}
+
+/// Memory of this thread, of `len` elements.
 fn take_local(len: usize) -> Option<Vec<f32>> {
-    let fits = |memory: &Vec<f32>| (len..=2 * len).contains(&memory.len());
-    let take = |local: &mut Vec<Vec<f32>>| Some(local.remove(local.iter().rposition(fits)?));
+    let take = |local: &mut Local| {
+        let memory = local.memory.remove(local.memory.iter().rposition(|memory| memory.len() == len)?);
+        local.takes += 1;
+        if local.takes.is_multiple_of(TAKES_PER_COUNT) {
+            pool().count(TAKES_PER_COUNT);
+        }
+        Some(memory)
+    };
     LOCAL.try_with(|local| take(&mut local.borrow_mut())).ok()?
 }
 
@@ -58,9 +73,9 @@ fn put_local(memory: Vec<f32>) -> Option<Vec<f32>> {
     // In a thread that ends, the memory is freed.
     LOCAL
         .try_with(|local| {
-            let mut local = local.borrow_mut();
-            local.push(memory);
-            (local.len() > MAX_LOCAL).then(|| local.remove(0))
+            let memory_of_thread = &mut local.borrow_mut().memory;
+            memory_of_thread.push(memory);
+            (memory_of_thread.len() > MAX_LOCAL).then(|| memory_of_thread.remove(0))
         })
         .ok()?
 }
@@ -68,13 +83,20 @@ fn put_local(memory: Vec<f32>) -> Option<Vec<f32>> {
 impl Pool {
     /// The shortest free memory of `len` to `2 len` elements.
     fn take(&mut self, len: usize) -> Option<Vec<f32>> {
-        self.takes += 1;
-        if self.takes.is_multiple_of(MAX_IDLE_TAKES / 4) {
-            self.drop_idle();
-        }
+        self.count(1);
         let mut fitting = self.free.range_mut(len..=2 * len);
         // The memory used last is the likeliest to be in a cache.
         fitting.find_map(|(_, idle)| idle.pop()).map(|idle| idle.memory)
+    }
+
+    /// Counts buffers that were taken. Four times in [`MAX_IDLE_TAKES`] of them, idle memory is freed.
+    fn count(&mut self, takes: u64) {
+        let quarters = |takes: u64| takes / (MAX_IDLE_TAKES / 4);
+        let before = self.takes;
+        self.takes += takes;
+        if quarters(self.takes) > quarters(before) {
+            self.drop_idle();
+        }
     }
 
     /// The length of the memory for `len` elements: `len` rounded up to one of four lengths between two powers of two.
@@ -169,6 +191,18 @@ mod tests {
         let memory: Vec<_> = lens.into_iter().map(take).collect();
         memory.into_iter().for_each(|memory| pool.put(memory));
         new
+    }
+
+    #[test]
+    fn a_thread_keeps_the_short_memory_that_it_freed_last() {
+        assert_eq!(put_local(vec![0.0; MAX_LOCAL_LEN + 1]).map(|memory| memory.len()), Some(MAX_LOCAL_LEN + 1));
+        for len in 1..=MAX_LOCAL {
+            assert!(put_local(vec![0.0; len]).is_none());
+        }
+        let oldest = put_local(vec![0.0; 100]);
+        assert_eq!(oldest.map(|memory| memory.len()), Some(1));
+        assert_eq!(take_local(100).map(|memory| memory.len()), Some(100));
+        assert!(take_local(100).is_none() && take_local(1).is_none() && take_local(2).is_some());
     }
 
     fn free_len(pool: &Pool) -> usize {
