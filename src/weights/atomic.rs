@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// A new version of a file under a name of its own, until [`commit`](Self::commit) renames it. Dropping it removes it.
 pub(crate) struct StagedFile {
     target: PathBuf,
-    path: PathBuf,
+    /// Its path until it is renamed.
+    pub path: PathBuf,
     /// Keeps the lock of the file, so that no other writer takes it for one that a killed writer left.
     file: NewFile,
     is_renamed: bool,
@@ -30,11 +31,6 @@ impl StagedFile {
         content(&mut writer)?;
         writer.into_inner()?.sync()?;
         Ok(partial)
-    }
-
-    /// Its path until it is renamed.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Renames it, so that a reader finds the old file or the new one at any moment, also after a crash.
@@ -103,7 +99,6 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     StagedFile::write(to, |file| io::copy(&mut ReadFile::open(from)?, file).map(drop))?.commit()
 }
 
-/// Removes a file if it exists.
 pub(crate) fn remove_if_exists(path: &Path) -> io::Result<()> {
     match counted(|| fs::remove_file(path)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -111,14 +106,12 @@ pub(crate) fn remove_if_exists(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The path with this text after its file name.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(suffix);
     path.with_file_name(name)
 }
 
-/// The folder that a file is in.
 pub(crate) fn folder(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -158,11 +151,8 @@ fn remove_abandoned(path: &Path) -> io::Result<()> {
     file.by_ref().take(header::LEN_BYTES + 2).read_to_end(&mut start)?;
     let is_header =
         |(len, json): (&[u8; 8], &[u8])| u64::from_le_bytes(*len) <= header::MAX_LEN_BYTES && json == b"{\"";
-    if start.is_empty() || start.split_first_chunk().is_some_and(is_header) {
-        counted(|| fs::remove_file(path))
-    } else {
-        Ok(())
-    }
+    let is_partial = start.is_empty() || start.split_first_chunk().is_some_and(is_header);
+    if is_partial { counted(|| fs::remove_file(path)) } else { Ok(()) }
 }
 
 /// Follows links to the file that `path` names: a regular file, or none yet.

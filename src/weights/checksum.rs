@@ -10,7 +10,6 @@ const TENSORS: &str = "tensor_checksums";
 /// The metadata key of the CRC-32 of everything else in the header, in decimal.
 const HEADER: &str = "header_checksum";
 
-/// Whether a metadata key is that of checksums.
 pub(super) fn is_key(key: &str) -> bool {
     [TENSORS, HEADER].contains(&key)
 }
@@ -42,9 +41,7 @@ pub(super) fn take(
     if header_checksum(metadata, infos).to_string() != expected {
         return Err("the checksum of its header differs".into());
     }
-    let Some(checksums) = metadata.remove(TENSORS) else {
-        return Err(format!("`{TENSORS}` is missing"));
-    };
+    let checksums = metadata.remove(TENSORS).ok_or_else(|| format!("`{TENSORS}` is missing"))?;
     let checksums: BTreeMap<String, u32> = serde_json::from_str(&checksums).map_err(|error| error.to_string())?;
     match checksums.keys().eq(infos.keys()) {
         true => Ok(Some(checksums)),

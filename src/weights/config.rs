@@ -52,14 +52,15 @@ pub fn eos_token_ids<V: ConstDim>(folder: impl AsRef<Path>) -> Result<Vec<Fin<V>
 /// Compares a file with the fields of `Model`. The error has all that differ.
 pub(super) fn compare<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), LoadError> {
     let config = read(path)?;
-    let mut differences: Vec<_> = fields.iter().filter_map(|field| field.difference(&config)).collect();
+    let mut differences: Vec<_> =
+        fields.iter().filter_map(|field| field.difference(&config, ToString::to_string)).collect();
     // An object that overrides another one has the fields that are required of that one, under its own name.
     for (name, other) in fields.iter().filter_map(|field| Some((field.name, field.overridden()?))) {
         let is_there = lookup(&config, name).is_some_and(Value::is_object);
         let within = |field: &&ConfigField| field.name.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
         let required = fields.iter().filter(within).filter(|field| is_there && !field.name.ends_with(".model_type"));
         let renamed = |field: &str| field.replacen(other, name, 1);
-        differences.extend(required.filter_map(|field| field.difference_at(&config, renamed)));
+        differences.extend(required.filter_map(|field| field.difference(&config, renamed)));
     }
     differences.extend(differences_within_objects(&config, fields));
     match differences.is_empty() {
@@ -100,7 +101,6 @@ fn objects_within(names: &BTreeSet<&str>, object: &str) -> bool {
     names.iter().any(|name| name.strip_prefix(object).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// Reads a configuration.
 fn read(path: &Path) -> Result<Value, LoadError> {
     let text = read_bounded(path, MAX_LEN_BYTES).map_err(|source| LoadError::Read { path: path.into(), source })?;
     let config: Value = serde_json::from_slice(&text)

@@ -150,13 +150,9 @@ impl ConfigField {
         [Some(self.name), self.other_name].into_iter().flatten()
     }
 
-    /// The difference from the configuration, if any: "`n_embd` is 1024, not EmbedDim=768".
-    pub(super) fn difference(&self, config: &Value) -> Option<String> {
-        self.difference_at(config, ToString::to_string)
-    }
-
-    /// [`difference`](Self::difference) where the names in the file are `renamed`.
-    pub(super) fn difference_at(&self, config: &Value, renamed: impl Fn(&str) -> String) -> Option<String> {
+    /// The difference from the configuration, in which the names are `renamed`, if any: "`n_embd` is 1024, not
+    /// EmbedDim=768".
+    pub(super) fn difference(&self, config: &Value, renamed: impl Fn(&str) -> String) -> Option<String> {
         if let Expected::NullIn(model_type) = self.expected
             && (config["model_type"] != model_type || config.get(self.name).is_some_and(Value::is_null))
         {

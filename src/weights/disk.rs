@@ -107,7 +107,6 @@ pub(crate) fn counted<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> 
     call()
 }
 
-/// A file that is read.
 pub(super) struct ReadFile(File);
 
 impl ReadFile {

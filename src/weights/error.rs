@@ -85,16 +85,14 @@ impl LoadError {
 
 /// The files of other formats in a folder without weights.
 fn others(found: &[String]) -> String {
-    match found {
-        [] => String::new(),
-        found => {
-            let why = match found.iter().any(|name| name.ends_with(".safetensors")) {
-                true => "but not under one of these names",
-                false => "which this crate does not read",
-            };
-            format!("; it has {}, {why}", found.iter().map(|name| escape(name)).join(", "))
-        }
+    if found.is_empty() {
+        return String::new();
     }
+    let why = match found.iter().any(|name| name.ends_with(".safetensors")) {
+        true => "but not under one of these names",
+        false => "which this crate does not read",
+    };
+    format!("; it has {}, {why}", found.iter().map(|name| escape(name)).join(", "))
 }
 
 /// The error of saving weights.

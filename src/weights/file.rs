@@ -1,5 +1,5 @@
 use super::disk::{self, ReadFile};
-use super::header::{self, Header, HeaderError};
+use super::header::{self, Header};
 use super::{LoadError, decode_elements, first_non_finite, is_readable};
 use crate::files::ensure_regular_file;
 use crate::ranks::Element;
@@ -17,7 +17,7 @@ const CHUNK_LEN_BYTES: usize = 1 << 16;
 /// A safetensors file. Opening reads and checks the header. A tensor is read after its dimensions have
 /// been compared with those of a parameter, never before. So memory is bounded by the model and not by the file.
 pub(crate) struct TensorFile {
-    path: PathBuf,
+    pub path: PathBuf,
     file: ReadFile,
     header: Header,
     /// The parts of each tensor that were read, as pairs: part 2 of 3 is `(2, 3)`. The first part is 1.
@@ -60,15 +60,8 @@ impl TensorFile {
         disk::counted(|| fs::metadata(path)).and_then(|found| ensure_regular_file(&found)).map_err(unreadable)?;
         let mut file = ReadFile::open(path).map_err(unreadable)?;
         let len_bytes = file.len_bytes().map_err(unreadable)?;
-        let header = Header::read(&mut file, len_bytes).map_err(|error| match error {
-            HeaderError::Read(source) => unreadable(source),
-            HeaderError::Format(message) => LoadError::Format { path: path.into(), message },
-        })?;
+        let header = Header::read(path, &mut file, len_bytes)?;
         Ok(Self { path: path.into(), file, header, parts_read: BTreeMap::new() })
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The strings of the header's `__metadata__`, by key, without the checksums.
@@ -106,9 +99,7 @@ impl TensorFile {
     /// Reads all elements of a tensor that the file has, compares its checksum, and notes that this part of several is
     /// read.
     pub fn elements<E: Element>(&mut self, name: &str, part: (usize, usize)) -> Result<Vec<E>, LoadError> {
-        let Some(tensor) = self.tensor(name) else {
-            return Ok(Vec::new());
-        };
+        let Some(tensor) = self.tensor(name) else { return Ok(Vec::new()) };
         let mut elements = Vec::with_capacity(tensor.shape.iter().product());
         let found = self.read_bytes(&tensor, |bytes| decode_elements(bytes, tensor.dtype, &mut elements))?;
         let checksum = self.header.checksums.as_ref().and_then(|checksums| checksums.get(name));
@@ -119,16 +110,13 @@ impl TensorFile {
         Ok(elements)
     }
 
-    /// Notes that a part of a tensor is read.
     pub fn set_read(&mut self, name: &str, part: (usize, usize)) {
         self.parts_read.entry(name.into()).or_default().insert(part);
     }
 
     /// The dtype, the sizes and the checksum of a tensor that the file has.
     pub fn checksum(&mut self, name: &str) -> Result<(Dtype, Vec<usize>, u32), LoadError> {
-        let Some(tensor) = self.tensor(name) else {
-            return Err(LoadError::Unexpected { tensor: name.into() });
-        };
+        let tensor = self.tensor(name).ok_or_else(|| LoadError::Unexpected { tensor: name.into() })?;
         let checksum = self.read_bytes(&tensor, |_| {})?;
         Ok((tensor.dtype, tensor.shape, checksum))
     }
@@ -153,7 +141,6 @@ impl TensorFile {
         Ok(hasher.finalize())
     }
 
-    /// The names of the tensors.
     pub fn names(&self) -> Vec<String> {
         self.header.tensors.offset_keys()
     }
@@ -169,15 +156,12 @@ impl TensorFile {
         let mut names = self.names();
         names.sort_unstable();
         for tensor in names {
-            let Some(read) = self.parts_read.get(&tensor) else {
-                if ignored(&tensor) {
-                    continue;
-                }
+            let read = self.parts_read.get(&tensor);
+            if read.is_none() && !ignored(&tensor) {
                 return Err(LoadError::Unexpected { tensor });
-            };
-            if let Some((part, parts)) = first_unread(read) {
-                let tensor = format!("{tensor} part {part} of {parts}");
-                return Err(LoadError::Unexpected { tensor });
+            }
+            if let Some((part, parts)) = read.and_then(first_unread) {
+                return Err(LoadError::Unexpected { tensor: format!("{tensor} part {part} of {parts}") });
             }
         }
         Ok(())

@@ -1,11 +1,10 @@
 //! The header of a safetensors file: its length in 8 bytes, then JSON.
 
-use super::checksum;
+use super::{LoadError, checksum};
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use std::io::{self, Read};
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, io::Read, path::Path};
 
 /// The length of the number at the beginning of a file, which is the length of its header.
 pub(super) const LEN_BYTES: u64 = 8;
@@ -15,7 +14,6 @@ pub(super) const MAX_LEN_BYTES: u64 = 10_000_000;
 /// The most dimensions of a tensor.
 const MAX_RANK: usize = 64;
 
-/// The header of a file.
 pub(super) struct Header {
     /// The tensors, which cover the file without gaps or overlaps.
     pub tensors: Metadata,
@@ -27,36 +25,19 @@ pub(super) struct Header {
     pub len_bytes: u64,
 }
 
-/// The reason that a file has no valid header.
-pub(super) enum HeaderError {
-    Read(io::Error),
-    /// A description of the fault.
-    Format(String),
-}
-
-impl From<io::Error> for HeaderError {
-    fn from(error: io::Error) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl From<String> for HeaderError {
-    fn from(message: String) -> Self {
-        Self::Format(message)
-    }
-}
-
 impl Header {
-    /// Reads and checks the header of a file of this length.
-    pub fn read(mut file: impl Read, file_len_bytes: u64) -> Result<Self, HeaderError> {
+    /// Reads and checks the header of the file at `path`, which has this length.
+    pub fn read(path: &Path, mut file: impl Read, file_len_bytes: u64) -> Result<Self, LoadError> {
+        let unreadable = |source| LoadError::Read { path: path.into(), source };
+        let invalid = |message: String| LoadError::Format { path: path.into(), message };
         let Some(rest_len) = file_len_bytes.checked_sub(LEN_BYTES) else {
-            return Err(format!("it ends after {file_len_bytes} bytes").into());
+            return Err(invalid(format!("it ends after {file_len_bytes} bytes")));
         };
         let mut start = [0; LEN_BYTES as usize];
-        file.read_exact(&mut start)?;
+        file.read_exact(&mut start).map_err(unreadable)?;
         let len_bytes = u64::from_le_bytes(start);
         if len_bytes > rest_len || len_bytes > MAX_LEN_BYTES {
-            return Err(match other_format(&start) {
+            return Err(invalid(match other_format(&start) {
                 Some(format) => format!("it is {format}"),
                 None if len_bytes > rest_len && len_bytes > MAX_LEN_BYTES => {
                     "its first 8 bytes are not the length of a header".into()
@@ -65,20 +46,20 @@ impl Header {
                     format!("its header should have {len_bytes} bytes, but {rest_len} are left")
                 }
                 None => format!("its header has {len_bytes} bytes, but {MAX_LEN_BYTES} are the maximum"),
-            }
-            .into());
+            }));
         }
         let mut json = vec![0; len_bytes as usize];
-        file.read_exact(&mut json)?;
-        let Entries { mut metadata, tensors } = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
+        file.read_exact(&mut json).map_err(unreadable)?;
+        let entries = serde_json::from_slice(&json).map_err(|error| invalid(error.to_string()));
+        let Entries { mut metadata, tensors } = entries?;
         drop(json);
-        let checksums = checksum::take(&mut metadata, &tensors)?;
+        let checksums = checksum::take(&mut metadata, &tensors).map_err(invalid)?;
         let mut tensors: Vec<_> = tensors.into_iter().collect();
         tensors.sort_by_key(|(_, tensor)| tensor.data_offsets);
-        let tensors = Metadata::new(None, tensors).map_err(|error| error.to_string())?;
+        let tensors = Metadata::new(None, tensors).map_err(|error| invalid(error.to_string()))?;
         let (found, expected) = (rest_len - len_bytes, tensors.data_len());
         if usize::try_from(found) != Ok(expected) {
-            return Err(format!("its tensors should have {expected} bytes but have {found}").into());
+            return Err(invalid(format!("its tensors should have {expected} bytes but have {found}")));
         }
         Ok(Self { tensors, metadata, checksums, len_bytes })
     }

@@ -85,7 +85,7 @@ pub(super) fn build_mapped<Model: Module + Loadable<E, D>, E: Element, D: Device
     names: &NameMap,
     device: &D,
 ) -> Result<Model, LoadError> {
-    files.files().iter().try_for_each(compare_conventions::<Model>)?;
+    files.files.iter().try_for_each(compare_conventions::<Model>)?;
     let model = load_from("", device, &mut |expected| names.read(files, expected))?;
     names.compare_copies(files)?;
     files.ensure_all_read(|tensor| names.ignores(tensor))?;
@@ -116,9 +116,7 @@ pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<()
 
 // This function is not generic, so it is compiled once, and not for each model.
 fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile) -> Result<(), LoadError> {
-    let Some(lines) = file.metadata().get(CONVENTIONS) else {
-        return Ok(());
-    };
+    let Some(lines) = file.metadata().get(CONVENTIONS) else { return Ok(()) };
     let found: BTreeMap<_, _> = lines.lines().filter_map(|line| line.split_once(": ")).collect();
     let expected: BTreeMap<_, _> = expected.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     for &convention in expected.keys().chain(found.keys()) {

@@ -5,7 +5,6 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// The end of the name of a lock.
 pub(crate) const LOCK_SUFFIX: &str = ".lock";
 /// The length of the largest number of a process.
 const MAX_LEN_BYTES: u64 = 10;

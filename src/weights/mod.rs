@@ -52,7 +52,7 @@ pub(crate) use weight_files::WeightFiles;
 
 use crate::nn::Module;
 use crate::ops::cast;
-use crate::ranks::{Element, swap_if_big_endian};
+use crate::ranks::{Element, agreement::by_name, swap_if_big_endian};
 use half::{bf16, f16};
 use safetensors::Dtype;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,15 +71,6 @@ pub(crate) fn conventions<Model: Module>() -> BTreeMap<String, String> {
     let mut found = BTreeSet::new();
     Model::conventions(&mut found);
     by_name(found)
-}
-
-fn by_name(found: BTreeSet<(&'static str, String)>) -> BTreeMap<String, String> {
-    let mut values = BTreeMap::<_, Vec<_>>::new();
-    for (name, value) in found {
-        values.entry(name.to_string()).or_default().push(value);
-    }
-    let values = values.into_iter();
-    values.map(|(name, values)| (name, values.join(" and "))).collect()
 }
 
 /// Whether elements of type `E` can be read from a tensor of this dtype: the same one, or one of 16 bits, of

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{collections::BTreeMap, env, fs, io, process};
 
-/// The kind of file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
     /// No file, an empty file, or what is not a file, such as a folder. Writing to that fails with its own error.
@@ -124,12 +123,9 @@ pub(crate) fn in_private_folder(
 ) -> Result<PathBuf, SaveError> {
     let folder = private_folder().map_err(|source| SaveError::Write { path: env::temp_dir(), source })?;
     let path = folder.join(refused.file_name().unwrap_or_default());
-    let saved = save(&path);
-    if saved.is_err() {
-        // The caller needs the error that came before, not this one.
-        let _ = fs::remove_dir(&folder);
-    }
-    saved.map(|()| path)
+    // The caller needs the error that came before, not one of removing the folder.
+    save(&path).inspect_err(|_| drop(fs::remove_dir(&folder)))?;
+    Ok(path)
 }
 
 /// Removes a file that [`in_private_folder`] saved, and its folder. What cannot be removed does no harm.

@@ -86,7 +86,7 @@ pub fn load_pretrained<Model: Pretrained + Loadable<E, D>, E: Element, D: Device
     let names = names.map_err(|source| LoadError::Names { model: name::<Model>(), source })?;
     let mut files = WeightFiles::open(folder)?;
     let has_prefix = |name: &String| name.starts_with(Model::PREFIX);
-    let names = match files.files().iter().any(|file| file.names().iter().any(has_prefix)) {
+    let names = match files.files.iter().any(|file| file.names().iter().any(has_prefix)) {
         true => names,
         false => names.without_prefix(Model::PREFIX),
     };

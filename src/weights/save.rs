@@ -186,16 +186,13 @@ pub(crate) fn write(
 
 /// The header: JSON, with spaces at its end so that the tensors begin at a multiple of 8 bytes.
 fn header(tensors: &[&FileTensor], mut metadata: BTreeMap<String, String>) -> serde_json::Result<Vec<u8>> {
-    let mut end = 0;
-    let infos: BTreeMap<String, TensorInfo> = tensors
-        .iter()
-        .map(|tensor| {
-            let begin = end;
-            end += tensor.bytes.len();
-            let info = TensorInfo { dtype: tensor.dtype, shape: tensor.sizes.clone(), data_offsets: (begin, end) };
-            (tensor.path.clone(), info)
-        })
-        .collect();
+    let (mut infos, mut end) = (BTreeMap::new(), 0);
+    for tensor in tensors {
+        let begin = end;
+        end += tensor.bytes.len();
+        let info = TensorInfo { dtype: tensor.dtype, shape: tensor.sizes.clone(), data_offsets: (begin, end) };
+        infos.insert(tensor.path.clone(), info);
+    }
     checksum::insert(&mut metadata, tensors, &infos)?;
     let mut entries = serde_json::Map::from_iter([("__metadata__".into(), serde_json::to_value(metadata)?)]);
     for (name, info) in infos {

@@ -14,7 +14,7 @@ const MAX_SHOWN_FILES: usize = 3;
 /// The safetensors files of one model: a single file, or those that an index names. Each tensor is in one of them.
 pub(crate) struct WeightFiles {
     path: PathBuf,
-    files: Vec<TensorFile>,
+    pub files: Vec<TensorFile>,
 }
 
 impl WeightFiles {
@@ -57,21 +57,14 @@ impl WeightFiles {
         })
     }
 
-    pub fn files(&self) -> &[TensorFile] {
-        &self.files
-    }
-
-    /// The dtype and sizes of a tensor.
     pub fn tensor(&self, name: &str) -> Option<TensorInfo> {
         self.files.iter().find_map(|file| file.tensor(name))
     }
 
-    /// The file that has a tensor.
     pub fn file_of(&mut self, name: &str) -> Option<&mut TensorFile> {
         self.files.iter_mut().find(|file| file.tensor(name).is_some())
     }
 
-    /// The names of the tensors that were not read.
     pub fn unread(&self) -> Vec<String> {
         self.files.iter().flat_map(TensorFile::unread).collect()
     }
@@ -84,15 +77,11 @@ impl WeightFiles {
 
 /// The file of weights or the index in a folder.
 fn in_folder(folder: &Path) -> Result<PathBuf, LoadError> {
-    for name in [FILE, INDEX] {
-        let path = folder.join(name);
-        if path.exists() {
-            return Ok(path);
-        }
+    if let Some(path) = [FILE, INDEX].map(|name| folder.join(name)).into_iter().find(|path| path.exists()) {
+        return Ok(path);
     }
     let names = || -> io::Result<Vec<String>> {
-        let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-        names.collect()
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
     };
     let mut found = names().map_err(|source| LoadError::Read { path: folder.into(), source })?;
     found.retain(|name| OTHER_ENDINGS.iter().any(|ending| name.ends_with(ending)));

@@ -98,9 +98,7 @@ pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
             let tensor = format!("optimizer.{}.{}", slot.name, parameter.path);
             let (sizes, count) = (parameter.sizes.clone(), parameter.sizes.iter().product());
             tensors.push(match slot.values.get(index) {
-                Some(values) if values.shape().0 != count => {
-                    return Err(in_parts(values.shape().0, count, &tensor));
-                }
+                Some(values) if values.shape().0 != count => return Err(in_parts(values.shape().0, count, &tensor)),
                 // The parts of other ranks are not here.
                 None if state.steps > 0 => return Err(in_parts(0, count, &tensor)),
                 Some(values) => FileTensor::new(tensor, sizes, &elements_of(values)),
@@ -185,7 +183,7 @@ fn read_slot<E: Element, D: Device<E>>(
     parameters: &[ParameterInfo],
     device: &D,
 ) -> Result<Vec<Tensor<(usize,), E, D>>, ResumeError> {
-    let path = file.path().to_path_buf();
+    let path = file.path.clone();
     let load_error = |source| ResumeError::Load { path: path.clone(), source };
     let (mut values, mut has_negative) = (Vec::new(), false);
     for parameter in parameters.iter().filter(|parameter| parameter.is_trained) {
@@ -241,7 +239,7 @@ fn with_model<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
 }
 
 fn read_training(file: &TensorFile) -> Result<TrainingMetadata, ResumeError> {
-    let invalid = |message: String| ResumeError::NotACheckpoint { path: file.path().to_path_buf(), message };
+    let invalid = |message: String| ResumeError::NotACheckpoint { path: file.path.clone(), message };
     let training = file.metadata().get(TRAINING);
     let training = training.ok_or_else(|| invalid(format!("its metadata lack the key `{TRAINING}`")))?;
     #[derive(Deserialize)]

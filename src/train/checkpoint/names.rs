@@ -10,7 +10,6 @@ pub(super) const BEST: &str = ".best";
 const PREVIOUS: &str = ".previous-";
 /// The end of the name of a newest checkpoint that was damaged.
 const DAMAGED: &str = ".damaged";
-/// The most earlier checkpoints.
 pub(super) const MAX_PREVIOUS: usize = 100;
 
 /// The path of the newest checkpoint, given that of an earlier one or of the best: what was given to

@@ -5,10 +5,8 @@ const MEAN_STEPS: usize = 20;
 /// Divergence is not checked if |first loss| is below this: 1.5 times almost 0 is no useful limit.
 const MIN_ABS_FIRST_LOSS: f64 = 1e-3;
 
-/// The progress of a training run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Progress {
-    /// The number of steps made.
     #[serde(rename = "step")]
     pub steps_made: usize,
     /// The loss of the first step; infinite before it.

@@ -30,9 +30,9 @@ impl LastCheckpoint {
 #[derive(Debug)]
 pub(in super::super) struct Series {
     /// The newest one, as the caller names it.
-    path: PathBuf,
+    pub path: PathBuf,
     /// The newest one, with all links followed.
-    newest: PathBuf,
+    pub newest: PathBuf,
     /// The progress of the newest one, if it is one of this training run.
     newest_progress: Option<Progress>,
     /// The number of steps between two checkpoints; 0 for none.
@@ -126,14 +126,6 @@ impl Series {
         Ok(series)
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub fn newest(&self) -> &Path {
-        &self.newest
-    }
-
     /// The best checkpoint, if there is one.
     pub fn best(&self) -> Option<PathBuf> {
         self.best.map(|_| with_suffix(&self.path, BEST))
@@ -172,7 +164,7 @@ impl Series {
         // Steps 3 and 4. They change places if the newest file is that of another training run: a kill between them
         // would leave a file `.best` that seems to be of that run.
         let names_best_first = self.at_path != Occupant::ToReplace;
-        let mut linked = if is_best && names_best_first { self.link_best(staged.path(), progress) } else { Ok(()) };
+        let mut linked = if is_best && names_best_first { self.link_best(&staged.path, progress) } else { Ok(()) };
         staged.rename().map_err(cannot_write(&self.path))?;
         // Set before anything else can fail: otherwise a second try would take the new file for the previous
         // checkpoint.
@@ -201,7 +193,6 @@ impl Series {
         self.newest_progress == Some(progress)
     }
 
-    /// Gives a checkpoint the name of the best one.
     fn link_best(&mut self, checkpoint: &Path, progress: Progress) -> Result<(), SaveError> {
         atomic::link(checkpoint, &with_suffix(&self.newest, BEST))
             .map_err(cannot_write(&with_suffix(&self.path, BEST)))?;
@@ -212,13 +203,8 @@ impl Series {
     /// Gives the newest checkpoint a second name, so that it remains when it is replaced.
     fn keep_previous(&self, max_to_keep: usize) -> io::Result<()> {
         let last = max_to_keep.clamp(1, MAX_PREVIOUS) - 1;
-        for number in last + 1.. {
-            let path = previous(&self.newest, number);
-            if !path.exists() {
-                break;
-            }
-            atomic::remove_if_exists(&path)?;
-        }
+        let surplus = (last + 1..).map(|number| previous(&self.newest, number));
+        surplus.take_while(|path| path.exists()).try_for_each(|path| atomic::remove_if_exists(&path))?;
         let is_kept = file_id_of(&self.newest) == file_id_of(&previous(&self.newest, 1));
         if last == 0 || !self.newest.exists() || is_kept {
             return Ok(());

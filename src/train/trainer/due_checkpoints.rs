@@ -8,7 +8,6 @@ use crate::train::checkpoint::{self, LastCheckpoint, Series};
 use crate::train::{Optimizer, Schedule, TrainError};
 use crate::weights::{self, SaveError};
 use dfdx::nn::TensorCollection;
-use std::path::{Path, PathBuf};
 
 impl<O, S: Schedule> Trainer<O, S> {
     /// Whether a checkpoint is due after the last step. None is due while the training is diverged: the ones
@@ -33,10 +32,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         // Otherwise the metrics of steps before the checkpoint could be lost in a power cut.
         self.use_metrics(|metrics| metrics.sync());
-        let Some(mut series) = self.checkpoints.take() else {
-            return;
-        };
-        let (path, progress) = (series.path().to_path_buf(), self.progress);
+        let Some(mut series) = self.checkpoints.take() else { return };
+        let (path, progress) = (series.path.clone(), self.progress);
         let save = |series: &mut Series| {
             let staged = checkpoint::stage(&path, model, self.optimizer.state(), self.run_record())?;
             series.make_newest(staged, progress, self.max_to_keep)
@@ -59,27 +56,14 @@ impl<O, S: Schedule> Trainer<O, S> {
             Ok(()) => earlier.iter().for_each(|path| weights::remove_private_file(path)),
             Err(source) => {
                 // The earlier file stays whole when this save fails too.
-                let saved_at = self.save_elsewhere(model, &path, earlier.clone()).ok().or(earlier);
+                let saved_at = match &earlier {
+                    Some(earlier) => self.save(model, earlier).map(|()| earlier.clone()),
+                    None => weights::in_private_folder(&path, |path| self.save(model, path)),
+                };
+                let saved_at = saved_at.ok().or(earlier);
                 self.failures.push(TrainError::Save { source, saved_at });
             }
         }
-    }
-
-    /// Saves the training in a folder of temporary files that only its user can read: at `earlier`, or at a
-    /// new path.
-    fn save_elsewhere<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
-        &self,
-        model: &Model,
-        refused: &Path,
-        earlier: Option<PathBuf>,
-    ) -> Result<PathBuf, SaveError>
-    where
-        O: Optimizer<Model, E, D>,
-    {
-        if let Some(path) = earlier {
-            return self.save(model, &path).map(|()| path);
-        }
-        weights::in_private_folder(refused, |path| self.save(model, path))
     }
 
     /// Checks before the first step of a run that the disk has room for the checkpoints.
@@ -93,10 +77,10 @@ impl<O, S: Schedule> Trainer<O, S> {
             return Ok(());
         };
         let save_error = |source| TrainError::Save { source, saved_at: None };
-        self.ensure_metrics_apart(series.path()).map_err(save_error)?;
+        self.ensure_metrics_apart(&series.path).map_err(save_error)?;
         let len_bytes = checkpoint::len_bytes::<Model, E, D>(self.optimizer.state());
         let needed_bytes = series.needed_bytes(len_bytes, self.max_to_keep);
-        weights::ensure_space(series.path(), needed_bytes).map_err(save_error)?;
+        weights::ensure_space(&series.path, needed_bytes).map_err(save_error)?;
         self.is_space_checked = true;
         Ok(())
     }

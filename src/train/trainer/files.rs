@@ -110,7 +110,6 @@ impl<O, S> Trainer<O, S> {
         self.record_best(evaluation.loss())
     }
 
-    /// Writes a line of metrics.
     pub(super) fn write_metrics(&mut self, report: &StepReport) {
         let values =
             [("loss", report.loss), ("learning_rate", report.learning_rate), ("gradient_norm", report.gradient_norm)];
@@ -173,7 +172,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         let cannot_write = |source| SaveError::Write { path: path.into(), source };
         let target = atomic::resolve_target(path).map_err(cannot_write)?;
-        let holds_lock = self.checkpoints.as_ref().is_some_and(|own| own.newest() == target);
+        let holds_lock = self.checkpoints.as_ref().is_some_and(|own| own.newest == target);
         let _lock = if holds_lock { None } else { Some(FileLock::acquire(path, &target)?) };
         checkpoint::stage(path, model, self.optimizer.state(), self.run_record())?.commit().map_err(cannot_write)
     }
@@ -252,7 +251,6 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
     }
 
-    /// The training run as a checkpoint stores it.
     pub(super) fn run_record<Model, E: Real, D: Backend<E>>(&self) -> RunRecord<'static>
     where
         O: Optimizer<Model, E, D>,

@@ -8,7 +8,6 @@ pub(super) struct Axes {
 }
 
 impl Axes {
-    /// Leaves all axes as they are.
     pub fn identity(count: usize) -> Self {
         let groups = (0..count).map(|axis| vec![axis]).collect();
         Self { count, groups }
@@ -16,9 +15,7 @@ impl Axes {
 
     /// Parses the text between the brackets.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let Some((file, model)) = text.split_once("->") else {
-            return Err(format!("`[{text}]` has no `->`"));
-        };
+        let (file, model) = text.split_once("->").ok_or_else(|| format!("`[{text}]` has no `->`"))?;
         let file: Vec<_> = file.split_whitespace().collect();
         let mut groups = Vec::new();
         let mut in_group = false;
@@ -26,9 +23,7 @@ impl Axes {
         for word in model.split_whitespace() {
             match (word, in_group) {
                 ("(", false) => groups.push(Vec::new()),
-                ("(", true) | (")", false) => {
-                    return Err(format!("`[{text}]` has nested or unmatched parentheses"));
-                }
+                ("(", true) | (")", false) => return Err(format!("`[{text}]` has nested or unmatched parentheses")),
                 (")", true) => {}
                 (axis, _) => {
                     let Some(axis) = file.iter().position(|&other| other == axis) else {

@@ -159,7 +159,7 @@ impl NameMap {
         let read_as = found.cloned().unwrap_or_else(|| names.join(" or "));
         rule.read(&read_as, files, expected).map_err(|source| LoadError::Mapped {
             source: Box::new(source),
-            read_as: format!("{read_as} {}", rule.layout()).trim_end().into(),
+            read_as: format!("{read_as} {}", rule.layout).trim_end().into(),
         })
     }
 }

@@ -79,10 +79,9 @@ impl Pattern {
         fn matches<'a>(segments: &'a [Segment], text: &'a str, captures: &mut Captures<'a>) -> bool {
             match segments {
                 [] => text.is_empty(),
-                [Segment::Literal(literal), rest @ ..] => match text.strip_prefix(literal.as_str()) {
-                    Some(text) => matches(rest, text, captures),
-                    None => false,
-                },
+                [Segment::Literal(literal), rest @ ..] => {
+                    text.strip_prefix(literal.as_str()).is_some_and(|text| matches(rest, text, captures))
+                }
                 // No `Next` comes here: `Rule::parse` refuses `{n+1}` on the left side.
                 [Segment::Wildcard(name) | Segment::Next(name), rest @ ..] => {
                     let longest = match name.as_str() {

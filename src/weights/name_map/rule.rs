@@ -11,7 +11,7 @@ pub(super) struct Rule {
     /// The names in the file, of which the first that the file has is read.
     names: Vec<Pattern>,
     /// The text after the name.
-    layout: String,
+    pub layout: String,
     axes: Option<Axes>,
     /// The part, from 1, and the number of parts.
     part: (usize, usize),
@@ -40,10 +40,6 @@ impl Rule {
         Self { names: self.names.iter().map(|name| name.without_prefix(prefix)).collect(), ..self.clone() }
     }
 
-    pub fn layout(&self) -> &str {
-        &self.layout
-    }
-
     /// The names that the parameter at `path` may have in the file, if the rule matches.
     pub fn names_in_file(&self, path: &str) -> Option<Vec<String>> {
         let captures = self.path.captures(path)?;
@@ -60,10 +56,7 @@ impl Rule {
         let file = files.file_of(name).ok_or_else(|| expected.missing())?;
         let tensor = file.tensor(name).ok_or_else(|| expected.missing())?;
         ensure_dtype::<E>(expected, &tensor)?;
-        let axes = match &self.axes {
-            Some(axes) => axes.clone(),
-            None => Axes::identity(tensor.shape.len()),
-        };
+        let axes = self.axes.clone().unwrap_or_else(|| Axes::identity(tensor.shape.len()));
         if !self.fits(&axes, &tensor.shape, expected) {
             return Err(LoadError::Shape {
                 tensor: expected.path.into(),
