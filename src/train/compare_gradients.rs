@@ -58,7 +58,6 @@ pub struct Differences {
     rows: Vec<Difference>,
 }
 
-/// The difference of the gradient of one parameter.
 #[derive(Clone, Debug, PartialEq)]
 struct Difference {
     /// The field path of the parameter.

@@ -54,10 +54,8 @@ impl Evaluation {
             }
             self.tokens += 1;
             // As `argmax` does, the first of equal ones is predicted, and a NaN never is.
-            let is_beaten = row.iter().enumerate().any(|(class, x)| match class < label {
-                true => *x >= row[label],
-                false => *x > row[label],
-            });
+            let beats = |(class, x): (usize, &E)| *x > row[label] || class < label && *x == row[label];
+            let is_beaten = row.iter().enumerate().any(beats);
             self.right += usize::from(!is_beaten && !row[label].is_nan());
         }
         Ok(())

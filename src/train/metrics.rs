@@ -85,9 +85,7 @@ impl Metrics {
             len_bytes = Some(match earlier_lines(&file, steps)? {
                 Earlier::Lines { len_bytes } => len_bytes,
                 Earlier::NoMetrics if overwrite => 0,
-                Earlier::NoMetrics => {
-                    return Err(invalid_data("it is not a file of metrics".into()));
-                }
+                Earlier::NoMetrics => return Err(invalid_data("it is not a file of metrics".into())),
                 Earlier::Incomplete => {
                     kept = Some(move_away(path)?);
                     file = open_locked(path)?;

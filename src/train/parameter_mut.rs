@@ -99,9 +99,7 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
         // Multiplying by 1 changes nothing.
         let factor = self.gradient_factor.unwrap_or_else(E::one);
         let elements = self.tensor.elements_and_gradient(self.gradients).map_err(device_error(OP))?;
-        let Some((values, gradient)) = elements else {
-            return Ok(false);
-        };
+        let Some((values, gradient)) = elements else { return Ok(false) };
         let (values, gradient) = (&mut values[self.range.clone()], &gradient[self.range.clone()]);
         let slots = slots.map(D::elements_mut);
         if slots.iter().any(|slot| slot.as_ref().is_none_or(|slot| slot.len() != values.len())) {

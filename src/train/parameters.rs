@@ -124,7 +124,6 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
         Ok(sums)
     }
 
-    /// Leaves a parameter as it is.
     pub(super) fn freeze(&mut self, parameter: &SumOfSquares) {
         self.rate_factors[parameter.place] = 0.0;
     }
@@ -185,7 +184,6 @@ pub(super) fn range_in(part: &Range<usize>, elements: Range<usize>) -> Range<usi
     in_tensor(part.start)..in_tensor(part.end)
 }
 
-/// Changes a parameter.
 pub(super) type Update<'f, E, D> = dyn FnMut(ParameterMut<'_, E, D>) -> Result<(), OpError> + 'f;
 
 #[cfg(test)]

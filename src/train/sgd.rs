@@ -1,9 +1,8 @@
-use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot, hyperparameters::ensure};
+use super::{Optimizer, OptimizerState, Parameters, Slot, hyperparameters::ensure};
 use crate::backend::{Backend, SgdStep};
 use crate::ops::{OpError, Real, cast, device_error};
-use dfdx::nn::TensorCollection;
-use dfdx::tensor::{Cpu, Tensor};
 use dfdx::tensor_ops::{TryMul, TrySub};
+use dfdx::{nn::TensorCollection, tensor::Cpu};
 
 /// Stochastic gradient descent with momentum
 /// ([Sutskever et al., 2013](https://proceedings.mlr.press/v28/sutskever13.html), as in PyTorch).
@@ -49,7 +48,16 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
             let is_done = parameter.update_in_place([&mut *velocity], |factor, values, gradient, [velocity]| {
                 D::sgd_step(&step, factor, values, gradient, velocity);
             })?;
-            if is_done { Ok(()) } else { update_by_dfdx(&step, &mut parameter, velocity) }
+            if is_done {
+                return Ok(());
+            }
+            // As dfdx operations, which run on every device.
+            let (gradient, values) = (parameter.gradient()?, parameter.values()?);
+            let run = || -> Result<_, D::Err> {
+                D::scale_and_add(velocity, step.momentum, &gradient, E::one())?;
+                values.try_sub(velocity.clone().try_mul(step.rate)?)
+            };
+            parameter.set_values(run().map_err(device_error("Sgd"))?)
         })
     }
 
@@ -64,20 +72,4 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
     fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
         &mut self.state
     }
-}
-
-/// The step as dfdx operations, which run on every device.
-fn update_by_dfdx<E: Real, D: Backend<E>>(
-    step: &SgdStep<E>,
-    parameter: &mut ParameterMut<'_, E, D>,
-    velocity: &mut Tensor<(usize,), E, D>,
-) -> Result<(), OpError> {
-    let gradient = parameter.gradient()?;
-    let values = parameter.values()?;
-    let run = || -> Result<_, D::Err> {
-        D::scale_and_add(velocity, step.momentum, &gradient, E::one())?;
-        values.try_sub(velocity.clone().try_mul(step.rate)?)
-    };
-    let values = run().map_err(device_error("Sgd"))?;
-    parameter.set_values(values)
 }

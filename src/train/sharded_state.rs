@@ -97,7 +97,8 @@ impl<Inner: Optimizer<Model, E, D>, Axis: RankAxis, Model: TensorCollection<E, D
     }
 
     fn gather_state(&mut self) -> Result<(), RanksError> {
-        let lens = trained_lens::<Model, E, D>();
+        let trained = parameter_infos::<Model, E, D>().into_iter().filter(|parameter| parameter.is_trained);
+        let lens: Vec<usize> = trained.map(|parameter| parameter.sizes.iter().product()).collect();
         let (total, ranks) = (lens.iter().sum(), &self.ranks);
         let own = ranks.part_of(total, ranks.rank());
         let state = self.inner.state_mut();
@@ -119,12 +120,6 @@ impl<Inner: Optimizer<Model, E, D>, Axis: RankAxis, Model: TensorCollection<E, D
         }
         Ok(())
     }
-}
-
-/// The numbers of elements of the trained parameters.
-fn trained_lens<Model: TensorCollection<E, D>, E: Element, D: Backend<E>>() -> Vec<usize> {
-    let trained = parameter_infos::<Model, E, D>().into_iter().filter(|parameter| parameter.is_trained);
-    trained.map(|parameter| parameter.sizes.iter().product()).collect()
 }
 
 /// Cuts a state of the whole model, such as a checkpoint's, down to the elements `own`. The parameters have `lens`

@@ -5,7 +5,7 @@ use crate::ops::{OpError, Real};
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::{HasShape, Unit};
 use dfdx::tensor::{Cpu, Storage, Tensor};
-use std::{fmt, marker::PhantomData};
+use std::marker::PhantomData;
 
 /// The state of an [`Optimizer`](super::Optimizer) of a `Model`: the number of steps, and slots. Each slot
 /// has one element per scalar parameter of the model, initially 0.
@@ -155,8 +155,4 @@ crate::error::debug_as!(
     [Model, E, Slots: ?Sized] OptimizerState<Model, E, Slots>,
     |this, f| write!(f, "{} after {} steps", name::<Model>(), this.steps)
 );
-impl<E: Unit, D: Storage<E>> fmt::Debug for Slot<E, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
+crate::error::debug_as!([E: Unit, D: Storage<E>] Slot<E, D>, |this, f| f.write_str(this.name));

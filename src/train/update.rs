@@ -5,8 +5,8 @@ use crate::backend::Backend;
 use crate::dims::{name, without_paths};
 use crate::ops::{OpError, Real, cast};
 use crate::ranks::{failure, is_sharded};
-use dfdx::{nn::TensorCollection, tensor::UniqueId};
-use std::collections::{HashMap, HashSet};
+use dfdx::nn::TensorCollection;
+use std::collections::HashMap;
 
 /// One update of a model: clips the gradients to a global norm of at most `clip_norm`, then lets the
 /// optimizer step. Returns the norm before clipping.
@@ -88,9 +88,9 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     let is_other_model = gradients.model.is_other_than::<E, D>(model);
     let mut parameters = Parameters::new(model, gradients.gradients);
     let squares = parameters.sums_of_squares(|parameter| optimizer.rate_factor(parameter))?;
-    let unused: Vec<_> = squares.iter().filter(|squares| is_unused(squares, &gradients.used)).collect();
-    let (allowed, unused): (Vec<_>, Vec<_>) =
-        unused.into_iter().partition(|squares| gradients.may_be_unused.contains(&squares.id));
+    // A gradient that is not zero counts, even if no pass recorded it.
+    let unused = squares.iter().filter(|s| s.sum == 0.0 && !s.is_empty && !gradients.used.contains(&s.id));
+    let (allowed, unused): (Vec<_>, Vec<_>) = unused.partition(|squares| gradients.may_be_unused.contains(&squares.id));
     // Two models may share parameters. Their gradients are of use to both.
     if is_other_model && unused.len() == squares.len() {
         return Err(OpError::OtherModel { model: name::<Model>() });
@@ -120,9 +120,4 @@ fn ensure_no_clones(squares: &[SumOfSquares]) -> Result<(), OpError> {
         }
     }
     Ok(())
-}
-
-/// Whether a parameter got no gradient. A gradient that is not zero counts, even if no pass recorded it.
-fn is_unused(squares: &SumOfSquares, used: &HashSet<UniqueId>) -> bool {
-    squares.sum == 0.0 && !squares.is_empty && !used.contains(&squares.id)
 }

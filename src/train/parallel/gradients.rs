@@ -88,8 +88,16 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
     model: &Replicated<Model, W>,
     parameters: &[(UniqueId, usize)],
 ) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
-    let local = mem::replace(&mut gradients.gradients, Gradients::leaky());
-    let taken = take_gradients(&**model, local).map_err(RanksError::device::<D::Err>(OP))?;
+    let mut local = mem::replace(&mut gradients.gradients, Gradients::leaky());
+    let taken = map_tensors::<_, E, D, _, D::Err>(&**model, |visited| match visited.is_trained {
+        false => Ok(None),
+        true => match visited.tensor.row_major_gradient(&mut local)? {
+            Some(gradient) => Ok(Some(gradient.to_vec())),
+            None => Ok(Some(elements_of(&visited.tensor.flat_gradient(&mut local)?))),
+        },
+    });
+    drop(local);
+    let taken = taken.map_err(RanksError::device::<D::Err>(OP))?;
     let sums = match buckets.finish(&taken)? {
         Some(sums) => sums,
         // A gradient changed after it was in a bucket: all are summed again.
@@ -140,18 +148,4 @@ fn agree_on_unused<Model, E: Element, D: Backend<E>, W: RankAxis>(
 /// The id and the length of each trained parameter.
 fn list_parameters<Model: TensorCollection<E, D>, E: Element, D: Backend<E>>(model: &Model) -> Vec<(UniqueId, usize)> {
     map_trained::<_, E, D, _>(model, |parameter| (parameter.id(), parameter.num_elements()))
-}
-
-/// The gradients of the trained parameters, in the order of the model's fields.
-fn take_gradients<Model: TensorCollection<E, D>, E: Element, D: Backend<E>>(
-    model: &Model,
-    mut gradients: Gradients<E, D>,
-) -> Result<Vec<Vec<E>>, D::Err> {
-    map_tensors(model, |visited| match visited.is_trained {
-        false => Ok(None),
-        true => match visited.tensor.row_major_gradient(&mut gradients)? {
-            Some(gradient) => Ok(Some(gradient.to_vec())),
-            None => Ok(Some(elements_of(&visited.tensor.flat_gradient(&mut gradients)?))),
-        },
-    })
 }

@@ -8,7 +8,7 @@ use crate::backend::Backend;
 use crate::internal::Internal;
 use crate::ops::{OpError, Real, device_error};
 use crate::ranks::{Partial, ReducedOver, Replicated};
-use dfdx::tensor::{PutTape, Storage, Tensor};
+use dfdx::tensor::{PutTape, Tensor};
 use dfdx::{nn::TensorCollection, shapes::Rank0, tensor_ops::Device};
 
 /// [`update`] of a replicated model: all ranks make the same one, from gradients that have been summed over the ranks.
@@ -60,12 +60,9 @@ where
     }
 }
 
-impl<E: Real, D: Storage<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W> {
+impl<E: Real, D: Device<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W> {
     /// The number of this rank's part of the loss.
-    pub fn value(&self) -> Partial<f64, W>
-    where
-        D: Device<E>,
-    {
+    pub fn value(&self) -> Partial<f64, W> {
         let value = self.as_term().as_vec()[0];
         Partial::term(value.to_f64().unwrap_or(f64::NAN))
     }
@@ -81,10 +78,7 @@ impl<E: Real, D: Storage<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W> {
     /// let gradients = loss.backward()?;
     /// # Ok::<(), OpError>(())
     /// ```
-    pub fn of_no_rows(device: &D, tape: T) -> Result<Self, OpError>
-    where
-        D: Device<E>,
-    {
+    pub fn of_no_rows(device: &D, tape: T) -> Result<Self, OpError> {
         let zero: Tensor<Rank0, E, D> = device.try_zeros().map_err(device_error("loss of no rows"))?;
         Ok(Self::term(zero.put_tape(tape)))
     }
