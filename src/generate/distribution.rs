@@ -8,7 +8,6 @@ pub(super) struct Distribution<V> {
 }
 
 impl<V> Distribution<V> {
-    /// The probability of a token.
     pub fn probability(&self, token: Fin<V>) -> f64 {
         let weight = self.weights.iter().find(|(other, _)| *other == token).map_or(0.0, |(_, weight)| *weight);
         weight / self.sum()

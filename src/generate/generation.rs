@@ -6,7 +6,6 @@ use crate::ops::{OpError, Real, range_error};
 use crate::tokens::{Fin, TokenIds};
 use dfdx::shapes::ConstDim as _;
 use dfdx::tensor::{Cpu, Tensor};
-use std::fmt;
 
 crate::dims! {
     /// The tokens that a model reads next.
@@ -200,15 +199,14 @@ impl<V: ConstDim> Text<V> {
     }
 }
 
-impl<B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> fmt::Debug
-    for Generation<'_, B, Model, E, D>
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+crate::error::debug_as!(
+    [B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>] Generation<'_, B, Model, E, D>,
+    |this, f| {
         let max = Model::MaxSeqLen::default();
-        let ended = self.texts.iter().filter(|text| text.has_ended).count();
-        write!(f, "Generation ({:?}, {} of {max:?} read, {ended} ended)", self.batch, self.num_read)
+        let ended = this.texts.iter().filter(|text| text.has_ended).count();
+        write!(f, "Generation ({:?}, {} of {max:?} read, {ended} ended)", this.batch, this.num_read)
     }
-}
+);
 
 impl<B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Iterator
     for Generation<'_, B, Model, E, D>

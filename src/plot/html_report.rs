@@ -98,10 +98,7 @@ impl HtmlReport {
         let rows = summary.rows.iter().map(|row| {
             let name_and_dims = |(name, dims): &(_, _)| format!("{name} {dims}");
             let parameters: Vec<String> = row.parameters.iter().map(name_and_dims).collect();
-            let count = match row.count {
-                0 => String::new(),
-                count => count.to_string(),
-            };
+            let count = if row.count == 0 { String::new() } else { row.count.to_string() };
             let output = row.output.clone().unwrap_or_default();
             [row.path.clone(), row.module.to_string(), output, parameters.join(", "), count]
         });

@@ -107,12 +107,10 @@ fn is_drawable(coordinate: f64) -> bool {
     coordinate.abs() <= MAX_COORDINATE
 }
 
-/// The result of drawing.
 type Drawn = Result<(), Box<dyn Error>>;
 
 /// Something that can be drawn in every format.
 trait Plot: Sized {
-    /// Whether there is something to draw.
     fn has_values(&self) -> bool;
 
     /// Width and height in pixels.

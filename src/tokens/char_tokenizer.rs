@@ -40,12 +40,9 @@ impl<V: ConstDim> CharTokenizer<V> {
         let mut alphabet: Vec<char> = text.chars().collect();
         alphabet.sort_unstable();
         alphabet.dedup();
-        if alphabet.len() > V::SIZE {
-            return Err(TokenError::VocabularyTooSmall {
-                found: alphabet.len(),
-                vocab: name::<V>(),
-                vocab_size: V::SIZE,
-            });
+        let found = alphabet.len();
+        if found > V::SIZE {
+            return Err(TokenError::VocabularyTooSmall { found, vocab: name::<V>(), vocab_size: V::SIZE });
         }
         Ok(Self { alphabet, vocab: std::marker::PhantomData })
     }

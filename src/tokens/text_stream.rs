@@ -62,10 +62,7 @@ impl<'a, V: ConstDim> TextStream<'a, V> {
         self.tokens.drain(..self.num_decoded);
         self.num_decoded = self.tokens.len();
         self.held_back += &text;
-        let end = match self.stop() {
-            Some(start) => start,
-            None => self.held_back.len() - self.stop_beginning(),
-        };
+        let end = self.stop().unwrap_or_else(|| self.held_back.len() - self.stop_beginning());
         let rest = self.held_back.split_off(end);
         Ok(std::mem::replace(&mut self.held_back, rest))
     }

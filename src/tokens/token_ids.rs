@@ -47,13 +47,9 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     ) -> Result<Self, TokenError> {
         ensure_not_empty(shape)?;
         let (batch, len) = shape;
-        if rows.len() != batch.size() {
-            return Err(TokenError::WrongCount {
-                what: "rows",
-                dims: format!("{batch:?}"),
-                expected: batch.size(),
-                found: rows.len(),
-            });
+        let (expected, found) = (batch.size(), rows.len());
+        if found != expected {
+            return Err(TokenError::WrongCount { what: "rows", dims: format!("{batch:?}"), expected, found });
         }
         let mut ids = Vec::new();
         for (row, tokens) in rows.iter().map(AsRef::as_ref).enumerate() {
@@ -171,21 +167,14 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// A batch without padding, of `token(row, position)`.
     pub(crate) fn from_fn(shape: (Batch, SeqLen), token: impl Fn(usize, usize) -> Fin<VocabSize>) -> Self {
         let (rows, len) = (shape.0.size(), shape.1.size());
-        let mut ids = Vec::with_capacity(rows * len);
-        for row in 0..rows {
-            for position in 0..len {
-                ids.push(token(row, position).value());
-            }
-        }
-        Self { ids: Indices::unchecked(ids.into(), shape, VocabSize::default()), pad: None }
+        let ids = (0..rows * len).map(|i| token(i / len, i % len).value()).collect();
+        Self { ids: Indices::unchecked(ids, shape, VocabSize::default()), pad: None }
     }
 
-    /// The same ids with another padding token.
     pub(crate) fn with_padding(self, pad: Option<Fin<VocabSize>>) -> Self {
         Self { pad, ..self }
     }
 
-    /// Writes the ids as a `name`.
     pub(super) fn fmt_as(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows: Vec<_> = self.as_slice().chunks(self.shape().1.size().max(1)).collect();
         write!(f, "{name} {:?} of {:?} {rows:?}", self.shape(), VocabSize::default())

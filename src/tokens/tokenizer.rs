@@ -128,8 +128,9 @@ impl<V: ConstDim> Tokenizer<V> {
         let format_error = |message| TokenizerError::Format { path: path.into(), message };
         let file: TokenizerFile = serde_json::from_slice(&bytes).map_err(|error| format_error(error.to_string()))?;
         // Parsing takes many times the memory of the file.
-        if file.num_tokens() > V::SIZE {
-            return Err(vocabulary_error::<V>(path, file.num_tokens()));
+        let num_tokens = file.model.vocab.num_tokens;
+        if num_tokens > V::SIZE {
+            return Err(vocabulary_error::<V>(path, num_tokens));
         }
         file.ensure_bounded(V::SIZE).map_err(format_error)?;
         let parse = || {

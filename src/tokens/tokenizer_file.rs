@@ -67,15 +67,10 @@ pub(super) struct TokenizerModel {
     pub unk_token: Option<String>,
     pub unk_id: Option<u32>,
     #[serde(default)]
-    vocab: Vocab,
+    pub vocab: Vocab,
 }
 
 impl TokenizerFile {
-    /// The number of tokens of the vocabulary, without added ones.
-    pub fn num_tokens(&self) -> usize {
-        self.model.vocab.num_tokens
-    }
-
     /// Checks that the tokenizer takes little more memory than its file, and that a text cannot become much longer.
     pub fn ensure_bounded(&self, vocab_size: usize) -> Result<(), String> {
         let Self { model, added_tokens, normalizer, pre_tokenizer, decoder, post_processor } = self;
@@ -221,9 +216,7 @@ fn num_values(value: &Value) -> usize {
 /// The length of the longest text that a character map puts in place of a character. The map is the length of a table,
 /// the table, and texts that end with a zero.
 fn longest_entry(map: Option<&Value>) -> Result<usize, String> {
-    let Some(text) = map.and_then(Value::as_str) else {
-        return Ok(1);
-    };
+    let Some(text) = map.and_then(Value::as_str) else { return Ok(1) };
     let bytes = base64::decode(text).map_err(|error| format!("its character map is damaged: {error}"))?;
     let damaged = || "its character map is damaged".to_string();
     let (len, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
@@ -234,8 +227,9 @@ fn longest_entry(map: Option<&Value>) -> Result<usize, String> {
 /// The size of a vocabulary: an object of tokens and numbers, or Unigram's list of tokens and scores. It is measured
 /// while it is read, and not stored.
 #[derive(Default)]
-struct Vocab {
-    num_tokens: usize,
+pub(super) struct Vocab {
+    /// Without added ones.
+    pub num_tokens: usize,
     len_bytes: usize,
     longest_bytes: usize,
     is_list: bool,
@@ -250,36 +244,34 @@ impl Vocab {
 
 impl<'de> Deserialize<'de> for Vocab {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CountTokens)
+        deserializer.deserialize_any(Self::default())
     }
 }
 
-struct CountTokens;
-
-impl<'de> Visitor<'de> for CountTokens {
-    type Value = Vocab;
+impl<'de> Visitor<'de> for Vocab {
+    type Value = Self;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a vocabulary")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocab, A::Error> {
-        let (mut vocab, mut count) = (Vocab::default(), 0);
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        let mut count = 0;
         while let Some((token, id)) = map.next_entry::<String, u64>()? {
             let id = usize::try_from(id).map_err(A::Error::custom)?;
             count += 1;
-            vocab.num_tokens = vocab.num_tokens.max(id.saturating_add(1)).max(count);
-            vocab.add(&token);
+            self.num_tokens = self.num_tokens.max(id.saturating_add(1)).max(count);
+            self.add(&token);
         }
-        Ok(vocab)
+        Ok(self)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut tokens: A) -> Result<Vocab, A::Error> {
-        let mut vocab = Vocab { is_list: true, ..Vocab::default() };
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut tokens: A) -> Result<Self, A::Error> {
+        self.is_list = true;
         while let Some((token, _)) = tokens.next_element::<(String, f64)>()? {
-            vocab.num_tokens += 1;
-            vocab.add(&token);
+            self.num_tokens += 1;
+            self.add(&token);
         }
-        Ok(vocab)
+        Ok(self)
     }
 }
