@@ -3,7 +3,6 @@
 use super::{RankAxis, Ranks, RanksError};
 use std::collections::BTreeMap;
 
-/// Values by name.
 type Settings = BTreeMap<String, String>;
 
 /// Settings by name. The values of one name are joined, so that a comparison sees each.
@@ -73,8 +72,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         let all: Vec<Settings> = all.collect::<Result<_, _>>().map_err(&failed)?;
         let first = &all[0];
         for (rank, other) in all.iter().enumerate().skip(1) {
-            let names = first.keys().chain(other.keys());
-            if let Some(setting) = names.into_iter().find(|&name| first.get(name) != other.get(name)) {
+            if let Some(setting) = first.keys().chain(other.keys()).find(|&name| first.get(name) != other.get(name)) {
                 self.end_together();
                 let value = |settings: &Settings| settings.get(setting).map_or("absent", String::as_str).to_string();
                 let (expected, found) = (value(first), value(other));

@@ -197,7 +197,6 @@ fn sum_by_parts<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -
     Ok(sent + gather(communicator, &part, values, &lens)?)
 }
 
-/// This rank's part of the sums.
 fn sum_part<E: Element>(communicator: &dyn Communicator, values: &[E], lens: &[usize]) -> EngineResult<Vec<E>> {
     rounds::reduce_scatter(communicator, values, lens, MAX_MESSAGE_LEN_BYTES, sum_in_order)
 }

@@ -78,7 +78,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// # Errors
     /// [`RanksError::Size`] if the type of the axis says another number of ranks.
     pub fn single() -> Result<Self, RanksError> {
-        Self::new(Arc::new(Thread::alone()), Arc::default())
+        Self::new(Arc::new(Thread::group(1).remove(0)), Arc::default())
     }
 
     /// Runs `run` on `count` threads of this process, which are ranks to each other: for tests and examples. Returns
@@ -180,13 +180,13 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// not counted.
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {
-        self.worker.traffic().sent_bytes.load(Ordering::Relaxed)
+        self.worker.traffic.sent_bytes.load(Ordering::Relaxed)
     }
 
     /// The time that communication has taken in this process so far.
     #[must_use]
     pub fn communication_time(&self) -> CommunicationTime {
-        let traffic = self.worker.traffic();
+        let traffic = &self.worker.traffic;
         let load = |nanoseconds: &AtomicU64| Duration::from_nanos(nanoseconds.load(Ordering::Relaxed));
         CommunicationTime { running: load(&traffic.running_nanoseconds), waited: load(&traffic.waited_nanoseconds) }
     }

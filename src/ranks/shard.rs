@@ -2,7 +2,7 @@ use super::{ConstRankAxis, RankAxis, RanksError};
 use crate::dims::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded};
 use dfdx::shapes;
 use std::hash::{Hash, Hasher};
-use std::{any::type_name, fmt, marker::PhantomData, ops::Range};
+use std::{any::type_name, marker::PhantomData, ops::Range};
 
 /// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.
 ///
@@ -166,9 +166,7 @@ impl<Whole, Axis> Hash for Shard<Whole, Axis> {
         self.len.hash(state);
     }
 }
-impl<Whole: Dim, Axis: RankAxis> fmt::Debug for Shard<Whole, Axis> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whole = self.whole.map_or(String::new(), |whole| format!(" of {whole}"));
-        write!(f, "Shard<{}, {}>={}{whole}", crate::dims::name::<Whole>(), Axis::NAME, self.len)
-    }
-}
+crate::error::debug_as!([Whole: Dim, Axis: RankAxis] Shard<Whole, Axis>, |this, f| {
+    let whole = this.whole.map_or(String::new(), |whole| format!(" of {whole}"));
+    write!(f, "Shard<{}, {}>={}{whole}", crate::dims::name::<Whole>(), Axis::NAME, this.len)
+});

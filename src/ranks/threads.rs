@@ -38,11 +38,6 @@ impl Thread {
         (0..size).map(|rank| Self { rank, shared: shared.clone() }).collect()
     }
 
-    /// The only member of a group.
-    pub fn alone() -> Self {
-        Self { rank: 0, shared: Arc::new(GroupState::new(1)) }
-    }
-
     /// Sends bytes to all ranks, and returns those of every rank.
     fn exchange(&self, bytes: &[u8]) -> EngineResult<Vec<Arc<[u8]>>> {
         let GroupState { changed, size, .. } = &*self.shared;
@@ -114,27 +109,23 @@ impl Communicator for Thread {
         let mut receive = receive;
         for (message, &len) in self.exchange(&message)?.iter().zip(receive_lens) {
             let (starts, _) = message.as_chunks::<8>();
-            let (block, rest) = receive.split_at_mut(len);
+            let block = receive.split_off_mut(..len).unwrap_or_default();
             // A rank with another length may be in another operation.
             let sent = starts.get(self.rank).and_then(|&start| {
                 let start = header.saturating_add(u64::from_ne_bytes(start) as usize);
                 message.get(start..start.saturating_add(len))
             });
             block.copy_from_slice(sent.ok_or("a rank sent a block of another length")?);
-            receive = rest;
         }
         Ok(())
     }
 
-    fn all_gather(&self, part: &[u8], whole: &mut [u8], lens: &[usize]) -> EngineResult {
-        let mut whole = whole;
+    fn all_gather(&self, part: &[u8], mut whole: &mut [u8], lens: &[usize]) -> EngineResult {
         for (message, &len) in self.exchange(part)?.iter().zip(lens) {
-            let (block, rest) = whole.split_at_mut(len);
             if message.len() != len {
                 return Err(format!("a rank sent {} bytes, but {len} were expected", message.len()));
             }
-            block.copy_from_slice(message);
-            whole = rest;
+            whole.split_off_mut(..len).unwrap_or_default().copy_from_slice(message);
         }
         Ok(())
     }

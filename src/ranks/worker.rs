@@ -16,7 +16,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 pub struct Worker {
     /// The queue of the engine's thread; `None` if the operations run at once.
     queue: Option<Mutex<Queue>>,
-    traffic: Arc<Traffic>,
+    pub traffic: Arc<Traffic>,
     /// Whether all ranks have agreed to end, so that this one may wait for the others without a limit.
     ends_together: Arc<AtomicBool>,
 }
@@ -88,11 +88,6 @@ impl Worker {
         }))
     }
 
-    pub fn traffic(&self) -> &Arc<Traffic> {
-        &self.traffic
-    }
-
-    /// Says whether all ranks have agreed to end.
     pub fn set_ends_together(&self, ends_together: bool) {
         self.ends_together.store(ends_together, Ordering::Relaxed);
     }
@@ -105,9 +100,7 @@ fn add(nanoseconds: &AtomicU64, start: Instant) {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        let Some(queue) = self.queue.take() else {
-            return;
-        };
+        let Some(queue) = self.queue.take() else { return };
         let Queue { jobs, thread } = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
         // The thread ends once no one can send it operations.
         drop(jobs);

@@ -180,7 +180,6 @@ pub(super) fn gather_tensors<Part: Sharded<Axis, E, D>, E: Element, D: Device<E>
     wholes.collect()
 }
 
-/// Reads this rank's part of a file.
 fn load_part<Model: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>(
     path: &Path,
     device: &D,

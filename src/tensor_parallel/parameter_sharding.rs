@@ -15,7 +15,7 @@ pub(super) struct ParameterSharding {
     /// The name and size of each dimension in the whole model.
     pub dims: Vec<String>,
     /// The parts; `None` if every rank has the whole parameter.
-    parts: Option<Parts>,
+    pub parts: Option<Parts>,
 }
 
 /// The shard of each parameter, in the order of the fields.
@@ -33,11 +33,6 @@ pub(super) fn parameter_shardings<Model: Sharded<Axis, E, D>, E: Element, D: Dev
 }
 
 impl ParameterSharding {
-    /// Whether it is divided among the ranks.
-    pub fn is_sharded(&self) -> bool {
-        self.parts.is_some()
-    }
-
     /// This rank's part of the whole parameter.
     pub fn part<E: Element>(&self, whole: Vec<E>, rank: usize) -> Vec<E> {
         match self.parts {

@@ -80,7 +80,7 @@ fn update_part<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axis: Rank
     ranks: &Ranks<Axis>,
 ) -> Result<f64, OpError> {
     let shardings = parameter_shardings::<Model, E, D, Axis>().into_iter();
-    let sharded_paths: HashSet<String> = shardings.filter(|p| p.is_sharded()).map(|p| p.path).collect();
+    let sharded_paths: HashSet<String> = shardings.filter(|p| p.parts.is_some()).map(|p| p.path).collect();
     update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| {
         // The shards' squares are summed over the ranks. Every rank has the replicated parameters, so these count once.
         let [mut sharded, mut replicated] = [0.0, 0.0];
