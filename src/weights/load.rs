@@ -125,11 +125,8 @@ fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile) -> Resul
         }
         let value = |values: &BTreeMap<_, &str>| values.get(convention).unwrap_or(&"none").to_string();
         if expected.get(convention) != found.get(convention) {
-            return Err(LoadError::Convention {
-                convention: convention.to_string(),
-                expected: value(&expected),
-                found: value(&found),
-            });
+            let (expected, found) = (value(&expected), value(&found));
+            return Err(LoadError::Convention { convention: convention.to_string(), expected, found });
         }
     }
     Ok(())
