@@ -1,6 +1,5 @@
 use super::RankAxis;
 use dfdx::shapes::{self, Const};
-use std::fmt;
 
 /// A dimension of a tensor: a type whose values have a size.
 ///
@@ -180,8 +179,4 @@ impl shapes::Dim for Unchecked {
 }
 __whole_dim!([] Unchecked);
 crate::dims!(@run_time [] Unchecked);
-impl fmt::Debug for Unchecked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
+crate::error::debug_as!([] Unchecked, |this, f| write!(f, "{}", this.0));

@@ -54,7 +54,6 @@ pub struct NoList;
 pub trait FactorList: Sized {
     /// The axes as nested pairs.
     type List;
-    /// The axes as a tuple.
     type Tuple;
 
     /// The sizes of the axes that hold one. The type of each other axis has it.
@@ -95,7 +94,6 @@ for_each_shape!(factor_list: A B C F G H);
 
 /// Nested pairs of up to 12 axes, which are 6 products of two.
 pub trait Flat {
-    /// The axes as a tuple.
     type Tuple;
 }
 macro_rules! flat {

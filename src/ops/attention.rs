@@ -7,7 +7,6 @@ use crate::mask::AttentionMask;
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::{Cpu, NoneTape, Storage, Tensor};
 use dfdx::tensor_ops::BroadcastTo;
-use std::fmt;
 
 /// `softmax(scale · q kᵀ + bias)` over the visible keys: how much each query attends to each key (the post's
 /// `dot_product_attention_weights`, appendix).
@@ -253,11 +252,7 @@ impl AttentionScale {
     }
 }
 
-impl fmt::Debug for AttentionScale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
+crate::error::debug_as!([] AttentionScale, |this, f| this.0.fmt(f));
 
 /// Compares a query `(B, H, Q, …)` with its key `(B, H, K, …)`, their mask and their bias.
 pub(super) fn check_sizes<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim>(

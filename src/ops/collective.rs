@@ -1,7 +1,7 @@
 //! Collective operations on a tape, with no types that say what each rank has: `tensor_parallel` and layers add them.
 
 use crate::backend::{Tape, elements_of};
-use crate::ops::{OpError, Real};
+use crate::ops::{OpError, Real, device_error};
 use crate::ranks::{Element, Entered, RankAxis, Ranks, RanksError, failure, in_f32_or_f64};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{PutTape, SplitTape, Tensor};
@@ -23,13 +23,12 @@ pub fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis
     backward: impl FnOnce(&Ranks<Axis>, Vec<E>) -> Result<Vec<E>, RanksError> + 'static,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
     let ranks_error = |source| OpError::Ranks { op, source };
-    let device_error = |error: D::Err| OpError::Device { op, message: error.to_string() };
     failure::take_error().map_err(ranks_error)?;
     let len = input.shape().num_elements();
     // This shares the storage of a contiguous tensor, and copies any other, so that a gradient is in the same order.
-    let (input, mut tape) = input.try_reshape_like(&(len,)).map_err(device_error)?.split_tape();
+    let (input, mut tape) = input.try_reshape_like(&(len,)).map_err(device_error(op))?.split_tape();
     let output = forward(ranks, elements_of(&input)).map_err(ranks_error)?;
-    let output = input.device().try_tensor_from_vec(output, shape).map_err(device_error)?;
+    let output = input.device().try_tensor_from_vec(output, shape).map_err(device_error(op))?;
     if T::OWNS_TAPE {
         let (input, output, device, ranks) = (input.ghost(), output.ghost(), input.device().clone(), ranks.clone());
         tape.add_backward_op(move |gradients| {

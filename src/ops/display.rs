@@ -49,16 +49,10 @@ pub trait DisplayTensor {
 
 impl<Dims: Shape, E: Real, D: Backend<E>, T> DisplayTensor for Tensor<Dims, E, D, T> {
     fn display(&self) -> impl Display + Debug {
-        let elements = elements_of(&self.retaped::<NoneTape>())
-            .iter()
-            .map(|element| element.to_f64().unwrap_or(f64::NAN))
-            .collect();
-        Elements {
-            dims: format!("{:?}", self.shape()),
-            dtype: name::<E>(),
-            sizes: self.shape().concrete().into(),
-            elements,
-        }
+        let elements = elements_of(&self.retaped::<NoneTape>()).into_iter();
+        let elements = elements.map(|element| element.to_f64().unwrap_or(f64::NAN)).collect();
+        let (dims, sizes) = (format!("{:?}", self.shape()), self.shape().concrete().into());
+        Elements { dims, dtype: name::<E>(), sizes, elements }
     }
 }
 

@@ -30,14 +30,6 @@ struct Rows {
     range: Range<usize>,
 }
 
-impl Rows {
-    /// Whether the shape of this type name begins with the axis of these rows.
-    fn are_first_of(&self, shape: &str) -> bool {
-        let rest = shape.strip_prefix('(').and_then(|shape| shape.strip_prefix(self.axis));
-        rest.is_some_and(|rest| rest.starts_with(','))
-    }
-}
-
 /// A guard: while it lives, [`dropout`] on this thread draws from a seed, so that a run can be repeated. The state of
 /// the device's own random numbers cannot be saved. Of several guards the newest counts.
 ///
@@ -149,16 +141,16 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<V
     let numbers = ChaCha8Rng::seed_from_u64(seed);
     let len: usize = sizes.iter().product();
     let first = ACTIVE_SEEDS.with_borrow(|seeds| {
-        let rows = seeds.last_key_value().and_then(|(_, newest)| newest.rows.as_ref());
-        let rows = rows.filter(|rows| rows.are_first_of(dims_type_name));
-        rows.map_or(0, |rows| rows.range.start * (len / sizes[0].max(1)))
+        let rows = seeds.last_key_value()?.1.rows.as_ref()?;
+        let after_axis = dims_type_name.strip_prefix('(')?.strip_prefix(rows.axis)?;
+        after_axis.starts_with(',').then(|| rows.range.start * (len / sizes[0].max(1)))
     });
     let chunk_len = len.div_ceil(rayon::current_num_threads()).max(MIN_DRAWS_PER_CHUNK);
     let chunks = (0..len).step_by(chunk_len).map(|start| start..len.min(start + chunk_len)).collect();
     let kept = parallel_map(chunks, |chunk: Range<usize>| {
         // Every element has its own numbers in the stream, whatever thread draws them.
         let mut numbers = numbers.clone();
-        numbers.set_word_pos(WORDS_PER_DRAW * (first + chunk.start) as u128);
+        numbers.set_word_pos(WORDS_PER_DRAW * (first.unwrap_or(0) + chunk.start) as u128);
         is_dropped.sample_iter(numbers).take(chunk.len()).map(|is_dropped| !is_dropped).collect::<Vec<bool>>()
     });
     Ok(kept.concat())
@@ -182,10 +174,6 @@ pub(crate) fn drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     }
     let (shape, device) = (*input.shape(), input.device().clone());
     let is_kept = device.try_tensor_from_vec(is_kept, shape).map_err(device_error(OP))?;
-    choose(
-        OP,
-        is_kept,
-        scale(input, kept_factor(rate))?,
-        device.try_zeros_like(&shape).map_err(device_error::<D::Err>(OP))?,
-    )
+    let zeros: Tensor<_, E, D> = device.try_zeros_like(&shape).map_err(device_error(OP))?;
+    choose(OP, is_kept, scale(input, kept_factor(rate))?, zeros)
 }

@@ -67,12 +67,9 @@ where
     // Where `p` is 0, so is the term, also if `log p` is -∞.
     let is_possible: Vec<bool> = elements_of(&probabilities).into_iter().map(|p| p != E::zero()).collect();
     if is_possible.contains(&false) {
-        log_ratio = choose(
-            OP,
-            bool_tensor(OP, &is_possible, shape, &device)?,
-            log_ratio,
-            device.try_zeros_like(&shape).map_err(device_error::<D::Err>(OP))?,
-        )?;
+        let is_possible = bool_tensor(OP, &is_possible, shape, &device)?;
+        let zeros: Tensor<_, E, D> = device.try_zeros_like(&shape).map_err(device_error(OP))?;
+        log_ratio = choose(OP, is_possible, log_ratio, zeros)?;
     }
     let divergence = elementwise(OP, Arithmetic::Mul, log_ratio, probabilities)?;
     if D::HAS_KERNELS {

@@ -121,7 +121,6 @@ impl<E, D: Storage<E>> OperandTape<E, D> for Untaped {
 pub trait JoinTapes<Other, E, D: Storage<E>> {
     /// Both tapes as one.
     type Joined: OperandTape<E, D>;
-    /// Both tapes as one.
     fn join(self, other: Other) -> Self::Joined;
 }
 

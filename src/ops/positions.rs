@@ -3,7 +3,6 @@ use crate::backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel, weigh
 use crate::dims::{ConstDim, Dim, Even, LengthOf, MaybeSharded, check_same_size};
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::{tensor::Tensor, tensor_ops::BroadcastTo};
-use std::ops::Range;
 
 /// The first `S` rows of a table of learned positions (*The Typed Transformer*, "Embedder").
 ///
@@ -100,24 +99,15 @@ pub(crate) fn sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Backend
     len: S,
     width: M,
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
-    let table = sinusoids(start..start + len.size(), M::SIZE);
-    device.try_tensor_from_vec(table, (len, width)).map_err(device_error("sinusoidal positions"))
-}
-
-/// The rows of the table of [`sinusoidal_positions`] for some positions.
-fn sinusoids<E: Real>(positions: Range<usize>, width: usize) -> Vec<E> {
-    let wavelengths = (0..width).map(|column| {
-        let pair = (column - column % 2) as f64;
-        10_000f64.powf(pair / width as f64)
-    });
-    let wavelengths: Vec<f64> = wavelengths.collect();
-    let row = |position| {
-        wavelengths.iter().enumerate().map(move |(column, length)| {
-            let angle = position as f64 / length;
-            cast(if column % 2 == 0 { angle.sin() } else { angle.cos() })
-        })
+    let wavelength = |column: usize| 10_000f64.powf((column - column % 2) as f64 / M::SIZE as f64);
+    let wavelengths: Vec<f64> = (0..M::SIZE).map(wavelength).collect();
+    let element = |i: usize| {
+        let (position, column) = (start + i / M::SIZE, i % M::SIZE);
+        let angle = position as f64 / wavelengths[column];
+        cast(if column % 2 == 0 { angle.sin() } else { angle.cos() })
     };
-    positions.flat_map(row).collect()
+    let table: Vec<E> = (0..len.size() * M::SIZE).map(element).collect();
+    device.try_tensor_from_vec(table, (len, width)).map_err(device_error("sinusoidal positions"))
 }
 
 /// `x + p`: the same positions added to every sequence of the batch.

@@ -1,4 +1,4 @@
-use super::concat_split::{sizes, slice_axis};
+use super::concat_split::slice_axis;
 use super::unnamed::reshape_to;
 use super::{OpError, Real};
 use crate::backend::{Backend, Tape};
@@ -43,23 +43,9 @@ where
         return Err(OpError::Index { op: OP, index, axis: format!("{:?}", shape.axis()) });
     }
     let place = slice_axis(OP, input, index, Const::<1>)?;
-    reshape_to(OP, place, remaining(OP, &shape)?)
+    reshape_to(OP, place, shape.remove_axis())
 }
 
-/// The shape without the axis `Name`.
-pub(super) fn remaining<Dims, Name: Dim, WhichAxis: Axes>(
-    op: &'static str,
-    shape: &Dims,
-) -> Result<Dims::Remaining, OpError>
-where
-    Dims: HasAxis<Name, WhichAxis>,
-{
-    let mut sizes = sizes(shape);
-    sizes.remove(Dims::INDEX);
-    shape_of_sizes(op, &sizes)
-}
-
-/// The shape of these sizes.
 pub(super) fn shape_of_sizes<Dims: Shape>(op: &'static str, sizes: &[usize]) -> Result<Dims, OpError> {
     let mut concrete = Dims::Concrete::default();
     sizes.iter().enumerate().for_each(|(axis, &size)| concrete[axis] = size);

@@ -1,7 +1,7 @@
 //! The highest elements along a named axis.
 
 use super::gather::gather_repeated;
-use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, range_error, select::remaining};
+use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, range_error};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, AxisOf, Dim, HasAxis};
 use crate::tokens::Indices;
@@ -47,7 +47,7 @@ pub fn argmax<Dims: HasAxis<Name, WhichAxis>, Name: Dim, WhichAxis: Axes, E: Rea
     };
     let highest: Option<Vec<usize>> = (0..outer * inner).map(highest).collect();
     let highest = highest.ok_or(OpError::NotANumber { op: OP })?;
-    Ok(Indices::unchecked(highest.into(), remaining(OP, &shape)?, shape.axis()))
+    Ok(Indices::unchecked(highest.into(), shape.remove_axis(), shape.axis()))
 }
 
 /// The `K` highest elements along the axis `Name`, highest first, and their indices; of equal elements, the first

@@ -111,7 +111,6 @@ pub fn matmul_2d_transposed<P: Dim, M: Dim, N: Dim, E: Real, D: Backend<E>, T: T
     with_shape_type::<[usize; 2], _, _, _, _>(op, contract(op, x, y, &[0, 2])?)
 }
 
-/// Four sizes, as a shape of dfdx.
 type Four = (usize, usize, usize, usize);
 
 /// The second and the third axis change places: `(B, S, H, M) -> (B, H, S, M)`.

@@ -167,7 +167,6 @@ pub(super) fn check_same_shape<Dims: Shape>(op: &'static str, left: &Dims, right
     Ok(())
 }
 
-/// A boolean tensor.
 pub(super) fn bool_tensor<Dims: Shape, D: TensorFromVec<bool>>(
     op: &'static str,
     elements: &[bool],

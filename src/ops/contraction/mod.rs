@@ -209,7 +209,9 @@ pub fn sum_to<Dims: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
         let one: Tensor<[usize; 1], E, D> = x.tensor.device().try_ones_like(&[1]).map_err(&error)?;
         return contract_by_kernel(op, x, Labelled::new(one, &[]), to, &summed);
     }
-    let order = kept_first(x.axes(), to, &summed);
+    // The axes in the order of `to`, then those that are summed.
+    let kept = to.iter().filter(|label| x.axes().has(**label));
+    let order = axes_of(x.labels, &kept.chain(&summed).copied().collect::<Vec<_>>());
     let count = sizes.num_elements();
     let len = x.axes().len() / count.max(1);
     let compute = || {
@@ -217,10 +219,4 @@ pub fn sum_to<Dims: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
         D::reshape(rows.try_sum::<(usize,), Axis<1>>()?, sizes)
     };
     compute().map_err(error)
-}
-
-/// The axes of `x` in the order of `to`, then those that are summed.
-fn kept_first<Order: Sizes>(x: Axes, to: &[Label], summed: &[Label]) -> Order {
-    let kept = to.iter().filter(|label| x.has(**label));
-    axes_of(x.labels, &kept.chain(summed).copied().collect::<Vec<_>>())
 }

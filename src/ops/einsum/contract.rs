@@ -154,14 +154,8 @@ fn check_sizes(operands: &[Axes]) -> Result<(), OpError> {
                 let Some(other) = right.labels.iter().position(|other| other == label) else { continue };
                 let (expected, found) = (left.sizes[axis], right.sizes[other]);
                 if expected != found {
-                    let dim = (left.names)().swap_remove(axis);
-                    return Err(dim_error(OP)(DimError::Mismatch {
-                        dim,
-                        left: left.text,
-                        expected,
-                        right: right.text,
-                        found,
-                    }));
+                    let (dim, left, right) = ((left.names)().swap_remove(axis), left.text, right.text);
+                    return Err(dim_error(OP)(DimError::Mismatch { dim, left, expected, right, found }));
                 }
             }
         }
