@@ -33,18 +33,15 @@ pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
     fn flat(&self) -> Result<Tensor<(usize,), E, D>, D::Err>;
     /// The elements as one axis, with a tape that leads to this tensor.
     fn flat_with_tape(&self, gradients: Gradients<E, D>) -> Result<Tensor<(usize,), E, D, OwnedTape<E, D>>, D::Err>;
-    /// Replaces all elements.
     fn set_from_flat(&mut self, elements: Tensor<(usize,), E, D>) -> Result<(), D::Err>;
     /// The gradient as one axis; zeros if there is none.
     fn flat_gradient(&self, gradients: &mut Gradients<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err>;
     /// The gradient in the order of the tensor's storage; zeros if there is none.
     fn stored_gradient<'a>(&self, gradients: &'a mut Gradients<E, D>)
     -> Result<&'a mut <D as Storage<E>>::Vec, D::Err>;
-    /// [`Backend::elements_mut`].
     fn elements_mut(&mut self) -> Option<&mut [E]>
     where
         D: Backend<E>;
-    /// [`Backend::is_row_major`].
     fn is_row_major(&self) -> bool
     where
         D: Backend<E>;

@@ -101,7 +101,6 @@ pub trait Gemma3Config: 'static {
     }
 }
 
-/// The rotary positions of a layer.
 fn rotary<Config: Gemma3Config>(layer: usize) -> Rotary {
     if Config::is_global(layer) { Config::GLOBAL_ROTARY } else { Config::LOCAL_ROTARY }
 }

@@ -118,9 +118,8 @@ impl<Axis: RankAxis> ProcessGroup<Axis> {
         let mut _seed = None;
         if Self::ARE_RANKS && T::OWNS_TAPE && rate > 0.0 && !DropoutSeed::is_set() {
             let mut seed = x.device().random_u64().to_ne_bytes();
-            self.ranks("dropout")?
-                .broadcast_bytes(&mut seed, 0)
-                .map_err(|source| OpError::Ranks { op: "dropout", source })?;
+            let sent = self.ranks("dropout")?.broadcast_bytes(&mut seed, 0);
+            sent.map_err(|source| OpError::Ranks { op: "dropout", source })?;
             _seed = Some(DropoutSeed::new(u64::from_ne_bytes(seed)));
         }
         dropout(x, rate)

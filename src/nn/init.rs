@@ -7,7 +7,7 @@ use super::{Arch, Conventions};
 use crate::dims::{ConstDim, Factor};
 use crate::ops::{Real, cast};
 use dfdx::{shapes::Shape, tensor::Tensor, tensor_ops::Device};
-use rand::Rng;
+use rand::{Rng, distributions::Standard};
 use rand_distr::{Distribution, StandardNormal, Uniform};
 
 /// Fills a parameter with zeros.
@@ -43,7 +43,7 @@ pub fn constant<Dims: Shape, E: Real, D: Device<E>>(
     parameter: &mut Tensor<Dims, E, D>,
     number: f64,
 ) -> Result<(), D::Err> {
-    parameter.try_fill_with_distr(CastFrom64(Constant(number)))
+    parameter.try_fill_with_distr(CastFrom64(Standard.map(move |()| number)))
 }
 
 /// Draws from the uniform distribution on `±1/√FanIn`, as PyTorch and Equinox do for the weight and the bias of a
@@ -111,15 +111,6 @@ pub fn embedding<A: Arch, N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>
 pub fn normal<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>, std: f64) -> Result<(), D::Err> {
     let numbers = StandardNormal.map(move |number: f64| number * std);
     parameter.try_fill_with_distr(CastFrom64(numbers))
-}
-
-/// The distribution of one number.
-struct Constant(f64);
-
-impl Distribution<f64> for Constant {
-    fn sample<R: Rng + ?Sized>(&self, _: &mut R) -> f64 {
-        self.0
-    }
 }
 
 /// A distribution of `f64`, cast to elements of any dtype.

@@ -174,12 +174,8 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
         let rotated = rotary_positions(rotated, axis::<Q>(), start, A::ROTARY)?;
 
         let down = linear(x, &self.down, None)?;
-        let (latent, key) = split(
-            down,
-            Shared::default(),
-            Shared::default(),
-            axis::<Sum<Shared<LatentDim<A>>, Shared<RotaryDim<A>>>>(),
-        )?;
+        let both = axis::<Sum<Shared<LatentDim<A>>, Shared<RotaryDim<A>>>>();
+        let (latent, key) = split(down, Shared::default(), Shared::default(), both)?;
         let latent = rms_norm(latent, &self.norm, A::NORM_EPSILON)?;
         let key = rotate_heads::<_, _, _, RotaryDim<A>, _, _, _>(key, start, A::ROTARY)?;
         let keys = update_cache((key, latent))?;

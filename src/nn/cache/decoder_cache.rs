@@ -6,7 +6,6 @@ use crate::nn::Layers;
 use crate::ops::{OpError, Real};
 use crate::tokens::Indices;
 use dfdx::tensor::Cpu;
-use std::fmt;
 
 /// The state of decoding with an encoder-decoder: the self-attention keys and values of the target so
 /// far, and the cross-attention keys and values of the source. The latter are computed once.
@@ -91,11 +90,8 @@ impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: Cached
     }
 }
 
-impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
-    fmt::Debug for DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Cache { batch, len, .. } = &self.self_attention;
-        write!(f, "DecoderCache ({batch:?}, {len} of {:?})", MaxLen::default())
-    }
-}
+crate::error::debug_as!(
+    [B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
+    DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>,
+    |this, f| write!(f, "DecoderCache ({:?}, {} of {:?})", this.self_attention.batch, this.len(), MaxLen::default())
+);

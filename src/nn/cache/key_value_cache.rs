@@ -5,7 +5,6 @@ use crate::mask::{AttentionMask, CausalKind, CausalMask};
 use crate::ops::{OpError, Real, device_error, dim_error, range_error};
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
-use std::fmt;
 
 /// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
 /// positions only.
@@ -286,10 +285,7 @@ pub(super) fn check_fits<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen
     Ok(())
 }
 
-impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> fmt::Debug
-    for KeyValueCache<B, MaxLen, A, E, D>
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeyValueCache ({:?}, {} of {:?})", self.keys.shape().0, self.len, MaxLen::default())
-    }
-}
+crate::error::debug_as!(
+    [B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>] KeyValueCache<B, MaxLen, A, E, D>,
+    |this, f| write!(f, "KeyValueCache ({:?}, {} of {:?})", this.keys.shape().0, this.len, MaxLen::default())
+);

@@ -22,7 +22,6 @@ use crate::tokens::Indices;
 use dfdx::shapes::Shape;
 use dfdx::tensor::{Cpu, Tensor, UniqueId};
 use key_value_cache::check_fits;
-use std::fmt;
 
 /// The state of decoding with a stack of causal layers: a [`KeyValueCache`] of at most `MaxLen` positions
 /// for each layer. It serves the model that it is made for, and its clones.
@@ -150,10 +149,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
     }
 }
 
-impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> fmt::Debug
-    for Cache<B, MaxLen, NumLayers, A, E, D>
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cache ({:?}, {} of {:?})", self.batch, self.len, MaxLen::default())
-    }
-}
+crate::error::debug_as!(
+    [B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
+    Cache<B, MaxLen, NumLayers, A, E, D>,
+    |this, f| write!(f, "Cache ({:?}, {} of {:?})", this.batch, this.len, MaxLen::default())
+);
