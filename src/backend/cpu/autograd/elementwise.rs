@@ -22,15 +22,10 @@ pub fn add_in_parallel(to: &mut [f32], from: &[f32]) {
     partition.map_mut(to, 1, |elements, to| add_assign(to, elements.slice(from, 1)));
 }
 
-/// `to = from`.
-pub fn copy_in_parallel(to: &mut [f32], from: &[f32]) {
-    let partition = partition_elements(to.len(), 0);
-    partition.map_mut(to, 1, |elements, to| to.copy_from_slice(elements.slice(from, 1)));
-}
-
 /// A copy of some elements.
 pub fn copied(elements: &[f32]) -> Buffer {
     let mut copy = Buffer::recycled(elements.len());
-    copy_in_parallel(&mut copy, elements);
+    let partition = partition_elements(elements.len(), 0);
+    partition.map_mut(&mut copy, 1, |chunk, copy| copy.copy_from_slice(chunk.slice(elements, 1)));
     copy
 }

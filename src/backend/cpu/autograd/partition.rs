@@ -46,12 +46,10 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// The first unit.
     pub fn start(self) -> usize {
         self.start
     }
 
-    /// The number of units.
     pub fn len(self) -> usize {
         self.end - self.start
     }
@@ -126,7 +124,6 @@ impl Partition {
         parallel_map(self.assign_to_threads(chunks), run)
     }
 
-    /// The chunks of each thread.
     fn assign_to_threads<Part>(self, chunks: impl Iterator<Item = Part>) -> Vec<Vec<Part>> {
         let mut chunks: Vec<_> = chunks.collect();
         let mut parts = Vec::new();

@@ -43,12 +43,6 @@ struct Offsets {
     right: usize,
 }
 
-impl Offsets {
-    fn plus(self, other: Self) -> Self {
-        Self { output: self.output + other.output, left: self.left + other.left, right: self.right + other.right }
-    }
-}
-
 /// `output += Σ left · right` over the axes that the output does not have; `output = …` if not `accumulate`.
 ///
 /// Axes of the output and of the left operand alone are the rows of a matrix, axes of the output that the left operand
@@ -174,7 +168,9 @@ fn for_each_index(axes: &[StridedAxis], start: Offsets, run: &mut impl FnMut(Off
         [] => run(start),
         [axis, rest @ ..] => {
             for index in 0..axis.size {
-                for_each_index(rest, start.plus(axis.offsets(index)), run);
+                let Offsets { output, left, right } = axis.offsets(index);
+                let at = Offsets { output: start.output + output, left: start.left + left, right: start.right + right };
+                for_each_index(rest, at, run);
             }
         }
     }

@@ -32,7 +32,6 @@ impl<'a> MatrixMut<'a> {
         Self { elements, rows, columns, row_stride, column_stride }
     }
 
-    /// The transposed view of the same elements.
     pub fn transposed(self) -> Self {
         let (sizes, strides) = ([self.columns, self.rows], [self.column_stride, self.row_stride]);
         Self::of_strides(self.elements, sizes, strides)
@@ -116,7 +115,6 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
         (self.column_stride == 1).then(|| (0..self.rows).map(row))
     }
 
-    /// Some of the rows.
     #[inline(always)]
     pub fn row_range(self, rows: Range<usize>) -> Self {
         // Without columns the elements of the last row may start beyond the end.
@@ -124,16 +122,10 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
         Self { elements, rows: rows.len(), ..self }
     }
 
-    /// The transposed view of the same elements.
     #[inline(always)]
     pub fn transposed(self) -> Self {
-        Self {
-            rows: self.columns,
-            columns: self.rows,
-            row_stride: self.column_stride,
-            column_stride: self.row_stride,
-            ..self
-        }
+        let Self { elements, rows, columns, row_stride, column_stride } = self;
+        Self { elements, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride }
     }
 }
 
@@ -141,12 +133,7 @@ impl<'a> Matrix<'a> {
     /// The same view with elements of `C`. The strides must already be in such elements.
     #[inline(always)]
     pub fn as_elements<C: ElementOps>(self) -> Matrix<'a, C::Element> {
-        Matrix {
-            elements: C::elements(self.elements),
-            rows: self.rows,
-            columns: self.columns,
-            row_stride: self.row_stride,
-            column_stride: self.column_stride,
-        }
+        let Self { elements, rows, columns, row_stride, column_stride } = self;
+        Matrix { elements: C::elements(elements), rows, columns, row_stride, column_stride }
     }
 }

@@ -56,13 +56,9 @@ impl<F: Format> PackedWeight<F> {
         size_of_val(&self.blocks[..]) + size_of_val(&self.scales[..])
     }
 
-    fn blocks_per_row(&self) -> usize {
-        self.columns.div_ceil(BLOCK_LEN)
-    }
-
     /// The blocks of each of some rows.
     fn rows(&self, rows: Range<usize>) -> ChunksExact<'_, F::Block> {
-        let len = self.blocks_per_row();
+        let len = self.columns.div_ceil(BLOCK_LEN);
         self.blocks[rows.start * len..rows.end * len].chunks_exact(len.max(1))
     }
 

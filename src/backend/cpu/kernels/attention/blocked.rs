@@ -11,7 +11,6 @@ use itertools::izip;
 /// The maximum number of positions in a chunk, so that their operands stay in the cache.
 const POSITIONS_PER_CHUNK: usize = 256;
 
-/// Attention with its operands.
 struct Attention {
     /// Query, key and value.
     operands: [Operand; 3],
@@ -24,12 +23,6 @@ struct Attention {
 }
 
 impl Attention {
-    /// The number of elements of the bias for one head of the keys; 0 without a bias.
-    fn bias_len_per_key_value_head(&self) -> usize {
-        let dims = self.config.dims;
-        if self.bias.is_some() { dims.group_size() * dims.mask_len() } else { 0 }
-    }
-
     fn sequence(&self, sequence: usize) -> Sequence<'_> {
         let (config, dims) = (self.config, self.config.dims);
         let [q, k, v] = self.operands.each_ref().map(Operand::elements);
@@ -75,12 +68,13 @@ impl Attention {
     ) {
         let (dims, sequence) = (self.config.dims, &self.sequence(sequence));
         let partition = self.partition_heads();
+        let bias_len_per_head = if self.bias.is_some() { dims.group_size() * dims.mask_len() } else { 0 };
         let heads = izip!(
             partition.chunks(),
             partition.split_columns_mut(dq, dims.group_size() * dims.qk_dim),
             partition.split_columns_mut(dk, dims.qk_dim),
             partition.split_columns_mut(dv, dims.vo_dim),
-            partition.split_mut(d_bias, self.bias_len_per_key_value_head()),
+            partition.split_mut(d_bias, bias_len_per_head),
         );
         partition.map_chunks(heads, |(key_value_heads, dq, dk, dv, d_bias)| {
             let softmax_stats = key_value_heads.slice(softmax_stats, dims.group_size() * 2 * dims.queries);
@@ -106,7 +100,6 @@ fn part<T>(all: &[T], sequence: usize, len: usize) -> &[T] {
     &all[sequence * len..][..len]
 }
 
-/// Attention by blocks of scores.
 pub fn blocked_attention(
     operands: [Operand; 3],
     bias: Option<Operand>,

@@ -8,14 +8,6 @@ use crate::simd::level;
 use dfdx::tensor::CpuError;
 use itertools::izip;
 
-/// The operands and the attention weights of a chunk, interleaved, for the backward pass.
-struct Saved {
-    q: Buffer,
-    k: Buffer,
-    v: Buffer,
-    weights: Buffer,
-}
-
 /// Attention on one sequence a lane.
 pub fn interleaved_attention(
     [query, key, value]: [Operand; 3],
@@ -33,17 +25,12 @@ pub fn interleaved_attention(
         let mut weights = Buffer::recycled(lanes * dims.heads * dims.mask_len());
         let mut lanes_out = Buffer::recycled(lanes * dims.out_len());
         let mask = sequences.slice(&mask, dims.mask_len());
-        level().dispatch(InterleavedForward {
-            out: &mut lanes_out,
-            weights: &mut weights,
-            q: &q,
-            k: &k,
-            v: &v,
-            mask,
-            config,
-        });
+        let forward =
+            InterleavedForward { out: &mut lanes_out, weights: &mut weights, q: &q, k: &k, v: &v, mask, config };
+        level().dispatch(forward);
         deinterleave(out, dims.out_len(), lanes, &lanes_out);
-        Saved { q, k, v, weights }
+        // Interleaved, for the backward pass.
+        (q, k, v, weights)
     });
     let output = query.new_tensor(out)?;
 
@@ -56,7 +43,7 @@ pub fn interleaved_attention(
             partition.split_mut(&mut dv, dims.v_len()),
             &saved,
         );
-        partition.map_chunks(chunks, |(sequences, dq, dk, dv, Saved { q, k, v, weights })| {
+        partition.map_chunks(chunks, |(sequences, dq, dk, dv, (q, k, v, weights))| {
             let d_out = interleave(sequences.slice(&d_out, dims.out_len()), dims.out_len(), lanes);
             let [mut lanes_dq, mut lanes_dk, mut lanes_dv] = [q, k, v].map(|lanes| Buffer::recycled(lanes.len()));
             let mask = sequences.slice(&mask, dims.mask_len());

@@ -12,7 +12,6 @@ use std::ops::Range;
 
 /// Queries of a block of scores: a multiple of the rows of a register tile, 4 or 6, so that every tile is full.
 pub const QUERIES_PER_BLOCK: usize = 48;
-/// Keys of a block of scores.
 pub const KEYS_PER_BLOCK: usize = 128;
 
 /// Consecutive ranges of at most `len` of `count` positions.
@@ -32,7 +31,6 @@ pub struct Sequence<'a> {
     pub config: AttentionConfig,
 }
 
-/// The mask of one sequence.
 pub struct SequenceMask<'a> {
     rule: &'a MaskRule,
     sequence: usize,
