@@ -192,10 +192,8 @@ fn elements_of_unnamed<Sizes: Shape, E: Dtype, D: Device<E>>(tensor: Tensor<Size
         return elements;
     }
     // A tensor in another order is copied first, for which there may be no memory.
-    match tensor.clone().try_reshape_like(&(elements.len(),)) {
-        Ok(flat) => flat.copy_into(&mut elements),
-        Err(_) => return tensor.as_vec(),
-    }
+    let Ok(flat) = tensor.clone().try_reshape_like(&(elements.len(),)) else { return tensor.as_vec() };
+    flat.copy_into(&mut elements);
     elements
 }
 

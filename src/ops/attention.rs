@@ -2,7 +2,7 @@ use super::unnamed::{choose, constant, matmul, matmul_transposed, softmax};
 use super::where_::bool_tensor;
 use super::{MaskFill, OpError, Real, cast, device_error, dim_error, elementwise, ensure_not_empty};
 use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, check_same_size, name};
+use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, NamedShape, check_same_size, name};
 use crate::mask::AttentionMask;
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::{Cpu, NoneTape, Storage, Tensor};
@@ -264,14 +264,11 @@ pub(super) fn check_sizes<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim>(
 ) -> Result<(), OpError> {
     let (mask_batch, mask_queries, mask_keys) = mask.shape();
     let check = || {
-        check_same_size("the query", batch, "the key", key_batch)?;
-        check_same_size("the query", heads, "the key", key_heads)?;
-        check_same_size("the query", batch, "the mask", mask_batch)?;
-        check_same_size("the query", queries, "the mask", mask_queries)?;
+        (batch, heads).check_same_sizes("the query", (key_batch, key_heads), "the key")?;
+        (batch, queries).check_same_sizes("the query", (mask_batch, mask_queries), "the mask")?;
         check_same_size("the key", keys, "the mask", mask_keys)?;
         let Some((bias_heads, bias_queries, bias_keys)) = bias else { return Ok(()) };
-        check_same_size("the query", heads, "the bias", bias_heads)?;
-        check_same_size("the query", queries, "the bias", bias_queries)?;
+        (heads, queries).check_same_sizes("the query", (bias_heads, bias_queries), "the bias")?;
         check_same_size("the key", keys, "the bias", bias_keys)
     };
     check().map_err(dim_error(op))
@@ -279,11 +276,8 @@ pub(super) fn check_sizes<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim>(
 
 /// Checks that there is a value `(B, H, K, …)` for each key.
 pub(super) fn check_values<B: MaybeSharded, H: AnyDim, K: Dim>(
-    (batch, heads, keys): (B, H, K),
-    (value_batch, value_heads, value_keys): (B, H, K),
+    key: (B, H, K),
+    value: (B, H, K),
 ) -> Result<(), OpError> {
-    check_same_size("the key", batch, "the value", value_batch)
-        .and_then(|()| check_same_size("the key", heads, "the value", value_heads))
-        .and_then(|()| check_same_size("the key", keys, "the value", value_keys))
-        .map_err(dim_error("attention"))
+    key.check_same_sizes("the key", value, "the value").map_err(dim_error("attention"))
 }

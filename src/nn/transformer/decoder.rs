@@ -112,10 +112,6 @@ pub(crate) fn target_padding<A: Arch, B: MaybeSharded, S: Dim>(padding: PaddingM
     if is_masked { padding } else { PaddingMask::without_padding(padding.shape()) }
 }
 
-/// The self-attention weights and the cross-attention weights of a decoder layer.
-pub(crate) type DecoderAttentionWeights<B, Q, K, A, E, D> =
-    (Tensor<(B, <A as Arch>::NumHeads, Q, Q), E, D>, Tensor<(B, <A as Arch>::NumHeads, Q, K), E, D>);
-
 /// A stack of decoder layers; each layer attends to the same source (*The Typed Transformer*, "Decoder stack").
 ///
 /// ```
@@ -163,7 +159,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         key_value: &Tensor<(B, K, KVDim), E, D>,
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
-    ) -> Result<Vec<DecoderAttentionWeights<B, Q, K, A, E, D>>, OpError> {
+    ) -> Result<Vec<(Tensor<(B, A::NumHeads, Q, Q), E, D>, Tensor<(B, A::NumHeads, Q, K), E, D>)>, OpError> {
         let target_padding = target_padding::<A, B, Q>(query_padding_mask.clone());
         let layer_attention_weights = |layer: &DecoderLayer<QDim, KVDim, A, E, D>| {
             let self_weights = layer.self_attention.attention_weights(query.clone(), &target_padding)?;

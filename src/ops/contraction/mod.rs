@@ -143,16 +143,13 @@ fn linear_map<L: Shape, R: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     product().map_err(device_error::<D::Err>(op))
 }
 
-/// Batched matrices: one axis counts them, then there are rows and columns.
-type Matrices<E, D, T> = Tensor<(usize, usize, usize), E, D, T>;
-
 /// Merges the axes of `x` into three: the batch, then two of the matrices.
 ///
 /// Nothing is copied if `x` is contiguous, each block is a part of its axes in their order, and the batch is not last.
 fn into_matrices<Dims: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Labelled<Dims, E, D, T>,
     blocks: [&[Label]; 3],
-) -> Result<Matrices<E, D, T>, D::Err> {
+) -> Result<Tensor<(usize, usize, usize), E, D, T>, D::Err> {
     let Blocks { sizes: [batch, rows, columns], order, is_matrix } = Blocks::new(x.axes(), blocks);
     if !is_matrix {
         return D::reshape(Views::permuted(x.tensor, axes_of(x.labels, &blocks.concat()))?, (batch, rows, columns));
