@@ -8,13 +8,6 @@ use std::sync::Arc;
 /// The number of logits in a block, which stays in the first-level cache from one pass to the next.
 const LOGITS_PER_BLOCK: usize = 4096;
 
-/// The smoothed label distribution: `on_value + off_value` on the label, `off_value` on every other token.
-#[derive(Clone, Copy)]
-struct Smoothing {
-    on_value: f32,
-    off_value: f32,
-}
-
 /// The numbers that forward saves of a row. Backward recomputes its probabilities, `exp(logit - max) / sum_exp`.
 #[derive(Clone, Copy)]
 struct RowSaved {
@@ -31,9 +24,9 @@ pub fn cross_entropy_kernel(
     position_weights: Vec<f32>,
     smoothing: f64,
 ) -> Result<KernelOutput, CpuError> {
-    let smoothing = Smoothing { on_value: (1.0 - smoothing) as f32, off_value: smoothing as f32 / vocab_size as f32 };
+    let (on_value, off_value) = ((1.0 - smoothing) as f32, smoothing as f32 / vocab_size as f32);
     let partition = partition_rows(position_weights.len(), vocab_size, 0);
-    let block = Block { rows: LOGITS_PER_BLOCK.div_ceil(vocab_size.max(1)), vocab_size };
+    let block = Block { rows: LOGITS_PER_BLOCK.div_ceil(vocab_size.max(1)), vocab_size, on_value, off_value };
     let parts = partition.map_chunks(partition.chunks(), |rows| {
         let mut saved = Vec::with_capacity(rows.len());
         let mut exps = Buffer::recycled(block.rows * vocab_size);
@@ -43,7 +36,7 @@ pub fn cross_entropy_kernel(
             row_chunks(rows.slice(&position_weights, 1), block.rows),
         );
         let losses = blocks.map(|(logits, labels, position_weights)| {
-            block.forward(&mut saved, &mut exps, logits, labels, position_weights, smoothing)
+            block.forward(&mut saved, &mut exps, logits, labels, position_weights)
         });
         (losses.sum::<f64>(), saved)
     });
@@ -66,18 +59,20 @@ pub fn cross_entropy_kernel(
             for (d_logits, logits, labels, position_weights, saved) in blocks {
                 let scales = izip!(labels, position_weights, saved);
                 let scales = scales.map(|(&label, weight, &saved)| (label, d_loss * weight, saved));
-                block.backward(d_logits, &mut exps, logits, scales, smoothing);
+                block.backward(d_logits, &mut exps, logits, scales);
             }
         });
         logits.gradient.add(gradients, d_logits)
     }))
 }
 
-/// A few rows of logits.
+/// A few rows of logits and their smoothed labels: `on_value + off_value` on the label, `off_value` on any other token.
 #[derive(Clone, Copy)]
 struct Block {
     rows: usize,
     vocab_size: usize,
+    on_value: f32,
+    off_value: f32,
 }
 
 impl Block {
@@ -89,7 +84,6 @@ impl Block {
         logits: &[f32],
         labels: &[usize],
         position_weights: &[f32],
-        Smoothing { on_value, off_value }: Smoothing,
     ) -> f64 {
         let exps = &mut exps[..logits.len()];
         let mut loss = 0.0;
@@ -100,9 +94,9 @@ impl Block {
                 let max_logit = max(logits);
                 saved.push(RowSaved { max_logit, inv_sum_exp: 0.0 });
                 subtract(row, logits, max_logit, weight);
-                let mut target_logit = on_value * row[label];
-                if off_value != 0.0 {
-                    target_logit += off_value * sum(row);
+                let mut target_logit = self.on_value * row[label];
+                if self.off_value != 0.0 {
+                    target_logit += self.off_value * sum(row);
                 }
                 loss -= f64::from(weight) * f64::from(target_logit);
             }
@@ -125,7 +119,6 @@ impl Block {
         exps: &mut [f32],
         logits: &[f32],
         rows: impl Iterator<Item = (usize, f32, RowSaved)> + Clone,
-        Smoothing { on_value, off_value }: Smoothing,
     ) {
         let exps = &mut exps[..logits.len()];
         vectorized!({
@@ -137,9 +130,9 @@ impl Block {
             let all = row_chunks_mut(d_logits, self.vocab_size).zip(row_chunks(exps, self.vocab_size));
             for ((d_row, row), (label, scale, saved)) in all.zip(rows.clone()) {
                 for (d_logit, exp) in d_row.iter_mut().zip(row) {
-                    *d_logit = scale * (exp * saved.inv_sum_exp - off_value);
+                    *d_logit = scale * (exp * saved.inv_sum_exp - self.off_value);
                 }
-                d_row[label] -= scale * on_value;
+                d_row[label] -= scale * self.on_value;
             }
         });
     }
