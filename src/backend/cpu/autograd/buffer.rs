@@ -4,8 +4,8 @@ use std::{cell::RefCell, collections::BTreeMap, mem, sync::Mutex};
 /// Scratch memory, aligned to a cache line. A vector that crosses two lines takes twice as long to read.
 ///
 /// Short memory stays with the thread that freed it. The rest returns to a pool for the next buffer of about the same
-/// length. Fresh pages in every step would cost more than the arithmetic of most kernels. The pool keeps the memory that
-/// one of the last [`MAX_IDLE_TAKES`] buffers used, and frees what is idle for longer.
+/// length. Fresh pages in every step would cost more than the arithmetic of most kernels. The pool keeps the memory
+/// that one of the last [`MAX_IDLE_TAKES`] buffers used, and frees what is idle for longer.
 pub struct Buffer {
     memory: Vec<f32>,
     start: usize,
