@@ -385,6 +385,21 @@ fn every_value_of_a_setting_is_compared() {
     assert_eq!(compared, vec![Err(error.to_string()); 2]);
 }
 
+#[test]
+fn the_highest_classes_of_a_part_of_a_batch_are_its_labels() {
+    let loss = |ranks: usize| {
+        Ranks::<World>::in_threads(ranks, |ranks| {
+            let rows = ranks.shard(Batch::new(5));
+            let logit = |row: usize, class: usize| ((row * 7 + class * 5) % 11) as f64;
+            let logits = rows.range().unwrap().flat_map(|row| (0..VocabSize::SIZE).map(move |class| logit(row, class)));
+            let logits = Cpu::default().tensor_from_vec(logits.collect::<Vec<f64>>(), (rows, VocabSize));
+            let labels = argmax(&logits, axis::<VocabSize>()).unwrap();
+            partial_cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().all_reduce(ranks).unwrap().array()
+        })[0]
+    };
+    assert!((loss(1) - loss(2)).abs() < 1e-12);
+}
+
 /// Three rows on each of two ranks, and another tensor of three rows, which both ranks have.
 #[test]
 fn dropout_knows_the_rows_of_the_batch_by_their_type() {
