@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut batches = Batches::new((training.len() - 1) / SeqLen::SIZE, BATCH_SIZE, 0)?;
     while let Some(step) = trainer.next_step() {
-        // In the step that is saved, so that the checkpoint has the loss of its own model, one step before.
+        // The step that is saved evaluates: its checkpoint has the loss of its own model, one step before.
         if step.number == 0 || (step.number + 1).is_multiple_of(INTERVAL) {
             let evaluation = evaluate(&model, validation)?;
             let _ = writeln!(stderr(), "\r{evaluation}, epoch {}\x1b[K", step.number / batches.steps_per_epoch());

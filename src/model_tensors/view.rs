@@ -1,4 +1,4 @@
-//! What a visitor sees of a field of a module: its path, or the field and its path.
+//! The views of a field of a module that a visitor gets: its path, or the field and its path.
 //!
 //! dfdx has a view of the field, one of the path, and pairs of views. For a pair the compiler makes three functions for
 //! each field: that of the pair and those of the two. Here each view is one function.

@@ -120,10 +120,11 @@ activation!(Sigmoid, "sigmoid", |x| x.try_sigmoid());
 activation!(Tanh, "tanh", |x| x.try_tanh());
 activation!(Silu, "silu", |x| x.clone().try_sigmoid()?.try_mul(x));
 activation!(GeluTanh, "gelu", |x| {
-    if E::max_value().to_f32() > Some(1e6) {
+    // The derivative of dfdx squares its argument, which is infinite in 16 bits from 256 on. Beyond 12, GELU is ReLU.
+    let can_square = E::max_value().to_f32() > Some(1e6);
+    if can_square {
         return x.try_fast_gelu();
     }
-    // The derivative of dfdx squares its argument, which is infinite in 16 bits from 256 on. Beyond 12, GELU is ReLU.
     let is_far = x.retaped::<NoneTape>().try_abs()?.try_ge(cast::<E>(12.0))?;
     let zeros = x.device().try_zeros_like(x.shape())?.retaped::<T>();
     let near = is_far.clone().try_choose(zeros, x.clone())?;

@@ -45,7 +45,7 @@ where
     reshape_if(is_compatible, "reshape", input, shape)
 }
 
-/// The same elements over another shape, which has as many.
+/// The same elements over another shape. It is an error if the caller finds it incompatible, or if it has not as many.
 fn reshape_if<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     is_compatible: bool,
     op: &'static str,

@@ -33,11 +33,11 @@ impl<Positions: PositionKind> Conventions for With<Positions> {
 }
 
 macro_rules! arch {
-    ($name:ident, $positions:ty) => {
+    ($name:ident, $positions:ty, $head_dim:ty) => {
         struct $name;
         impl Arch for $name {
             type NumHeads = Product<NumHeads, One>;
-            type QKDim = HeadDim;
+            type QKDim = $head_dim;
             type VODim = VODim;
             type HiddenDim = HiddenDim;
             type Conventions = With<$positions>;
@@ -48,9 +48,11 @@ macro_rules! arch {
         }
     };
 }
-arch!(Rotated, RotaryPositions);
-arch!(Unordered, NoPositions);
-arch!(Waves, Sinusoidal);
+arch!(Rotated, RotaryPositions, HeadDim);
+arch!(Unordered, NoPositions, HeadDim);
+arch!(Waves, Sinusoidal, HeadDim);
+// Rotary positions could not pair up the columns of these heads.
+arch!(OddHeads, NoPositions, VODim);
 
 type Standard<A, Mask> = SelfAttention<EmbedDim, Mask, A, f64, AutoDevice>;
 type Grouped<A> = GroupedQueryAttention<EmbedDim, CausalMask, A, f64, AutoDevice>;
@@ -91,20 +93,6 @@ fn rotary_positions_are_those_of_groups_of_one_head() {
     );
     assert!(of_rotated.iter().zip(&of_unordered).any(|(a, b)| (a - b).abs() > 1e-3));
     assert!((weights(of_rotated) - weights(of_unordered)).abs() < 1e-9);
-}
-
-/// Grouped heads of a size that rotary positions could not pair up.
-struct OddHeads;
-impl Arch for OddHeads {
-    type NumHeads = Product<NumHeads, One>;
-    type QKDim = VODim;
-    type VODim = VODim;
-    type HiddenDim = HiddenDim;
-    type Conventions = With<NoPositions>;
-}
-impl GroupedQuery for OddHeads {
-    type NumKeyValueHeads = NumHeads;
-    type GroupSize = One;
 }
 
 #[test]

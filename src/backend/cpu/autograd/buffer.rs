@@ -33,51 +33,51 @@ struct Idle {
 
 static POOL: Mutex<Pool> = Mutex::new(Pool { free: BTreeMap::new(), takes: 0 });
 
-/// The longest memory that a thread keeps for itself, in elements, and how many it keeps: at most 1 MB.
+/// The longest memory that a thread keeps for itself, in elements.
 const MAX_LOCAL_LEN: usize = 1 << 14;
-const MAX_LOCAL: usize = 16;
+
+/// The number of buffers whose memory a thread keeps for itself: at most 1 MB.
+const MAX_LOCAL_BUFFERS: usize = 16;
 
 /// The number of buffers that a thread takes from its own memory before it tells the pool.
 const TAKES_PER_COUNT: u64 = 256;
 
 /// The short memory that a thread freed last. An attention over short sequences takes some 20 buffers for each of
 /// them, for which threads would wait for each other at the pool.
-struct Local {
-    memory: Vec<Vec<f32>>,
-    /// The number of buffers taken from it so far.
+struct LocalPool {
+    free: Vec<Vec<f32>>,
+    /// The number of buffers taken so far.
     takes: u64,
 }
 
 thread_local! {
-    static LOCAL: RefCell<Local> = const { RefCell::new(Local { memory: Vec::new(), takes: 0 }) };
+    static LOCAL_POOL: RefCell<LocalPool> = const { RefCell::new(LocalPool { free: Vec::new(), takes: 0 }) };
 }
 
-/// Memory of this thread, of `len` elements.
-fn take_local(len: usize) -> Option<Vec<f32>> {
-    let take = |local: &mut Local| {
-        let memory = local.memory.remove(local.memory.iter().rposition(|memory| memory.len() == len)?);
-        local.takes += 1;
-        if local.takes.is_multiple_of(TAKES_PER_COUNT) {
+/// `run` on the pool of this thread; `None` in a thread that ends.
+fn with_local_pool(run: impl FnOnce(&mut LocalPool) -> Option<Vec<f32>>) -> Option<Vec<f32>> {
+    LOCAL_POOL.try_with(|local| run(&mut local.borrow_mut())).ok()?
+}
+
+impl LocalPool {
+    /// Free memory of `len` elements.
+    fn take(&mut self, len: usize) -> Option<Vec<f32>> {
+        let memory = self.free.remove(self.free.iter().rposition(|memory| memory.len() == len)?);
+        self.takes += 1;
+        if self.takes.is_multiple_of(TAKES_PER_COUNT) {
             pool().count(TAKES_PER_COUNT);
         }
         Some(memory)
-    };
-    LOCAL.try_with(|local| take(&mut local.borrow_mut())).ok()?
-}
-
-/// Gives memory to this thread. The result is what it does not keep: long memory, or what it freed first.
-fn put_local(memory: Vec<f32>) -> Option<Vec<f32>> {
-    if memory.len() > MAX_LOCAL_LEN {
-        return Some(memory);
     }
-    // In a thread that ends, the memory is freed.
-    LOCAL
-        .try_with(|local| {
-            let memory_of_thread = &mut local.borrow_mut().memory;
-            memory_of_thread.push(memory);
-            (memory_of_thread.len() > MAX_LOCAL).then(|| memory_of_thread.remove(0))
-        })
-        .ok()?
+
+    /// Keeps memory. The result is what it does not keep: long memory, or what it has kept for the longest time.
+    fn put(&mut self, memory: Vec<f32>) -> Option<Vec<f32>> {
+        if memory.len() > MAX_LOCAL_LEN {
+            return Some(memory);
+        }
+        self.free.push(memory);
+        (self.free.len() > MAX_LOCAL_BUFFERS).then(|| self.free.remove(0))
+    }
 }
 
 impl Pool {
@@ -132,7 +132,7 @@ impl Buffer {
             return Self { memory: Vec::new(), start: 0, len };
         }
         let capacity = Pool::size_class(len + CACHE_LINE_BYTES / size_of::<f32>() - 1);
-        let memory = take_local(capacity).or_else(|| pool().take(capacity));
+        let memory = with_local_pool(|local| local.take(capacity)).or_else(|| pool().take(capacity));
         let memory = memory.unwrap_or_else(|| vec![0.0; capacity]);
         let start = memory.as_ptr().align_offset(CACHE_LINE_BYTES);
         // `align_offset` may fail by contract; the buffer is then unaligned.
@@ -151,7 +151,10 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if !self.memory.is_empty() {
-            put_local(mem::take(&mut self.memory)).into_iter().for_each(|memory| pool().put(memory));
+            let memory = mem::take(&mut self.memory);
+            if let Some(memory) = with_local_pool(|local| local.put(memory)) {
+                pool().put(memory);
+            }
         }
     }
 }
@@ -195,14 +198,15 @@ mod tests {
 
     #[test]
     fn a_thread_keeps_the_short_memory_that_it_freed_last() {
-        assert_eq!(put_local(vec![0.0; MAX_LOCAL_LEN + 1]).map(|memory| memory.len()), Some(MAX_LOCAL_LEN + 1));
-        for len in 1..=MAX_LOCAL {
-            assert!(put_local(vec![0.0; len]).is_none());
+        let mut local = LocalPool { free: Vec::new(), takes: 0 };
+        assert_eq!(local.put(vec![0.0; MAX_LOCAL_LEN + 1]).map(|memory| memory.len()), Some(MAX_LOCAL_LEN + 1));
+        for len in 1..=MAX_LOCAL_BUFFERS {
+            assert!(local.put(vec![0.0; len]).is_none());
         }
-        let oldest = put_local(vec![0.0; 100]);
+        let oldest = local.put(vec![0.0; 100]);
         assert_eq!(oldest.map(|memory| memory.len()), Some(1));
-        assert_eq!(take_local(100).map(|memory| memory.len()), Some(100));
-        assert!(take_local(100).is_none() && take_local(1).is_none() && take_local(2).is_some());
+        assert_eq!(local.take(100).map(|memory| memory.len()), Some(100));
+        assert!(local.take(100).is_none() && local.take(1).is_none() && local.take(2).is_some());
     }
 
     fn free_len(pool: &Pool) -> usize {

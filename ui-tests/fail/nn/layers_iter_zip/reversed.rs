@@ -4,13 +4,13 @@ use typed_transformer::{nn::{Layers, Linear}, prelude::*};
 
 dims! { NumLayers = 4; NumSkips = 3; EmbedDim = 8; Batch; }
 
-type Up = Layers<NumLayers, Linear<EmbedDim, EmbedDim>>;
+type Width = Linear<EmbedDim, EmbedDim>;
 type States = Tensor<(Batch, EmbedDim), f32, Cpu>;
-type Skips = Layers<NumSkips, States>;
+type Skips = Layers<NumSkips, Width>;
 
-fn decoded(up: &Up, skips: &Skips, mut x: States) -> Result<States, OpError> {
-    for (layer, skip) in up.iter().rev().zip(skips) {
-        x = layer.forward(add(x, skip)?)?;
+fn decoded(layers: &Layers<NumLayers, Width>, skips: &Skips, mut x: States) -> Result<States, OpError> {
+    for (layer, skip) in layers.iter().rev().zip(skips) {
+        x = layer.forward(skip.forward(x)?)?;
     }
     Ok(x)
 }
