@@ -78,12 +78,13 @@ impl Linear {
 
     /// `y += x Wᵀ`, where each thread computes columns of the product.
     fn add_output_columns(&self, y: &mut [f32], x: &[f32], rows: usize) {
+        // Vectors along the rows of `x`, so that gemm reads the weight row by row.
+        let x_t = transpose_copy(x, rows, self.in_features);
+        let x_t = Matrix::new(&x_t, self.in_features, rows);
         self.add_by_columns(y, rows, self.out_features, self.in_features, |product, columns| {
             let weight = columns.slice(self.weight.elements(), self.in_features);
             let weight = Matrix::new(weight, columns.len(), self.in_features);
-            // Vectors along the rows of `x`, so that gemm reads the weight row by row.
-            let x = Matrix::new(x, rows, self.in_features).transposed();
-            matmul(product, weight, x, false);
+            matmul(product, weight, x_t, false);
             Matrix::new(product, columns.len(), rows).transposed()
         });
     }

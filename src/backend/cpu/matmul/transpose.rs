@@ -12,6 +12,8 @@ use std::array;
 /// Rows and columns of a tile.
 const TILE: usize = 8;
 type Tile = [[f32; TILE]; TILE];
+/// The columns that fill a cache line of a row of the output.
+const COLUMNS_PER_LINE: usize = 2 * TILE;
 
 /// `(Rows, Columns) -> (Columns, Rows)`.
 pub fn transpose_copy(elements: &[f32], rows: usize, columns: usize) -> Buffer {
@@ -66,13 +68,14 @@ struct WriteColumns<'a, 'row, Write> {
 }
 
 impl<Write: Fn(&mut f32, f32)> WriteColumns<'_, '_, Write> {
-    /// The inner loop goes along columns, so that memory is read in its order.
+    /// The inner loops go along columns, so that memory is read in its order, and fill a cache line of each row, so that
+    /// none is written twice: lines that are a power of two apart would push each other out of the cache.
     #[inline(always)]
     fn run(self, transpose: impl Fn(Tile) -> Tile) {
         let Self { matrix, output, write } = self;
-        for first_column in (0..matrix.columns).step_by(TILE) {
-            let width = TILE.min(matrix.columns - first_column);
-            let mut columns: [&[f32]; TILE] = [&[]; TILE];
+        for first_column in (0..matrix.columns).step_by(COLUMNS_PER_LINE) {
+            let width = COLUMNS_PER_LINE.min(matrix.columns - first_column);
+            let mut columns: [&[f32]; COLUMNS_PER_LINE] = [&[]; COLUMNS_PER_LINE];
             for (i, column) in columns.iter_mut().enumerate() {
                 // A tile of fewer columns has its last one several times.
                 let start = (first_column + i.min(width - 1)) * matrix.column_stride;
@@ -80,16 +83,18 @@ impl<Write: Fn(&mut f32, f32)> WriteColumns<'_, '_, Write> {
             }
             let (tiles, rest) = output.as_chunks_mut::<TILE>();
             for (index, rows) in tiles.iter_mut().enumerate() {
-                let mut tile = [[0.0; TILE]; TILE];
-                for (to, column) in tile.iter_mut().zip(columns) {
-                    to.copy_from_slice(&column[index * TILE..][..TILE]);
-                }
-                for (output, row) in rows.iter_mut().zip(transpose(tile)) {
-                    let output = &mut output[first_column..][..width];
-                    // A row of known length is written as one vector.
-                    match output.as_mut_array::<TILE>() {
-                        Some(output) => output.iter_mut().zip(row).for_each(|(to, from)| write(to, from)),
-                        None => output.iter_mut().zip(row).for_each(|(to, from)| write(to, from)),
+                for (start, columns) in (0..width).step_by(TILE).zip(columns.as_chunks::<TILE>().0) {
+                    let mut tile = [[0.0; TILE]; TILE];
+                    for (to, column) in tile.iter_mut().zip(columns) {
+                        to.copy_from_slice(&column[index * TILE..][..TILE]);
+                    }
+                    for (output, row) in rows.iter_mut().zip(transpose(tile)) {
+                        let output = &mut output[first_column + start..][..TILE.min(width - start)];
+                        // A row of known length is written as one vector.
+                        match output.as_mut_array::<TILE>() {
+                            Some(output) => output.iter_mut().zip(row).for_each(|(to, from)| write(to, from)),
+                            None => output.iter_mut().zip(row).for_each(|(to, from)| write(to, from)),
+                        }
                     }
                 }
             }
