@@ -97,7 +97,7 @@ pub struct Trainer<O, S> {
     ranks_before: usize,
     progress: Progress,
     is_space_checked: bool,
-    /// Whether the settings of the ranks were compared.
+    /// Whether the settings of the ranks and the steps that they have made were compared.
     is_compared: bool,
     stopped: bool,
     throughput: Option<Throughput>,

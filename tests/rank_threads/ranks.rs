@@ -345,6 +345,32 @@ fn all_ranks_go_on_from_rank_0s_checkpoint() {
     }
 }
 
+/// Rank 0 has resumed, and nobody has called `Trainer::replicate`.
+#[test]
+fn ranks_that_have_made_other_numbers_of_steps_are_refused() {
+    let folder = crate::support::temp_dir();
+    let path = folder.path().join("checkpoint");
+    let run = |count: usize, steps: usize| {
+        Ranks::<World>::in_threads(count, |ranks| {
+            let mut trainer = Trainer::new(Adam::default(), 0.01, 20, 7);
+            let new = || Model::build(&Cpu::seed_from_u64(0));
+            let resumed = ranks.is_first().then(|| trainer.resume_or(&path, &Cpu::default(), new).unwrap());
+            let mut model = ranks.replicate(resumed.unwrap_or_else(new)).unwrap();
+            for _ in 0..steps {
+                let gradients = Partial::term(GradientsOf::zeros(&*model).allow_unused(&*model));
+                let gradients: Replicated<GradientsOf<Model, f64, Cpu>, World> =
+                    gradients.all_reduce(ranks, &model).unwrap();
+                let report = trainer.update_replicated(ranks, &mut model, gradients, Partial::term(1.0), 1);
+                report.map_err(|error| error.to_string())?;
+            }
+            trainer.save(&*model, &path).map_err(|error| error.to_string())
+        })
+    };
+    assert_eq!(run(1, 8), [Ok(())]);
+    let error = "the number of steps made is 8 on rank 0, but 0 on rank 1 of `World`";
+    assert_eq!(run(2, 1), vec![Err(error.to_string()); 2]);
+}
+
 /// Each setting that the trainer knows, and one of the caller's.
 #[test]
 fn trainers_that_differ_are_refused_on_all_ranks() {

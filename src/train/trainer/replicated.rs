@@ -23,7 +23,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// writes the files.
     ///
     /// # Errors
-    /// Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that did not fail.
+    /// Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that did not fail, and on
+    /// all ranks before the first step if their settings or the numbers of steps that they have made differ.
     pub fn update_replicated<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
         &mut self,
         ranks: &Ranks<W>,
@@ -36,7 +37,12 @@ impl<O, S: Schedule> Trainer<O, S> {
         O: Optimizer<Model, E, D>,
     {
         self.ranks = ranks.size();
-        self.ensure_same_on::<Model, E, D, W>(ranks)?;
+        if !self.is_compared {
+            let steps_made = ("the number of steps made", self.progress.steps_made as u64);
+            let optimizer_steps = ("the number of the optimizer's steps", self.optimizer.state().steps());
+            self.ensure_same_on::<Model, E, D, W>(ranks, &[steps_made, optimizer_steps])?;
+            self.is_compared = true;
+        }
         if !self.is_space_checked {
             ranks.fail_together(self.ensure_space::<Model, E, D>())?;
             self.is_space_checked = true;
@@ -73,20 +79,20 @@ impl<O, S: Schedule> Trainer<O, S> {
         Ok(report)
     }
 
-    /// Compares the settings of the ranks once: those that a checkpoint stores, and the number of steps.
-    fn ensure_same_on<Model, E: Real, D: Backend<E>, W: RankAxis>(&mut self, ranks: &Ranks<W>) -> Result<(), RanksError>
+    /// Compares the settings of the ranks: those that a checkpoint stores, the number of steps, and `counts`.
+    fn ensure_same_on<Model, E: Real, D: Backend<E>, W: RankAxis>(
+        &self,
+        ranks: &Ranks<W>,
+        counts: &[(&str, u64)],
+    ) -> Result<(), RanksError>
     where
         O: Optimizer<Model, E, D>,
     {
-        if self.is_compared {
-            return Ok(());
-        }
         let mut settings = self.run_record().settings;
         settings.push(("the model".into(), name::<Model>()));
         settings.push(("the number of steps".into(), self.steps.to_string()));
-        ranks.ensure_same(settings)?;
-        self.is_compared = true;
-        Ok(())
+        settings.extend(counts.iter().map(|(name, count)| (name.to_string(), count.to_string())));
+        ranks.ensure_same(settings)
     }
 
     /// Gives all ranks the state of rank 0's training, which may have been resumed: the steps made, the losses and the
@@ -104,7 +110,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         D: Backend<E>,
         W: RankAxis,
     {
-        self.ensure_same_on::<Model, E, D, W>(ranks)?;
+        self.ensure_same_on::<Model, E, D, W>(ranks, &[])?;
         if self.optimizer.is_sharded() {
             self.optimizer.gather_state()?;
         }
