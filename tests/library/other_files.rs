@@ -89,6 +89,29 @@ fn the_lock_of_another_training_is_not_removed() {
 
 #[cfg(unix)]
 #[test]
+fn a_link_that_leads_to_another_training_later_is_not_followed() {
+    let folder = temp_dir();
+    let at = |name: &str| folder.path().join(name);
+    let link_to = |target: &str| {
+        fs::create_dir(at(target)).unwrap();
+        std::os::unix::fs::symlink(target, at("latest")).unwrap();
+    };
+    let mut models = [(); 2].map(|()| Tiny::build(&Cpu::seed_from_u64(1)));
+    let (mut first, mut second) = (trainer(), trainer());
+    link_to("one");
+    first.checkpoint_every(at("latest/ck"), 1).unwrap();
+    step(&mut first, &mut models[0]);
+    fs::remove_file(at("latest")).unwrap();
+    link_to("two");
+    second.checkpoint_every(at("latest/ck"), 1).unwrap();
+    step(&mut second, &mut models[1]);
+    step(&mut first, &mut models[0]);
+    assert_eq!((steps_in(&at("one/ck")), steps_in(&at("two/ck"))), (2, 1));
+    assert_eq!(first.failures().len(), 0);
+}
+
+#[cfg(unix)]
+#[test]
 fn two_outputs_at_one_path_are_found_through_links() {
     let folder = temp_dir();
     let at = |name: &str| folder.path().join(name);

@@ -33,7 +33,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         // Otherwise the metrics of steps before the checkpoint could be lost in a power cut.
         self.use_metrics(|metrics| metrics.sync());
         let Some(mut series) = self.checkpoints.take() else { return };
-        let (path, progress) = (series.path.clone(), self.progress);
+        // Not the caller's path: a link in it may lead to the folder of another training run by now.
+        let (path, progress) = (series.newest.clone(), self.progress);
         let save = |series: &mut Series| {
             let staged = checkpoint::stage(&path, model, self.optimizer.state(), self.run_record())?;
             series.make_newest(staged, progress, self.max_to_keep)
