@@ -10,7 +10,7 @@ const MAX_LEN_BYTES: u64 = 1_000_000_000;
 /// steps. A vertical line marks each step where the training was [resumed](Metrics::RESUMED).
 ///
 /// Every metric whose name ends in `loss` is in the plot of the losses, which is logarithmic if they fall to a
-/// hundredth. A plot without values is left out.
+/// hundredth. A plot without values is left out, and so is a last line that a full disk or a kill has cut off.
 ///
 /// # Errors
 /// [`PlotError::Read`] if the file cannot be read or a line is not valid. It names the file and the line.
@@ -54,7 +54,12 @@ pub fn training_curves(metrics: &Path) -> Result<Vec<LinePlot>, PlotError> {
 /// Reads one line over the steps per metric, and the steps at which the training was resumed.
 fn read_metrics(metrics: &Path) -> Result<(Vec<Line>, Vec<f64>), PlotError> {
     let unreadable = |message: String| PlotError::Read { path: metrics.into(), message };
-    let text = read_bounded(metrics, MAX_LEN_BYTES).map_err(|error| unreadable(error.to_string()))?;
+    let mut text = read_bounded(metrics, MAX_LEN_BYTES).map_err(|error| unreadable(error.to_string()))?;
+    let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |index| index + 1);
+    // Not `IgnoredAny`, for which a number that ends after its point is invalid.
+    if serde_json::from_slice::<Value>(&text[whole..]).is_err_and(|error| error.is_eof()) {
+        text.truncate(whole);
+    }
     let text = String::from_utf8(text).map_err(|_| unreadable("it is not UTF-8".into()))?;
     let (mut lines, mut resumed) = (Vec::<Line>::new(), Vec::new());
     // The line of each name; a search for it would take quadratic time.

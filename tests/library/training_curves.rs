@@ -21,6 +21,19 @@ fn an_invalid_metrics_file_is_an_error_with_its_line() {
 }
 
 #[test]
+fn a_last_line_that_was_cut_off_is_left_out() {
+    let folder = temp_dir();
+    let file = folder.path().join("metrics");
+    let text = "{\"step\":1,\"loss\":3.5}\n{\"step\":2,\"loss\":-1.5e-3,\"naïve_loss\":3.0}";
+    // One of the ends is within a letter.
+    for end in text.find('\n').unwrap() + 1..text.len() {
+        fs::write(&file, &text.as_bytes()[..end]).unwrap();
+        let [plot] = &training_curves(&file).unwrap()[..] else { panic!("{end}") };
+        assert_eq!(plot.lines[0].points, [(1.0, 3.5)]);
+    }
+}
+
+#[test]
 fn losses_that_fall_to_a_hundredth_are_logarithmic_and_learning_rates_are_not() {
     let folder = temp_dir();
     let file = folder.path().join("metrics");
