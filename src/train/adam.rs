@@ -57,8 +57,8 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
         ensure_decay_rate::<E>("beta1", beta1)?;
         ensure_decay_rate::<E>("beta2", beta2)?;
         let epsilon: E = cast(self.epsilon);
-        // With 0, a gradient that is always 0 makes its parameter NaN. A small number may be 0 in `E`.
-        let is_valid = self.epsilon.is_finite() && epsilon > E::zero();
+        // With 0, a gradient that is always 0 makes its parameter NaN. A number may be 0 or infinite in `E`.
+        let is_valid = epsilon.is_finite() && epsilon > E::zero();
         ensure("epsilon", self.epsilon, is_valid, "above 0 in the type of the parameters, and finite")?;
         self.state.update(parameters, |steps, mut parameter, [exp_avg, exp_avg_sq]| {
             let learning_rate = learning_rate * parameter.rate_factor();
@@ -162,7 +162,7 @@ impl<Model, E: Real, D: Backend<E>> Default for AdamW<Model, E, D> {
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for AdamW<Model, E, D> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
-        ensure_non_negative("weight_decay", self.weight_decay)?;
+        ensure_non_negative::<E>("weight_decay", self.weight_decay)?;
         let (weight_decay, decays) = (self.weight_decay, self.weight_decay_filter);
         let weight_decay = |parameter: &Parameter| if decays(parameter) { weight_decay } else { 0.0 };
         self.adam.step_with_decay(learning_rate, parameters, weight_decay)

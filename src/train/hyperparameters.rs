@@ -13,7 +13,8 @@ pub(super) fn ensure_decay_rate<E: Real>(name: &'static str, rate: f64) -> Resul
     ensure(name, rate, cast::<E>(rate) < E::one(), "below 1 in the type of the parameters")
 }
 
-/// An error unless `value` is finite and not negative.
-pub(super) fn ensure_non_negative(name: &'static str, value: f64) -> Result<(), OpError> {
-    ensure(name, value, value.is_finite() && value >= 0.0, "finite and at least 0")
+/// An error unless `value` is finite, also in `E`, and not negative.
+pub(super) fn ensure_non_negative<E: Real>(name: &'static str, value: f64) -> Result<(), OpError> {
+    ensure(name, value, value.is_finite() && value >= 0.0, "finite and at least 0")?;
+    ensure(name, value, cast::<E>(value).is_finite(), "finite in the type of the parameters")
 }

@@ -89,7 +89,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
             }
             let parameter = Parameter { path: visited.path, sizes: tensor.sizes() };
             let factor = rate_factor(&parameter);
-            ensure_non_negative("the factor of a learning rate", factor)?;
+            ensure_non_negative::<E>("the factor of a learning rate", factor)?;
             rate_factors.push(factor);
             if factor == 0.0 {
                 return Ok(());

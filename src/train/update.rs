@@ -84,7 +84,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
 ) -> Result<f64, OpError> {
     failure::take_error().map_err(|source| OpError::Ranks { op: "update", source })?;
     ensure("clip_norm", clip_norm, clip_norm > 0.0, "above 0")?;
-    ensure_non_negative("the learning rate", learning_rate)?;
+    ensure_non_negative::<E>("the learning rate", learning_rate)?;
     let is_other_model = gradients.model.is_other_than::<E, D>(model);
     let mut parameters = Parameters::new(model, gradients.gradients);
     let squares = parameters.sums_of_squares(|parameter| optimizer.rate_factor(parameter))?;

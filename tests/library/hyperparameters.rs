@@ -3,7 +3,9 @@
 use crate::tiny_training::Tiny;
 use dfdx::tensor_ops::SumTo;
 use typed_transformer::prelude::*;
-use typed_transformer::train::{Adam, AdamW, GradientsOf, Optimizer, Schedule, Sgd, TrainError, Trainer, update};
+use typed_transformer::train::{
+    Adam, AdamW, GradientsOf, GroupRates, Optimizer, Schedule, Sgd, TrainError, Trainer, update,
+};
 
 const NAN: f64 = f64::NAN;
 const INFINITY: f64 = f64::INFINITY;
@@ -41,8 +43,8 @@ fn each_hyperparameter_has_a_range() {
     // It is 1 in `f32`.
     let expected = "update: beta2 must be below 1 in the type of the parameters, but it is 0.99999999";
     assert_eq!(adam(|adam, value| adam.beta2 = value, 0.999_999_99), expected);
-    // The last one is 0 in `f32`.
-    for value in [-1.0, 0.0, NAN, INFINITY, 1e-60] {
+    // The last ones are 0 and infinite in `f32`.
+    for value in [-1.0, 0.0, NAN, INFINITY, 1e-60, 1e39] {
         let expected = "update: epsilon must be above 0 in the type of the parameters, and finite, but it is";
         assert_eq!(adam(|adam, value| adam.epsilon = value, value), format!("{expected} {value}"));
     }
@@ -53,6 +55,14 @@ fn each_hyperparameter_has_a_range() {
         let rate = format!("update: the learning rate must be finite and at least 0, but it is {value}");
         assert_eq!(error_of(Sgd::default(), value, 1.0), rate);
     }
+    // It is infinite in `f32`.
+    let value = 1e39;
+    let expected =
+        |name: &str| format!("update: {name} must be finite in the type of the parameters, but it is {value}");
+    assert_eq!(error_of(AdamW { weight_decay: value, ..AdamW::default() }, 0.1, 1.0), expected("weight_decay"));
+    assert_eq!(error_of(Sgd::default(), value, 1.0), expected("the learning rate"));
+    let groups = GroupRates::new(Sgd::default(), |_| 1e39);
+    assert_eq!(error_of(groups, 0.1, 1.0), expected("the factor of a learning rate"));
     for value in [-1.0, 2.0, NAN] {
         let mut sgd = Sgd::default();
         sgd.momentum = value;
