@@ -248,7 +248,9 @@ impl Schedule for WarmupExponential {
         }
         let steps = step.saturating_sub(self.warmup_steps.saturating_add(self.hold_steps));
         let decays = steps as f64 / self.decay_steps.max(1) as f64;
-        (self.peak_value * self.decay_rate.powf(decays)).max(self.end_value)
+        let decayed = self.peak_value * self.decay_rate.powf(decays);
+        // `f64::max` would hide a NaN, which is an error of the step.
+        if decayed.is_nan() || decayed > self.end_value { decayed } else { self.end_value }
     }
 }
 

@@ -247,6 +247,22 @@ fn schedules_are_finite_without_warmup_and_past_their_end() {
     }
 }
 
+/// A step refuses it.
+#[test]
+fn a_schedule_does_not_hide_nan() {
+    let schedule = WarmupExponential {
+        init_value: 0.5,
+        peak_value: 0.8,
+        warmup_steps: 0,
+        hold_steps: 0,
+        decay_steps: 2,
+        decay_rate: 0.5,
+        end_value: 0.35,
+    };
+    assert!(WarmupExponential { decay_rate: -0.5, ..schedule }.learning_rate(1).is_nan());
+    assert!(WarmupExponential { end_value: f64::NAN, ..schedule }.learning_rate(1).is_nan());
+}
+
 #[test]
 fn label_smoothing_matches_pytorch() {
     for (case, loss) in
