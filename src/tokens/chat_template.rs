@@ -2,6 +2,7 @@ use super::chat_template_values::{Refusal, environment, without_generation_tags}
 use crate::escape::escape;
 use crate::files::read_bounded;
 use minijinja::{Environment, ErrorKind, Value, context};
+use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, error, io};
 
@@ -102,19 +103,24 @@ pub struct ChatTemplate {
 
 impl ChatTemplate {
     /// Reads the template and the special tokens from the folder of a model: `tokenizer_config.json`, and
-    /// `chat_template.jinja`, if it is there.
+    /// `chat_template.jinja`, if it is there. In folders of `transformers` before 4.34, which have no
+    /// `added_tokens_decoder`, the special tokens of `special_tokens_map.json` come before those of the settings.
     ///
     /// # Errors
     /// [`ChatTemplateError::Read`], [`ChatTemplateError::Format`], or [`ChatTemplateError::Missing`] if there is no
     /// template.
     pub fn from_folder(folder: impl AsRef<Path>) -> Result<Self, ChatTemplateError> {
-        let mut path = folder.as_ref().join("tokenizer_config.json");
-        let read = |path: &Path| {
-            read_bounded(path, MAX_LEN_BYTES).map_err(|source| ChatTemplateError::Read { path: path.into(), source })
-        };
-        let settings: serde_json::Value = serde_json::from_slice(&read(&path)?)
-            .map_err(|error| ChatTemplateError::Format { path: path.clone(), message: error.to_string() })?;
-        let file = folder.as_ref().join("chat_template.jinja");
+        let folder = folder.as_ref();
+        let mut path = folder.join("tokenizer_config.json");
+        let mut settings: serde_json::Value = read_json(&path)?;
+        let tokens = folder.join("special_tokens_map.json");
+        if let Some(fields) = settings.as_object_mut()
+            && !fields.contains_key("added_tokens_decoder")
+            && tokens.exists()
+        {
+            fields.extend(read_json::<serde_json::Map<_, _>>(&tokens)?);
+        }
+        let file = folder.join("chat_template.jinja");
         let source = if file.exists() {
             path = file;
             let text = String::from_utf8(read(&path)?);
@@ -154,6 +160,15 @@ impl ChatTemplate {
         let render = |template: minijinja::Template| template.render(values);
         self.environment.get_template(NAME).and_then(render).map_err(|error| render_error(&error))
     }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, ChatTemplateError> {
+    read_bounded(path, MAX_LEN_BYTES).map_err(|source| ChatTemplateError::Read { path: path.into(), source })
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ChatTemplateError> {
+    serde_json::from_slice(&read(path)?)
+        .map_err(|error| ChatTemplateError::Format { path: path.into(), message: error.to_string() })
 }
 
 /// The template, or the one named `default`.

@@ -65,6 +65,23 @@ fn a_template_stands_in_settings_in_a_list_or_in_a_file() {
 }
 
 #[test]
+fn older_folders_have_special_tokens_in_a_file_of_their_own() {
+    let of = |settings: &Value, tokens: &str| {
+        let folder = folder(settings);
+        fs::write(folder.path().join("special_tokens_map.json"), tokens).unwrap();
+        ChatTemplate::from_folder(folder.path()).map(|template| template.render(&[], false).unwrap())
+    };
+    let source = "{{ bos_token }}{{ eos_token }}{{ pad_token }}";
+    let mut settings = json!({"bos_token": "<b>", "pad_token": "<p>", "chat_template": source});
+    let tokens = r#"{"bos_token": "<s>", "eos_token": {"content": "</s>"}}"#;
+    assert_eq!(of(&settings, tokens).unwrap(), "<s></s><p>");
+    let error = of(&settings, "[]").unwrap_err().to_string();
+    assert!(error.contains("special_tokens_map.json: invalid type: sequence"), "{error}");
+    settings["added_tokens_decoder"] = json!({});
+    assert_eq!(of(&settings, tokens).unwrap(), "<b><p>");
+}
+
+#[test]
 fn a_template_that_is_none_and_one_that_fails_are_errors() {
     let error = template("{% for %}").unwrap_err().to_string();
     assert!(error.contains("tokenizer_config.json: the chat template: syntax error"), "{error}");
