@@ -60,6 +60,7 @@ fn heads_that_a_model_lacks_are_not_read() {
     }
     check::<SmallBert>("bert", "classifier.bias");
     check::<SmallBert>("bert", "qa_outputs.bias");
+    check::<SmallBert>("bert", "linear.weight");
     check::<ModernBertEncoder>("modern_bert", "classifier.bias");
     check::<SmallVit>("vit", "classifier.bias");
 }

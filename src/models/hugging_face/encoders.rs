@@ -34,6 +34,7 @@ impl<Config: BertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ber
         ignore cls.*
         ignore classifier.*
         ignore qa_outputs.*
+        ignore linear.*
     ";
     const PREFIX: &'static str = "bert.";
 
