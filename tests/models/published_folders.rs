@@ -19,6 +19,7 @@ use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
 use typed_transformer::models::modern_bert::ModernBert;
+use typed_transformer::models::published::llama_3_2_1b;
 use typed_transformer::models::t5::T5;
 use typed_transformer::models::vit::Vit;
 use typed_transformer::models::whisper::Whisper;
@@ -205,6 +206,24 @@ fn scaled_rotary_positions_are_refused_in_files_of_all_ages() {
     assert!(both.ends_with("`rope_theta` is 500000.0, not 10000.0"), "{both}");
     assert_eq!(error_with("rope_theta", json!(10_000.0)), "");
     assert_eq!(error_with("rope_scaling", Value::Null), "");
+}
+
+#[test]
+fn the_kind_of_scaling_may_have_its_older_name() {
+    let error = |name: &str, kind: &str| {
+        error_of::<llama_3_2_1b::Model<f32, AutoDevice>>(&json!({
+            "model_type": "llama", "vocab_size": 128_256, "max_position_embeddings": 131_072, "hidden_size": 2048,
+            "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8,
+            "rms_norm_eps": 1e-5, "rope_theta": 500_000.0, "tie_word_embeddings": true,
+            "rope_scaling": {
+                name: kind, "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                "original_max_position_embeddings": 8192,
+            },
+        }))
+    };
+    assert_eq!([error("rope_type", "llama3"), error("type", "llama3")], [None, None]);
+    let linear = error("type", "linear").unwrap();
+    assert!(linear.ends_with(": `rope_scaling.type` is \"linear\", not \"llama3\""), "{linear}");
 }
 
 #[test]

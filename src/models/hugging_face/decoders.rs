@@ -187,7 +187,9 @@ fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
     };
     let field = |names: [&'static str; 2], number| ConfigField::number(names[0], number).also_called(names[1]);
     vec![
-        ConfigField::text("rope_scaling.rope_type", &["llama3"]).also_called("rope_parameters.rope_type"),
+        ConfigField::text("rope_scaling.rope_type", &["llama3"])
+            .also_called("rope_parameters.rope_type")
+            .or_absent_beside("rope_scaling.type"),
         ConfigField::text("rope_scaling.type", &["llama3"]).also_called("rope_parameters.type").or_absent(),
         field(["rope_scaling.factor", "rope_parameters.factor"], scaling.factor),
         field(["rope_scaling.low_freq_factor", "rope_parameters.low_freq_factor"], scaling.low_frequency_factor),
