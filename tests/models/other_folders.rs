@@ -224,7 +224,7 @@ pub fn with(model: &str, settings: &[(&str, Value)]) -> Value {
 
 /// `transformers` reads these, although it does not write them.
 #[test]
-fn fields_that_few_files_have_count() {
+fn fields_and_values_that_few_files_have_count() {
     fn check<Model: Pretrained + Loadable<f32, AutoDevice>>(model: &str, field: &str, accepted: Value, refused: Value) {
         assert_eq!(error_of::<Model>(&with(model, &[(field, accepted)])), None);
         let error = error_of::<Model>(&with(model, &[(field, refused.clone())])).unwrap();
@@ -240,6 +240,10 @@ fn fields_that_few_files_have_count() {
     is_causal::<SmallGemma3>("gemma3");
     is_causal::<T5<small_t5::Config, f32, AutoDevice>>("t5");
     is_causal::<Whisper<small_whisper::Config, f32, AutoDevice>>("whisper");
+    check::<SmallQwen3>("qwen3", "hidden_act", json!("swish"), json!("gelu"));
+    check::<SmallVit>("vit", "hidden_act", json!("gelu_python"), json!("gelu_new"));
+    check::<SmallModernBert>("modern_bert", "hidden_activation", json!("gelu_python"), json!("gelu_new"));
+    check::<Bert<small_bert::Config, f32, AutoDevice>>("bert", "hidden_act", json!("gelu_python"), json!("gelu_new"));
     let heads = |model: &str, field: &str| config(model)[field].clone();
     let (gpt2, whisper) = (heads("gpt2", "n_head"), heads("whisper", "encoder_attention_heads"));
     check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", "num_attention_heads", gpt2, json!(1));

@@ -166,7 +166,7 @@ fn llama_fields<Config: LlamaConfig>(
         or_absent_if(Config::NumKeyValueHeads::SIZE == default_key_value_heads, heads),
         or_absent_if(is_head_dim, ConfigField::dim::<Config::HeadDim>("head_dim")),
         number_or_default("rms_norm_eps", Config::NORM_EPSILON, default_norm_epsilon),
-        ConfigField::text("hidden_act", &["silu"]).or_absent(),
+        ConfigField::text("hidden_act", &["silu", "swish"]).or_absent(),
         ConfigField::flag("is_causal", true).or_absent(),
         theta.also_called("rope_parameters.rope_theta"),
         or_absent_if(!Config::TIED_LOGITS, ConfigField::flag("tie_word_embeddings", Config::TIED_LOGITS)),

@@ -49,7 +49,7 @@ impl<Config: BertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ber
             ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
             ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
             number_or_default("layer_norm_eps", Config::NORM_EPSILON, 1e-12),
-            ConfigField::text("hidden_act", &["gelu"]).or_absent(),
+            ConfigField::text("hidden_act", &["gelu", "gelu_python"]).or_absent(),
             ConfigField::text("position_embedding_type", &["absolute"]).or_absent(),
             ConfigField::flag("is_decoder", false).or_absent(),
         ]
@@ -108,7 +108,7 @@ impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained f
             or_absent_if(Config::LAYERS_PER_GLOBAL == 3, types).or_absent_beside("global_attn_every_n_layers"),
             ConfigField::number("global_attn_every_n_layers", Config::LAYERS_PER_GLOBAL as f64).or_absent(),
             number_or_default("norm_eps", Config::NORM_EPSILON, 1e-5),
-            ConfigField::text("hidden_activation", &["gelu"]).or_absent(),
+            ConfigField::text("hidden_activation", &["gelu", "gelu_python"]).or_absent(),
             rotary("global_rope_theta", "rope_parameters.full_attention.rope_theta", Config::GLOBAL_ROTARY, 160_000.0),
             rotary("local_rope_theta", "rope_parameters.sliding_attention.rope_theta", Config::LOCAL_ROTARY, 10_000.0),
             default("rope_parameters.full_attention.rope_type"),
@@ -157,7 +157,7 @@ impl<Config: VitConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Vit<
             ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
             ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
             number_or_default("layer_norm_eps", Config::NORM_EPSILON, 1e-12),
-            ConfigField::text("hidden_act", &["gelu"]).or_absent(),
+            ConfigField::text("hidden_act", &["gelu", "gelu_python"]).or_absent(),
             ConfigField::flag("qkv_bias", true).or_absent(),
             ConfigField::text("pooler_act", &["tanh"]).or_absent(),
         ]
