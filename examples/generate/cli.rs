@@ -27,6 +27,9 @@ pub struct Cli {
     /// What the model is told before the message
     #[arg(long, value_name = "TEXT", requires = "chat", allow_hyphen_values = true)]
     pub system: Option<String>,
+    /// Answer without thinking first, if the template can say that, as Qwen3's
+    #[arg(long, requires = "chat")]
+    pub no_thinking: bool,
     /// End a text before this string; several end it before the first one
     #[arg(long = "stop", value_name = "TEXT", allow_hyphen_values = true)]
     pub stops: Vec<String>,

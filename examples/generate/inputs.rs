@@ -18,7 +18,10 @@ pub struct Inputs<V> {
 impl<V: ConstDim> Inputs<V> {
     pub fn read(cli: &Cli) -> Result<Self, BoxError> {
         let tokenizer = Tokenizer::from_file_of_fewer_tokens(cli.folder.join("tokenizer.json"))?;
-        let template = cli.chat.then(|| ChatTemplate::from_folder(&cli.folder)).transpose()?;
+        let mut template = cli.chat.then(|| ChatTemplate::from_folder(&cli.folder)).transpose()?;
+        if cli.no_thinking {
+            template = template.map(|template| template.with_value("enable_thinking", false));
+        }
         let encode = |prompt: &String| -> Result<Vec<Fin<V>>, BoxError> {
             let Some(template) = &template else { return Ok(tokenizer.encode(prompt)?) };
             let system = cli.system.iter().map(|text| ChatMessage::new("system", text));

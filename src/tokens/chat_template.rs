@@ -1,8 +1,8 @@
 use super::chat_template_values::{Refusal, environment, without_generation_tags};
 use crate::escape::escape;
 use crate::files::read_bounded;
-use minijinja::{Environment, ErrorKind, Value, context};
-use serde::de::DeserializeOwned;
+use minijinja::{Environment, ErrorKind, Value, context, value::Serde};
+use serde::{Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, error, io};
 
@@ -97,8 +97,8 @@ impl ChatMessage {
 #[derive(Debug)]
 pub struct ChatTemplate {
     environment: Environment<'static>,
-    /// The special tokens by the names that a template knows, such as `bos_token`.
-    special_tokens: BTreeMap<String, String>,
+    /// What a template knows beside the messages, such as `bos_token`.
+    values: BTreeMap<String, Value>,
 }
 
 impl ChatTemplate {
@@ -136,9 +136,33 @@ impl ChatTemplate {
         let fields = settings.as_object().into_iter().flatten();
         let token = |(name, value): (&String, &serde_json::Value)| {
             let text = value.as_str().or_else(|| value["content"].as_str()).filter(|_| name.ends_with("_token"))?;
-            Some((name.clone(), text.to_string()))
+            Some((name.clone(), text.into()))
         };
-        Ok(Self { environment, special_tokens: fields.filter_map(token).collect() })
+        let template = Self { environment, values: fields.filter_map(token).collect() };
+        // A template asks whether there are tools and documents.
+        Ok(template.with_value("tools", ()).with_value("documents", ()))
+    }
+
+    /// Gives the template one more value, as a further argument of `apply_chat_template` does. It replaces an earlier
+    /// one, also a special token. `messages` and `add_generation_prompt` are those of [`render`](Self::render).
+    ///
+    /// ```
+    /// # use typed_transformer::tokens::ChatTemplate;
+    /// # let folder = std::env::temp_dir().join("typed-transformer-chat-value");
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # std::fs::write(folder.join("tokenizer_config.json"), "{}")?;
+    /// let source = "{% if enable_thinking is false %}<think></think>{% endif %}";
+    /// std::fs::write(folder.join("chat_template.jinja"), source)?;
+    /// let template = ChatTemplate::from_folder(&folder)?;
+    /// assert_eq!(template.render(&[], true)?, "");
+    /// assert_eq!(template.with_value("enable_thinking", false).render(&[], true)?, "<think></think>");
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_value(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
+        self.values.insert(name.into(), Serde(value).into());
+        self
     }
 
     /// The text of a chat. With `add_generation_prompt` it ends with the beginning of an answer. The text has its
@@ -153,10 +177,7 @@ impl ChatTemplate {
             Value::from_pairs([("role", Value::from(role)), ("content", Value::from(content))])
         };
         let messages: Vec<Value> = messages.iter().map(message).collect();
-        // A template asks whether there are tools and documents.
-        let values = context! {
-            messages, add_generation_prompt, tools => (), documents => (), ..Value::from_pairs(&self.special_tokens)
-        };
+        let values = context! { messages, add_generation_prompt, ..Value::from_pairs(&self.values) };
         let render = |template: minijinja::Template| template.render(values);
         self.environment.get_template(NAME).and_then(render).map_err(|error| render_error(&error))
     }

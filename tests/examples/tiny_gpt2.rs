@@ -113,11 +113,14 @@ fn texts_are_written_together_searched_and_proposed() {
     assert_eq!(stopped.trim_end(), &one[..one["Speak".len()..].find(stop).unwrap() + "Speak".len()]);
     assert!(write("--prompt Speak --num-beams 3 --length-penalty -1 --early-stopping never").starts_with("Speak"));
 
-    let settings =
-        r#"{"chat_template": "{% for message in messages %}<{{ message.role }}>{{ message.content }}{% endfor %}"}"#;
-    fs::write(folder.path().join("model/tokenizer_config.json"), settings).unwrap();
+    let template = "{% for message in messages %}<{{ message.role }}>{{ message.content }}{% endfor %}\
+                    {% if enable_thinking is false %}<thought>{% endif %}";
+    fs::write(folder.path().join("model/tokenizer_config.json"), "{}").unwrap();
+    fs::write(folder.path().join("model/chat_template.jinja"), template).unwrap();
     let answer = write("--chat --system Hush --prompt Speak");
     assert_eq!(answer, write("--prompt <system>Hush<user>Speak").replacen("<system>Hush<user>Speak", "", 1));
+    let answer = write("--chat --no-thinking --prompt Speak");
+    assert_eq!(answer, write("--prompt <user>Speak<thought>").replacen("<user>Speak<thought>", "", 1));
 }
 
 #[test]

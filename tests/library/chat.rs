@@ -82,6 +82,16 @@ fn older_folders_have_special_tokens_in_a_file_of_their_own() {
 }
 
 #[test]
+fn a_template_sees_further_values() {
+    let source = "{{ bos_token }}{% if enable_thinking is defined and enable_thinking is false %}<done>{% endif %}\
+                  {{ tools | tojson }}{{ messages | length }}";
+    assert_eq!(render(source).unwrap(), "<s>null1");
+    let template = template(source).unwrap().with_value("enable_thinking", false).with_value("messages", ());
+    let template = template.with_value("bos_token", "<b>").with_value("tools", json!([{"name": "sum"}]));
+    assert_eq!(template.render(&[], true).unwrap(), "<b><done>[{\"name\": \"sum\"}]0");
+}
+
+#[test]
 fn a_template_that_is_none_and_one_that_fails_are_errors() {
     let error = template("{% for %}").unwrap_err().to_string();
     assert!(error.contains("tokenizer_config.json: the chat template: syntax error"), "{error}");
