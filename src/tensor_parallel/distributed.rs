@@ -1,9 +1,11 @@
 use super::{DistributedError, parameter_sharding::parameter_shardings};
-use crate::backend::elements_of;
+use crate::backend::{Backend, elements_of};
+use crate::dims::{Dim, MaybeSharded};
 use crate::model_tensors::ViewPath;
-use crate::nn::Module;
-use crate::ops::{OpError, device_error};
+use crate::nn::{Autoregressive, Module};
+use crate::ops::{OpError, Real, device_error};
 use crate::ranks::{Element, RankAxis, Ranks, RanksError, Replicated};
+use crate::tokens::TokenIds;
 use crate::weights::{
     Dims, ExpectedTensor, FileTensor, LoadError, Loadable, TensorFile, TensorSource, collect, compare_conventions,
 };
@@ -166,6 +168,35 @@ impl<Model, Axis> Deref for Distributed<Model, Axis> {
 }
 
 crate::error::debug_as!([Model: fmt::Debug, Axis] Distributed<Model, Axis>, |this, f| this.model.fmt(f));
+
+/// A model that ranks share writes as the model does.
+macro_rules! writes_as_its_model {
+    ($Shared:ident) => {
+        #[diagnostic::do_not_recommend]
+        impl<B: MaybeSharded, Model: Autoregressive<B, E, D>, Axis, E: Real, D: Backend<E>> Autoregressive<B, E, D>
+            for $Shared<Model, Axis>
+        {
+            type VocabSize = Model::VocabSize;
+            type MaxSeqLen = Model::MaxSeqLen;
+            type Cache = Model::Cache;
+
+            fn cache(&self, batch: B) -> Result<Model::Cache, OpError> {
+                (**self).cache(batch)
+            }
+
+            fn last_logits<S: Dim, Last: Dim>(
+                &self,
+                tokens: &TokenIds<B, S, Model::VocabSize>,
+                cache: &mut Model::Cache,
+                last: Last,
+            ) -> Result<Tensor<(B, Last, Model::VocabSize), E, D>, OpError> {
+                (**self).last_logits(tokens, cache, last)
+            }
+        }
+    };
+}
+writes_as_its_model!(Distributed);
+writes_as_its_model!(Replicated);
 
 /// The parameters of the whole model, of which each rank has its `part`.
 pub(super) fn gather_tensors<Part: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>(
