@@ -1,6 +1,6 @@
 //! Comparisons, element by element.
 
-use super::{OpError, Real, TensorOrNumber, device_error, ensure_not_empty};
+use super::{OpError, Real, TensorOrNumber, device_error, ensure_not_empty, where_::check_same_shape};
 use crate::backend::Backend;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{NoneTape, Tensor};
@@ -39,7 +39,7 @@ macro_rules! comparison {
 
 comparison! {
     {
-        <Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Backend<E>, T>(
+        <Dims: Shape, Right: Comparand<Dims, E, D>, E: Real, D: Backend<E>, T>(
             left: &Tensor<Dims, E, D, T>,
             right: Right,
         ) -> Result<Tensor<Dims, bool, D>, OpError>
@@ -56,4 +56,38 @@ comparison! {
         = try_lt, "less than", "<", "[true, false, false]";
     pub fn le(left, right)
         = try_le, "at most", "≤", "[true, true, false]";
+}
+
+/// A number, or a tensor over `Dims` with any tape: a comparison has no gradient.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the operand is neither an `f64` nor a tensor over `{Dims}`",
+    label = "`{Self}` is neither; a number is written `2.0`, and an `f32` as `f64::from(x)`",
+    note = "a tensor has the dtype and the device of the other operand"
+)]
+pub trait Comparand<Dims: Shape, E: Real, D: Backend<E>> {
+    /// The operand as a tensor, for a comparison of this name with a tensor of this shape.
+    fn into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D>, OpError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape, E: Real, D: Backend<E>> Comparand<Dims, E, D> for f64 {
+    fn into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D>, OpError> {
+        TensorOrNumber::into_tensor(self, op, shape, device)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape, E: Real, D: Backend<E>, T> Comparand<Dims, E, D> for Tensor<Dims, E, D, T> {
+    fn into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D>, OpError> {
+        Comparand::into_tensor(&self, op, shape, device)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape, E: Real, D: Backend<E>, T> Comparand<Dims, E, D> for &Tensor<Dims, E, D, T> {
+    fn into_tensor(self, op: &'static str, shape: &Dims, _: &D) -> Result<Tensor<Dims, E, D>, OpError> {
+        check_same_shape(op, shape, self.shape())?;
+        Ok(self.retaped())
+    }
 }

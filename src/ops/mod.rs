@@ -94,6 +94,8 @@ pub(crate) use arithmetic::elementwise;
 pub use arithmetic::{add, div, maximum, minimum, mul, sub};
 pub use attention::{AttentionOptions, AttentionScale, attention, attention_weights};
 pub use axes::{broadcast, flatten, permute, rename, reshape, unflatten};
+#[doc(hidden)]
+pub use compare::Comparand;
 pub use compare::{eq, ge, gt, le, lt, ne};
 #[doc(hidden)]
 pub use concat_split::SplitPart;

@@ -113,22 +113,22 @@ mask!([B: MaybeSharded, S: Dim, M: AnyDim] PaddingMask<B, S>, (B, S, M), [0 1] 2
 mask!([B: MaybeSharded, Q: Dim, K: Dim] AttentionMask<B, Q, K>, (B, Q, K), [0 1 2]);
 mask!([B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim] AttentionMask<B, Q, K>, (B, H, Q, K), [0 2 3] 1);
 
-/// A number, or a tensor over `Dims`: the second operand of a comparison and the alternative of
-/// [`where_`](super::where_).
+/// A number, or a tensor over `Dims`: the alternative of [`where_`](super::where_).
 ///
 /// A reference to a tensor is a constant or a parameter: it has no tape of its own.
 ///
 /// ```
-/// use typed_transformer::{ops::gt, prelude::*};
+/// use typed_transformer::{ops::{gt, where_}, prelude::*};
 /// dims! { pub Len = 2; }
 /// let x: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
-/// let y: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![2.0, 1.0]);
-/// assert_eq!(gt(&x, &y)?.as_vec(), gt(&x, 1.5)?.as_vec());
+/// let y: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![3.0, 3.0]);
+/// let is_large = gt(&x, 1.5)?;
+/// assert_eq!(where_(&is_large, x.clone(), &y)?.as_vec(), where_(&is_large, x, 3.0)?.as_vec());
 /// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the operand is neither a number nor a tensor over `{Dims}`",
-    label = "`{Self}` is not a tensor over `{Dims}`",
+    message = "the operand is neither an `f64` nor a tensor over `{Dims}`",
+    label = "`{Self}` is neither; a number is written `2.0`, and an `f32` as `f64::from(x)`",
     note = "an operand is an `f64`, a tensor over `{Dims}` of the same dtype, device and tape, or a reference to one without a tape"
 )]
 pub trait TensorOrNumber<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> {

@@ -71,6 +71,9 @@ fn sums_and_means() {
 fn alternatives() {
     let (input, other) = (random::<X>(4), random::<X>(5));
     let mask = ops::gt(&input, &other).unwrap();
+    let recorded: Taped<X> = other.retaped();
+    assert_eq!(ops::gt(&input, &recorded).unwrap().as_vec(), mask.as_vec());
+    assert_eq!(ops::gt(&input, recorded).unwrap().as_vec(), mask.as_vec());
     check(input.clone(), |x| weighted_sum(ops::where_(&mask, x, 0.25).unwrap()));
     check(input.clone(), |x| weighted_sum(ops::where_(&mask, x, &other).unwrap()));
     check(other, |y| weighted_sum(ops::where_(&mask, input.retaped(), y).unwrap()));

@@ -1,4 +1,4 @@
-//! An operand has the shape of the other operand.
+//! An operand is an `f64`, or has the shape of the other operand.
 //! Covers `Dims` of `ops::TensorOrNumber`.
 //! Right with `SrcLen` for `TgtLen` in line 11.
 use typed_transformer::{ops::TensorOrNumber, prelude::*};
