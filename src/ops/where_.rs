@@ -27,7 +27,7 @@ const OP: &str = "where";
 /// let y: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![7.0, 8.0, 9.0]);
 /// let is_positive = gt(&x, 0.0)?;
 /// assert_eq!(where_(&is_positive, x.clone(), 0.0)?.as_vec(), [0.0, 2.0, 3.0]);
-/// assert_eq!(where_(&is_positive, x, y)?.as_vec(), [7.0, 2.0, 3.0]);
+/// assert_eq!(where_(is_positive, x, y)?.as_vec(), [7.0, 2.0, 3.0]);
 /// # Ok::<(), OpError>(())
 /// ```
 ///
@@ -64,9 +64,10 @@ pub fn where_<
 ///
 /// | mask | over |
 /// | --- | --- |
-/// | `&Tensor<Dims, bool, D>` | `Dims` |
-/// | [`&PaddingMask<B, S>`](PaddingMask), true for tokens | `(B, S)` and `(B, S, M)` |
-/// | [`&AttentionMask<B, Q, K>`](AttentionMask), true for visible keys | `(B, Q, K)` and `(B, H, Q, K)` |
+/// | `Tensor<Dims, bool, D>` | `Dims` |
+/// | [`PaddingMask<B, S>`](PaddingMask), true for tokens | `(B, S)` and `(B, S, M)` |
+/// | [`AttentionMask<B, Q, K>`](AttentionMask), true for visible keys | `(B, Q, K)` and `(B, H, Q, K)` |
+/// | a reference to one of these | the same |
 ///
 /// ```
 /// use typed_transformer::{ops::where_, prelude::*};
@@ -87,10 +88,17 @@ pub trait Mask<Dims: Shape, E: Real, D: Backend<E>> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape, E: Real, D: Backend<E>> Mask<Dims, E, D> for &Tensor<Dims, bool, D> {
+impl<Dims: Shape, E: Real, D: Backend<E>, Keeps: Mask<Dims, E, D>> Mask<Dims, E, D> for &Keeps {
+    fn to_tensor(&self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, bool, D>, OpError> {
+        (**self).to_tensor(op, shape, device)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape, E: Real, D: Backend<E>> Mask<Dims, E, D> for Tensor<Dims, bool, D> {
     fn to_tensor(&self, op: &'static str, shape: &Dims, _: &D) -> Result<Tensor<Dims, bool, D>, OpError> {
         check_same_shape(op, shape, self.shape())?;
-        Ok((*self).clone())
+        Ok(self.clone())
     }
 }
 
@@ -98,7 +106,7 @@ impl<Dims: Shape, E: Real, D: Backend<E>> Mask<Dims, E, D> for &Tensor<Dims, boo
 macro_rules! mask {
     ([$($bounds:tt)*] $mask:ty, $to:ty, [$($own:tt)*] $($repeated:literal)?) => {
         #[diagnostic::do_not_recommend]
-        impl<$($bounds)*, E: Real, D: Backend<E>> Mask<$to, E, D> for &$mask {
+        impl<$($bounds)*, E: Real, D: Backend<E>> Mask<$to, E, D> for $mask {
             fn to_tensor(&self, op: &'static str, shape: &$to, device: &D) -> Result<Tensor<$to, bool, D>, OpError> {
                 check_same_shape(op, &($(shape.$own),*), &self.shape())?;
                 let mask = bool_tensor(op, self.as_slice(), self.shape(), device)?;

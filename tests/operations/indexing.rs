@@ -178,7 +178,8 @@ proptest! {
         let number = x.as_vec()[0];
         prop_assert_eq!(lt(&x, number).unwrap().as_vec(), x.as_vec().iter().map(|x| *x < number).collect::<Vec<_>>());
         let larger = pairs().map(|(x, y)| x.max(y)).collect::<Vec<_>>();
-        prop_assert_eq!(where_(&ge(&x, &y).unwrap(), x.clone(), &y).unwrap().as_vec(), larger);
+        prop_assert_eq!(&where_(&ge(&x, &y).unwrap(), x.clone(), &y).unwrap().as_vec(), &larger);
+        prop_assert_eq!(where_(ge(&x, &y).unwrap(), x.clone(), &y).unwrap().as_vec(), larger);
         let total: f64 = x.as_vec().iter().sum();
         prop_assert!((mean(x.clone()).unwrap().array() - total / x.as_vec().len() as f64).abs() < 1e-12);
     }
@@ -209,7 +210,8 @@ fn padding_is_replaced() {
     let x = numbers(1, (Rows::new(2), Half));
     let expected: Vec<f64> =
         x.as_vec().iter().zip([true, false, false, true]).map(|(x, t)| if t { *x } else { 0.5 }).collect();
-    assert_eq!(where_(&padding, x, 0.5).unwrap().as_vec(), expected);
+    assert_eq!(where_(&padding, x.clone(), 0.5).unwrap().as_vec(), expected);
+    assert_eq!(where_(ids.padding_mask(), x, 0.5).unwrap().as_vec(), expected);
     let x = full::<_, f64, _>(&device(), (Rows::new(2), Half, Half), 1.0).unwrap();
     assert_eq!(where_(&padding, x, 0.0).unwrap().as_vec(), [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
     let x = zeros::<_, f64, _>(&device(), (Rows::new(3), Half, Half)).unwrap();
