@@ -16,6 +16,21 @@ use std::marker::PhantomData;
 /// }
 /// assert_eq!(index::<SeqLen, _, (Batch, SeqLen, EmbedDim)>(), 1);
 /// ```
+///
+/// It is the bound of a function that is generic in its shape, for all operations that name an axis:
+///
+/// ```
+/// use typed_transformer::{dims::HasAxis, ops::select, prelude::*};
+/// fn first<Dims: HasAxis<Name, WhichAxis>, Name: Dim, WhichAxis>(
+///     x: Tensor<Dims, f32, Cpu>,
+/// ) -> Result<Tensor<Dims::Remaining, f32, Cpu>, OpError> {
+///     select(x, axis::<Name>(), 0)
+/// }
+/// dims! { pub EmbedDim = 2; pub SeqLen = 2; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!(first::<_, SeqLen, _>(x)?.as_vec(), [1.0, 2.0]);
+/// # Ok::<(), OpError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Name}` is not an axis of `{Self}`",
     label = "`{Self}` has no axis `{Name}`",

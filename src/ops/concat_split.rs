@@ -4,7 +4,7 @@ use super::gather::run_starts;
 use super::{OpError, Real, device_error, ensure_not_empty, range_error, scale, unnamed::reshape_to};
 use crate::backend::{Backend, Tape, concat_kernel, gather_kernel, run_kernel};
 use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
-use dfdx::shapes::{Axes, Axis, HasShape, Shape};
+use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::{tensor::Tensor, tensor_ops::TryConcatAlong};
 
 /// Concatenates two tensors along an axis: `(.., One, ..), (.., Other, ..) -> (.., Total, ..)` with
@@ -170,7 +170,7 @@ where
 /// );
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn slice<Dims, Len: Dim, Part: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn slice<Dims, Len: Dim, Part: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Len>,
     start: usize,
@@ -195,7 +195,7 @@ where
 /// assert_eq!(next.as_vec(), [2.0, 3.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn slice_last<Dims, Len: Dim, Part: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn slice_last<Dims, Len: Dim, Part: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     axis: AxisOf<Len>,
     part: Part,

@@ -6,7 +6,7 @@ use super::{OpError, Real, cast, device_error};
 use crate::backend::Backend;
 use crate::dims::{BroadcastFrom, Dim, num_elements};
 use crate::tokens::Indices;
-use dfdx::shapes::{Axes, Shape};
+use dfdx::shapes::Shape;
 use dfdx::tensor::Tensor;
 use std::hint::black_box;
 
@@ -107,7 +107,7 @@ pub fn iota<S: Dim, E: Real, D: Backend<E>>(device: &D, len: S) -> Result<Tensor
 /// assert_eq!(x.as_vec(), [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn one_hot<Smaller: Shape, Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>>(
+pub fn one_hot<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>>(
     device: &D,
     indices: &Indices<Smaller, Name>,
 ) -> Result<Tensor<Dims, E, D>, OpError>

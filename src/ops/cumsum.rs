@@ -1,7 +1,7 @@
 use super::{OpError, Real, concat_split::outer_len_inner, device_error, ensure_not_empty, unnamed::reshape_to};
 use crate::backend::{Backend, MiddleAxis, Tape, cumsum_kernel, run_kernel};
 use crate::dims::{AxisOf, Dim, HasAxis};
-use dfdx::shapes::{Axes, Axis, HasShape};
+use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{TryAdd, TryConcatAlong, TryMul};
 
@@ -15,7 +15,7 @@ use dfdx::tensor_ops::{TryAdd, TryConcatAlong, TryMul};
 /// assert_eq!(cumsum(x, axis::<SeqLen>())?.as_vec(), [1.0, 10.0, 3.0, 30.0, 6.0, 60.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn cumsum<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn cumsum<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>

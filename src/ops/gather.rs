@@ -6,7 +6,7 @@ use super::{OpError, Real, device_error, dim_error, ensure_not_empty};
 use crate::backend::{Backend, Tape, gather_kernel, run_kernel};
 use crate::dims::{AnyDim, AxisOf, Dim, HasAxis, MaybeSharded, check_same_size, for_each_axis};
 use crate::tokens::Indices;
-use dfdx::shapes::{Axes, Axis, HasShape, Shape};
+use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::{PutTape, SplitTape, Tensor};
 use dfdx::tensor_ops::GatherTo;
 
@@ -40,7 +40,7 @@ use dfdx::tensor_ops::GatherTo;
 /// assert_eq!(vectors.as_vec(), [2.0, 20.0, 3.0, 30.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn gather<Dims, Name: Dim, K: Dim, Places, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn gather<Dims, Name: Dim, K: Dim, Places, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     indices: &Indices<Places, Name>,
@@ -62,7 +62,7 @@ where
 }
 
 /// As [`gather`], where an index counts for `repeats` elements of the result.
-pub(super) fn gather_repeated<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(super) fn gather_repeated<Dims, Name: Dim, K: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
     indices: &[usize],
@@ -132,7 +132,7 @@ for_each_axis!(places_in);
 /// assert_eq!(rows.as_vec(), [3.0, 30.0, 1.0, 10.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn take<Dims, Name: Dim, K: MaybeSharded, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn take<Dims, Name: Dim, K: MaybeSharded, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     indices: &Indices<(K,), Name>,

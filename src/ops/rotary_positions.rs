@@ -5,7 +5,7 @@ use super::unnamed::{matmul_2d_transposed, reshape_to, rows, zip};
 use super::{OpError, Real, cast, cast_all, device_error, ensure_not_empty, ensure_positions};
 use crate::backend::{Backend, Tape, rotary_kernel, run_kernel};
 use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, Factor, HasAxis, MaybeSharded, Product, Unchecked};
-use dfdx::shapes::{Axes, Axes2, HasShape, Shape};
+use dfdx::shapes::{Axes2, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, TryAdd, TryMul};
 use std::{f64::consts::PI, fmt};
@@ -189,7 +189,7 @@ impl Default for Rotary {
 /// let query: Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> = Cpu::default().zeros();
 /// let rotated = rotary_positions(query, axis::<SeqLen>(), 0, Rotary::default());
 /// ```
-pub fn rotary_positions<Dims, S: Dim, HeadDim: Even, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn rotary_positions<Dims, S: Dim, HeadDim: Even, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<S>,
     start: usize,

@@ -4,7 +4,7 @@ use super::{OpError, Real};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AxisOf, Const, Dim, HasAxis, name};
 use crate::tokens::IndexOf;
-use dfdx::shapes::{Axes, HasShape, Shape};
+use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
 
 /// One index of the axis `Name`, which is removed: `(.., Name, ..) -> (.., ..)`.
@@ -29,7 +29,7 @@ use dfdx::tensor::Tensor;
 /// assert_eq!(error.to_string(), "select: 4 is not an index of SeqLen=4");
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn select<Dims, Name: Dim, I: IndexOf<Name>, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn select<Dims, Name: Dim, I: IndexOf<Name>, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     index: I,

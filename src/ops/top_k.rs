@@ -5,7 +5,7 @@ use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, rang
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, AxisOf, Dim, HasAxis};
 use crate::tokens::Indices;
-use dfdx::shapes::{Axes, HasShape};
+use dfdx::shapes::HasShape;
 use dfdx::tensor::Tensor;
 
 /// The index of the highest element along the axis `Name`; the first of several such indices.
@@ -31,7 +31,7 @@ use dfdx::tensor::Tensor;
 /// assert_eq!(error.to_string(), "argmax: every element is NaN or -inf");
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn argmax<Dims: HasAxis<Name, WhichAxis>, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T>(
+pub fn argmax<Dims: HasAxis<Name, WhichAxis>, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T>(
     input: &Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Indices<Dims::Remaining, Name>, OpError> {
@@ -72,7 +72,7 @@ pub fn argmax<Dims: HasAxis<Name, WhichAxis>, Name: Dim, WhichAxis: Axes, E: Rea
 /// assert_eq!(experts.as_slice(), [1, 3]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn top_k<Dims, Name: Dim, K: AtMost<Name>, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn top_k<Dims, Name: Dim, K: AtMost<Name>, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     k: K,

@@ -4,7 +4,7 @@ use super::select::shape_of_sizes;
 use super::{OpError, Real, range_error};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AxisOf, BroadcastFrom, Dim, HasAxis, WindowOf, Windows};
-use dfdx::shapes::{Axes, HasShape};
+use dfdx::shapes::HasShape;
 use dfdx::tensor::Tensor;
 
 /// The windows of `Window` neighbours along the axis `Len`: `out[.., n, .., w, ..] = input[.., n + w, ..]`.
@@ -28,8 +28,8 @@ pub fn windows<
     Len: Dim,
     Window: WindowOf<Len>,
     Out,
-    WhichAxis: Axes,
-    WhichOutAxis: Axes,
+    WhichAxis,
+    WhichOutAxis,
     E: Real,
     D: Backend<E>,
     T: Tape<E, D>,
