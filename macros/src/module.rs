@@ -99,6 +99,13 @@ impl Parameters {
         if let Some(layer) = layers.iter().find(|layer| [&dtype.ident, &device.ident].contains(layer)) {
             return Err(Error::new_spanned(layer, "the dtype `E` and the device `D` stand after the layers"));
         }
+        let is_misplaced =
+            |name: &&Ident| (*name == "E" || *name == "D") && ![&dtype.ident, &device.ident].contains(name);
+        if let Some(name) = generics.type_params().map(|parameter| &parameter.ident).find(is_misplaced) {
+            let message = "the dtype `E` and the device `D` are the last two parameters of a module: \
+                           `struct Name<.., E, D>`";
+            return Err(Error::new_spanned(name, message));
+        }
         let (dtype, device) = (dtype.ident.clone(), device.ident.clone());
         let bounds = [&dtype, &device].into_iter().flat_map(|parameter| bounds_of(&generics, parameter));
         if let Some(bound) = bounds.into_iter().find(|bound| !is_one_of(bound, &["Dtype", "Device"])) {

@@ -74,6 +74,14 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
         ),
         (
             quote!(
+                struct Layer<E, D, Width: ConstDim> {
+                    map: Linear<Width, Width, E, D>,
+                }
+            ),
+            "the dtype `E` and the device `D` are the last two parameters of a module: `struct Name<.., E, D>`",
+        ),
+        (
+            quote!(
                 struct Tables<E, D> {
                     tables: [Tensor<(Width,), E, D>; 2],
                 }
