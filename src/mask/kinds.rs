@@ -79,7 +79,7 @@ impl MaskKind for CausalMask {
 }
 
 /// A [`MaskKind`] that shows no later position, so that a sequence can be decoded step by step with a cache:
-/// [`CausalMask`] or [`SlidingWindow`].
+/// [`CausalMask`], [`SlidingWindow`] or a kind of your own.
 ///
 /// ```
 /// use typed_transformer::{mask::{CausalKind, SlidingWindow}, prelude::*};
@@ -88,10 +88,24 @@ impl MaskKind for CausalMask {
 /// can_be_decoded::<CausalMask>();
 /// can_be_decoded::<SlidingWindow<Width>>();
 /// ```
+///
+/// `cargo build` refuses a cache's mask of a kind that shows later positions after all:
+///
+/// ```compile_fail,E0080
+/// # use typed_transformer::{doctest::*, mask::CausalKind, nn::KeyValueCache, prelude::*};
+/// pub struct Everything;
+/// impl MaskKind for Everything {
+///     const CAUSAL: bool = false;
+/// }
+/// impl CausalKind for Everything {}
+/// # let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::new(&Cpu::default(), Batch)?;
+/// let mask = cache.mask_of_kind::<Everything, _>(SeqLen);
+/// # Ok::<(), OpError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "decoding with a cache needs a causal mask, such as `CausalMask`",
-    label = "`{Self}` shows later positions",
-    note = "the causal mask kinds are `CausalMask` and `SlidingWindow`"
+    label = "`{Self}` is not known to show no later position",
+    note = "the causal mask kinds are `CausalMask` and `SlidingWindow`; a kind of your own with `CAUSAL = true` says so: `impl CausalKind for {Self} {{}}`"
 )]
 pub trait CausalKind: MaskKind {}
 #[diagnostic::do_not_recommend]

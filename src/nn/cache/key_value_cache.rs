@@ -174,6 +174,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// ```
     #[must_use]
     pub fn mask_of_kind<Mask: CausalKind, S: Dim>(&self, next: S) -> AttentionMask<B, S, CacheCapacity<MaxLen>> {
+        const { assert!(Mask::CAUSAL, "decoding with a cache needs a mask kind with `CAUSAL = true`") };
         let (batch, _, _) = *self.keys.shape();
         // The mask begins after the keys that the tensors hold. Rotary positions begin at `len`, dropped ones included.
         AttentionMask::causal_from((batch, next, self.capacity_with(next)), self.num_held(), Mask::WINDOW)
