@@ -27,9 +27,10 @@ pub trait NamedShape: Shape {
 /// The shape has up to 6 axes, and each is a whole dimension: an operation may sum along all of them.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "an axis of `{Self}` is sharded, but here all of it is needed",
-    label = "this rank has only its part of an axis of `{Self}`",
-    note = "gather a sharded axis before it, or reduce over its ranks after an operation on shards"
+    message = "an axis of `{Self}` is not known to be whole, but here all of it is needed",
+    label = "an axis of `{Self}` is a rank's part, or no dimension",
+    note = "gather a sharded axis before it, or reduce over its ranks after an operation on shards",
+    note = "`usize` is no dimension, `Unchecked` is one; a function that is generic in its shape has the bound `{Self}: WholeShape`"
 )]
 pub trait WholeShape: NamedShape {}
 
