@@ -196,6 +196,14 @@ impl<H: AnyDim, Q: Dim, K: Dim, E: Real, D: Storage<E>, T> Default for Attention
     }
 }
 
+crate::error::debug_as!(
+    [H: AnyDim, Q: Dim, K: Dim, E: Real, D: Storage<E>, T] AttentionOptions<H, Q, K, E, D, T>,
+    |Self { scale, mask_fill, dropout, bias }, f| {
+        let bias = bias.as_ref().map(HasShape::shape);
+        write!(f, "AttentionOptions ({scale:?}, {mask_fill:?}, dropout {dropout}, bias {bias:?})")
+    }
+);
+
 /// The factor by which attention multiplies the product of a query and a key. It keeps the logits from
 /// growing with the number of columns.
 ///

@@ -76,6 +76,20 @@ fn a_decoder_ignores_later_positions() {
 }
 
 #[test]
+fn an_encoder_decoder_prints_shapes_instead_of_numbers() {
+    let model = LM::<TypedModel, f32, AutoDevice>::build(&device());
+    let (source, target, targets) = (source(&[[1, 2, 3]]), target(&[[4, 5]]), target(&[[4, 5]; 2]));
+    let output = model.forward(&source, &target, NoneTape).unwrap();
+    assert_eq!(format!("{:?}", output.clone()), "Output (Batch=1, SeqLen=2, VocabSize=13)");
+    let weights = model.attention_weights(&source, &target).unwrap();
+    assert_eq!(format!("{:?}", weights.clone()), "AttentionWeights of 2 encoder and 2 decoder layers");
+    let error = model.forward(&source, &targets, NoneTape).unwrap_err();
+    assert!(matches!(error, OpError::Dim { .. }), "{error}");
+    let options = AttentionOptions::<NumHeads, SeqLen, SeqLen>::default();
+    assert_eq!(format!("{options:?}"), "AttentionOptions (HeadDim, MinValue, dropout 0, bias None)");
+}
+
+#[test]
 fn an_encoder_attends_to_later_positions() {
     let model = LM::<TypedModel, f32, AutoDevice>::build(&device());
     let first = |ids| model.encoder.forward(&source(&[ids]), NoneTape).unwrap().as_vec()[..6].to_vec();

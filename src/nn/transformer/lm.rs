@@ -4,7 +4,7 @@ use crate::module;
 use crate::nn::{EmbeddingDecoder, EmbeddingEncoder, EncodedLM, HasPositionsFor, LmHead};
 use crate::ops::{OpError, Real};
 use crate::tokens::TokenIds;
-use dfdx::shapes::Shape;
+use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
 /// The configuration of an encoder-decoder: the dimensions that callers see. The hidden ones are in its
@@ -57,6 +57,7 @@ pub trait Seq2Seq: HasPositionsFor<<Self as Seq2Seq>::EmbedDim> {
 ///
 /// `Enc`, `Dec` and `Logits` are shapes: `(Batch, SrcLen, EmbedDim)`, `(Batch, TgtLen, EmbedDim)` and
 /// `(Batch, TgtLen, VocabSize)`. The logits carry the tape, if there is one.
+#[derive(Clone)]
 #[must_use]
 pub struct Output<Enc: Shape, Dec: Shape, Logits: Shape, E: Real = f32, D: Backend<E> = Cpu, T = NoneTape> {
     /// The encoder's output.
@@ -67,10 +68,16 @@ pub struct Output<Enc: Shape, Dec: Shape, Logits: Shape, E: Real = f32, D: Backe
     pub logit_output: Tensor<Logits, E, D, T>,
 }
 
+crate::error::debug_as!(
+    [Enc: Shape, Dec: Shape, Logits: Shape, E: Real, D: Backend<E>, T] Output<Enc, Dec, Logits, E, D, T>,
+    |this, f| write!(f, "Output {:?}", this.logit_output.shape())
+);
+
 /// The attention weights of an encoder-decoder, with a tensor for each layer, first to last.
 ///
 /// `Src`, `Tgt` and `Cross` are shapes: `(Batch, NumHeads, SrcLen, SrcLen)`, `(Batch, NumHeads, TgtLen,
 /// TgtLen)` and `(Batch, NumHeads, TgtLen, SrcLen)`.
+#[derive(Clone)]
 #[must_use]
 pub struct AttentionWeights<Src: Shape, Tgt: Shape, Cross: Shape, E: Real = f32, D: Backend<E> = Cpu> {
     /// From the source to itself, in the encoder.
@@ -80,6 +87,11 @@ pub struct AttentionWeights<Src: Shape, Tgt: Shape, Cross: Shape, E: Real = f32,
     /// From the target to the source, in the decoder.
     pub target_to_source: Vec<Tensor<Cross, E, D>>,
 }
+
+crate::error::debug_as!(
+    [Src: Shape, Tgt: Shape, Cross: Shape, E: Real, D: Backend<E>] AttentionWeights<Src, Tgt, Cross, E, D>,
+    |this, f| write!(f, "AttentionWeights of {} encoder and {} decoder layers", this.source.len(), this.target.len())
+);
 
 #[doc(alias = "EncoderDecoder")]
 /// An encoder-decoder transformer (*The Typed Transformer*, "Encoder-decoder transformer").
