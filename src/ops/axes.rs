@@ -89,6 +89,8 @@ where
 
 /// The rows of a matrix as vectors along the last axis: `(Rows, M) -> (.., M)`. It undoes [`flatten`].
 ///
+/// The order of the axes is not compared with that before [`flatten`], whose result no longer knows it.
+///
 /// ```
 /// use typed_transformer::{ops::unflatten, prelude::*};
 /// dims! { pub Batch; pub SeqLen = 2; pub EmbedDim = 1; pub Tokens; }
@@ -116,7 +118,9 @@ where
 
 /// The same tensor with another name for one axis: `(.., From, ..) -> (.., To, ..)`.
 ///
-/// Beside it, only a `slice`, `narrow` or `take` of all indices turns a named axis into another one of the same size.
+/// Beside it, a `slice`, `slice_last`, `narrow`, `take`, `gather` or `top_k` of all indices turns a named axis into
+/// another one of the same size. [`flatten`] and [`unflatten`] give the rows the names that they are told: only their
+/// number is compared.
 ///
 /// ```
 /// use typed_transformer::{ops::rename, prelude::*};
