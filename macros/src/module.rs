@@ -99,9 +99,11 @@ impl Parameters {
         if let Some(layer) = layers.iter().find(|layer| [&dtype.ident, &device.ident].contains(layer)) {
             return Err(Error::new_spanned(layer, "the dtype `E` and the device `D` stand after the layers"));
         }
-        let is_misplaced =
-            |name: &&Ident| (*name == "E" || *name == "D") && ![&dtype.ident, &device.ident].contains(name);
-        if let Some(name) = generics.type_params().map(|parameter| &parameter.ident).find(is_misplaced) {
+        // A dimension may have one of the two names.
+        let named = |name: &str| generics.type_params().find(|parameter| parameter.ident == name);
+        if let (Some(name), Some(_)) = (named("E"), named("D"))
+            && (dtype.ident != "E" || device.ident != "D")
+        {
             let message = "the dtype `E` and the device `D` are the last two parameters of a module: \
                            `struct Name<.., E, D>`";
             return Err(Error::new_spanned(name, message));
