@@ -131,6 +131,7 @@ fn norm<Dims: EndsIn<M, Before: DataShape>, M: ConstDim, E: Real, D: Backend<E>,
 /// let model = Gemma3::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
+/// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -153,6 +154,16 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        P::linear(self.vectors(token_ids, tape)?, &self.token_embedder, None)
+    }
+
+    /// The vector of each token after the last norm, `last_hidden_state`, with the arguments of
+    /// [`forward`](Self::forward): `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
+    pub fn vectors<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let padding = token_ids.padding_mask();
         let local = mk_mask::<Local<Config>, PadSourceKeys, B, S>(&padding);
         let global = mk_mask::<CausalMask, PadSourceKeys, B, S>(&padding);
@@ -161,7 +172,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
             let mask = if Config::is_global(i) { &global } else { &local };
             layer.forward(x, (0, rotary::<Config>(i)), mask, Ok)
         })?;
-        self.logits(x)
+        norm(x, &self.norm, Config::NORM_EPSILON)
     }
 
     /// The vectors of the tokens, times the square root of their width.
@@ -171,14 +182,6 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         scale(P::embed(&self.token_embedder, token_ids, tape)?, (Config::EmbedDim::SIZE as f64).sqrt())
-    }
-
-    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
-        &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
-        P::linear(norm(x, &self.norm, Config::NORM_EPSILON)?, &self.token_embedder, None)
     }
 }
 
@@ -215,6 +218,7 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
             };
             x = layer.forward(x, (start, rotary::<Config>(i)), &mask, |new| cache.update(new))?;
         }
-        self.logits(slice_last(x, axis::<S>(), last)?)
+        let x = norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)?;
+        P::linear(x, &self.token_embedder, None)
     }
 }

@@ -78,6 +78,7 @@ type CachedHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Con
 /// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
+/// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -103,10 +104,20 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        P::linear(self.vectors(token_ids, tape)?, &self.token_embedder, None)
+    }
+
+    /// The vector of each token after the last norm, `last_hidden_state`, with the arguments of
+    /// [`forward`](Self::forward): `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
+    pub fn vectors<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
         let x = self.embed(token_ids, 0, tape)?;
         let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, Config::NORM_EPSILON, &mask, Ok))?;
-        self.logits(x)
+        self.norm.forward(x, Config::NORM_EPSILON)
     }
 
     /// The sum of the vectors of tokens and of their positions, which begin at `start`.
@@ -118,14 +129,6 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let positions = learned_positions_from(&self.position_embedder, start, token_ids.shape().1)?;
         add_positions(P::embed(&self.token_embedder, token_ids, tape)?, positions)
-    }
-
-    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
-        &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
-        P::linear(self.norm.forward(x, Config::NORM_EPSILON)?, &self.token_embedder, None)
     }
 }
 
@@ -152,6 +155,7 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> 
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
             x = layer.forward(x, Config::NORM_EPSILON, &mask, |new| cache.update(new))?;
         }
-        self.logits(slice_last(x, axis::<S>(), last)?)
+        let x = self.norm.forward(slice_last(x, axis::<S>(), last)?, Config::NORM_EPSILON)?;
+        P::linear(x, &self.token_embedder, None)
     }
 }

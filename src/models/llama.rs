@@ -177,6 +177,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E,
 /// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
+/// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -203,18 +204,20 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
-        let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
-        let x = P::embed(&self.token_embedder, token_ids, tape)?;
-        self.logits(self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?)
+        P::linear(self.vectors(token_ids, tape)?, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
     }
 
-    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    /// The vector of each token after the last norm, `last_hidden_state`, with the arguments of
+    /// [`forward`](Self::forward): `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
+    pub fn vectors<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
-        let x = rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
-        P::linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
+        let x = P::embed(&self.token_embedder, token_ids, tape)?;
+        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?;
+        rms_norm(x, &self.norm, Config::NORM_EPSILON)
     }
 }
 
@@ -241,6 +244,7 @@ impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision>
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
             x = layer.forward(x, start, &mask, |new| cache.update(new))?;
         }
-        self.logits(slice_last(x, axis::<S>(), last)?)
+        let x = rms_norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)?;
+        P::linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
     }
 }

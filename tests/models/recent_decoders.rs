@@ -2,12 +2,15 @@
 
 use crate::hugging_face::{Batch, compare_both, compare_writer, ids, load, reference};
 use crate::recorded::OwnTape;
-use crate::small_models::{VocabSize, small_gemma3, small_olmo2, small_qwen3};
+use crate::small_models::{VocabSize, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3};
 use dfdx::tensor::AutoDevice;
 use typed_transformer::generate::{Generation, Sampler};
 use typed_transformer::models::gemma3::Gemma3;
+use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
+use typed_transformer::models::mixtral::Mixtral;
 use typed_transformer::nn::Autoregressive;
+use typed_transformer::ops::linear;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Element;
 
@@ -44,6 +47,28 @@ where
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(2), small_gemma3::SeqLen::new(11).unwrap()));
     compare_writer(&model, model.forward(&read, OwnTape::default()).unwrap(), &inputs, &reference);
+}
+
+/// The vectors that a head of one's own takes are those that the logits are made of.
+#[test]
+fn logits_are_the_vectors_times_their_weight() {
+    macro_rules! check {
+        ($($family:ident: $Model:ident, $config:ident, $model:ident => $weight:expr;)*) => {
+            $(
+                let $model: $Model<$config::Config, f32, AutoDevice> = load(stringify!($family));
+                let read = ids(&[7, 4, 11, 0, 96, 5, 3], (Const::<1>, $config::SeqLen::new(7).unwrap()));
+                let logits = linear($model.vectors(&read, NoneTape).unwrap(), $weight, None).unwrap();
+                assert_eq!(logits.as_vec(), $model.forward(&read, NoneTape).unwrap().as_vec(), stringify!($family));
+            )*
+        };
+    }
+    check! {
+        gpt2: Gpt2, small_gpt2, model => &model.token_embedder;
+        gemma3: Gemma3, small_gemma3, model => &model.token_embedder;
+        llama: Llama, small_llama, model => model.logit.as_ref().unwrap_or(&model.token_embedder);
+        qwen3: Llama, small_qwen3, model => model.logit.as_ref().unwrap_or(&model.token_embedder);
+        mixtral: Mixtral, small_mixtral, model => model.logit.as_ref().unwrap_or(&model.token_embedder);
+    }
 }
 
 /// Local layers keep fewer than two windows of positions, so a long text takes little more memory than a short one.

@@ -1,0 +1,18 @@
+//! The vectors of tokens keep the batch.
+//! Covers `B` of `models::gpt2::Gpt2::vectors`.
+//! Right with `Batch` for `OtherBatch` in line 13.
+//! Mutants cover `S` by `SrcLen` of `models::gpt2::Gpt2::vectors`.
+use typed_transformer::{models::gpt2::{Gpt2, Gpt2Config}, prelude::*};
+
+dims! { Letters = 28; Width = 8; MaxLen = 16; SrcLen = 5; TgtLen = 20; Batch; OtherBatch; }
+
+trait Writer: Gpt2Config<VocabSize = Letters, MaxSeqLen = MaxLen, EmbedDim = Width> {}
+
+fn vectors<Config: Writer>(
+    model: &Gpt2<Config, f32, Cpu>,
+    ids: &TokenIds<OtherBatch, SrcLen, Letters>,
+) -> Result<Tensor<(Batch, SrcLen, Width), f32, Cpu>, OpError> {
+    model.vectors(ids, NoneTape)
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! The vectors of tokens keep the batch.
+//! Covers `B` of `models::llama::Llama::vectors`.
+//! Right with `Batch` for `OtherBatch` in line 13.
+//! Mutants cover `S` by `SrcLen` of `models::llama::Llama::vectors`.
+use typed_transformer::{models::llama::{Llama, LlamaConfig}, prelude::*};
+
+dims! { Letters = 28; Width = 8; MaxLen = 16; SrcLen = 5; TgtLen = 20; Batch; OtherBatch; }
+
+trait Writer: LlamaConfig<VocabSize = Letters, MaxSeqLen = MaxLen, EmbedDim = Width> {}
+
+fn vectors<Config: Writer>(
+    model: &Llama<Config, f32, Cpu>,
+    ids: &TokenIds<OtherBatch, SrcLen, Letters>,
+) -> Result<Tensor<(Batch, SrcLen, Width), f32, Cpu>, OpError> {
+    model.vectors(ids, NoneTape)
+}
+
+fn main() {}
