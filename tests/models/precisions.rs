@@ -251,6 +251,32 @@ fn an_adapter_learns_through_a_stored_map() {
     assert!(error > 0.0 && error < 1e-2, "{error}");
 }
 
+#[test]
+fn an_adapter_learns_beside_a_stored_map() {
+    dims! { InDim = 40; OutDim = 33; Rank = 2; }
+    let device = AutoDevice::seed_from_u64(0);
+    let map = Linear::<InDim, OutDim, f32, AutoDevice>::build(&device);
+    let stored = map.with_precision::<Q8>().unwrap();
+    let mut adapter = Lora::<InDim, OutDim, Rank, f32, AutoDevice>::build(&device);
+    adapter.b = device.sample_normal();
+    let x: Tensor<(Const<2>, Const<3>, InDim), f32, AutoDevice> = device.sample_normal();
+    let gradients = |stored_map: bool| {
+        let x = x.clone().put_tape(adapter.recording());
+        let y = match stored_map {
+            true => ops::residual(stored.forward(x.clone()).unwrap(), adapter.change(x, 2.0).unwrap()),
+            false => adapter.forward(x, &map.weight, Some(&map.bias), 2.0),
+        };
+        let y = y.unwrap();
+        let loss = ops::mean(ops::mul(y.clone(), y).unwrap()).unwrap();
+        let mut gradients = loss.backward().unwrap();
+        [as_f64(&gradients.of(&adapter.a).unwrap()), as_f64(&gradients.of(&adapter.b).unwrap())]
+    };
+    for (stored, whole) in gradients(true).iter().zip(&gradients(false)) {
+        let error = relative_error(stored, whole);
+        assert!(error > 0.0 && error < 1e-2, "{error}");
+    }
+}
+
 /// The losses of the end of a text in nats, of a model of its characters that has read the beginning: in `f32`, and
 /// with weights in bfloat16, float16 and 8 bits by blocks and by rows.
 #[test]

@@ -115,6 +115,8 @@ fn gradients() {
     lora.b = random(2);
     let x = random::<(Batch, QLen, EmbedDim)>(3);
     check(x.clone(), |x| weighted_sum(lora.forward(x, &map.weight, Some(&map.bias), 3.0).unwrap()));
+    let of_rows = random::<(Batch, EmbedDim)>(3);
+    check(of_rows, |x| weighted_sum(lora.forward(x, &map.weight, Some(&map.bias), 3.0).unwrap()));
     // The merged weight computes the same.
     let merged = lora.merged(&map.weight, 3.0, NoneTape).unwrap();
     let of_merged = ops::linear(x.clone(), &merged, Some(&map.bias)).unwrap();

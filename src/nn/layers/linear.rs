@@ -1,11 +1,12 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, DataShape, EndsIn, Factor, LessThan, MaybeSharded};
+use crate::dims::{ConstDim, DataShape, EndsIn, Factor, LessThan};
 use crate::nn::group::ProcessGroup;
 use crate::nn::{Arch, Conventions, Precision, Weight, init};
 use crate::ops::collective::sum_of_terms;
-use crate::ops::{OpError, Real, add, add_bias, linear, linear_of_parts, residual, scale};
+use crate::ops::{OpError, Real, add, add_bias, linear, linear_of_parts, reshape_to, residual, scale};
 use crate::ranks::Entered;
 use crate::{einsum, module};
+use dfdx::shapes::HasShape;
 use dfdx::tensor::{PutTape, Tensor};
 use std::marker::PhantomData;
 
@@ -206,17 +207,40 @@ pub struct Lora<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRan
 impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, E: Real, D: Backend<E>>
     Lora<InDim, OutDim, Rank, E, D>
 {
-    /// The output of the adapted map: `(B, S, InDim), (OutDim, InDim), (OutDim) -> (B, S, OutDim)`.
-    pub fn forward<B: MaybeSharded, S: MaybeSharded, T: Tape<E, D>>(
+    /// The output of the adapted map: `(.., InDim), (OutDim, InDim), (OutDim) -> (.., OutDim)`, for tensors of 1 to 6
+    /// axes.
+    pub fn forward<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
-        input: Tensor<(B, S, InDim), E, D, T>,
+        input: Tensor<Dims, E, D, T>,
         weight: &Tensor<(OutDim, InDim), E, D>,
         bias: Option<&Tensor<(OutDim,), E, D>>,
         alpha: f64,
-    ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
-        let mapped = linear(input.clone(), weight, bias)?;
+    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
+        residual(linear(input.clone(), weight, bias)?, self.change(input, alpha)?)
+    }
+
+    /// What the adapter adds to the output of its map, `(alpha / Rank) · (x Aᵀ) Bᵀ`: `(.., InDim) -> (.., OutDim)`. The
+    /// map may have any precision.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::{Linear, Lora, Q8, WithPrecision}, prelude::*};
+    /// dims! { pub Rank = 2; }
+    /// let device = Cpu::default();
+    /// let map = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device).with_precision::<Q8>()?;
+    /// let lora = Lora::<EmbedDim, VocabSize, Rank, f32, Cpu>::build(&device);
+    /// let x: Tensor<(Batch, EmbedDim), f32, Cpu> = device.tensor(vec![1.0; 8]);
+    /// let y: Tensor<(Batch, VocabSize), f32, Cpu> = residual(map.forward(x.clone())?, lora.change(x, 16.0)?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn change<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
+        &self,
+        input: Tensor<Dims, E, D, T>,
+        alpha: f64,
+    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
+        let shape = input.shape().with_last(OutDim::default());
         let change = linear(linear(input, &self.a, None)?, &self.b, None)?;
-        residual(mapped, scale(change, alpha / Rank::SIZE as f64)?)
+        // The shape is the same, which the compiler does not see where the last axis is replaced by a third one.
+        reshape_to("lora", scale(change, alpha / Rank::SIZE as f64)?, shape)
     }
 
     /// The weight of the adapted map, `W + (alpha / Rank) · B A`: `(OutDim, InDim) -> (OutDim, InDim)`. `tape` records

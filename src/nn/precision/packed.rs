@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 /// A weight of a module, stored in `P`. It lies in memory of the process and cannot be changed. A clone shares it.
 ///
 /// It has no gradient. The gradient of the input is computed with the stored weight, so layers before
-/// and after it can be trained, such as the adapters of [`Lora`](crate::nn::Lora).
+/// and after it can be trained, and adapters beside it, by [`Lora::change`](crate::nn::Lora::change).
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Bf16, Linear, WithPrecision}, prelude::*};
