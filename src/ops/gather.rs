@@ -79,8 +79,9 @@ where
         let outer = position / (count * inner);
         (outer * len + indices[position / repeats]) * inner + position % inner
     };
-    let offsets = (0..to.num_elements()).map(offset).collect();
-    gather_runs(op, input, offsets, 1, to)
+    // An index without axes after `Name` is one of a whole run.
+    let run = if repeats == inner { inner } else { 1 };
+    gather_runs(op, input, (0..to.num_elements()).step_by(run).map(offset).collect(), run, to)
 }
 
 /// Indices over these axes say what [`gather`] takes from a tensor over `Dims`: they have all axes before `WhichAxis`,

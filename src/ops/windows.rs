@@ -61,5 +61,7 @@ where
         let (outer, start) = (first / (count * inner), first / inner % count);
         (outer * len + start + in_window) * inner + first % inner
     };
-    gather_runs(OP, input, (0..out.num_elements()).map(offset).collect(), 1, out)
+    // The axes after both that of the window and that of its places are a run of the input, too.
+    let run = inner.min(after_window).max(1);
+    gather_runs(OP, input, (0..out.num_elements()).step_by(run).map(offset).collect(), run, out)
 }

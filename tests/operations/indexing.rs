@@ -203,6 +203,19 @@ proptest! {
 }
 
 #[test]
+fn all_axes_behind_the_indexed_one_are_read() {
+    let x = numbers(1, (Rows::new(2), Len::new(3), Columns::new(2), Width));
+    let indices = Indices::new(&[2, 0, 1, 1], (Rows::new(2), Half), Len::new(3)).unwrap();
+    let gathered: X<(Rows, Half, Columns, Width)> = gather(x.clone(), axis::<Len>(), &indices).unwrap();
+    let expected = [2, 0, 4, 4].into_iter().flat_map(|row| x.as_vec()[row * 6..][..6].to_vec());
+    assert_eq!(gathered.as_vec(), expected.collect::<Vec<_>>());
+    let x = numbers(2, (Len::new(3), Columns::new(2), Width));
+    let between: X<(Windows<Len, Half>, Columns, Half, Width)> = windows(x.clone(), axis::<Len>(), Half).unwrap();
+    let expected = places([2, 2, 2]).flat_map(|[n, c, w]| x.as_vec()[((n + w) * 2 + c) * 3..][..3].to_vec());
+    assert_eq!(between.as_vec(), expected.collect::<Vec<_>>());
+}
+
+#[test]
 fn padding_is_replaced() {
     let pad = Fin::<Five>::literal::<4>();
     let ids = TokenIds::from_ids(&[0, 4, 4, 3], Some(pad), (Rows::new(2), Half)).unwrap();

@@ -177,6 +177,12 @@ fn patches_and_windows_agree() {
             axis::<EmbedDim>(),
             NumHeads
         ));
+        let x = both(rng, (EmbedDim, q), 1.0);
+        compare_map!(x, |x| windows::<_, _, _, (dims::Windows<EmbedDim, NumHeads>, NumHeads, QLen), _, _, _, _, _>(
+            x,
+            axis::<EmbedDim>(),
+            NumHeads
+        ));
     });
 }
 

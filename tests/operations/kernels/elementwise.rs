@@ -138,6 +138,9 @@ fn gathering_agrees_over_every_axis() {
         compare_map!(heads, |x| take(x, axis::<NumHeads>(), &rows));
         let places = Indices::from_fn((b, q, Picked), |place| Fin::<EmbedDim>::all().nth(place * 5 % 7).unwrap());
         compare_map!(x, |x| gather(x, axis::<EmbedDim>(), &places));
+        let heads = both(rng, (b, NumHeads, q), 1.0);
+        let rows = Indices::from_fn((b, Picked), |place| Fin::<NumHeads>::all().nth(place % 3).unwrap());
+        compare_map!(heads, |x| gather(x, axis::<NumHeads>(), &rows));
     });
 }
 
