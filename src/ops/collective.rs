@@ -25,8 +25,15 @@ pub fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis
     let ranks_error = |source| OpError::Ranks { op, source };
     failure::take_error().map_err(ranks_error)?;
     let len = input.shape().num_elements();
-    // This shares the storage of a contiguous tensor, and copies any other, so that a gradient is in the same order.
-    let (input, mut tape) = input.try_reshape_like(&(len,)).map_err(device_error(op))?.split_tape();
+    let (input, mut tape) = if len == 0 {
+        // dfdx's copy of a permuted tensor reads a first element.
+        let (input, tape) = input.split_tape();
+        (input.device().try_zeros_like(&(len,)).map_err(device_error(op))?, tape)
+    } else {
+        // This shares the storage of a contiguous tensor, and copies any other, so that a gradient is in the same
+        // order.
+        input.try_reshape_like(&(len,)).map_err(device_error(op))?.split_tape()
+    };
     let output = forward(ranks, elements_of(&input)).map_err(ranks_error)?;
     let output = input.device().try_tensor_from_vec(output, shape).map_err(device_error(op))?;
     if T::OWNS_TAPE {

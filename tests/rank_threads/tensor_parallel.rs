@@ -245,6 +245,21 @@ fn a_gather_joins_the_parts_in_the_order_of_the_ranks() {
     on_ranks!(check);
 }
 
+#[test]
+fn a_permuted_tensor_of_no_rows_enters_and_is_joined() {
+    dims! { Rows; }
+    Ranks::<Two>::in_threads(2, |ranks| {
+        let x: F64<(Rows, EmbedDim)> = Cpu::default().zeros_like(&(Rows::new(0), EmbedDim));
+        let permuted: Taped<(EmbedDim, Rows)> = permute(x.recorded()).unwrap();
+        let _entered = enter(permuted.clone(), ranks).unwrap();
+        assert_eq!(all_reduce(Partial::term(permuted), ranks).unwrap().shape().1.size(), 0);
+        let x: F64<(Rows, Shard<HiddenDim, Two>)> = Cpu::default().zeros_like(&(Rows::new(0), Shard::default()));
+        let permuted: Taped<(Shard<HiddenDim, Two>, Rows)> = permute(x.recorded()).unwrap();
+        let whole: Taped<(HiddenDim, Rows)> = all_gather(permuted, axis::<HiddenDim>(), ranks).unwrap();
+        assert_eq!(whole.shape().1.size(), 0);
+    });
+}
+
 /// The sizes of shards are those that the types say.
 const _: () = {
     const fn size<Dim: dfdx::shapes::ConstDim>() -> usize {
