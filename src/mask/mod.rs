@@ -27,8 +27,8 @@ pub(crate) fn bools_of<Dims: Shape, D: Storage<bool>>(tensor: &Tensor<Dims, bool
 
 /// A mask of `(Batch, QLen, KLen)`: `true` at `(b, q, k)` lets query `q` of row `b` see key `k`.
 ///
-/// The masks of [`mk_mask`], [`mk_cross_mask`] and [`all_visible`](Self::all_visible) are rules: they take memory for
-/// each position, not for each query and key. [`from_fn`](Self::from_fn) makes a matrix.
+/// The masks of [`mk_mask`], [`mk_cross_mask`], [`causal`](Self::causal) and [`all_visible`](Self::all_visible) are
+/// rules: they take memory for each position, not for each query and key. [`from_fn`](Self::from_fn) makes a matrix.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};
@@ -63,9 +63,19 @@ impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen>
         Self::from_rule(shape, MaskRule::all_visible(sizes(shape)))
     }
 
-    /// Query `q` sees the keys up to position `start + q`; with a window, only the last `window` of these.
-    pub(crate) fn causal_from(shape: (Batch, QLen, KLen), start: usize, window: Option<usize>) -> Self {
-        Self::from_rule(shape, MaskRule::all_visible(sizes(shape)).causal_from(start, window))
+    /// Query `q` is at position `start + q`, behind the keys of a cache of one's own, for example. It sees the keys up
+    /// to that position; of these, only those in the window of `Kind`.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::Batch, mask::SlidingWindow, prelude::*};
+    /// let shape = (Batch, Const::<2>, Const::<4>);
+    /// let mask = AttentionMask::causal::<CausalMask>(shape, 2);
+    /// assert_eq!(mask.as_slice(), [true, true, true, false, true, true, true, true]);
+    /// let mask = AttentionMask::causal::<SlidingWindow<Const<2>>>(shape, 2);
+    /// assert_eq!(mask.as_slice(), [false, true, true, false, false, false, true, true]);
+    /// ```
+    pub fn causal<Kind: CausalKind>(shape: (Batch, QLen, KLen), start: usize) -> Self {
+        Self::from_rule(shape, MaskRule::all_visible(sizes(shape)).causal_from(start, Kind::WINDOW))
     }
 
     /// Query `q` sees key `k` if this mask and `other` let it.

@@ -133,6 +133,20 @@ proptest! {
         let expected: Vec<bool> = expected.map(|(q, k)| k <= q && q < k + 3 && k + pads < len).collect();
         prop_assert_eq!(mask.as_slice(), expected);
     }
+
+    #[test]
+    fn a_causal_mask_begins_at_any_position(start in 0usize..6, len in 1usize..5, keys in 1usize..8) {
+        let shape = (Batch, Len::new(len), Keys::new(keys));
+        let [causal, last] = [0, usize::MAX].map(|far| AttentionMask::causal::<CausalMask>(shape, start.max(far)));
+        let expected = AttentionMask::from_fn(shape, |_, q, k| k <= start + q);
+        prop_assert_eq!(causal.as_slice(), expected.as_slice());
+        prop_assert!(!last.as_slice().contains(&false));
+        let [causal, last] =
+            [0, usize::MAX].map(|far| AttentionMask::causal::<SlidingWindow<Width>>(shape, start.max(far)));
+        let expected = AttentionMask::from_fn(shape, |_, q, k| k <= start + q && start + q < k + 3);
+        prop_assert_eq!(causal.as_slice(), expected.as_slice());
+        prop_assert!(!last.as_slice().contains(&true));
+    }
 }
 
 /// All places of four axes, in row-major order.

@@ -29,9 +29,9 @@ struct Band {
 impl Band {
     /// The keys that a query sees, of `keys` in all.
     fn keys(self, query: usize, keys: usize) -> Range<usize> {
-        let position = self.start + query;
+        let position = self.start.saturating_add(query);
         let window = self.window.unwrap_or(usize::MAX);
-        let start = (position + 1).saturating_sub(window);
+        let start = position.saturating_add(1).saturating_sub(window);
         let end = position.saturating_add(if self.is_causal { 1 } else { window });
         start.min(keys)..end.max(start).min(keys)
     }

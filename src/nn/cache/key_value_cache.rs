@@ -177,7 +177,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         const { assert!(Mask::CAUSAL, "decoding with a cache needs a mask kind with `CAUSAL = true`") };
         let (batch, _, _) = *self.keys.shape();
         // The mask begins after the keys that the tensors hold. Rotary positions begin at `len`, dropped ones included.
-        AttentionMask::causal_from((batch, next, self.capacity_with(next)), self.num_held(), Mask::WINDOW)
+        AttentionMask::causal::<Mask>((batch, next, self.capacity_with(next)), self.num_held())
     }
 
     /// Drops the positions that the next query does not see under `Mask`, once there are as many of them as the window

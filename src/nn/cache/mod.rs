@@ -15,7 +15,7 @@ pub use key_value_cache::{CacheUpdate, KeyValueCache, Keys, KeysAndValues, Value
 
 use crate::backend::{Backend, tensor_id};
 use crate::dims::{ConstDim, Dim, MaybeSharded, check_same_size};
-use crate::mask::AttentionMask;
+use crate::mask::{AttentionMask, CausalMask};
 use crate::nn::Layers;
 use crate::ops::{OpError, Real, dim_error};
 use crate::tokens::Indices;
@@ -114,7 +114,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
         let start = self.len;
         self.len += next.size();
         let capacity = self.layers.first().map_or(CacheCapacity::for_len(self.len), |layer| layer.capacity_with(next));
-        Ok((start, AttentionMask::causal_from((batch, next, capacity), start, None)))
+        Ok((start, AttentionMask::causal::<CausalMask>((batch, next, capacity), start)))
     }
 }
 
