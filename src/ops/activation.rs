@@ -29,19 +29,22 @@ use std::f64::consts::{PI, SQRT_2};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
     label = "`{Self}` does not implement `Activation`",
-    note = "`Relu`, `GeluTanh`, `Gelu`, `Silu`, `Tanh`, `Sigmoid` and `Softplus` are activations; a type of your own is one when it implements `Activation`"
+    note = "`Relu`, `GeluTanh`, `Gelu`, `Silu`, `Tanh`, `Sigmoid`, `Softplus` and `Exp` are activations; a type of your own is one when it implements `Activation`"
 )]
 pub trait Activation: 'static {
     /// Applies the function to every element.
     ///
     /// ```
-    /// use typed_transformer::{ops::{Activation, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh}, prelude::*};
+    /// use typed_transformer::{
+    ///     ops::{Activation, Exp, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh},
+    ///     prelude::*,
+    /// };
     /// fn of<A: Activation>(x: f64) -> f64 {
     ///     let x: Tensor<(Const<1>,), f64, Cpu> = Cpu::default().tensor([x]);
     ///     A::apply(x).unwrap().array()[0]
     /// }
     /// assert_eq!([of::<Relu>(-3.0), of::<Relu>(3.0), of::<Sigmoid>(0.0), of::<Tanh>(1.0)], [0.0, 3.0, 0.5, 1f64.tanh()]);
-    /// assert_eq!([of::<Softplus>(0.0), of::<Softplus>(100.0)], [2f64.ln(), 100.0]);
+    /// assert_eq!([of::<Softplus>(0.0), of::<Softplus>(100.0), of::<Exp>(1.0)], [2f64.ln(), 100.0, 1f64.exp()]);
     /// assert!((of::<Gelu>(1.0) - 0.841_344_746).abs() < 1e-9); // Φ(1) is 0.8413…
     /// assert!((of::<GeluTanh>(1.0) - of::<Gelu>(1.0)).abs() < 1e-3 && (of::<GeluTanh>(10.0) - 10.0).abs() < 1e-12);
     /// assert!((of::<Silu>(3f64.ln()) - 0.75 * 3f64.ln()).abs() < 1e-12); // σ(ln 3) is 3/4
@@ -82,6 +85,10 @@ pub struct Sigmoid;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Softplus;
 
+/// The exponential function, `eˣ`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Exp;
+
 /// The kernel of an activation, or its definition.
 fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
@@ -118,6 +125,7 @@ macro_rules! activation {
 activation!(Relu, "relu", |x| x.try_eq(&x)?.try_choose(x.clone().try_relu()?, x));
 activation!(Sigmoid, "sigmoid", |x| x.try_sigmoid());
 activation!(Tanh, "tanh", |x| x.try_tanh());
+activation!(Exp, "exp", |x| x.try_exp());
 activation!(Silu, "silu", |x| x.clone().try_sigmoid()?.try_mul(x));
 activation!(GeluTanh, "gelu", |x| {
     // The derivative of dfdx squares its argument, which is infinite in 16 bits from 256 on. Beyond 12, GELU is ReLU.

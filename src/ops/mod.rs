@@ -87,7 +87,7 @@ mod views;
 mod where_;
 mod windows;
 
-pub use activation::{Activation, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh};
+pub use activation::{Activation, Exp, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh};
 pub use affine::{offset, scale};
 pub use alibi::alibi;
 pub(crate) use arithmetic::elementwise;

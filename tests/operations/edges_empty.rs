@@ -78,6 +78,7 @@ where
         gelu => Gelu::apply(x());
         gelu_tanh => GeluTanh::apply(x());
         softplus => Softplus::apply(x());
+        exp => Exp::apply(x());
         scale => scale(x(), 2.0);
         offset => offset(x(), 2.0);
         alibi => alibi::<_, _, _, E, _>(&device, NumHeads, 0, len, len);

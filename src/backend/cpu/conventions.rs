@@ -17,6 +17,8 @@ pub enum ActivationKind {
     Sigmoid,
     /// `ln(1 + eˣ)`.
     Softplus,
+    /// `eˣ`.
+    Exp,
 }
 
 /// The kind of norm.

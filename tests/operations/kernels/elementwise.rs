@@ -2,7 +2,7 @@
 
 use super::*;
 use typed_transformer::ops::{
-    Activation, DropoutSeed, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh, add, div, dropout, gather,
+    Activation, DropoutSeed, Exp, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh, add, div, dropout, gather,
     log_softmax_over, max_over, maximum, mean_over, minimum, mul, offset, permute, scale, softmax_over, sub, sum_over,
     take,
 };
@@ -99,6 +99,7 @@ fn activations_agree() {
     agrees::<Tanh>();
     agrees::<Sigmoid>();
     agrees::<Softplus>();
+    agrees::<Exp>();
 }
 
 #[test]

@@ -24,6 +24,7 @@ macro_rules! with_function {
             ActivationKind::Tanh => $loop!(tanh, $($argument),*),
             ActivationKind::Sigmoid => $loop!(sigmoid, $($argument),*),
             ActivationKind::Softplus => $loop!(softplus, $($argument),*),
+            ActivationKind::Exp => $loop!(exponential, $($argument),*),
         }
     };
 }
@@ -146,6 +147,12 @@ fn softplus(x: f32) -> (f32, f32) {
     (positive + 2.0 * ratio * series, sigmoid(x).0)
 }
 
+/// `eˣ`, whose derivative is `eˣ`.
+#[inline(always)]
+fn exponential(x: f32) -> (f32, f32) {
+    (exp(x), exp(x))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn tanh_and_softplus_have_all_digits_where_they_are_small() {
+    fn tanh_softplus_and_exp_have_all_digits_where_they_are_small() {
         assert_near(ActivationKind::Tanh, |x| (x.tanh(), 1.0 - x.tanh().powi(2)));
         let x: Vec<f32> = (1..2_000).map(|step| step as f32 * -0.03).chain([1e-30, 1e-7, -0.3, 0.624, 0.626]).collect();
         let assert_digits = |activation, exact: fn(f64) -> f64| {
@@ -232,11 +239,14 @@ mod tests {
         };
         assert_digits(ActivationKind::Tanh, f64::tanh);
         assert_digits(ActivationKind::Softplus, |x| x.max(0.0) + (-x.abs()).exp().ln_1p());
+        assert_digits(ActivationKind::Exp, f64::exp);
+        let (values, derivatives) = run(ActivationKind::Exp, &x);
+        assert_eq!(values, derivatives);
     }
 
     #[test]
     fn infinity_and_nan_are_passed_on() {
-        use ActivationKind::{Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh};
+        use ActivationKind::{Exp, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh};
         let x = [f32::INFINITY, f32::NAN, -f32::MAX];
         for (activation, limit, derivative, lowest) in [
             (Relu, f32::INFINITY, 1.0, 0.0),
@@ -244,6 +254,7 @@ mod tests {
             (Gelu, f32::INFINITY, 1.0, 0.0),
             (Silu, f32::INFINITY, 1.0, 0.0),
             (Softplus, f32::INFINITY, 1.0, 0.0),
+            (Exp, f32::INFINITY, f32::INFINITY, 0.0),
             (Sigmoid, 1.0, 0.0, 0.0),
             (Tanh, 1.0, 0.0, -1.0),
         ] {
