@@ -103,9 +103,9 @@ impl MaskKind for CausalMask {
 /// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "decoding with a cache needs a causal mask, such as `CausalMask`",
-    label = "`{Self}` is not known to show no later position",
-    note = "the causal mask kinds are `CausalMask` and `SlidingWindow`; a kind of your own with `CAUSAL = true` says so: `impl CausalKind for {Self} {{}}`"
+    message = "a cache and decoding need a causal mask, such as `CausalMask`",
+    label = "`{Self}` may show later positions",
+    note = "the causal mask kinds are `CausalMask` and `SlidingWindow`; a kind of your own that shows none implements `CausalKind`"
 )]
 pub trait CausalKind: MaskKind {}
 #[diagnostic::do_not_recommend]

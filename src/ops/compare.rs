@@ -62,7 +62,8 @@ comparison! {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the operand is neither an `f64` nor a tensor over `{Dims}`",
-    label = "`{Self}` is neither; a number is written `2.0`, and an `f32` as `f64::from(x)`",
+    label = "`{Self}` is neither",
+    note = "a number is written `2.0`, and an `f32` is `f64::from(x)`",
     note = "a tensor has the dtype and the device of the other operand"
 )]
 pub trait Comparand<Dims: Shape, E: Real, D: Backend<E>> {

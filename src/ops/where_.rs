@@ -136,7 +136,8 @@ mask!([B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim] AttentionMask<B, Q, K>, (B, H
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the operand is neither an `f64` nor a tensor over `{Dims}`",
-    label = "`{Self}` is neither; a number is written `2.0`, and an `f32` as `f64::from(x)`",
+    label = "`{Self}` is neither",
+    note = "a number is written `2.0`, and an `f32` is `f64::from(x)`",
     note = "an operand is an `f64`, a tensor over `{Dims}` of the same dtype, device and tape, or a reference to one without a tape"
 )]
 pub trait TensorOrNumber<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> {

@@ -185,7 +185,7 @@ where
         split => split(x(), Two, Last, axis::<EmbedDim>()).map(|(one, _)| one);
         stack => stack::<_, (Two, Batch, Len, EmbedDim), _, _, _, _, _>(vec![x(), x()], Two);
         top_k => top_k(x(), axis::<EmbedDim>(), Two).map(|(highest, _)| highest);
-        where_ => where_(&eq(&zeros_of::<_, E>((batch, len, EmbedDim)), 0.0)
+        where_ => where_(eq(&zeros_of::<_, E>((batch, len, EmbedDim)), 0.0)
             .unwrap_or_else(|_| device.tensor_from_vec(vec![], shape)), x(), 1.0);
         windows => windows::<_, _, _, (Batch, Len, Windows<EmbedDim, Two>, Two), _, _, _, _, _>(
             x(), axis::<EmbedDim>(), Two);

@@ -178,7 +178,7 @@ proptest! {
         let number = x.as_vec()[0];
         prop_assert_eq!(lt(&x, number).unwrap().as_vec(), x.as_vec().iter().map(|x| *x < number).collect::<Vec<_>>());
         let larger = pairs().map(|(x, y)| x.max(y)).collect::<Vec<_>>();
-        prop_assert_eq!(&where_(&ge(&x, &y).unwrap(), x.clone(), &y).unwrap().as_vec(), &larger);
+        prop_assert_eq!(&where_(ge(&x, &y).unwrap(), x.clone(), &y).unwrap().as_vec(), &larger);
         prop_assert_eq!(where_(ge(&x, &y).unwrap(), x.clone(), &y).unwrap().as_vec(), larger);
         let total: f64 = x.as_vec().iter().sum();
         prop_assert!((mean(x.clone()).unwrap().array() - total / x.as_vec().len() as f64).abs() < 1e-12);
@@ -252,7 +252,7 @@ fn run_time_sizes_are_compared() {
     );
     let y = numbers(0, (Rows::new(2), Len::new(4)));
     assert_eq!(gt(&x, &y).unwrap_err().to_string(), "gt: shape (Rows=2, Len=3) is not compatible with (Rows=2, Len=4)",);
-    assert!(where_(&gt(&y, 0.0).unwrap(), x, 0.0).is_err());
+    assert!(where_(gt(&y, 0.0).unwrap(), x, 0.0).is_err());
     let short = numbers(0, (Len::new(2),));
     let window: Result<X<(Windows<Len, Width>, Width)>, _> = windows(short, axis::<Len>(), Width);
     assert_eq!(window.unwrap_err().to_string(), "windows: Width=3 from 0 on is not inside Len=2");

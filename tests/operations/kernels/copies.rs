@@ -211,8 +211,8 @@ fn where_agrees_for_tensors_numbers_and_masks() {
             where_(&double, x.double.recorded(), &y.double),
             [x, y]
         );
-        compare_map!(x, |x| where_(&AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x, -7.0));
-        compare_map!(x, |x| where_(&AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x.clone(), x));
+        compare_map!(x, |x| where_(AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x, -7.0));
+        compare_map!(x, |x| where_(AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x.clone(), x));
     });
 }
 
@@ -220,7 +220,7 @@ fn where_agrees_for_tensors_numbers_and_masks() {
 fn an_element_that_is_not_chosen_has_no_effect() {
     let x: Tensor<(NumHeads,), f32, AutoDevice> = device().tensor(vec![f32::NAN, 2.0, f32::INFINITY]);
     let y: Tensor<(NumHeads,), f32, AutoDevice> = device().tensor(vec![5.0, f32::NAN, 6.0]);
-    let chosen = where_(&ops::eq(&x, 2.0).unwrap(), x.recorded(), y.recorded()).unwrap();
+    let chosen = where_(ops::eq(&x, 2.0).unwrap(), x.recorded(), y.recorded()).unwrap();
     assert_eq!(chosen.as_vec(), [5.0, 2.0, 6.0]);
     let mut gradients = scale(chosen, 3.0).unwrap().sum().backward().unwrap();
     assert_eq!(gradients.of(&x).unwrap().as_vec(), [0.0, 3.0, 0.0]);
