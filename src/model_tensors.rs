@@ -9,12 +9,12 @@ mod view;
 pub(crate) use view::ViewPath;
 pub use view::child_path;
 
-use crate::backend::{Backend, elements_of, tensor_id};
+use crate::backend::{Backend, Gradients, elements_of, tensor_id};
 use crate::dims::unnamed;
 use crate::error::Real;
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor};
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::{Gradients, OwnedTape, Storage, Tensor, Trace, UniqueId};
+use dfdx::tensor::{Gradients as OfDfdx, OwnedTape, Storage, Tensor, Trace, UniqueId};
 use dfdx::tensor_ops::{Device, ReshapeTo};
 use std::{any::type_name, convert::Infallible, fmt::Debug};
 use view::{ViewMut, ViewRef};
@@ -32,13 +32,16 @@ pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
     /// The elements as one axis.
     fn flat(&self) -> Result<Tensor<(usize,), E, D>, D::Err>;
     /// The elements as one axis, with a tape that leads to this tensor.
-    fn flat_with_tape(&self, gradients: Gradients<E, D>) -> Result<Tensor<(usize,), E, D, OwnedTape<E, D>>, D::Err>;
+    fn flat_with_tape(&self, gradients: OfDfdx<E, D>) -> Result<Tensor<(usize,), E, D, OwnedTape<E, D>>, D::Err>;
     fn set_from_flat(&mut self, elements: Tensor<(usize,), E, D>) -> Result<(), D::Err>;
     /// The gradient as one axis; zeros if there is none.
-    fn flat_gradient(&self, gradients: &mut Gradients<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err>;
-    /// The gradient in the order of the tensor's storage; zeros if there is none.
-    fn stored_gradient<'a>(&self, gradients: &'a mut Gradients<E, D>)
-    -> Result<&'a mut <D as Storage<E>>::Vec, D::Err>;
+    fn flat_gradient(&self, gradients: &mut OfDfdx<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err>;
+    /// The gradient as dfdx stores it; zeros if there is none.
+    fn stored_gradient<'a>(&self, gradients: &'a mut OfDfdx<E, D>) -> Result<&'a mut <D as Storage<E>>::Vec, D::Err>;
+    /// [`Backend::gradient_mut`].
+    fn gradient_mut<'a>(&self, gradients: &'a mut Gradients<E, D>) -> Result<Option<&'a mut [E]>, D::Err>
+    where
+        D: Backend<E>;
     fn elements_mut(&mut self) -> Option<&mut [E]>
     where
         D: Backend<E>;
@@ -61,13 +64,11 @@ impl<E: Real, D: Device<E>> dyn AnyTensor<E, D> + '_ {
     }
 
     /// The gradient in row-major order, if it is in memory in this order; zeros if there is none.
-    pub fn row_major_gradient<'a>(&self, gradients: &'a mut Gradients<E, D>) -> Result<Option<&'a mut Vec<E>>, D::Err>
+    pub fn row_major_gradient<'a>(&self, gradients: &'a mut Gradients<E, D>) -> Result<Option<&'a mut [E]>, D::Err>
     where
         D: Backend<E>,
     {
-        // A gradient has the order of its tensor's storage.
-        let gradient = D::gradient_mut(self.stored_gradient(gradients)?);
-        Ok(gradient.filter(|_| self.is_row_major()))
+        Ok(self.gradient_mut(gradients)?.filter(|_| self.is_row_major()))
     }
 
     /// [`Backend::elements_mut`] and the gradient in the same order, if the elements of both are in memory.
@@ -78,8 +79,8 @@ impl<E: Real, D: Device<E>> dyn AnyTensor<E, D> + '_ {
     where
         D: Backend<E>,
     {
-        let gradient = D::gradient_mut(self.stored_gradient(gradients)?);
-        let both = self.elements_mut().zip(gradient.map(|gradient| &**gradient));
+        let gradient = self.gradient_mut(gradients)?;
+        let both = self.elements_mut().zip(gradient.map(|gradient| &*gradient));
         Ok(both.filter(|(values, gradient)| values.len() == gradient.len()))
     }
 }
@@ -109,7 +110,7 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
         unnamed(self.clone()).try_reshape_like(&(self.shape().num_elements(),))
     }
 
-    fn flat_with_tape(&self, gradients: Gradients<E, D>) -> Result<Tensor<(usize,), E, D, OwnedTape<E, D>>, D::Err> {
+    fn flat_with_tape(&self, gradients: OfDfdx<E, D>) -> Result<Tensor<(usize,), E, D, OwnedTape<E, D>>, D::Err> {
         unnamed(self.trace(gradients)).try_reshape_like(&(self.shape().num_elements(),))
     }
 
@@ -119,17 +120,21 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
         Ok(())
     }
 
-    fn flat_gradient(&self, gradients: &mut Gradients<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err> {
+    fn flat_gradient(&self, gradients: &mut OfDfdx<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err> {
         let tensor = unnamed(self.clone());
         gradients.try_alloc_for(&tensor)?;
         gradients.get(&tensor).try_reshape_like(&(self.shape().num_elements(),))
     }
 
-    fn stored_gradient<'a>(
-        &self,
-        gradients: &'a mut Gradients<E, D>,
-    ) -> Result<&'a mut <D as Storage<E>>::Vec, D::Err> {
+    fn stored_gradient<'a>(&self, gradients: &'a mut OfDfdx<E, D>) -> Result<&'a mut <D as Storage<E>>::Vec, D::Err> {
         gradients.get_or_alloc_mut(self)
+    }
+
+    fn gradient_mut<'a>(&self, gradients: &'a mut Gradients<E, D>) -> Result<Option<&'a mut [E]>, D::Err>
+    where
+        D: Backend<E>,
+    {
+        D::gradient_mut(gradients, self)
     }
 
     fn elements_mut(&mut self) -> Option<&mut [E]>

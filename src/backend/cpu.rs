@@ -1,31 +1,34 @@
 //! The device of this process's memory: it runs the kernels of the crate in `src/backend/cpu`.
 
-use super::{Backend, KernelOutput, Operand, StridedOperand, Tape};
+use super::{Backend, Gradients, KernelOutput, Operand, StridedOperand, Tape};
 #[cfg(feature = "f16")]
 use dfdx::dtypes::{AMP, f16};
 use dfdx::shapes::Shape;
-use dfdx::tensor::{Cpu, CpuError, Merge, Storage, Tensor};
+use dfdx::tensor::{Cpu, CpuError, Merge, Tensor};
 use typed_transformer_cpu::{AdamStep, SgdStep, elements, record_kernel, reshape, sum_of_squares_f32};
 
 /// The methods of a [`Backend`] whose elements lie in the memory of this process.
 macro_rules! elements_in_memory {
-    ($E:ty) => {
+    ($E:ty, |$gradients:ident, $tensor:ident| $gradient:expr) => {
         fn elements_mut<S: Shape>(tensor: &mut Tensor<S, $E, Self>) -> Option<&mut [$E]> {
             typed_transformer_cpu::elements_mut(tensor)
         }
 
-        fn gradient_mut(gradient: &mut <Self as Storage<$E>>::Vec) -> Option<&mut Vec<$E>> {
-            Some(gradient)
+        fn gradient_mut<'a, S: Shape>(
+            $gradients: &'a mut Gradients<$E, Self>,
+            $tensor: &Tensor<S, $E, Self>,
+        ) -> Result<Option<&'a mut [$E]>, CpuError> {
+            Ok(Some($gradient))
         }
     };
 }
 
 impl Backend<f64> for Cpu {
-    elements_in_memory!(f64);
+    elements_in_memory!(f64, |gradients, tensor| gradients.for_dfdx()?.get_or_alloc_mut(tensor)?);
 }
 #[cfg(feature = "f16")]
 impl Backend<AMP<f16>> for Cpu {
-    elements_in_memory!(AMP<f16>);
+    elements_in_memory!(AMP<f16>, |gradients, tensor| gradients.for_dfdx()?.get_or_alloc_mut(tensor)?);
 }
 
 impl Backend<f32> for Cpu {
@@ -67,7 +70,7 @@ impl Backend<f32> for Cpu {
         record_kernel(output, shape, tape)
     }
 
-    elements_in_memory!(f32);
+    elements_in_memory!(f32, |gradients, tensor| gradients.elements_mut(tensor)?);
 
     fn adam_step(step: &AdamStep<f32>, factor: f32, values: &mut [f32], gradient: &[f32], averages: [&mut [f32]; 2]) {
         step.update_f32(factor, values, gradient, averages);

@@ -13,10 +13,10 @@ mod weight;
 pub use typed_transformer_cpu::Tape;
 pub(crate) use typed_transformer_cpu::{
     ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, AttentionDropout, BackwardError, Bf16Format,
-    ContractionAxis, F16Format, Format, GradientHook, KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand,
-    PackedWeight, Q8Format, Q8RowsFormat, Reduction as ReductionKind, Rotation, SgdStep, SharedTape, StridedOperand,
-    activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel, contraction_kernel,
-    cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, linear_kernel, norm_kernel,
+    ContractionAxis, F16Format, Format, GradientHook, Gradients, KernelOutput, Leaves, Linear, MiddleAxis, Norm,
+    Operand, PackedWeight, Q8Format, Q8RowsFormat, Reduction as ReductionKind, Rotation, SgdStep, SharedTape,
+    StridedOperand, activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel,
+    contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, linear_kernel, norm_kernel,
     packed_linear_kernel, parallel_map, reduce_kernel, rotary_kernel, softmax_kernel, tensor_id, where_kernel,
 };
 pub use weight::WeightTape;
@@ -30,7 +30,7 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::shapes::{HasShape, Rank0, Shape};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
-use dfdx::tensor::{Cache, CpuError, Merge, PutTape, SplitTape, Storage, Tensor, TensorFromVec};
+use dfdx::tensor::{Cache, CpuError, Merge, PutTape, SplitTape, Tensor, TensorFromVec};
 use dfdx::tensor_ops::{Device, ReshapeTo, SumTo, TryAdd, TryMul, TrySub};
 
 /// A device that runs modules. By default it has no kernels.
@@ -124,9 +124,14 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
         None
     }
 
-    /// Like [`elements_mut`](Self::elements_mut), of a gradient in the order of its tensor.
-    fn gradient_mut(_: &mut <Self as Storage<E>>::Vec) -> Option<&mut Vec<E>> {
-        None
+    /// The gradient of a tensor in the order of its storage, zeros if there is none; `None` if the device keeps it
+    /// elsewhere.
+    #[doc(hidden)]
+    fn gradient_mut<'a, S: Shape>(
+        _gradients: &'a mut Gradients<E, Self>,
+        _tensor: &Tensor<S, E, Self>,
+    ) -> Result<Option<&'a mut [E]>, Self::Err> {
+        Ok(None)
     }
 
     /// One step of Adam on [elements in memory](Self::elements_mut), whose gradient is multiplied by a factor first.

@@ -185,8 +185,9 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Gradients;
     use dfdx::shapes::Rank2;
-    use dfdx::tensor::{Gradients, SampleTensor, TensorFromVec};
+    use dfdx::tensor::{SampleTensor, TensorFromVec};
 
     /// Values, averages and averages of squares after three steps.
     fn train<E: Real>(is_in_place: bool) -> [Vec<E>; 3]
@@ -199,8 +200,8 @@ mod tests {
         let [mut m, mut v] = [0.0; 2].map(|zero| device.tensor_from_vec(vec![cast(zero); 7 * 31], (7 * 31,)));
         for steps in 1..4 {
             let gradient: Tensor<Rank2<7, 31>, E, Cpu> = device.sample_normal();
-            let mut gradients = Gradients::leaky();
-            let elements = Cpu::gradient_mut(gradients.get_or_alloc_mut(&model).unwrap()).unwrap();
+            let mut gradients = Gradients::default();
+            let elements = Cpu::gradient_mut(&mut gradients, &model).unwrap().unwrap();
             elements.copy_from_slice(&gradient.as_vec());
             let step = AdamStep {
                 corrected_rate: cast(0.01 * f64::from(steps)),

@@ -1,9 +1,9 @@
 use super::{Recording, recording::RecordedModel};
-use crate::backend::{Leaves, SharedTape, tensor_id};
+use crate::backend::{Gradients, Leaves, SharedTape, tensor_id};
 use crate::model_tensors::map_trained;
 use crate::ops::{OpError, Real, device_error};
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::{Cpu, Gradients, Storage, Tensor, UniqueId};
+use dfdx::tensor::{Cpu, Storage, Tensor, UniqueId};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use std::collections::HashSet;
 
@@ -55,8 +55,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     where
         Model: TensorCollection<E, D>,
     {
-        let mut gradients = Gradients::leaky();
-        gradients.retain_leafs(&map_trained::<_, E, D, _>(model, |parameter| parameter.id()));
+        let gradients = Gradients::of_leaves(&map_trained::<_, E, D, _>(model, |parameter| parameter.id()));
         Self::new(
             Leaves { gradients, non_leaves: HashSet::new(), reached: HashSet::new() },
             RecordedModel::of::<E, D>(model),
@@ -80,8 +79,9 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         if self.non_leaves.contains(&tensor_id(parameter)) {
             return Err(OpError::NoGradient { dims: format!("{:?}", parameter.shape()) });
         }
-        self.gradients.try_alloc_for(parameter).map_err(device_error("gradient"))?;
-        Ok(self.gradients.get(parameter))
+        let gradients = self.gradients.for_dfdx().map_err(device_error("gradient"))?;
+        gradients.try_alloc_for(parameter).map_err(device_error("gradient"))?;
+        Ok(gradients.get(parameter))
     }
 
     /// Lets the parameters of `part` be unused: an [`update`](super::update) does not change those that the loss does

@@ -2,9 +2,8 @@ use super::{GradientsOf, put_gradient::add_gradient};
 use crate::backend::Backend;
 use crate::model_tensors::visit_tensors;
 use crate::ops::{OpError, Real, device_error};
-use dfdx::tensor::{Gradients, Storage, Tensor, UniqueId};
+use dfdx::tensor::{Storage, Tensor, UniqueId};
 use dfdx::{nn::TensorCollection, shapes::HasShape, tensor_ops::TryDiv};
-use std::mem;
 
 const OP: &str = "master gradients";
 
@@ -58,15 +57,16 @@ where
 {
     // One flat tensor per trained parameter, in the order of the fields.
     let GradientsOf { gradients: mut half_gradients, used, may_be_unused, .. } = gradients;
+    let half_gradients = half_gradients.for_dfdx().map_err(device_error(OP))?;
     let mut unscaled = Vec::<(Tensor<(usize,), E, D>, UniqueId)>::new();
     visit_tensors::<_, Half, D, D::Err>(half_model, "", |visited| {
         if visited.is_trained {
-            let gradient = visited.tensor.flat_gradient(&mut half_gradients)?;
+            let gradient = visited.tensor.flat_gradient(half_gradients)?;
             // The quotient may not fit into 16 bits.
             let quotient = gradient.try_to_dtype::<f64>()?.try_div(loss_scale)?;
             unscaled.push((quotient.try_to_dtype::<E>()?, visited.tensor.id()));
             // Frees the memory of this gradient.
-            *visited.tensor.stored_gradient(&mut half_gradients)? =
+            *visited.tensor.stored_gradient(half_gradients)? =
                 Storage::<Half>::try_alloc_len(visited.tensor.device(), 1)?;
         }
         Ok(())
@@ -81,8 +81,7 @@ where
             let id = visited.tensor.id();
             accumulated.used.extend(used.contains(&half_id).then_some(id));
             accumulated.may_be_unused.extend(may_be_unused.contains(&half_id).then_some(id));
-            let sum = mem::replace(&mut accumulated.gradients, Gradients::leaky());
-            accumulated.gradients = add_gradient(visited.tensor.flat_with_tape(sum)?, gradient)?;
+            add_gradient(visited.tensor, &mut accumulated.gradients, gradient)?;
         }
         Ok(())
     })

@@ -1,9 +1,9 @@
 use super::Parameter;
 use super::elementwise::update_elements;
-use crate::backend::{Backend, elements_of};
+use crate::backend::{Backend, Gradients, elements_of};
 use crate::model_tensors::AnyTensor;
 use crate::ops::{OpError, Real, device_error};
-use dfdx::tensor::{Cpu, Gradients, Tensor};
+use dfdx::tensor::{Cpu, Tensor};
 use dfdx::{shapes::HasShape, tensor_ops::TryMul};
 use std::ops::{Deref, Range};
 
@@ -54,7 +54,8 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
 
     /// The derivative of the loss with respect to each element, after clipping.
     pub fn gradient(&mut self) -> Result<Tensor<(usize,), E, D>, OpError> {
-        let gradient = self.tensor.flat_gradient(self.gradients);
+        let gradients = self.gradients.for_dfdx().map_err(device_error(OP))?;
+        let gradient = self.tensor.flat_gradient(gradients);
         let gradient = gradient.and_then(|gradient| elements_in(&self.range, gradient)).map_err(device_error(OP))?;
         match self.gradient_factor {
             Some(factor) => gradient.try_mul(factor).map_err(device_error(OP)),
@@ -85,7 +86,14 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
 
     /// Zeros for a slot of this parameter.
     pub(super) fn zeros(&self) -> Result<Tensor<(usize,), E, D>, OpError> {
-        self.tensor.device().try_zeros_like(&(self.len(),)).map_err(device_error(OP))
+        let mut zeros = self.tensor.device().try_zeros_like(&(self.len(),)).map_err(device_error(OP))?;
+        if let Some(elements) = D::elements_mut(&mut zeros) {
+            typed_transformer_cpu::prefer_huge_pages(elements, false);
+            // A page that the first update reads before it writes to it would be mapped twice, and the second time
+            // interrupts all threads.
+            elements.fill(E::zero());
+        }
+        Ok(zeros)
     }
 
     /// Calls `update(gradient_factor, values, gradient, slots)` once on each thread, on the elements themselves.

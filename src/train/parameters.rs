@@ -1,10 +1,10 @@
 use super::ParameterMut;
 use super::elementwise::sum_of_squares;
 use super::hyperparameters::ensure_non_negative;
-use crate::backend::{Backend, SumOnDevice, elements_of};
+use crate::backend::{Backend, Gradients, SumOnDevice, elements_of};
 use crate::model_tensors::{AnyTensor, visit_tensors, visit_tensors_mut};
 use crate::ops::{OpError, Real, device_error};
-use dfdx::tensor::{Cpu, Gradients, UniqueId};
+use dfdx::tensor::{Cpu, UniqueId};
 use dfdx::{nn::TensorCollection, tensor_ops::TryStack};
 use std::{mem, ops::Range};
 
@@ -132,7 +132,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
     pub(super) fn restricted_to(&mut self, elements: Range<usize>) -> Parameters<'_, Model, E, D> {
         Parameters {
             model: self.model,
-            gradients: mem::replace(&mut self.gradients, Gradients::leaky()),
+            gradients: mem::take(&mut self.gradients),
             gradient_factor: self.gradient_factor,
             rate_factors: self.rate_factors.clone(),
             part: Some(elements),
@@ -172,9 +172,9 @@ fn squared_norm<E: Real, D: Backend<E>>(
     parameter: &dyn AnyTensor<E, D>,
     gradients: &mut Gradients<E, D>,
 ) -> Result<SumOnDevice<E, D>, D::Err> {
-    match D::gradient_mut(parameter.stored_gradient(gradients)?) {
+    match parameter.gradient_mut(gradients)? {
         Some(gradient) => Ok(SumOnDevice::Read(sum_of_squares::<E, D>(gradient))),
-        None => D::sum_of_squares(parameter.flat_gradient(gradients)?),
+        None => D::sum_of_squares(parameter.flat_gradient(gradients.for_dfdx()?)?),
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn new_values_keep_the_whole_size_of_a_shard() {
         let mut part: Tensor<(Shard<Width, Tp>,), f32, Cpu> = Cpu::default().zeros();
-        let mut parameters = Parameters::new(&mut part, Gradients::leaky());
+        let mut parameters = Parameters::new(&mut part, Gradients::default());
         parameters.for_each(&mut |mut parameter| parameter.set_values(parameter.values()?)).unwrap();
         assert_eq!(part.shape().0.whole_size(), Some(4));
     }

@@ -28,8 +28,8 @@ mod simd;
 mod system_memory;
 
 pub use autograd::{
-    BackwardError, FlatTensor, GradientHook, KernelOutput, Leaves, Operand, SharedTape, StridedOperand, Tape, Unnamed,
-    UnnamedTensor, elements, elements_mut, parallel_map, record_kernel, reshape, tensor_id, unnamed,
+    BackwardError, FlatTensor, GradientHook, Gradients, KernelOutput, Leaves, Operand, SharedTape, StridedOperand,
+    Tape, Unnamed, UnnamedTensor, elements, elements_mut, parallel_map, record_kernel, reshape, tensor_id, unnamed,
 };
 pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
 pub use kernels::attention::{AttentionConfig, AttentionDims, AttentionDropout, attention_kernel};

@@ -6,7 +6,7 @@ use crate::model_tensors::{map_tensors, map_trained, visit_tensors};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver};
 use crate::train::put_gradient::put_gradient;
 use crate::train::{GradientsOf, Recording};
-use dfdx::tensor::{Gradients, SplitTape, Tensor, UniqueId};
+use dfdx::tensor::{SplitTape, Tensor, UniqueId};
 use dfdx::{nn::TensorCollection, shapes::Rank0};
 use std::{mem, rc::Rc};
 
@@ -88,12 +88,12 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
     model: &Replicated<Model, W>,
     parameters: &[(UniqueId, usize)],
 ) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
-    let mut local = mem::replace(&mut gradients.gradients, Gradients::leaky());
+    let mut local = mem::take(&mut gradients.gradients);
     let taken = map_tensors::<_, E, D, _, D::Err>(&**model, |visited| match visited.is_trained {
         false => Ok(None),
         true => match visited.tensor.row_major_gradient(&mut local)? {
             Some(gradient) => Ok(Some(gradient.to_vec())),
-            None => Ok(Some(elements_of(&visited.tensor.flat_gradient(&mut local)?))),
+            None => Ok(Some(elements_of(&visited.tensor.flat_gradient(local.for_dfdx()?)?))),
         },
     });
     drop(local);
@@ -109,8 +109,7 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
         if visited.is_trained
             && let Some(sum) = sums.next()
         {
-            let others = mem::replace(&mut gradients.gradients, Gradients::leaky());
-            gradients.gradients = put_gradient(visited.tensor, others, sum)?;
+            put_gradient(visited.tensor, &mut gradients.gradients, sum)?;
         }
         Ok(())
     })

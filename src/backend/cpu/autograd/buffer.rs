@@ -1,3 +1,4 @@
+use crate::system_memory::prefer_huge_pages;
 use std::ops::{Deref, DerefMut};
 use std::{cell::RefCell, collections::BTreeMap, mem, sync::Mutex};
 
@@ -133,7 +134,11 @@ impl Buffer {
         }
         let capacity = Pool::size_class(len + CACHE_LINE_BYTES / size_of::<f32>() - 1);
         let memory = with_local_pool(|local| local.take(capacity)).or_else(|| pool().take(capacity));
-        let memory = memory.unwrap_or_else(|| vec![0.0; capacity]);
+        let memory = memory.unwrap_or_else(|| {
+            let fresh = vec![0.0; capacity];
+            prefer_huge_pages(&fresh, false);
+            fresh
+        });
         let start = memory.as_ptr().align_offset(CACHE_LINE_BYTES);
         // `align_offset` may fail by contract; the buffer is then unaligned.
         let start = if start <= capacity - len { start } else { 0 };

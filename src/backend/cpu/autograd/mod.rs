@@ -15,7 +15,7 @@ mod unnamed;
 mod worker_pool;
 
 pub use buffer::Buffer;
-pub use gradients::{GradientHook, Leaves, tensor_id};
+pub use gradients::{GradientHook, Gradients, Leaves, tensor_id};
 pub use operand::{FlatTensor, GradientTarget, KernelOutput, Operand, record_kernel, with_backward};
 pub use partition::{Chunk, MACS_PER_READ, Partition, Split};
 pub use reshape::reshape;

@@ -1,4 +1,4 @@
-use super::elementwise::add_in_parallel;
+use super::elementwise::partition_elements;
 use super::gradients::{Gradients, KernelKey};
 use super::output_memory::alloc_output;
 use super::reshape::{contiguous, flat_view};
@@ -15,7 +15,7 @@ pub type FlatTensor = Tensor<(usize,), f32, Cpu>;
 
 /// The output of a kernel, and its backward pass, which gets the gradient of the output.
 pub type KernelOutput = (FlatTensor, KernelBackward);
-type KernelBackward = Box<dyn FnOnce(Buffer, &mut KernelGradients) -> Result<(), CpuError>>;
+type KernelBackward = Box<dyn FnOnce(Buffer, &mut KernelGradients)>;
 
 /// The gradients that a kernel adds to.
 pub type KernelGradients = Gradients<f32, Cpu>;
@@ -27,43 +27,33 @@ pub struct Operand {
     pub gradient: GradientTarget,
 }
 
-/// Where a kernel puts the gradient of an operand.
+/// Where a kernel puts the gradient of an operand; `None` if nothing is recorded.
 #[derive(Clone)]
-pub enum GradientTarget {
-    /// Between kernels, until the backward pass of the kernel that made the operand takes it.
-    BetweenKernels(KernelKey),
-    /// Among the gradients of the parameters.
-    Parameter(FlatTensor),
-    /// Nothing is recorded.
-    None,
-}
+pub struct GradientTarget(Option<KernelKey>);
 
 impl GradientTarget {
     /// Adds a term.
-    pub fn add(&self, gradients: &mut KernelGradients, term: Buffer) -> Result<(), CpuError> {
-        match self {
-            Self::BetweenKernels(key) => gradients.add(key, term),
-            Self::Parameter(parameter) => add_in_parallel(gradients.of_parameter(parameter)?, &term),
-            Self::None => {}
+    pub fn add(&self, gradients: &mut KernelGradients, term: Buffer) {
+        if let Some(key) = &self.0 {
+            gradients.add(key, term);
         }
-        Ok(())
     }
 
-    /// Calls `add`, which adds a term to `len` elements. For a parameter they are its gradient, in place; for any other
-    /// operand they are a new term, which begins as zeros.
-    pub fn add_with(
-        &self,
-        gradients: &mut KernelGradients,
-        len: usize,
-        add: impl FnOnce(&mut [f32]),
-    ) -> Result<(), CpuError> {
-        if let Self::Parameter(parameter) = self {
-            add(gradients.of_parameter(parameter)?);
-            return Ok(());
+    /// Calls `write(gradient, accumulate)`, which writes `len` elements, or adds to them if `accumulate`.
+    pub fn write(&self, gradients: &mut KernelGradients, len: usize, write: impl FnOnce(&mut [f32], bool)) {
+        if let Some(key) = &self.0 {
+            gradients.write(key, len, write);
         }
-        let mut term = Buffer::zeros(len);
-        add(&mut term);
-        self.add(gradients, term)
+    }
+
+    /// Calls `add`, which adds to `len` elements.
+    pub fn add_with(&self, gradients: &mut KernelGradients, len: usize, add: impl FnOnce(&mut [f32])) {
+        self.write(gradients, len, |gradient, accumulate| {
+            if !accumulate {
+                partition_elements(len, 0).map_mut(gradient, 1, |_, gradient| gradient.fill(0.0));
+            }
+            add(gradient);
+        });
     }
 }
 
@@ -81,10 +71,7 @@ impl Operand {
         tape: &mut T,
     ) -> Result<Self, CpuError> {
         let tensor = move_tape(tensor, tape);
-        let gradient = match R::OWNS_TAPE {
-            true => GradientTarget::BetweenKernels(KernelKey::of(&tensor)),
-            false => GradientTarget::None,
-        };
+        let gradient = GradientTarget(R::OWNS_TAPE.then(|| KernelKey::of(&tensor)));
         Ok(Self { tensor, gradient })
     }
 
@@ -104,15 +91,17 @@ impl Operand {
             // The kernel reads a copy, whose gradient leads to the parameter.
             return Self::read(tensor.retaped::<T>(), tape);
         };
-        if let Some(tape) = tape.shared() {
-            tape.record_read(&tensor);
-        }
-        Ok(Self { gradient: GradientTarget::Parameter(tensor.clone()), tensor })
+        let key = tape.shared().map(|tape| {
+            let key = KernelKey::of(&tensor);
+            tape.record_read(&key);
+            key
+        });
+        Ok(Self { tensor, gradient: GradientTarget(key) })
     }
 
     /// A tensor whose gradient is not asked for.
     pub fn without_gradient(tensor: &FlatTensor) -> Self {
-        Self { tensor: tensor.clone(), gradient: GradientTarget::None }
+        Self { tensor: tensor.clone(), gradient: GradientTarget(None) }
     }
 
     /// The elements in the tensor's storage.
@@ -150,7 +139,7 @@ pub fn move_tape<Dims: Shape, T: Tape<f32, Cpu> + Merge<R>, R: Tape<f32, Cpu>>(
 /// Pairs an output with its backward pass, which receives the gradient of the output.
 pub fn with_backward(
     output: FlatTensor,
-    backward: impl FnOnce(Buffer, &mut KernelGradients) -> Result<(), CpuError> + 'static,
+    backward: impl FnOnce(Buffer, &mut KernelGradients) + 'static,
 ) -> KernelOutput {
     (output, Box::new(backward))
 }
@@ -169,10 +158,12 @@ pub fn record_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
 
 fn record_backward(output: &FlatTensor, backward: KernelBackward, tape: &mut SharedTape<f32, Cpu>) {
     let key = KernelKey::of(output);
-    tape.record_kernel(Box::new(move |gradients| match gradients.take(&key)? {
-        Some(d_output) => backward(d_output, gradients),
-        // The loss does not depend on the output.
-        None => Ok(()),
+    tape.record_kernel(Box::new(move |pass| {
+        // Without a gradient the loss does not depend on the output.
+        if let Some(d_output) = pass.take(&key)? {
+            backward(d_output, &mut pass.gradients);
+        }
+        Ok(())
     }));
 }
 

@@ -68,8 +68,5 @@ fn copy_kernel(operand: StridedOperand) -> Result<KernelOutput, CpuError> {
     });
     let output = operand.new_tensor(y)?;
     let gradient = operand.gradient();
-    Ok(with_backward(output, move |dy, gradients| {
-        gradient.add(gradients, &dy);
-        Ok(())
-    }))
+    Ok(with_backward(output, move |dy, gradients| gradient.add(gradients, &dy)))
 }

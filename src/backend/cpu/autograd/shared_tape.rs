@@ -1,5 +1,4 @@
-use super::gradients::{GradientHook, Gradients, Leaves, tensor_id};
-use super::operand::FlatTensor;
+use super::gradients::{GradientHook, Gradients, KernelKey, Leaves, PassGradients};
 use dfdx::tensor::{Cpu, Merge, NoneTape, Storage, Tape as DfdxTape, Tensor, UniqueId};
 use dfdx::{dtypes::Dtype, shapes::Rank0, tensor_ops::Device};
 use std::collections::{HashMap, HashSet};
@@ -50,16 +49,16 @@ struct Pass<E, D: Storage<E>> {
     /// The time at which the first kernel read each parameter.
     first_reads: HashMap<UniqueId, u64>,
     /// The gradients that the backward pass adds to, if it does not start from zero.
-    gradients: Option<dfdx::tensor::Gradients<E, D>>,
+    gradients: Option<Gradients<E, D>>,
 }
 
 /// The backward pass of an operation.
 enum Operation<E, D: Storage<E>> {
     OfDfdx(Backward<dfdx::tensor::Gradients<E, D>, D::Err>),
-    OfKernel(Backward<Gradients<E, D>, D::Err>),
+    OfKernel(Backward<PassGradients<E, D>, D::Err>),
     /// A kernel is about to read this parameter. The backward pass runs in reverse, so the parameter's gradient is
     /// complete when the pass comes to the entry of the first kernel that reads it.
-    Read(UniqueId, Backward<Gradients<E, D>, D::Err>),
+    Read(UniqueId, Backward<PassGradients<E, D>, D::Err>),
 }
 
 pub type Backward<Gradients, Err> = Box<dyn FnOnce(&mut Gradients) -> Result<(), Err>>;
@@ -82,7 +81,7 @@ impl<Err> From<Err> for BackwardError<Err> {
 impl<E, D: Storage<E>> SharedTape<E, D> {
     /// A tape whose backward pass adds to `gradients`. They are those of earlier passes, which have reached the
     /// parameters `reached`.
-    pub fn adding_to(gradients: dfdx::tensor::Gradients<E, D>, reached: HashSet<UniqueId>) -> Self {
+    pub fn adding_to(gradients: Gradients<E, D>, reached: HashSet<UniqueId>) -> Self {
         Self::new(Pass { noted_as_reached: reached, gradients: Some(gradients), ..Pass::default() })
     }
 
@@ -91,7 +90,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     }
 
     /// Records a kernel.
-    pub fn record_kernel(&mut self, backward: Backward<Gradients<E, D>, D::Err>) {
+    pub fn record_kernel(&mut self, backward: Backward<PassGradients<E, D>, D::Err>) {
         self.record(Operation::OfKernel(backward));
     }
 
@@ -153,9 +152,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
             State::TwoAccumulators => return Err(BackwardError::TwoAccumulators),
             State::Joined(_) | State::HasRun => return Err(BackwardError::HasRun),
         };
-        let mut gradients = pass.gradients.unwrap_or_else(dfdx::tensor::Gradients::leaky);
-        loss.device().try_fill_with_ones(gradients.get_or_alloc_mut(loss)?)?;
-        let mut gradients = Gradients::new(gradients, tensor_id(loss), hook);
+        let mut gradients = PassGradients::new(pass.gradients.unwrap_or_default(), loss, hook)?;
         // When two passes become one, the operations of one stand behind those of the other.
         pass.operations.sort_by_key(|(time, _)| *time);
         while let Some((time, operation)) = pass.operations.pop() {
@@ -170,20 +167,19 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         }
         let mut leaves = gradients.into_leaves()?;
         leaves.reached.extend(pass.noted_as_reached);
-        leaves.gradients.drop_non_leafs();
         Ok(leaves)
     }
 }
 
 impl SharedTape<f32, Cpu> {
     /// Records that a kernel is about to read a parameter.
-    pub fn record_read(&mut self, parameter: &FlatTensor) {
-        let id = tensor_id(parameter);
+    pub fn record_read(&mut self, parameter: &KernelKey) {
         if let State::Open(pass) = &mut *self.node().borrow_mut()
-            && let Entry::Vacant(entry) = pass.first_reads.entry(id)
+            && let Entry::Vacant(entry) = pass.first_reads.entry(parameter.id())
         {
             let (time, parameter) = (*entry.insert(now()), parameter.clone());
-            let report_complete = move |gradients: &mut Gradients<f32, Cpu>| gradients.report_complete(&parameter);
+            let id = parameter.id();
+            let report_complete = move |gradients: &mut PassGradients<f32, Cpu>| gradients.report_complete(&parameter);
             pass.operations.push((time, Operation::Read(id, Box::new(report_complete))));
         }
     }

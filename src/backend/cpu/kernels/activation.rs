@@ -68,7 +68,7 @@ pub fn activation_kernel(input: Operand, activation: ActivationKind) -> Result<K
             let x = elements.slice(input.elements(), 1);
             with_function!(activation, write_gradients!(dx, x));
         });
-        input.gradient.add(gradients, dx)
+        input.gradient.add(gradients, dx);
     }))
 }
 

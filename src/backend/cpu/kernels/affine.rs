@@ -20,6 +20,6 @@ pub fn affine_kernel(input: Operand, factor: f32, addend: f32) -> Result<KernelO
                 vectorized!(dy.iter_mut().for_each(|d| *d *= factor));
             });
         }
-        input.add(gradients, dy)
+        input.add(gradients, dy);
     }))
 }

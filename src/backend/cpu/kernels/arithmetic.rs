@@ -135,7 +135,7 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
         let (x, y) = (x.gradient, y.gradient());
         return Ok(with_backward(output, move |d, gradients| {
             y.add(gradients, &d);
-            x.add(gradients, d)
+            x.add(gradients, d);
         }));
     }
     Ok(with_backward(output, move |mut d, gradients| {
@@ -164,6 +164,6 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
             });
             parts.into_iter().for_each(|part| y.add_gradient(gradients, part));
         }
-        x.gradient.add(gradients, d)
+        x.gradient.add(gradients, d);
     }))
 }

@@ -35,6 +35,5 @@ pub fn contraction_kernel(
         contract(&mut d_right, left.storage(), &d_output, &axes_of_right, true);
         left.add_gradient(gradients, d_left);
         right.add_gradient(gradients, d_right);
-        Ok(())
     }))
 }

@@ -62,7 +62,7 @@ pub fn cross_entropy_kernel(
                 block.backward(d_logits, &mut exps, logits, scales);
             }
         });
-        logits.gradient.add(gradients, d_logits)
+        logits.gradient.add(gradients, d_logits);
     }))
 }
 

@@ -20,7 +20,7 @@ pub fn cumsum_kernel(input: Operand, axis: MiddleAxis) -> Result<KernelOutput, C
         partition.map_chunks(partition.split_mut(&mut dy, block_len), |dy| {
             row_chunks_mut(dy, block_len).for_each(|block| sum_rows(block.chunks_mut(axis.inner).rev(), axis.inner));
         });
-        input.add(gradients, dy)
+        input.add(gradients, dy);
     }))
 }
 

@@ -16,7 +16,7 @@ pub fn dropout_kernel(input: Operand, is_kept: Vec<bool>, factor: f32) -> Result
     let input = input.gradient;
     Ok(with_backward(output, move |mut dy, gradients| {
         partition.map_mut(&mut dy, 1, |elements, dy| drop_others(dy, elements.slice(&is_kept, 1), factor));
-        input.add(gradients, dy)
+        input.add(gradients, dy);
     }))
 }
 

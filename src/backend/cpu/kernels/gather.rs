@@ -38,6 +38,6 @@ pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Resu
                     }
                 });
             });
-        })
+        });
     }))
 }

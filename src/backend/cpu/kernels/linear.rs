@@ -1,9 +1,7 @@
-//! A linear layer. The first kernel of a backward pass that adds to a parameter's gradient allocates it, as zeros
-//! (`Gradients::of_parameter`). When it is written depends on the number of rows: they are the units that
-//! `Split::choose` divides. With fewer than 256 rows for each thread ([`Split::WithinUnits`]) the threads share each
-//! row, and add their products to the gradient itself. With more ([`Split::AcrossUnits`]) each thread has rows of its
-//! own: it sums its products in a buffer, and at the end of this kernel's backward pass all buffers are added to the
-//! gradient.
+//! A linear layer. Its backward pass depends on the number of rows: they are the units that `Split::choose` divides. With
+//! fewer than 256 rows for each thread ([`Split::WithinUnits`]) the threads share each row, and write the gradient of the
+//! weight, or add to it, in place. With more ([`Split::AcrossUnits`]) each thread has rows of its own, and sums their
+//! products in a buffer. The first buffer becomes the gradient, to which the others are added.
 
 use crate::autograd::{Buffer, Chunk, KernelOutput, MACS_PER_READ, Operand, Partition, Split, with_backward};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};
@@ -183,11 +181,11 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
         let mut dx = Buffer::recycled(input.len());
         if split == Split::WithinUnits {
             linear.backward_input(&mut dx, &dy);
-            linear.weight.gradient.add_with(gradients, linear.weight.len(), |d_weight| {
-                linear.backward_weight(d_weight, &dy, input.elements(), true);
-            })?;
+            linear.weight.gradient.write(gradients, linear.weight.len(), |d_weight, accumulate| {
+                linear.backward_weight(d_weight, &dy, input.elements(), accumulate);
+            });
             if let Some(bias) = &linear.bias {
-                bias.gradient.add_with(gradients, bias.len(), |d_bias| add_column_sums(d_bias, &dy))?;
+                bias.gradient.add_with(gradients, bias.len(), |d_bias| add_column_sums(d_bias, &dy));
             }
             return input.gradient.add(gradients, dx);
         }
@@ -207,11 +205,11 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
             (d_weight, d_bias)
         });
         for (d_weight, d_bias) in parts {
-            linear.weight.gradient.add(gradients, d_weight)?;
+            linear.weight.gradient.add(gradients, d_weight);
             if let (Some(bias), Some(d_bias)) = (&linear.bias, d_bias) {
-                bias.gradient.add(gradients, d_bias)?;
+                bias.gradient.add(gradients, d_bias);
             }
         }
-        input.gradient.add(gradients, dx)
+        input.gradient.add(gradients, dx);
     }))
 }

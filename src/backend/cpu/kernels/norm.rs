@@ -120,11 +120,11 @@ pub fn norm_kernel(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError>
             (d_weight.into_total(), d_bias.map(SumsInParts::into_total))
         });
         for (d_weight, d_bias) in parts {
-            norm.weight.gradient.add(gradients, d_weight)?;
+            norm.weight.gradient.add(gradients, d_weight);
             if let (Some(bias), Some(d_bias)) = (&norm.bias, d_bias) {
-                bias.gradient.add(gradients, d_bias)?;
+                bias.gradient.add(gradients, d_bias);
             }
         }
-        input.gradient.add(gradients, dx)
+        input.gradient.add(gradients, dx);
     }))
 }

@@ -28,9 +28,9 @@ pub fn packed_linear_kernel<F: Format>(
         let mut dx = Buffer::recycled(input.len());
         backward_input(&mut dx, &dy, &weight, out_features);
         if let Some(bias) = &bias {
-            bias.gradient.add_with(gradients, bias.len(), |d_bias| add_column_sums(d_bias, &dy))?;
+            bias.gradient.add_with(gradients, bias.len(), |d_bias| add_column_sums(d_bias, &dy));
         }
-        input.gradient.add(gradients, dx)
+        input.gradient.add(gradients, dx);
     }))
 }
 

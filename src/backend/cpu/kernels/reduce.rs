@@ -42,7 +42,7 @@ pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Resul
                 }
             });
         });
-        input.gradient.add(gradients, dx)
+        input.gradient.add(gradients, dx);
     }))
 }
 

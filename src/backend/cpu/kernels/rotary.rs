@@ -80,6 +80,6 @@ pub fn rotary_kernel(input: Operand, rotation: Rotation) -> Result<KernelOutput,
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(dy.len());
         rotation.rotate(&mut dx, &dy, -1.0);
-        input.add(gradients, dx)
+        input.add(gradients, dx);
     }))
 }

@@ -41,7 +41,7 @@ pub fn softmax_kernel(input: Operand, axis: MiddleAxis, is_log: bool) -> Result<
                 }
             });
         });
-        input.add(gradients, dy)
+        input.add(gradients, dy);
     }))
 }
 

@@ -27,7 +27,7 @@ pub fn where_kernel(mask: Vec<bool>, x: Operand, y: Operand) -> Result<KernelOut
                 }
             });
         });
-        x.add(gradients, dx)?;
-        y.add(gradients, dy)
+        x.add(gradients, dx);
+        y.add(gradients, dy);
     }))
 }

@@ -155,11 +155,10 @@ pub fn blocked_attention(
             d_bias
         });
         for (operand, d) in attention.operands.iter().zip([dq, dk, dv]) {
-            operand.gradient.add(gradients, d)?;
+            operand.gradient.add(gradients, d);
         }
-        match &attention.bias {
-            Some(bias) => bias_parts.into_iter().try_for_each(|part| bias.gradient.add(gradients, part)),
-            None => Ok(()),
+        if let Some(bias) = &attention.bias {
+            bias_parts.into_iter().for_each(|part| bias.gradient.add(gradients, part));
         }
     }))
 }

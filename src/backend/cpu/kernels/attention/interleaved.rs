@@ -63,8 +63,8 @@ pub fn interleaved_attention(
             deinterleave(dk, dims.k_len(), lanes, &lanes_dk);
             deinterleave(dv, dims.v_len(), lanes, &lanes_dv);
         });
-        query.gradient.add(gradients, dq)?;
-        key.gradient.add(gradients, dk)?;
-        value.gradient.add(gradients, dv)
+        query.gradient.add(gradients, dq);
+        key.gradient.add(gradients, dk);
+        value.gradient.add(gradients, dv);
     }))
 }
