@@ -49,7 +49,7 @@ struct Pass<E, D: Storage<E>> {
     /// The time at which the first kernel read each parameter.
     first_reads: HashMap<UniqueId, u64>,
     /// The gradients that the backward pass adds to, if it does not start from zero.
-    gradients: Option<Gradients<E, D>>,
+    gradients: Option<Box<Gradients<E, D>>>,
 }
 
 /// The backward pass of an operation.
@@ -82,7 +82,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// A tape whose backward pass adds to `gradients`. They are those of earlier passes, which have reached the
     /// parameters `reached`.
     pub fn adding_to(gradients: Gradients<E, D>, reached: HashSet<UniqueId>) -> Self {
-        Self::new(Pass { noted_as_reached: reached, gradients: Some(gradients), ..Pass::default() })
+        Self::new(Pass { noted_as_reached: reached, gradients: Some(Box::new(gradients)), ..Pass::default() })
     }
 
     fn new(pass: Pass<E, D>) -> Self {
@@ -152,7 +152,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
             State::TwoAccumulators => return Err(BackwardError::TwoAccumulators),
             State::Joined(_) | State::HasRun => return Err(BackwardError::HasRun),
         };
-        let mut gradients = PassGradients::new(pass.gradients.unwrap_or_default(), loss, hook)?;
+        let mut gradients = PassGradients::new(*pass.gradients.unwrap_or_default(), loss, hook)?;
         // When two passes become one, the operations of one stand behind those of the other.
         pass.operations.sort_by_key(|(time, _)| *time);
         while let Some((time, operation)) = pass.operations.pop() {
