@@ -67,8 +67,8 @@ fn main() {
         let y = untyped_residual(x, untyped_linear(activated, &flat_output, 512, 128));
         let elements = y.as_vec();
         let (loss, tape) = y.sum::<(), _>().split_tape();
-        let Ok(gradients) = tape.run(&loss, None) else { panic!("the backward pass runs once") };
-        (elements, gradients.gradients.get(&flat_hidden).as_vec())
+        let Ok(mut leaves) = tape.run(&loss, None) else { panic!("the backward pass runs once") };
+        (elements, leaves.gradients.get(&flat_hidden).unwrap().as_vec())
     };
     assert_eq!(typed(), untyped());
     let mut fastest = [Duration::MAX; 2];

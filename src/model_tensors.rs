@@ -35,7 +35,7 @@ pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
     fn flat_with_tape(&self, gradients: OfDfdx<E, D>) -> Result<Tensor<(usize,), E, D, OwnedTape<E, D>>, D::Err>;
     fn set_from_flat(&mut self, elements: Tensor<(usize,), E, D>) -> Result<(), D::Err>;
     /// The gradient as one axis; zeros if there is none.
-    fn flat_gradient(&self, gradients: &mut OfDfdx<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err>;
+    fn flat_gradient(&self, gradients: &mut Gradients<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err>;
     /// The gradient as dfdx stores it; zeros if there is none.
     fn stored_gradient<'a>(&self, gradients: &'a mut OfDfdx<E, D>) -> Result<&'a mut <D as Storage<E>>::Vec, D::Err>;
     /// [`Backend::gradient_mut`].
@@ -120,10 +120,8 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
         Ok(())
     }
 
-    fn flat_gradient(&self, gradients: &mut OfDfdx<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err> {
-        let tensor = unnamed(self.clone());
-        gradients.try_alloc_for(&tensor)?;
-        gradients.get(&tensor).try_reshape_like(&(self.shape().num_elements(),))
+    fn flat_gradient(&self, gradients: &mut Gradients<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err> {
+        gradients.get(&unnamed(self.clone()))?.try_reshape_like(&(self.shape().num_elements(),))
     }
 
     fn stored_gradient<'a>(&self, gradients: &'a mut OfDfdx<E, D>) -> Result<&'a mut <D as Storage<E>>::Vec, D::Err> {

@@ -32,7 +32,7 @@ pub fn compare_gradients<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
     let Ok(references) = map_tensors::<_, E, D, _, Infallible>(expected, |visited| Ok(Some(visited.tensor.to_vec())));
     let mut references = references.into_iter();
     let rows = map_tensors::<_, E, D, _, D::Err>(model, |visited| {
-        let found = numbers(elements_of(&visited.tensor.flat_gradient(gradients.gradients.for_dfdx()?)?));
+        let found = numbers(elements_of(&visited.tensor.flat_gradient(&mut gradients.gradients)?));
         // Both models are of one type.
         let expected = numbers(references.next().unwrap_or_default());
         Ok(Some(Difference::of(visited.path, &found, &expected)))

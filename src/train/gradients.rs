@@ -79,9 +79,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         if self.non_leaves.contains(&tensor_id(parameter)) {
             return Err(OpError::NoGradient { dims: format!("{:?}", parameter.shape()) });
         }
-        let gradients = self.gradients.for_dfdx().map_err(device_error("gradient"))?;
-        gradients.try_alloc_for(parameter).map_err(device_error("gradient"))?;
-        Ok(gradients.get(parameter))
+        self.gradients.get(parameter).map_err(device_error("gradient"))
     }
 
     /// Lets the parameters of `part` be unused: an [`update`](super::update) does not change those that the loss does

@@ -57,16 +57,15 @@ where
 {
     // One flat tensor per trained parameter, in the order of the fields.
     let GradientsOf { gradients: mut half_gradients, used, may_be_unused, .. } = gradients;
-    let half_gradients = half_gradients.for_dfdx().map_err(device_error(OP))?;
     let mut unscaled = Vec::<(Tensor<(usize,), E, D>, UniqueId)>::new();
     visit_tensors::<_, Half, D, D::Err>(half_model, "", |visited| {
         if visited.is_trained {
-            let gradient = visited.tensor.flat_gradient(half_gradients)?;
+            let gradient = visited.tensor.flat_gradient(&mut half_gradients)?;
             // The quotient may not fit into 16 bits.
             let quotient = gradient.try_to_dtype::<f64>()?.try_div(loss_scale)?;
             unscaled.push((quotient.try_to_dtype::<E>()?, visited.tensor.id()));
             // Frees the memory of this gradient.
-            *visited.tensor.stored_gradient(half_gradients)? =
+            *visited.tensor.stored_gradient(half_gradients.for_dfdx()?)? =
                 Storage::<Half>::try_alloc_len(visited.tensor.device(), 1)?;
         }
         Ok(())

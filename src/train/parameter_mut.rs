@@ -54,8 +54,7 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
 
     /// The derivative of the loss with respect to each element, after clipping.
     pub fn gradient(&mut self) -> Result<Tensor<(usize,), E, D>, OpError> {
-        let gradients = self.gradients.for_dfdx().map_err(device_error(OP))?;
-        let gradient = self.tensor.flat_gradient(gradients);
+        let gradient = self.tensor.flat_gradient(self.gradients);
         let gradient = gradient.and_then(|gradient| elements_in(&self.range, gradient)).map_err(device_error(OP))?;
         match self.gradient_factor {
             Some(factor) => gradient.try_mul(factor).map_err(device_error(OP)),

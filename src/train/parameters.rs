@@ -174,7 +174,7 @@ fn squared_norm<E: Real, D: Backend<E>>(
 ) -> Result<SumOnDevice<E, D>, D::Err> {
     match parameter.gradient_mut(gradients)? {
         Some(gradient) => Ok(SumOnDevice::Read(sum_of_squares::<E, D>(gradient))),
-        None => D::sum_of_squares(parameter.flat_gradient(gradients.for_dfdx()?)?),
+        None => D::sum_of_squares(parameter.flat_gradient(gradients)?),
     }
 }
 

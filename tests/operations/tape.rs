@@ -266,12 +266,12 @@ fn a_pass_that_meets_an_accumulating_one_adds_to_its_gradients() {
 
 #[test]
 fn a_pass_adds_to_gradients_that_were_read() {
-    let model = Layer::<f32>::build(&AutoDevice::seed_from_u64(0));
+    let model = Linear::<EmbedDim, EmbedDim, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(0));
     let x: Leaf<f32> = leaf(5);
-    let backward = |tape| ops::mean(model.forward(x.clone().put_tape(tape)).unwrap()).unwrap().backward().unwrap();
-    let mut gradients = backward(model.recording());
+    let loss = |tape| ops::mean(model.forward(x.clone().put_tape(tape)).unwrap()).unwrap();
+    let mut gradients = Backpropagate::backward(loss(model.recording())).unwrap();
     let once = as_f64(&gradients.of(&model.weight).unwrap());
-    gradients = backward(gradients.into_recording());
+    gradients = Backpropagate::backward(loss(gradients.into_recording())).unwrap();
     let twice = as_f64(&gradients.of(&model.weight).unwrap());
     assert_close("accumulated", &[twice], &[once.iter().map(|x| 2.0 * x).collect()]);
 }

@@ -93,7 +93,7 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
         false => Ok(None),
         true => match visited.tensor.row_major_gradient(&mut local)? {
             Some(gradient) => Ok(Some(gradient.to_vec())),
-            None => Ok(Some(elements_of(&visited.tensor.flat_gradient(local.for_dfdx()?)?))),
+            None => Ok(Some(elements_of(&visited.tensor.flat_gradient(&mut local)?))),
         },
     });
     drop(local);

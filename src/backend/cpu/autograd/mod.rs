@@ -1,5 +1,6 @@
 //! Everything that kernels need besides arithmetic: operands, the tape, scratch memory and threads.
 
+mod backward_pass;
 mod buffer;
 pub mod elementwise;
 mod gradients;
@@ -14,8 +15,9 @@ mod sums_in_parts;
 mod unnamed;
 mod worker_pool;
 
+pub use backward_pass::{GradientHook, Leaves};
 pub use buffer::Buffer;
-pub use gradients::{GradientHook, Gradients, Leaves, tensor_id};
+pub use gradients::{Gradients, tensor_id};
 pub use operand::{FlatTensor, GradientTarget, KernelOutput, Operand, record_kernel, with_backward};
 pub use partition::{Chunk, MACS_PER_READ, Partition, Split};
 pub use reshape::reshape;

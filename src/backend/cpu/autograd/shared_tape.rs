@@ -1,4 +1,5 @@
-use super::gradients::{GradientHook, Gradients, KernelKey, Leaves, PassGradients};
+use super::backward_pass::{GradientHook, Leaves, PassGradients};
+use super::gradients::{Gradients, KernelKey};
 use dfdx::tensor::{Cpu, Merge, NoneTape, Storage, Tape as DfdxTape, Tensor, UniqueId};
 use dfdx::{dtypes::Dtype, shapes::Rank0, tensor_ops::Device};
 use std::collections::{HashMap, HashSet};
@@ -175,10 +176,10 @@ impl SharedTape<f32, Cpu> {
     /// Records that a kernel is about to read a parameter.
     pub fn record_read(&mut self, parameter: &KernelKey) {
         if let State::Open(pass) = &mut *self.node().borrow_mut()
-            && let Entry::Vacant(entry) = pass.first_reads.entry(parameter.id())
+            && let Entry::Vacant(entry) = pass.first_reads.entry(parameter.id)
         {
             let (time, parameter) = (*entry.insert(now()), parameter.clone());
-            let id = parameter.id();
+            let id = parameter.id;
             let report_complete = move |gradients: &mut PassGradients<f32, Cpu>| gradients.report_complete(&parameter);
             pass.operations.push((time, Operation::Read(id, Box::new(report_complete))));
         }

@@ -1,0 +1,112 @@
+use super::Buffer;
+use super::elementwise::{add_in_parallel, copied};
+use super::gradients::{Gradients, KernelKey, OfDfdx, tensor_id};
+use dfdx::dtypes::Dtype;
+use dfdx::shapes::Rank0;
+use dfdx::tensor::{Cpu, CpuError, Storage, Tensor, UniqueId};
+use dfdx::tensor_ops::Device;
+use std::{collections::HashSet, mem, rc::Rc};
+
+/// A receiver of complete gradients. A backward pass calls it as soon as a parameter's gradient is complete, so that
+/// ranks can sum it while the pass goes on.
+///
+/// The pass runs in reverse, so a gradient is complete once the backward pass of the first kernel that read the
+/// parameter has run. dfdx's operations do not say which parameters they read, and a kernel that reads one with a
+/// tape keeps its term between kernels until the end of the pass. So a gradient may still change after the call. The
+/// hook's owner checks that at the end.
+pub trait GradientHook {
+    /// Receives the gradient of the parameter with this id. It is complete unless an operation of dfdx, or a kernel
+    /// that reads the parameter with a tape, adds to it later.
+    fn receive(&self, parameter: UniqueId, gradient: &[f32]);
+}
+
+/// The gradients while a backward pass runs.
+pub struct PassGradients<E, D: Storage<E>> {
+    pub gradients: Gradients<E, D>,
+    /// Whether an operation of dfdx has run, so that dfdx may have a term of any gradient of this pass.
+    has_run_dfdx: bool,
+    loss: UniqueId,
+    /// The tensors whose gradient a backward pass has taken: they are no leaves.
+    non_leaves: HashSet<UniqueId>,
+    hook: Option<Rc<dyn GradientHook>>,
+}
+
+/// What a backward pass leaves: the gradients of parameters and inputs.
+pub struct Leaves<E, D: Storage<E>> {
+    pub gradients: Gradients<E, D>,
+    /// The outputs of kernels, whose gradients are not kept.
+    pub non_leaves: HashSet<UniqueId>,
+    /// The parameters and inputs that a kernel added to, even if it added only zeros, and those noted on the tape.
+    pub reached: HashSet<UniqueId>,
+}
+
+impl<E: Dtype, D: Device<E>> PassGradients<E, D> {
+    /// The gradient of `loss` is 1.
+    pub fn new(
+        mut gradients: Gradients<E, D>,
+        loss: &Tensor<Rank0, E, D>,
+        hook: Option<Rc<dyn GradientHook>>,
+    ) -> Result<Self, D::Err> {
+        loss.device().try_fill_with_ones(gradients.of_dfdx.get_or_alloc_mut(loss)?)?;
+        Ok(Self { gradients, has_run_dfdx: false, loss: tensor_id(loss), non_leaves: HashSet::new(), hook })
+    }
+
+    /// All gradients, for an operation of dfdx.
+    pub fn for_dfdx(&mut self) -> Result<&mut OfDfdx<E, D>, D::Err> {
+        self.has_run_dfdx = true;
+        self.gradients.for_dfdx()
+    }
+
+    /// The gradients that are left at the end of the pass.
+    pub fn into_leaves(self) -> Result<Leaves<E, D>, D::Err> {
+        let Self { mut gradients, loss, non_leaves, .. } = self;
+        let mut reached: HashSet<_> = gradients.of_kernels.keys().chain(&gradients.ids_in_dfdx).copied().collect();
+        // The loss may be a parameter.
+        reached.insert(loss);
+        if gradients.has_used_dfdx || gradients.of_kernels.contains_key(&loss) {
+            gradients.for_dfdx()?;
+        }
+        if let Some(leaves) = &gradients.leaves {
+            gradients.of_kernels.retain(|id, _| leaves.contains(id));
+            gradients.of_dfdx.drop_non_leafs();
+        }
+        Ok(Leaves { gradients, non_leaves, reached })
+    }
+}
+
+impl PassGradients<f32, Cpu> {
+    /// Takes the gradient of a kernel's output, when all operations on the output have added to it: `None` if nothing
+    /// was added; zeros once an operation of dfdx has run, because dfdx does not say what it adds to.
+    pub fn take(&mut self, key: &KernelKey) -> Result<Option<Buffer>, CpuError> {
+        let gradients = &mut self.gradients;
+        let gradient = gradients.of_kernels.remove(&key.id).map(|entry| entry.gradient);
+        self.non_leaves.insert(key.id);
+        if !self.has_run_dfdx && key.id != self.loss {
+            return Ok(gradient);
+        }
+        // The memory is freed here. In the pool of buffers it would pile up: dfdx allocates its own in each step.
+        let term = mem::take(&mut **(key.find)(&mut gradients.of_dfdx)?);
+        Ok(Some(match gradient {
+            Some(mut gradient) => {
+                add_in_parallel(&mut gradient, &term);
+                gradient
+            }
+            None => copied(&term),
+        }))
+    }
+
+    /// Tells the hook that all kernels that read the parameter have added to its gradient, if any did.
+    pub fn report_complete(&mut self, parameter: &KernelKey) -> Result<(), CpuError> {
+        let Some(hook) = &self.hook else { return Ok(()) };
+        let gradients = &mut self.gradients;
+        if gradients.has_used_dfdx {
+            gradients.for_dfdx()?;
+        }
+        if let Some(entry) = gradients.of_kernels.get(&parameter.id) {
+            hook.receive(parameter.id, &entry.gradient);
+        } else if gradients.ids_in_dfdx.contains(&parameter.id) {
+            hook.receive(parameter.id, (parameter.find)(&mut gradients.of_dfdx)?);
+        }
+        Ok(())
+    }
+}
