@@ -1,18 +1,19 @@
 //! `#[module] struct Linear<InDim: ConstDim, OutDim: ConstDim, E, D> { … }`
 
+mod clone_and_debug;
 mod field;
 mod loadable;
 mod syntax;
 #[cfg(test)]
 mod tests;
 
+use clone_and_debug::clone_and_debug;
 use field::Field;
 use loadable::loadable;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{format_ident, quote};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::spanned::Spanned;
 use syn::{Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, parse_quote};
 use syntax::{add_bound, bounds_of, is_one_of, precision, take_layers};
 
@@ -264,40 +265,6 @@ fn module(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field], o
                 use ::typed_transformer::nn::Conventions as _;
                 #(#out.extend(<#own_conventions>::conventions());)*
                 #(#conventions)*
-            }
-        }
-    }
-}
-
-fn clone_and_debug(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field]) -> TokenStream {
-    let name = &declaration.ident;
-    let [cloned, shown] = [quote!(::core::clone::Clone), quote!(::typed_transformer::nn::Module)]
-        .map(|bound| parameters.with_layers(parameters.generics.clone(), bound));
-    let (impl_cloned, type_generics, where_clause) = cloned.split_for_impl();
-    let (impl_shown, ..) = shown.split_for_impl();
-    let copies = fields.iter().map(
-        |Field { name, ty, .. }| quote_spanned!(ty.span()=> #name: <#ty as ::core::clone::Clone>::clone(&self.#name)),
-    );
-    quote! {
-        #[automatically_derived]
-        impl #impl_cloned ::core::clone::Clone for #name #type_generics #where_clause {
-            fn clone(&self) -> Self {
-                Self {
-                    #(#copies,)*
-                    __dims: ::core::marker::PhantomData,
-                }
-            }
-        }
-
-        #[automatically_derived]
-        impl #impl_shown ::core::fmt::Debug for #name #type_generics #where_clause {
-            fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::write!(
-                    formatter,
-                    "{}\n{}",
-                    ::typed_transformer::__private::name::<Self>(),
-                    ::typed_transformer::nn::Summary::of::<Self>(),
-                )
             }
         }
     }

@@ -10,8 +10,8 @@ use std::marker::PhantomData;
 /// The configuration `Config` of a model whose heads and hidden columns the ranks of `Axis` divide. Every rank has the
 /// embeddings, the norms and the logits.
 ///
-/// `DecoderOnly<OnRanks<Config, Tp>>` is a rank's part of `DecoderOnly<Config>`, and so with `EncoderOnly` and `LM`: the
-/// same layers, of which each rank computes its part. [`Distributed`](super::Distributed) makes them.
+/// `DecoderOnly<OnRanks<Config, Tp>>` is a rank's part of `DecoderOnly<Config>`, and so with `EncoderOnly` and `LM`:
+/// the same layers, of which each rank computes its part. [`Distributed`](super::Distributed) makes them.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, OnRanks}};

@@ -178,8 +178,9 @@ proptest! {
         let number = x.as_vec()[0];
         prop_assert_eq!(lt(&x, number).unwrap().as_vec(), x.as_vec().iter().map(|x| *x < number).collect::<Vec<_>>());
         let larger = pairs().map(|(x, y)| x.max(y)).collect::<Vec<_>>();
-        prop_assert_eq!(&where_(ge(&x, &y).unwrap(), x.clone(), &y).unwrap().as_vec(), &larger);
-        prop_assert_eq!(where_(ge(&x, &y).unwrap(), x.clone(), &y).unwrap().as_vec(), larger);
+        let is_larger = ge(&x, &y).unwrap();
+        prop_assert_eq!(&where_(&is_larger, x.clone(), &y).unwrap().as_vec(), &larger);
+        prop_assert_eq!(where_(is_larger, x.clone(), &y).unwrap().as_vec(), larger);
         let total: f64 = x.as_vec().iter().sum();
         prop_assert!((mean(x.clone()).unwrap().array() - total / x.as_vec().len() as f64).abs() < 1e-12);
     }

@@ -8,9 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 use typed_transformer::nn::Linear;
 use typed_transformer::prelude::*;
-use typed_transformer::ranks;
 use typed_transformer::ranks::{Partial, Ranks, RanksError};
-use typed_transformer::train::{Recording, Sgd, update_replicated};
+use typed_transformer::train::{GradientsOf, Recording, Sgd, update_replicated};
+use typed_transformer::{ops, ranks};
 
 ranks! { World; }
 dims! { EmbedDim = 1024; HiddenDim = 1100; OutputDim = 300; SeqLen = 3; Batch = 2; }
@@ -197,5 +197,27 @@ fn all_ranks_decide_alike_which_parameters_are_unused() {
             false => Err(OpError::Unused { parameters: vec!["weight".into(), "bias".into()] }),
         };
         assert_eq!(updates, vec![expected; 3]);
+    }
+}
+
+#[test]
+fn a_pass_that_adds_to_gradients_that_were_read_reaches_all_layers() {
+    let gradients = Ranks::<World>::in_threads(2, |ranks| {
+        let model = ranks.replicate(build(0)).unwrap();
+        [true, false].map(|is_overlapped| {
+            let mut zeros = GradientsOf::zeros(&*model);
+            let _ = zeros.of(&model.0.bias).unwrap();
+            let hidden = model.0.forward(input(ranks.rank()).put_tape(zeros.into_recording())).unwrap();
+            // No operation of dfdx runs before the kernels.
+            let loss: Partial<Loss, World> = Partial::term(ops::mean(model.1.forward(hidden).unwrap()).unwrap());
+            let gradients = match is_overlapped {
+                true => loss.backward_all_reduce(ranks, &model).unwrap(),
+                false => loss.backward().unwrap().all_reduce(ranks, &model).unwrap(),
+            };
+            gradients.into_inner().of(&model.0.weight).unwrap().as_vec()
+        })
+    });
+    for [overlapped, after] in gradients {
+        assert!(overlapped == after && after.iter().any(|x| *x != 0.0));
     }
 }

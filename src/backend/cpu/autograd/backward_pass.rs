@@ -11,9 +11,8 @@ use std::{collections::HashSet, mem, rc::Rc};
 /// ranks can sum it while the pass goes on.
 ///
 /// The pass runs in reverse, so a gradient is complete once the backward pass of the first kernel that read the
-/// parameter has run. dfdx's operations do not say which parameters they read, and a kernel that reads one with a
-/// tape keeps its term between kernels until the end of the pass. So a gradient may still change after the call. The
-/// hook's owner checks that at the end.
+/// parameter has run. dfdx's operations do not say which parameters they read, nor does a kernel that reads one with a
+/// tape. So a gradient may still change after the call. The hook's owner checks that at the end.
 pub trait GradientHook {
     /// Receives the gradient of the parameter with this id. It is complete unless an operation of dfdx, or a kernel
     /// that reads the parameter with a tape, adds to it later.
@@ -63,7 +62,7 @@ impl<E: Dtype, D: Device<E>> PassGradients<E, D> {
         let mut reached: HashSet<_> = gradients.of_kernels.keys().chain(&gradients.ids_in_dfdx).copied().collect();
         // The loss may be a parameter.
         reached.insert(loss);
-        if gradients.has_used_dfdx || gradients.of_kernels.contains_key(&loss) {
+        if gradients.has_used_dfdx || !non_leaves.contains(&loss) {
             gradients.for_dfdx()?;
         }
         if let Some(leaves) = &gradients.leaves {
@@ -99,8 +98,11 @@ impl PassGradients<f32, Cpu> {
     pub fn report_complete(&mut self, parameter: &KernelKey) -> Result<(), CpuError> {
         let Some(hook) = &self.hook else { return Ok(()) };
         let gradients = &mut self.gradients;
-        if gradients.has_used_dfdx {
-            gradients.for_dfdx()?;
+        // This one alone: kernels have yet to take the gradients of their outputs.
+        if gradients.has_used_dfdx
+            && let Some(entry) = gradients.of_kernels.remove(&parameter.id)
+        {
+            gradients.move_to_dfdx(entry)?;
         }
         if let Some(entry) = gradients.of_kernels.get(&parameter.id) {
             hook.receive(parameter.id, &entry.gradient);

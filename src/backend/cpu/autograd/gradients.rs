@@ -3,9 +3,10 @@
 //! | the gradient of | is kept in | begins as |
 //! |---|---|---|
 //! | what a kernel reads: a parameter, an input, an output of another kernel | `of_kernels` | its first term, without zeros before it |
+//! | the loss | `of_dfdx` | 1 |
 //! | what an operation of dfdx reads | `of_dfdx`, to which all of `of_kernels` move before the operation runs | zeros |
 //!
-//! At the end of the pass the gradients of parameters and inputs are left: [`Leaves`], of which the main crate makes the
+//! At the end of the pass the gradients of parameters and inputs are left: `Leaves`, of which the main crate makes the
 //! user's `GradientsOf`.
 
 use super::Buffer;
@@ -58,7 +59,7 @@ pub struct Gradients<E, D: Storage<E>> {
     /// Each is in the order of its tensor's storage.
     pub(super) of_kernels: HashMap<UniqueId, Entry<E, D>>,
     pub(super) of_dfdx: OfDfdx<E, D>,
-    /// Whether `of_dfdx` may have terms of any gradient.
+    /// Whether `of_dfdx` may have terms of any gradient, not only that of the loss of a pass.
     pub(super) has_used_dfdx: bool,
     /// The ids of tensors whose gradient in `of_dfdx` has a term of a kernel.
     pub(super) ids_in_dfdx: HashSet<UniqueId>,
@@ -114,7 +115,7 @@ impl<E, D: Storage<E>> Gradients<E, D> {
         Ok(self.of_dfdx.get(tensor))
     }
 
-    fn move_to_dfdx(&mut self, Entry { gradient, key, add }: Entry<E, D>) -> Result<(), D::Err> {
+    pub(super) fn move_to_dfdx(&mut self, Entry { gradient, key, add }: Entry<E, D>) -> Result<(), D::Err> {
         self.ids_in_dfdx.insert(key.id);
         add((key.find)(&mut self.of_dfdx)?, &gradient);
         Ok(())
@@ -132,7 +133,7 @@ impl Gradients<f32, Cpu> {
         }
     }
 
-    /// Calls `write(gradient, accumulate)`, which writes a first term of `len` elements, or adds a term if `accumulate`.
+    /// Calls `write(gradient, accumulate)`, which writes a first term of `len` elements, or adds one if `accumulate`.
     pub fn write(&mut self, key: &KernelKey, len: usize, write: impl FnOnce(&mut [f32], bool)) {
         match self.of_kernels.entry(key.id) {
             Occupied(entry) => write(&mut entry.into_mut().gradient, true),

@@ -1,7 +1,7 @@
-//! A linear layer. Its backward pass depends on the number of rows: they are the units that `Split::choose` divides. With
-//! fewer than 256 rows for each thread ([`Split::WithinUnits`]) the threads share each row, and write the gradient of the
-//! weight, or add to it, in place. With more ([`Split::AcrossUnits`]) each thread has rows of its own, and sums their
-//! products in a buffer. The first buffer becomes the gradient, to which the others are added.
+//! A linear layer. Its backward pass depends on the number of rows: they are the units that `Split::choose` divides.
+//! With fewer than 256 rows for each thread ([`Split::WithinUnits`]) the threads share each row, and write the gradient
+//! of the weight, or add to it, in place. With more ([`Split::AcrossUnits`]) each thread has rows of its own, and sums
+//! their products in a buffer. The buffers are added to the gradient; if there is none yet, the first one becomes it.
 
 use crate::autograd::{Buffer, Chunk, KernelOutput, MACS_PER_READ, Operand, Partition, Split, with_backward};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};

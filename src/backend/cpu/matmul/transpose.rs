@@ -68,8 +68,8 @@ struct WriteColumns<'a, 'row, Write> {
 }
 
 impl<Write: Fn(&mut f32, f32)> WriteColumns<'_, '_, Write> {
-    /// The inner loops go along columns, so that memory is read in its order, and fill a cache line of each row, so that
-    /// none is written twice: lines that are a power of two apart would push each other out of the cache.
+    /// The inner loops go along columns, so that memory is read in its order. They fill a cache line of each row, so
+    /// that none is written twice: lines that are a power of two apart push each other out of the cache.
     #[inline(always)]
     fn run(self, transpose: impl Fn(Tile) -> Tile) {
         let Self { matrix, output, write } = self;
