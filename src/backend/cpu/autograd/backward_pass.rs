@@ -80,7 +80,7 @@ impl PassGradients<f32, Cpu> {
         let gradients = &mut self.gradients;
         let gradient = gradients.of_kernels.remove(&key.id).map(|entry| entry.gradient);
         self.non_leaves.insert(key.id);
-        if !self.has_run_dfdx && key.id != self.loss {
+        if !self.has_run_dfdx && key.id != self.loss && !gradients.ids_in_dfdx.contains(&key.id) {
             return Ok(gradient);
         }
         // The memory is freed here. In the pool of buffers it would pile up: dfdx allocates its own in each step.
