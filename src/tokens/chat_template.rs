@@ -97,7 +97,7 @@ impl ChatMessage {
 #[derive(Debug)]
 pub struct ChatTemplate {
     environment: Environment<'static>,
-    /// What a template knows beside the messages, such as `bos_token`.
+    /// The values that a template knows beside the messages, such as `bos_token`.
     values: BTreeMap<String, Value>,
 }
 

@@ -219,8 +219,8 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, 
         residual(linear(input.clone(), weight, bias)?, self.change(input, alpha)?)
     }
 
-    /// What the adapter adds to the output of its map, `(alpha / Rank) · (x Aᵀ) Bᵀ`: `(.., InDim) -> (.., OutDim)`. The
-    /// map may have any precision.
+    /// The term that the adapter adds to the output of its map, `(alpha / Rank) · (x Aᵀ) Bᵀ`:
+    /// `(.., InDim) -> (.., OutDim)`. The map may have any precision.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::{Linear, Lora, Q8, WithPrecision}, prelude::*};

@@ -30,7 +30,7 @@ pub struct PassGradients<E, D: Storage<E>> {
     hook: Option<Rc<dyn GradientHook>>,
 }
 
-/// What a backward pass leaves: the gradients of parameters and inputs.
+/// The gradients that a backward pass leaves: those of parameters and inputs.
 pub struct Leaves<E, D: Storage<E>> {
     pub gradients: Gradients<E, D>,
     /// The outputs of kernels, whose gradients are not kept.

@@ -165,8 +165,8 @@ impl Entry<f32, Cpu> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::elementwise::copied;
     use super::*;
+    use crate::autograd::elementwise::copied;
     use dfdx::shapes::{Axes2, Rank1, Rank2};
     use dfdx::tensor::ZerosTensor;
     use dfdx::tensor_ops::{PermuteTo, ReshapeTo};

@@ -27,7 +27,7 @@ pub struct Operand {
     pub gradient: GradientTarget,
 }
 
-/// Where a kernel puts the gradient of an operand; `None` if nothing is recorded.
+/// The place of an operand's gradient among those of a pass; `None` if nothing is recorded.
 #[derive(Clone)]
 pub struct GradientTarget(Option<KernelKey>);
 

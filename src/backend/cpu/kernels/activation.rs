@@ -150,7 +150,8 @@ fn softplus(x: f32) -> (f32, f32) {
 /// `eˣ`, whose derivative is `eˣ`.
 #[inline(always)]
 fn exponential(x: f32) -> (f32, f32) {
-    (exp(x), exp(x))
+    let y = exp(x);
+    (y, y)
 }
 
 #[cfg(test)]
