@@ -1,10 +1,11 @@
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use std::{cell::Cell, hint, sync::OnceLock, thread};
+use std::{cell::Cell, sync::OnceLock, thread};
 
-/// The time for which a thread spins for work before it sleeps.
-const SPIN_TIME: Duration = Duration::from_micros(100);
+/// The time for which a thread looks for work before it sleeps. A virtual machine may take long to wake a thread up.
+/// A thread that looks for work yields its core each time, so others that have work are not held up.
+const SPIN_TIME: Duration = Duration::from_millis(2);
 
 /// Runs `run` on all parts in parallel, the last part on the calling thread. Returns the results in the
 /// order of the parts.
@@ -75,19 +76,18 @@ fn spin_for_work(pool: &ThreadPool) {
         while start.elapsed() < SPIN_TIME {
             match rayon::yield_now() {
                 Some(rayon::Yield::Executed) => start = Instant::now(),
-                _ => hint::spin_loop(),
+                _ => thread::yield_now(),
             }
         }
         IS_SPINNING.set(false);
     });
 }
 
-/// Spins for at most [`SPIN_TIME`] until the other parts are done. For small parts, sleeping and waking up
-/// takes longer.
+/// Spins for at most [`SPIN_TIME`] until the other parts are done. For most parts, sleeping and waking up takes longer.
 fn spin_until_done(pending: &AtomicUsize) {
     let start = Instant::now();
     while pending.load(Ordering::Acquire) > 0 && start.elapsed() < SPIN_TIME {
-        hint::spin_loop();
+        thread::yield_now();
     }
 }
 
