@@ -79,6 +79,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let _ = write!(stderr(), "\r{report}\x1b[K");
     }
     let finished = trainer.finish();
+    // What follows may fail, too: this says where a checkpoint is that the disk refused.
+    if let Err(error) = &finished {
+        let _ = writeln!(stderr(), "\n{error}");
+    }
     let _ = writeln!(stderr(), "\n{}", evaluate(&model, validation)?);
     if !trainer.stopped() && !matches!(finished, Err(TrainError::Diverged { .. })) {
         weights::save(&model, folder.join("model.safetensors"))?;

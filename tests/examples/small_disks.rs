@@ -1,9 +1,10 @@
-//! A training whose disk becomes full: a temporary file system in a mount namespace of its own. Where the machine allows no
+//! Trainings whose disk becomes full: a temporary file system in a mount namespace of its own. Where the machine allows no
 //! mount, a line says that the test is left out.
 
 use crate::program::built;
 use crate::support::{file_names, temp_dir};
-use std::{fs, path::Path, process::Command};
+use std::process::{Command, Output};
+use std::{fs, path::Path};
 
 /// Mounts a disk of 320 kB, starts the training, fills the disk when there is a line of metrics, and copies what the disk
 /// has at the end: it goes with its processes.
@@ -19,24 +20,46 @@ cp -r disk/. copy
 exit $status
 "#;
 
+/// The same for `training_run`, which has its files in one folder.
+const SCRIPT_OF_TRAINING_RUN: &str = r#"
+mount -t tmpfs -o size=8m none training_run || exit 77
+"$0" &
+until [ -s training_run/checkpoint ]; do kill -0 $! || break; done
+cat /dev/zero >training_run/filler 2>/dev/null
+wait $!
+"#;
+
+/// Runs a script as root of a mount namespace; `None` if the machine allows none.
+fn run(script: &str, example: &str, folder: &Path, temporary: &Path) -> Option<Output> {
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", script]).arg(built(example));
+    let run = command.current_dir(folder).env("TMPDIR", temporary).output().ok();
+    let run = run.filter(|run| run.status.code() != Some(77) && !run.stderr.starts_with(b"unshare: "));
+    if run.is_none() {
+        println!("left out: this machine allows no mount");
+    }
+    run
+}
+
+#[test]
+fn a_failed_last_file_does_not_hide_where_the_training_is_saved() {
+    let (folder, temporary) = (temp_dir(), temp_dir());
+    fs::create_dir(folder.path().join("training_run")).unwrap();
+    let Some(run) = run(SCRIPT_OF_TRAINING_RUN, "training_run", folder.path(), temporary.path()) else { return };
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(!run.status.success() && said.lines().last().unwrap().contains("model.safetensors"), "{said}");
+    let (_, path) = said.split_once("; the training is saved at ").expect(&said);
+    assert!(Path::new(path.lines().next().unwrap()).is_file(), "{said}");
+}
+
 #[test]
 fn a_full_disk_costs_no_result() {
     let (folder, temporary) = (temp_dir(), temp_dir());
     for name in ["disk", "copy"] {
         fs::create_dir(folder.path().join(name)).unwrap();
     }
-    let mut command = Command::new("unshare");
-    command.args(["--map-root-user", "--mount", "sh", "-c", SCRIPT]).arg(built("train_rot13"));
-    let run = command.current_dir(folder.path()).env("TMPDIR", temporary.path()).output();
-    let Some(run) = run.ok().filter(|run| run.status.code() != Some(77)) else {
-        println!("left out: this machine allows no mount");
-        return;
-    };
+    let Some(run) = run(SCRIPT, "train_rot13", folder.path(), temporary.path()) else { return };
     let (said, shown) = (String::from_utf8_lossy(&run.stderr), String::from_utf8_lossy(&run.stdout));
-    if said.starts_with("unshare: ") {
-        println!("left out: this machine allows no mount");
-        return;
-    }
     assert_eq!(run.status.code(), Some(1), "{said}");
     assert!(shown.contains(" of 1000 fresh random words decoded exactly"), "{said}");
     let last = said.lines().last().unwrap();
