@@ -3,12 +3,15 @@
 use crate::other_folders::{Tensors, error_of_tensors, with};
 use crate::published_folders::{config, error_of, other};
 use crate::small_models::{
-    small_bert, small_bert_encoder, small_modern_bert, small_modern_bert_encoder, small_vit, small_vit_encoder,
+    small_bert, small_bert_encoder, small_gpt2, small_llama, small_modern_bert, small_modern_bert_encoder, small_vit,
+    small_vit_encoder,
 };
 use dfdx::tensor::AutoDevice;
 use safetensors::Dtype;
 use std::mem::take;
 use typed_transformer::models::bert::Bert;
+use typed_transformer::models::gpt2::Gpt2;
+use typed_transformer::models::llama::Llama;
 use typed_transformer::models::modern_bert::ModernBert;
 use typed_transformer::models::vit::Vit;
 use typed_transformer::weights::{Loadable, Pretrained};
@@ -63,4 +66,8 @@ fn heads_that_a_model_lacks_are_not_read() {
     check::<SmallBert>("bert", "linear.weight");
     check::<ModernBertEncoder>("modern_bert", "classifier.bias");
     check::<SmallVit>("vit", "classifier.bias");
+    check::<SmallVit>("vit", "embeddings.mask_token");
+    check::<SmallVit>("vit", "decoder.0.bias");
+    check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", "score.weight");
+    check::<Llama<small_llama::Config, f32, AutoDevice>>("llama", "score.weight");
 }

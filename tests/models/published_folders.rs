@@ -210,8 +210,8 @@ fn scaled_rotary_positions_are_refused_in_files_of_all_ages() {
 
 #[test]
 fn the_kind_of_scaling_may_have_its_older_name() {
-    let error = |name: &str, kind: &str| {
-        error_of::<llama_3_2_1b::Model<f32, AutoDevice>>(&json!({
+    let scaled = |name: &str, kind: &str| {
+        json!({
             "model_type": "llama", "vocab_size": 128_256, "max_position_embeddings": 131_072, "hidden_size": 2048,
             "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8,
             "rms_norm_eps": 1e-5, "rope_theta": 500_000.0, "tie_word_embeddings": true,
@@ -219,11 +219,22 @@ fn the_kind_of_scaling_may_have_its_older_name() {
                 name: kind, "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                 "original_max_position_embeddings": 8192,
             },
-        }))
+        })
     };
+    let error_of = error_of::<llama_3_2_1b::Model<f32, AutoDevice>>;
+    let error = |name, kind| error_of(&scaled(name, kind));
     assert_eq!([error("rope_type", "llama3"), error("type", "llama3")], [None, None]);
     let linear = error("type", "linear").unwrap();
     assert!(linear.ends_with(": `rope_scaling.type` is \"linear\", not \"llama3\""), "{linear}");
+    // A length outside the object counts in its place.
+    let with_len = |len: usize| {
+        let mut config = scaled("rope_type", "llama3");
+        config["original_max_position_embeddings"] = json!(len);
+        error_of(&config)
+    };
+    assert_eq!(with_len(8192), None);
+    let other = with_len(4096).unwrap();
+    assert!(other.ends_with(": `original_max_position_embeddings` is 4096, not 8192.0"), "{other}");
 }
 
 #[test]

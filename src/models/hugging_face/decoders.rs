@@ -33,6 +33,7 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt
         copy lm_head.weight of transformer.wte.weight
         ignore *.attn.bias
         ignore *.attn.masked_bias
+        ignore score.*
     ";
     const PREFIX: &'static str = "transformer.";
 
@@ -77,6 +78,7 @@ macro_rules! names_like_llama {
             logit = lm_head.weight
             copy lm_head.weight of model.embed_tokens.weight
             ignore *.rotary_emb.inv_freq
+            ignore score.*
         ",
             $own
         )
@@ -198,6 +200,8 @@ fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
             ["rope_scaling.original_max_position_embeddings", "rope_parameters.original_max_position_embeddings"],
             scaling.original_len as f64,
         ),
+        // It counts in place of the one in the object.
+        ConfigField::number("original_max_position_embeddings", scaling.original_len as f64).or_absent(),
     ]
 }
 

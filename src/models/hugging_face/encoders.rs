@@ -140,6 +140,8 @@ impl<Config: VitConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Vit<
         norm.{p} = vit.layernorm.{p}
         pooler.{p} = vit.pooler.dense.{p}
         ignore vit.pooler.*
+        ignore vit.embeddings.mask_token
+        ignore decoder.*
         ignore classifier.*
     ";
     const PREFIX: &'static str = "vit.";
