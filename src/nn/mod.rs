@@ -34,7 +34,7 @@ pub(crate) mod module;
 mod precision;
 mod transformer;
 
-pub use crate::ops::conventions::NormKind;
+pub use crate::ops::norms::NormKind;
 pub use attention::*;
 pub use cache::*;
 pub use conventions::*;

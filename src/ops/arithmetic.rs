@@ -1,15 +1,15 @@
-//! Arithmetic of a tensor and one that has some of its axes.
+//! Arithmetic, element by element: of two tensors, of a tensor and a number, and of a sublayer and its input.
 //!
-//! The axes of the second tensor are found by name, so they may stand in any order. The tensor repeats itself along the
+//! The axes of the second of two tensors are found by name, so they may stand in any order. It repeats itself along the
 //! axes that it does not have; this is a view. The result has the axes of the first tensor: none is new.
 
 use super::contraction::{Label, Labelled, broadcast};
 use super::operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from};
-use super::unnamed::{reshape_to, zip};
+use super::unnamed::{map, reshape_to, zip};
 use super::views::{NamedAxes, Views};
-use super::{OpError, Real, device_error, ensure_not_empty};
-use crate::backend::{Arithmetic, Backend, Tape, arithmetic_kernel, run_kernel};
-use crate::dims::{AxesAmong, DataShape};
+use super::{OpError, Real, cast, device_error, dim_error, ensure_not_empty};
+use crate::backend::{Arithmetic, Backend, Tape, affine_kernel, arithmetic_kernel, run_kernel};
+use crate::dims::{AxesAmong, DataShape, NamedShape};
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Merge, PutTape, Tensor};
@@ -67,6 +67,75 @@ arithmetic! {
         = Maximum, "max(x, y)", "[10.0, 20.0, 10.0, 20.0]";
     pub fn minimum(x, y)
         = Minimum, "min(x, y)", "[1.0, 2.0, 3.0, 4.0]";
+}
+
+/// `factor · x`, element by element.
+///
+/// ```
+/// use typed_transformer::{ops::scale, prelude::*};
+/// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([1.0, 2.0]);
+/// assert_eq!(scale(x, 1.5)?.array(), [1.5, 3.0]);
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn scale<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    factor: f64,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    const OP: &str = "scale";
+    if D::HAS_KERNELS {
+        let shape = *input.shape();
+        return run_kernel(OP, shape, |tape| affine_kernel(D::read(input, tape)?, factor as f32, -0.0));
+    }
+    map(OP, input, |x| x.try_mul(cast::<E>(factor)))
+}
+
+/// `x + addend`, element by element.
+///
+/// ```
+/// use typed_transformer::{ops::offset, prelude::*};
+/// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([1.0, 2.0]);
+/// assert_eq!(offset(x, 0.5)?.array(), [1.5, 2.5]);
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn offset<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    addend: f64,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    const OP: &str = "offset";
+    if D::HAS_KERNELS {
+        let shape = *input.shape();
+        return run_kernel(OP, shape, |tape| affine_kernel(D::read(input, tape)?, 1.0, addend as f32));
+    }
+    map(OP, input, |x| x.try_add(cast::<E>(addend)))
+}
+
+/// `x + f(x)`: adds the output of a sublayer to its input.
+///
+/// `(..), (..) -> (..)`, for tensors of up to 6 axes.
+///
+/// ```
+/// use typed_transformer::{ops::residual, prelude::*};
+/// dims! { pub EmbedDim = 1; pub SeqLen; pub Batch; }
+/// let device = Cpu::default();
+/// let x = |rows, len| -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+///     device.zeros_like(&(Batch::new(rows), SeqLen::new(len), EmbedDim))
+/// };
+/// assert_eq!(residual(x(3, 2), x(3, 2))?.as_vec(), [0.0; 6]);
+/// assert_eq!(
+///     residual(x(3, 2), x(4, 2)).unwrap_err().to_string(),
+///     "residual: `Batch` is 3 in the sublayer's input and 4 in its output",
+/// );
+/// assert!(matches!(residual(x(3, 2), x(3, 3)), Err(OpError::Dim { op: "residual", .. })));
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn residual<Dims: NamedShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    sublayer_output: Tensor<Dims, E, D, T>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    const OP: &str = "residual";
+    let (shape, out_shape) = (*input.shape(), *sublayer_output.shape());
+    shape.check_same_sizes("the sublayer's input", out_shape, "its output").map_err(dim_error(OP))?;
+    elementwise(OP, Arithmetic::Add, input, sublayer_output)
 }
 
 /// Arithmetic of `x` and a view of `y` with the axes of `x`.

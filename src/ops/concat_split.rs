@@ -1,11 +1,15 @@
-//! Concatenation, splitting and slicing of an axis.
+//! Tensors joined along an axis or along a new one, and split again.
 
-use super::gather::run_starts;
-use super::{OpError, Real, device_error, ensure_not_empty, range_error, scale, unnamed::reshape_to};
-use crate::backend::{Backend, Tape, concat_kernel, gather_kernel, run_kernel};
-use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
-use dfdx::shapes::{Axis, HasShape, Shape};
-use dfdx::{tensor::Tensor, tensor_ops::TryConcatAlong};
+use super::operand::distinct_from;
+use super::slices::slice_axis;
+use super::unnamed::reshape_to;
+use super::views::{outer_len_inner, shape_of_sizes, sizes};
+use super::{OpError, Real, device_error, ensure_not_empty, range_error, scale};
+use crate::backend::{Backend, Tape, concat_kernel, run_kernel};
+use crate::dims::{AxisOf, BroadcastFrom, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
+use dfdx::shapes::{Axes3, Axis, HasShape, Shape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{PermuteTo, TryConcatAlong, TryStack};
 
 /// Concatenates two tensors along an axis: `(.., One, ..), (.., Other, ..) -> (.., Total, ..)` with
 /// `One + Other = Total`.
@@ -67,6 +71,69 @@ where
     reshape_to(OP, (one, other).try_concat_along(Axis::<1>).map_err(device_error(OP))?, to)
 }
 
+/// Stacks tensors along the new axis `name`: `Name` tensors `(.., ..) -> (.., Name, ..)`. The result's type says where
+/// the axis is.
+///
+/// # Errors
+/// [`OpError::Count`] if there are not `name` tensors.
+///
+/// ```
+/// use typed_transformer::{ops::stack, prelude::*};
+/// dims! { pub NumExperts = 2; pub Batch = 3; }
+/// let device = Cpu::default();
+/// let one: Tensor<(Batch,), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0]);
+/// let other: Tensor<(Batch,), f32, Cpu> = device.tensor(vec![10.0, 20.0, 30.0]);
+/// let rows: Tensor<(NumExperts, Batch), f32, Cpu> = stack(vec![one.clone(), other.clone()], NumExperts)?;
+/// assert_eq!(rows.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
+/// let columns: Tensor<(Batch, NumExperts), f32, Cpu> = stack(vec![one.clone(), other], NumExperts)?;
+/// assert_eq!(columns.as_vec(), [1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+/// let one: Result<Tensor<(NumExperts, Batch), _, _>, _> = stack(vec![one], NumExperts);
+/// assert_eq!(one.unwrap_err().to_string(), "stack: 1 tensors for NumExperts=2");
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn stack<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    tensors: Vec<Tensor<Smaller, E, D, T>>,
+    name: Name,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: BroadcastFrom<Smaller, Name, WhichAxis>,
+{
+    const OP: &str = "stack";
+    let count = tensors.len();
+    let shape = match tensors.first() {
+        Some(first) if count == name.size() => *first.shape(),
+        _ => return Err(OpError::Count { op: OP, expected: format!("{name:?}"), found: count }),
+    };
+    ensure_not_empty(OP, &shape)?;
+    if let Some(other) = tensors.iter().find(|tensor| *tensor.shape() != shape) {
+        return Err(OpError::Shape { op: OP, from: format!("{:?}", other.shape()), to: format!("{shape:?}") });
+    }
+    let mut sizes = sizes(&shape);
+    sizes.insert(Dims::INDEX, count);
+    let stacked: Dims = shape_of_sizes(OP, &sizes)?;
+    let (before, _, after) = outer_len_inner(&stacked, Dims::INDEX);
+    if D::HAS_KERNELS {
+        return run_kernel(OP, stacked, |tape| {
+            let parts = tensors.into_iter().map(|tensor| D::read(tensor, tape)).collect::<Result<_, _>>()?;
+            concat_kernel(parts, before)
+        });
+    }
+    let mut flat: Vec<Tensor<(usize,), E, D, T>> = Vec::with_capacity(count);
+    for tensor in tensors {
+        let mut tensor = reshape_to(OP, tensor, (shape.num_elements(),))?;
+        for earlier in &flat {
+            tensor = distinct_from(earlier, tensor)?;
+        }
+        flat.push(tensor);
+    }
+    let rows: Tensor<(usize, usize), E, D, T> = flat.try_stack().map_err(device_error(OP))?;
+    if Dims::INDEX == 0 {
+        return reshape_to(OP, rows, stacked);
+    }
+    let blocks = reshape_to(OP, rows, (count, before, after))?;
+    reshape_to(OP, blocks.try_permute::<_, Axes3<1, 0, 2>>().map_err(device_error(OP))?, stacked)
+}
+
 /// The dimension of a part that [`split`] makes.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
@@ -118,130 +185,4 @@ where
     }
     let first = slice_axis(OP, input.clone(), 0, one)?;
     Ok((first, slice_axis(OP, input, one.size(), other)?))
-}
-
-/// A slice of the axis `Len`: `(.., Len, ..) -> (.., Part, ..)`. It begins at index `start`, and the type bounds
-/// `Part` by `Len`.
-///
-/// # Errors
-/// [`OpError::Range`] if the part goes past the end.
-///
-/// ```
-/// use typed_transformer::{ops::narrow, prelude::*};
-/// dims! { pub Len = 4; pub Part = 2; }
-/// let x: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0]);
-/// let last: Tensor<(Part,), f32, Cpu> = narrow(x.clone(), axis::<Len>(), 2, Part)?;
-/// assert_eq!(last.as_vec(), [3.0, 4.0]);
-/// assert_eq!(
-///     narrow(x, axis::<Len>(), 3, Part).unwrap_err().to_string(),
-///     "narrow: Part=2 from 3 on is not inside Len=4",
-/// );
-/// # Ok::<(), OpError>(())
-/// ```
-pub fn narrow<Dims, Len: Dim, Part: AtMost<Len>, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    _: AxisOf<Len>,
-    start: usize,
-    part: Part,
-) -> Result<Tensor<Dims::Replaced<Part>, E, D, T>, OpError>
-where
-    Dims: HasAxis<Len, WhichAxis>,
-{
-    slice_axis("narrow", input, start, part)
-}
-
-/// The indices `start..start + part` of the axis `Len`: `(.., Len, ..) -> (.., Part, ..)`.
-///
-/// It is [`narrow`](super::narrow) for a part that is not bounded by `Len` in its type, such as a part of a run-time
-/// axis.
-///
-/// # Errors
-/// [`OpError::Range`] if the part goes past the end.
-///
-/// ```
-/// use typed_transformer::{ops::slice, prelude::*};
-/// dims! { pub SeqLen; pub Prompt; }
-/// let x: Tensor<(SeqLen,), f32, Cpu> = Cpu::default().tensor((vec![1.0, 2.0, 3.0], (SeqLen::new(3),)));
-/// let prompt: Tensor<(Prompt,), f32, Cpu> = slice(x.clone(), axis::<SeqLen>(), 0, Prompt::new(2))?;
-/// assert_eq!(prompt.as_vec(), [1.0, 2.0]);
-/// assert_eq!(
-///     slice(x, axis::<SeqLen>(), 2, Prompt::new(2)).unwrap_err().to_string(),
-///     "slice: Prompt=2 from 2 on is not inside SeqLen=3",
-/// );
-/// # Ok::<(), OpError>(())
-/// ```
-pub fn slice<Dims, Len: Dim, Part: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    _: AxisOf<Len>,
-    start: usize,
-    part: Part,
-) -> Result<Tensor<Dims::Replaced<Part>, E, D, T>, OpError>
-where
-    Dims: HasAxis<Len, WhichAxis>,
-{
-    slice_axis("slice", input, start, part)
-}
-
-/// The last indices of the axis `Len`, as many as `part` has: `(.., Len, ..) -> (.., Part, ..)`.
-///
-/// # Errors
-/// [`OpError::Range`] if the axis has fewer.
-///
-/// ```
-/// use typed_transformer::{ops::slice_last, prelude::*};
-/// dims! { pub SeqLen; pub Next = 2; }
-/// let x: Tensor<(SeqLen,), f32, Cpu> = Cpu::default().tensor((vec![1.0, 2.0, 3.0], (SeqLen::new(3),)));
-/// let next: Tensor<(Next,), f32, Cpu> = slice_last(x, axis::<SeqLen>(), Next)?;
-/// assert_eq!(next.as_vec(), [2.0, 3.0]);
-/// # Ok::<(), OpError>(())
-/// ```
-pub fn slice_last<Dims, Len: Dim, Part: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    axis: AxisOf<Len>,
-    part: Part,
-) -> Result<Tensor<Dims::Replaced<Part>, E, D, T>, OpError>
-where
-    Dims: HasAxis<Len, WhichAxis>,
-{
-    let start = input.shape().axis().size().saturating_sub(part.size());
-    slice(input, axis, start, part)
-}
-
-/// The indices `start..start + part` of an axis.
-pub(super) fn slice_axis<Dims, Len: Dim, Part: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    op: &'static str,
-    input: Tensor<Dims, E, D, T>,
-    start: usize,
-    part: Part,
-) -> Result<Tensor<Dims::Replaced<Part>, E, D, T>, OpError>
-where
-    Dims: HasAxis<Len, WhichAxis>,
-{
-    let shape = *input.shape();
-    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
-    let end = start.saturating_add(part.size());
-    if end > len {
-        return Err(range_error(op, &part, start, &shape.axis()));
-    }
-    let to = shape.replace_axis(part);
-    ensure_not_empty(op, &to)?;
-    if D::HAS_KERNELS {
-        let (starts, row_len) = (run_starts(outer, &[start], len, inner), part.size() * inner);
-        return run_kernel(op, to, |tape| gather_kernel(D::read(input, tape)?, starts, row_len));
-    }
-    // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
-    let input = if T::OWNS_TAPE { scale(input, 1.0)? } else { input };
-    let blocks = reshape_to(op, input, (outer, len, inner))?;
-    reshape_to(op, blocks.try_slice((.., start..end, ..)).map_err(device_error(op))?, to)
-}
-
-/// The number of elements before the axis, along it and after it.
-pub(super) fn outer_len_inner<Dims: Shape>(shape: &Dims, index: usize) -> (usize, usize, usize) {
-    let sizes = sizes(shape);
-    let count = |sizes: &[usize]| sizes.iter().product();
-    (count(&sizes[..index]), sizes[index], count(&sizes[index + 1..]))
-}
-
-pub(super) fn sizes<Dims: Shape>(shape: &Dims) -> Vec<usize> {
-    shape.concrete().into_iter().collect()
 }

@@ -1,7 +1,6 @@
 //! Tensors that do not depend on an input.
 
-use super::concat_split::{outer_len_inner, sizes};
-use super::select::shape_of_sizes;
+use super::views::{outer_len_inner, shape_of_sizes, sizes};
 use super::{OpError, Real, cast, device_error};
 use crate::backend::Backend;
 use crate::dims::{BroadcastFrom, Dim, num_elements};

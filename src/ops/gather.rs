@@ -1,14 +1,57 @@
-//! Elements at computed indices: [`gather`] and [`take`].
+//! Elements at computed indices: [`embed`], [`gather`] and [`take`].
 
-use super::concat_split::{outer_len_inner, sizes};
 use super::unnamed::reshape_to;
+use super::views::{outer_len_inner, sizes};
 use super::{OpError, Real, device_error, dim_error, ensure_not_empty};
-use crate::backend::{Backend, Tape, gather_kernel, run_kernel};
-use crate::dims::{AnyDim, AxisOf, Dim, HasAxis, MaybeSharded, check_same_size, for_each_axis};
-use crate::tokens::Indices;
+use crate::backend::{Backend, Tape, WeightTape, gather_kernel, read_weight, run_kernel, weight_on_tape};
+use crate::dims::{AnyDim, AxisOf, ConstDim, Dim, HasAxis, MaybeSharded, check_same_size, for_each_axis};
+use crate::tokens::{Indices, TokenIds};
 use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::{PutTape, SplitTape, Tensor};
 use dfdx::tensor_ops::GatherTo;
+
+/// The row of `table` for each token id: `table[ids]`.
+///
+/// `(V, M), (B, S) ids of V -> (B, S, M)`
+///
+/// `tape` is `model.recording()` to record the operations for gradients, or `NoneTape`.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub VocabSize = 3; pub EmbedDim = 2; pub SeqLen = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let table: Tensor<(VocabSize, EmbedDim), f32, Cpu> =
+///     device.tensor(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1]);
+/// let ids = TokenIds::from_ids(&[2, 0], None, (Batch, SeqLen))?;
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = embed(&table, &ids, NoneTape)?;
+/// assert_eq!(x.as_vec(), [2.0, 2.1, 0.0, 0.1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn embed<
+    B: MaybeSharded,
+    S: Dim,
+    V: ConstDim,
+    M: ConstDim,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+    W: WeightTape<T, E, D>,
+>(
+    table: &Tensor<(V, M), E, D, W>,
+    ids: &TokenIds<B, S, V>,
+    tape: T,
+) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    const OP: &str = "embed";
+    let ((batch, len), starts) = (ids.shape(), run_starts(1, ids.as_slice(), V::SIZE, M::SIZE));
+    let shape = (batch, len, M::default());
+    if D::HAS_KERNELS {
+        return run_kernel(OP, shape, |out| {
+            *out = tape;
+            gather_kernel(read_weight(table, out)?, starts, M::SIZE)
+        });
+    }
+    gather_runs_by_dfdx(OP, weight_on_tape(table, tape), starts, M::SIZE, shape)
+}
 
 /// The parts of a tensor at indices of the axis `Name`, which may differ along the axes before it:
 /// `out[.., k, ..] = input[.., indices[.., k], ..]`.
@@ -61,27 +104,34 @@ where
     gather_repeated(OP, input, indices.as_slice(), repeats, to)
 }
 
-/// As [`gather`], where an index counts for `repeats` elements of the result.
-pub(super) fn gather_repeated<Dims, Name: Dim, K: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    op: &'static str,
+/// The parts of a tensor at some indices of the axis `Name`: `out[.., k, ..] = input[.., indices[k], ..]`.
+///
+/// `(.., Name, ..), (K) indices of Name -> (.., K, ..)`. It is PyTorch's `index_select`. For the rows of a table,
+/// [`embed`](super::embed) takes a batch of token ids.
+///
+/// ```
+/// use typed_transformer::{ops::take, prelude::*, tokens::Indices};
+/// dims! { pub SeqLen = 3; pub Kept = 2; pub EmbedDim = 2; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+/// let kept = Indices::new(&[2, 0], (Kept,), SeqLen)?;
+/// let rows: Tensor<(Kept, EmbedDim), f32, Cpu> = take(x, axis::<SeqLen>(), &kept)?;
+/// assert_eq!(rows.as_vec(), [3.0, 30.0, 1.0, 10.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn take<Dims, Name: Dim, K: MaybeSharded, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    indices: &[usize],
-    repeats: usize,
-    to: Dims::Replaced<K>,
+    _: AxisOf<Name>,
+    indices: &Indices<(K,), Name>,
 ) -> Result<Tensor<Dims::Replaced<K>, E, D, T>, OpError>
 where
     Dims: HasAxis<Name, WhichAxis>,
 {
-    ensure_not_empty(op, &to)?;
-    let (_, len, inner) = outer_len_inner(input.shape(), Dims::INDEX);
-    let (_, count, _) = outer_len_inner(&to, Dims::INDEX);
-    let offset = |position: usize| {
-        let outer = position / (count * inner);
-        (outer * len + indices[position / repeats]) * inner + position % inner
-    };
-    // An index without axes after `Name` is one of a whole run.
-    let run = if repeats == inner { inner } else { 1 };
-    gather_runs(op, input, (0..to.num_elements()).step_by(run).map(offset).collect(), run, to)
+    const OP: &str = "take";
+    let shape = *input.shape();
+    check_same_size("the input", shape.axis(), "the indices", indices.axis()).map_err(dim_error(OP))?;
+    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    let to = shape.replace_axis(indices.shape().0);
+    gather_runs(OP, input, run_starts(outer, indices.as_slice(), len, inner), inner, to)
 }
 
 /// Indices over these axes say what [`gather`] takes from a tensor over `Dims`: they have all axes before `WhichAxis`,
@@ -119,34 +169,27 @@ macro_rules! places_in {
 }
 for_each_axis!(places_in);
 
-/// The parts of a tensor at some indices of the axis `Name`: `out[.., k, ..] = input[.., indices[k], ..]`.
-///
-/// `(.., Name, ..), (K) indices of Name -> (.., K, ..)`. It is PyTorch's `index_select`. For the rows of a table,
-/// [`embed`](super::embed) takes a batch of token ids.
-///
-/// ```
-/// use typed_transformer::{ops::take, prelude::*, tokens::Indices};
-/// dims! { pub SeqLen = 3; pub Kept = 2; pub EmbedDim = 2; }
-/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
-/// let kept = Indices::new(&[2, 0], (Kept,), SeqLen)?;
-/// let rows: Tensor<(Kept, EmbedDim), f32, Cpu> = take(x, axis::<SeqLen>(), &kept)?;
-/// assert_eq!(rows.as_vec(), [3.0, 30.0, 1.0, 10.0]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn take<Dims, Name: Dim, K: MaybeSharded, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+/// As [`gather`], where an index counts for `repeats` elements of the result.
+pub(super) fn gather_repeated<Dims, Name: Dim, K: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
     input: Tensor<Dims, E, D, T>,
-    _: AxisOf<Name>,
-    indices: &Indices<(K,), Name>,
+    indices: &[usize],
+    repeats: usize,
+    to: Dims::Replaced<K>,
 ) -> Result<Tensor<Dims::Replaced<K>, E, D, T>, OpError>
 where
     Dims: HasAxis<Name, WhichAxis>,
 {
-    const OP: &str = "take";
-    let shape = *input.shape();
-    check_same_size("the input", shape.axis(), "the indices", indices.axis()).map_err(dim_error(OP))?;
-    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
-    let to = shape.replace_axis(indices.shape().0);
-    gather_runs(OP, input, run_starts(outer, indices.as_slice(), len, inner), inner, to)
+    ensure_not_empty(op, &to)?;
+    let (_, len, inner) = outer_len_inner(input.shape(), Dims::INDEX);
+    let (_, count, _) = outer_len_inner(&to, Dims::INDEX);
+    let offset = |position: usize| {
+        let outer = position / (count * inner);
+        (outer * len + indices[position / repeats]) * inner + position % inner
+    };
+    // An index without axes after `Name` is one of a whole run.
+    let run = if repeats == inner { inner } else { 1 };
+    gather_runs(op, input, (0..to.num_elements()).step_by(run).map(offset).collect(), run, to)
 }
 
 /// The offset of each chosen run. There are `outer` groups of `len` runs, and a run has `inner` elements. `indices`

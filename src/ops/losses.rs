@@ -1,13 +1,21 @@
-//! Losses of tensors of any shape. [`cross_entropy`](super::cross_entropy) and
-//! [`kl_divergence`](super::kl_divergence) are about sequences of tokens.
+//! The losses beside [`cross_entropy`](super::cross_entropy()): of numbers, of the predictions of another model, and of a
+//! batch that ranks divide.
 
 use super::arithmetic::elementwise;
-use super::where_::check_same_shape;
-use super::{Activation, OpError, Real, Softplus, ensure_not_empty, full, mean, scale};
-use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::WholeShape;
-use dfdx::shapes::{HasShape, Rank0, Shape};
+use super::cross_entropy::{counted_rows, len_and_count, position_weights, weighted_cross_entropy};
+use super::reduce::reduce_all_by_kernel;
+use super::unnamed::{choose, rows};
+use super::where_::{bool_tensor, check_same_shape};
+use super::{
+    Activation, FitsLogits, OpError, Padding, PadsLogits, Real, Reduction, ShardedLabels, Softplus, device_error,
+    dim_error, ensure_not_empty, full, log_softmax_over, mean, scale, softmax_over,
+};
+use crate::backend::{Arithmetic, Backend, ReductionKind, Tape, elements_of};
+use crate::dims::{Dim, EndsIn, WholeShape, axis};
+use crate::ranks::{Partial, RankAxis};
+use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
 use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{BroadcastTo, SumTo};
 
 /// The mean of `(prediction - target)²` over all elements: `(..), (..) -> ()`.
 ///
@@ -82,6 +90,135 @@ pub fn binary_cross_entropy_by_element<Dims: WholeShape, E: Real, D: Backend<E>,
     let if_true = elementwise(OP, Arithmetic::Mul, if_true?, constant(target)?)?;
     let if_false = elementwise(OP, Arithmetic::Mul, if_false?, of_others)?;
     elementwise(OP, Arithmetic::Add, if_true, if_false)
+}
+
+/// `Σ p · (log p - log q)` with `p = softmax(target)` and `q = softmax(logits)`, reduced to one number, in nats: how
+/// far the predictions are from those of another model, as in distillation ([Hinton et al.,
+/// 2015](https://arxiv.org/abs/1503.02531), 2).
+///
+/// `(.., V), (.., V), padding (..) -> ()`, for logits of 1 to 6 axes.
+///
+/// [`Padding`] counts as in [`cross_entropy`](super::cross_entropy). The target is a constant.
+///
+/// ```
+/// use typed_transformer::{ops::kl_divergence, prelude::*};
+/// dims! { pub VocabSize = 2; pub SeqLen = 1; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
+/// let target: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = device.tensor(vec![0.0, 0.0]);
+/// let padding = PaddingMask::without_padding((Batch, SeqLen));
+/// let loss = kl_divergence(logits, &target, &padding, Reduction::MeanAll)?.array();
+/// // ½ log (½ / ¼) + ½ log (½ / ¾)
+/// assert!((loss - 0.5 * (4f64 / 3.0).ln()).abs() < 1e-12);
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn kl_divergence<Dims, Positions, Keeps, V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    logits: Tensor<Dims, E, D, T>,
+    target: &Tensor<Dims, E, D>,
+    padding: &Keeps,
+    reduction: Reduction,
+) -> Result<Tensor<Rank0, E, D, T>, OpError>
+where
+    Dims: EndsIn<V> + WholeShape,
+    Positions: Shape,
+    Keeps: Padding<Positions> + PadsLogits<Dims, Positions>,
+{
+    const OP: &str = "KL divergence";
+    let shape = *logits.shape();
+    shape.check_same_sizes("the logits", *target.shape(), "the target").map_err(dim_error(OP))?;
+    Keeps::check_sizes(shape, padding.shape()).map_err(dim_error(OP))?;
+    ensure_not_empty(OP, &shape)?;
+
+    let device = logits.device().clone();
+    let (len, sequences) = len_and_count(padding.shape());
+    let weights = position_weights(&padding.is_token(), len, reduction, sequences);
+    let target = counted_rows(OP, rows::<_, V, _, _, _>(OP, target.clone())?, &weights)?;
+    let logits = counted_rows(OP, rows::<_, V, _, _, _>(OP, logits)?, &weights)?;
+    let shape @ (positions, _) = *logits.shape();
+    let weights = device.try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
+    let weights = weights.try_broadcast_like::<_, Axis<1>>(&shape).map_err(device_error(OP))?;
+    let probabilities = softmax_over::<_, V, Axis<1>, _, _, _>(target.clone(), axis::<V>())?;
+    let probabilities = elementwise(OP, Arithmetic::Mul, probabilities, weights)?;
+    let target = log_softmax_over::<_, V, Axis<1>, _, _, _>(target, axis::<V>())?.retaped::<T>();
+    let logits = log_softmax_over::<_, V, Axis<1>, _, _, _>(logits, axis::<V>())?;
+    let mut log_ratio = elementwise(OP, Arithmetic::Sub, target, logits)?;
+    // Where `p` is 0, so is the term, also if `log p` is -∞.
+    let is_possible: Vec<bool> = elements_of(&probabilities).into_iter().map(|p| p != E::zero()).collect();
+    if is_possible.contains(&false) {
+        let is_possible = bool_tensor(OP, &is_possible, shape, &device)?;
+        let zeros: Tensor<_, E, D> = device.try_zeros_like(&shape).map_err(device_error(OP))?;
+        log_ratio = choose(OP, is_possible, log_ratio, zeros)?;
+    }
+    let divergence = elementwise(OP, Arithmetic::Mul, log_ratio, probabilities)?;
+    if D::HAS_KERNELS {
+        return reduce_all_by_kernel(OP, divergence, ReductionKind::Sum);
+    }
+    divergence.try_sum().map_err(device_error(OP))
+}
+
+/// This rank's term of the [`cross_entropy`](fn@crate::ops::cross_entropy) of the whole batch, in nats. The sum over
+/// the ranks is the loss.
+///
+/// `(Shard<B, W>, .., V), (Shard<B, W>, ..) indices of V -> Partial<(), W>`, for logits of 2 to 6 axes. The
+/// [`ShardedLabels`] of logits `(Shard<B, W>, S, V)` are [`LabelIds`](crate::tokens::LabelIds), or
+/// [`Indices`](crate::tokens::Indices) as for any other logits.
+///
+/// Each row is divided by the size of the whole batch, which the labels' [`Shard`](crate::ranks::Shard) stores: the
+/// mean of the ranks' means would be wrong where they have different numbers of rows. The other axes must have the same
+/// sizes on all ranks. Labels `(Shard<B, W>)` are sequences of one label each.
+///
+/// # Errors
+/// [`OpError::TokensOfRanks`] with [`Reduction::MeanTokens`], because no rank knows how many tokens the others have;
+/// [`OpError::Whole`] if the labels' shard does not know the whole batch.
+///
+/// ```
+/// use typed_transformer::{ops::partial_cross_entropy, prelude::*, ranks, ranks::Ranks};
+/// ranks! { pub World; }
+/// dims! { pub VocabSize = 4; pub SeqLen = 1; pub Batch; }
+/// let losses = Ranks::<World>::in_threads(2, |ranks| {
+///     // Two rows on the first rank and one on the second; label 2 has odds of e.
+///     let rows = ranks.shard(Batch::new(3));
+///     let labels = LabelIds::from_ids(&[2, 0, 0][rows.range().unwrap()], None, (rows, SeqLen)).unwrap();
+///     let logits = [0.0, 0.0, 1.0, 0.0].repeat(rows.size());
+///     let logits: Tensor<_, f64, Cpu> = Cpu::default().tensor_from_vec(logits, (rows, SeqLen, VocabSize));
+///     let loss = partial_cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+///     loss.all_reduce(ranks).unwrap().array()
+/// });
+/// let expected = (3.0 + 1f64.exp()).ln() - 1.0 / 3.0;
+/// assert!((losses[0] - expected).abs() < 1e-12);
+/// assert_eq!(losses[0], losses[1]);
+/// ```
+pub fn partial_cross_entropy<
+    Dims: Shape,
+    Positions: Shape,
+    V: Dim,
+    W: RankAxis,
+    Ids,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    logits: Tensor<Dims, E, D, T>,
+    labels: &Ids,
+    reduction: Reduction,
+) -> Result<Partial<Tensor<Rank0, E, D, T>, W>, OpError>
+where
+    Ids: ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
+{
+    if reduction == Reduction::MeanTokens {
+        return Err(OpError::TokensOfRanks);
+    }
+    let (ids, padding) = (labels.indices(), labels.padding());
+    let whole_rows = labels
+        .whole_rows()
+        .ok_or_else(|| OpError::Whole { op: "partial cross-entropy", dim: format!("{:?}", ids.shape()) })?;
+    let sizes: Vec<usize> = ids.shape().concrete().into();
+    let of_row = &sizes[1..];
+    // Labels `(Shard<B, W>)` are sequences of one label each.
+    let len = *of_row.last().unwrap_or(&1);
+    let sequences = whole_rows * (of_row.iter().product::<usize>() / len.max(1));
+    let weighting = (reduction, len, sequences);
+    weighted_cross_entropy::<Ids, _, _, _, _, _, _>(logits, ids, padding, weighting, 0.0).map(Partial::term)
 }
 
 /// A copy that has no gradient, even if the tensor is a parameter or the other operand.

@@ -1,8 +1,8 @@
 //! Typed operations: functions whose signatures spell every dimension.
 //!
-//! A file holds an operation, or a few related ones: documentation, signature, the call of the kernel if there is one,
-//! and the definition by composing dfdx's operations. The signature refuses a wrong call. The definitions are generic
-//! in every dimension, so the compiler also refuses a wrong definition.
+//! A file holds the operations of one theme, each with its documentation, its signature, the call of the kernel if
+//! there is one, and the definition by composing dfdx's operations. The signature refuses a wrong call. The definitions
+//! are generic in every dimension, so the compiler also refuses a wrong definition.
 //!
 //! On the CPU in `f32` an operation that has a kernel runs it, forward and backward, on all threads. Elsewhere it runs
 //! its definition. Layers are composed of operations and have no kernels of their own, so a layer of yours runs like
@@ -41,121 +41,99 @@
 //! | `T` | tape: [`NoneTape`](dfdx::tensor::NoneTape) when only the result is wanted, [`model.recording()`](crate::train::Recording) when gradients are |
 
 mod activation;
-mod affine;
-mod alibi;
 mod arithmetic;
 mod attention;
 mod axes;
 pub(crate) mod collective;
-mod compare;
 mod concat_split;
 mod constants;
 mod contraction;
-pub(crate) mod conventions;
-mod convolution;
 mod cross_entropy;
-mod cumsum;
 mod display;
 mod dropout;
 pub(crate) mod einsum;
-mod embed;
 mod gather;
-mod heads;
-mod kl_divergence;
 mod labels;
-mod layer_norm;
 mod linear;
 mod losses;
-mod masked_mean;
 mod multi_head_attention;
+pub(crate) mod norms;
 mod operand;
 mod padding;
-mod partial_cross_entropy;
-mod patches;
 mod positions;
 pub(crate) mod rearrange;
 mod reduce;
-mod relative_positions;
-mod residual;
-mod rms_norm;
 mod rotary_positions;
-mod select;
-mod stack;
-mod top_k;
+mod slices;
 mod unnamed;
 mod views;
 mod where_;
-mod windows;
 
 pub use activation::{Activation, Exp, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh};
-pub use affine::{offset, scale};
-pub use alibi::alibi;
 pub(crate) use arithmetic::elementwise;
-pub use arithmetic::{add, div, maximum, minimum, mul, sub};
+pub use arithmetic::{add, div, maximum, minimum, mul, offset, residual, scale, sub};
 pub use attention::{AttentionOptions, AttentionScale, attention, attention_weights};
 pub use axes::{broadcast, flatten, permute, rename, reshape, unflatten};
 #[doc(hidden)]
-pub use compare::Comparand;
-pub use compare::{eq, ge, gt, le, lt, ne};
-#[doc(hidden)]
 pub use concat_split::SplitPart;
-pub use concat_split::{concat, narrow, slice, slice_last, split};
+pub use concat_split::{concat, split, stack};
 pub use constants::{full, iota, one_hot, tensor, zeros};
-pub use conventions::MaskFill;
-use conventions::NormKind;
-pub use convolution::{conv1d, conv2d};
 pub use cross_entropy::{Reduction, cross_entropy, cross_entropy_by_position, cross_entropy_with_label_smoothing};
-pub use cumsum::cumsum;
 pub use display::DisplayTensor;
 pub(crate) use dropout::kept_elements;
 pub use dropout::{DropoutSeed, dropout};
 use dropout::{drop_others, kept_factor};
 #[doc(hidden)]
 pub use einsum::{Over, repeated, summed};
-pub use embed::embed;
 #[doc(hidden)]
 pub use gather::PlacesIn;
 pub(crate) use gather::gather_runs;
-pub use gather::{gather, take};
-pub use heads::{merge_heads, split_heads};
-pub use kl_divergence::kl_divergence;
+pub use gather::{embed, gather, take};
 #[doc(hidden)]
 pub use labels::FitsLogits;
 pub use labels::{Labels, ShardedLabels};
-pub use layer_norm::layer_norm;
-pub use linear::linear;
 pub(crate) use linear::{add_bias, linear_of_parts};
-pub use losses::{binary_cross_entropy, binary_cross_entropy_by_element, mean_squared_error};
-pub use masked_mean::masked_mean;
+pub use linear::{conv1d, conv2d, linear};
+pub use losses::{
+    binary_cross_entropy, binary_cross_entropy_by_element, kl_divergence, mean_squared_error, partial_cross_entropy,
+};
 pub(crate) use multi_head_attention::attend;
-pub use multi_head_attention::{grouped_query_attention, multi_head_attention};
+pub use multi_head_attention::{grouped_query_attention, merge_heads, multi_head_attention, split_heads};
+pub use norms::{layer_norm, log_softmax_over, rms_norm, softmax_over};
 pub use operand::TensorOrRef;
-pub use padding::Padding;
+pub use padding::{Padding, masked_mean};
 #[doc(hidden)]
 pub use padding::{PadsLogits, PadsStart, WithoutLastOf};
-pub use partial_cross_entropy::partial_cross_entropy;
-pub use patches::{PatchGrid, patches};
 pub(crate) use positions::sinusoidal_positions_from;
-pub use positions::{add_positions, learned_positions, learned_positions_from, sinusoidal_positions};
+pub use positions::{
+    RelativeBuckets, add_positions, alibi, learned_positions, learned_positions_from, relative_position_bias,
+    sinusoidal_positions,
+};
 #[doc(hidden)]
 pub use rearrange::Rearrangement;
-pub use reduce::{log_softmax_over, max_over, mean, mean_over, softmax_over, sum_over};
-pub use relative_positions::{RelativeBuckets, relative_position_bias};
-pub use residual::residual;
-pub use rms_norm::rms_norm;
+pub use rearrange::{PatchGrid, patches};
+pub use reduce::{argmax, cumsum, max_over, mean, mean_over, sum_over, top_k};
 pub(crate) use rotary_positions::rotate_heads;
 pub use rotary_positions::{Rotary, RotaryPairs, RotaryScaling, rotary_positions};
-pub use select::select;
-pub use stack::stack;
-pub use top_k::{argmax, top_k};
+pub use slices::{narrow, select, slice, slice_last, windows};
 pub(crate) use unnamed::reshape_to;
 pub use views::NamedAxes;
 #[doc(hidden)]
 pub use views::Sizes;
-pub use where_::{Mask, TensorOrNumber, where_};
-pub use windows::windows;
+#[doc(hidden)]
+pub use where_::Comparand;
+pub use where_::{Mask, TensorOrNumber, eq, ge, gt, le, lt, ne, where_};
 
 pub use crate::error::{OpError, Real};
 pub(crate) use crate::error::{
     cast, cast_all, device_error, dim_error, ensure_not_empty, ensure_positions, range_error,
 };
+
+/// How an [attention](crate::ops::attention()) hides a key. [`attention_weights`](crate::ops::attention_weights) shows
+/// both kinds side by side.
+///
+/// ```
+/// use typed_transformer::{nn::Conventions, ops::MaskFill, prelude::TypedTransformer};
+/// assert_eq!(TypedTransformer::MASK_FILL, MaskFill::MinValue);
+/// ```
+pub use typed_transformer_cpu::MaskFill;

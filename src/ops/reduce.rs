@@ -1,16 +1,17 @@
-//! Reductions along a named axis, and of all elements.
+//! Reductions along a named axis and of all elements, the places of the highest elements, and cumulative sums.
 
-use super::{
-    OpError, Real,
-    concat_split::outer_len_inner,
-    device_error, ensure_not_empty,
-    unnamed::{reshape_to, softmax_by_dfdx},
-};
-use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, reduce_kernel, run_kernel, softmax_kernel};
-use crate::dims::{AxisOf, Dim, HasAxis, WholeShape};
-use dfdx::shapes::{HasShape, Rank0, Shape};
+use super::gather::gather_repeated;
+use super::unnamed::reshape_to;
+use super::views::outer_len_inner;
+use super::{OpError, Real, device_error, ensure_not_empty, range_error};
+use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, cumsum_kernel, reduce_kernel, run_kernel};
+use crate::dims::{AtMost, AxisOf, Dim, HasAxis, WholeShape};
+use crate::tokens::Indices;
+use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
 use dfdx::tensor::{NoneTape, Tensor};
-use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, MaxTo, MeanTo, SumTo, TryAdd, TryDiv, TryEq, TryLe, TryMul, TrySub};
+use dfdx::tensor_ops::{
+    BroadcastTo, ChooseFrom, MaxTo, MeanTo, SumTo, TryAdd, TryConcatAlong, TryDiv, TryEq, TryLe, TryMul, TrySub,
+};
 
 /// Declares operations of one signature, each from the kernel, the definition, its words, the result of the example and
 /// a note.
@@ -95,72 +96,6 @@ where
     largest.try_abs()?.try_eq(E::infinity())?.try_choose(share, finite)
 }
 
-/// `exp(x) / Σ exp(x)` along the axis `Name`; the shape stays the same.
-///
-/// ```
-/// use typed_transformer::prelude::*;
-/// dims! { pub QLen = 1; pub KLen = 2; }
-/// let scores: Tensor<(QLen, KLen), f64, Cpu> = Cpu::default().tensor(vec![0.0, 3f64.ln()]);
-/// let weights = softmax_over(scores, axis::<KLen>())?;
-/// assert!((weights.as_vec()[1] - 0.75).abs() < 1e-12);
-/// # Ok::<(), OpError>(())
-/// ```
-pub fn softmax_over<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    _: AxisOf<Name>,
-) -> Result<Tensor<Dims, E, D, T>, OpError>
-where
-    Dims: HasAxis<Name, WhichAxis>,
-{
-    softmax("softmax_over", false, input)
-}
-
-/// `x - log Σ exp(x)` along the axis `Name`, the logarithm of [`softmax_over`]; the shape stays the same.
-///
-/// It is finite where the softmax is so small that it is 0.
-///
-/// ```
-/// use typed_transformer::{ops::log_softmax_over, prelude::*};
-/// dims! { pub QLen = 1; pub KLen = 2; }
-/// let scores: Tensor<(QLen, KLen), f64, Cpu> = Cpu::default().tensor(vec![-2000.0, 0.0]);
-/// let weights = log_softmax_over(scores, axis::<KLen>())?;
-/// assert_eq!(weights.as_vec(), [-2000.0, 0.0]);
-/// # Ok::<(), OpError>(())
-/// ```
-pub fn log_softmax_over<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    _: AxisOf<Name>,
-) -> Result<Tensor<Dims, E, D, T>, OpError>
-where
-    Dims: HasAxis<Name, WhichAxis>,
-{
-    softmax("log_softmax_over", true, input)
-}
-
-/// The softmax along the axis `Name`, or its logarithm.
-fn softmax<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    op: &'static str,
-    is_log: bool,
-    input: Tensor<Dims, E, D, T>,
-) -> Result<Tensor<Dims, E, D, T>, OpError>
-where
-    Dims: HasAxis<Name, WhichAxis>,
-{
-    ensure_not_empty(op, input.shape())?;
-    let shape = *input.shape();
-    if D::HAS_KERNELS {
-        let axis = middle_axis(&shape, Dims::INDEX);
-        return run_kernel(op, shape, |tape| softmax_kernel(D::read(input, tape)?, axis, is_log));
-    }
-    // The gradient of dfdx's softmax does not have the order of axes that a permuted view has.
-    let input = reshape_to(op, input, shape)?;
-    let output = match is_log {
-        true => input.try_log_softmax::<Dims::Position>(),
-        false => softmax_by_dfdx::<Dims::Position, _, _, _, _>(input),
-    };
-    output.map_err(device_error(op))
-}
-
 /// The mean of all elements: `(..) -> ()`.
 ///
 /// ```
@@ -183,6 +118,145 @@ pub fn mean<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     reshape_to(OP, input, (count,))?.try_mean().map_err(device_error(OP))
 }
 
+/// The index of the highest element along the axis `Name`; the first of several such indices.
+///
+/// `(.., Name, ..) -> (.., ..) indices of Name`
+///
+/// A NaN is never the highest element. `TokenIds::from` makes token ids of indices of a vocabulary.
+///
+/// # Errors
+/// [`OpError::NotANumber`] if all elements along the axis are NaN.
+///
+/// ```
+/// use typed_transformer::{ops::argmax, prelude::*};
+/// dims! { pub VocabSize = 3; pub SeqLen = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> =
+///     device.tensor(vec![0.1, 0.7, 0.2, 0.4, f32::NAN, 0.4]);
+/// let ids: TokenIds<Batch, SeqLen, VocabSize> = argmax(&logits, axis::<VocabSize>())?.into();
+/// assert_eq!(ids.as_slice(), [1, 0]);
+///
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = device.tensor(vec![f32::NAN; 6]);
+/// let error = argmax(&logits, axis::<VocabSize>()).unwrap_err();
+/// assert_eq!(error.to_string(), "argmax: every element is NaN or -inf");
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn argmax<Dims: HasAxis<Name, WhichAxis>, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T>(
+    input: &Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+) -> Result<Indices<Dims::Remaining, Name>, OpError> {
+    const OP: &str = "argmax";
+    let shape = *input.shape();
+    ensure_not_empty(OP, &shape)?;
+    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    let elements = input.as_vec();
+    let highest = |line: usize| {
+        let start = line / inner * len * inner + line % inner;
+        let numbers = (0..len).map(|index| (index, elements[start + index * inner])).filter(|(_, x)| !x.is_nan());
+        numbers.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(index, _)| index)
+    };
+    let highest: Option<Vec<usize>> = (0..outer * inner).map(highest).collect();
+    let highest = highest.ok_or(OpError::NotANumber { op: OP })?;
+    Ok(Indices::unchecked(highest.into(), shape.remove_axis(), shape.axis()))
+}
+
+/// The `K` highest elements along the axis `Name`, highest first, and their indices; of equal elements, the first
+/// ones.
+///
+/// `(.., Name, ..) -> (.., K, ..), (.., K, ..) indices of Name`, for a `K` that is at most `Name` by type.
+///
+/// A NaN is lower than every number. Gradients flow to the chosen elements. A mixture of experts chooses its experts
+/// this way ([Shazeer et al., 2017](https://arxiv.org/abs/1701.06538), 2.1).
+///
+/// # Errors
+/// [`OpError::Range`] if a run-time `K` is greater than the size of the axis.
+///
+/// ```
+/// use typed_transformer::{ops::top_k, prelude::*, tokens::Indices};
+/// dims! { pub NumExperts = 4; pub ExpertsPerToken = 2; pub SeqLen = 1; }
+/// let gates: Tensor<(SeqLen, NumExperts), f32, Cpu> = Cpu::default().tensor(vec![0.1, 0.4, 0.2, 0.3]);
+/// let (weights, experts) = top_k(gates, axis::<NumExperts>(), ExpertsPerToken)?;
+/// let weights: Tensor<(SeqLen, ExpertsPerToken), f32, Cpu> = weights;
+/// let experts: Indices<(SeqLen, ExpertsPerToken), NumExperts> = experts;
+/// assert_eq!(weights.as_vec(), [0.4, 0.3]);
+/// assert_eq!(experts.as_slice(), [1, 3]);
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn top_k<Dims, Name: Dim, K: AtMost<Name>, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+    k: K,
+) -> Result<(Tensor<Dims::Replaced<K>, E, D, T>, Indices<Dims::Replaced<K>, Name>), OpError>
+where
+    Dims: HasAxis<Name, WhichAxis>,
+{
+    const OP: &str = "top_k";
+    let shape = *input.shape();
+    if k.size() > shape.axis().size() {
+        return Err(range_error(OP, &k, 0, &shape.axis()));
+    }
+    ensure_not_empty(OP, &shape)?;
+    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    let elements = input.as_vec();
+    let mut chosen = vec![0; outer * k.size() * inner];
+    for (outer, inner_index) in (0..outer).flat_map(|outer| (0..inner).map(move |index| (outer, index))) {
+        let element = |index: &usize| elements[(outer * len + index) * inner + inner_index];
+        let mut order: Vec<usize> = (0..len).collect();
+        // Numbers in falling order, then NaNs. The sort is stable, so the first of equal elements stays first.
+        order.sort_by(|a, b| {
+            let (a, b) = (element(a), element(b));
+            b.partial_cmp(&a).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+        });
+        for (position, index) in order.into_iter().take(k.size()).enumerate() {
+            chosen[(outer * k.size() + position) * inner + inner_index] = index;
+        }
+    }
+    let elements = gather_repeated(OP, input, &chosen, 1, shape.replace_axis(k))?;
+    Ok((elements, Indices::unchecked(chosen.into(), shape.replace_axis(k), shape.axis())))
+}
+
+/// The cumulative sums along the axis `Name`: `out[.., n, ..] = Σ input[.., i, ..]` over `i <= n`. The shape stays the
+/// same.
+///
+/// ```
+/// use typed_transformer::{ops::cumsum, prelude::*};
+/// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+/// assert_eq!(cumsum(x, axis::<SeqLen>())?.as_vec(), [1.0, 10.0, 3.0, 30.0, 6.0, 60.0]);
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn cumsum<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: HasAxis<Name, WhichAxis>,
+{
+    const OP: &str = "cumsum";
+    let shape = *input.shape();
+    ensure_not_empty(OP, &shape)?;
+    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    if D::HAS_KERNELS {
+        let axis = MiddleAxis { outer, len, inner };
+        return run_kernel(OP, shape, |tape| cumsum_kernel(D::read(input, tape)?, axis));
+    }
+    let mut sums = reshape_to(OP, input, (outer, len, inner))?;
+    let compute = || {
+        // Each sum of `width` elements and the one before it make a sum of twice as many.
+        let mut width = 1;
+        while width < len {
+            // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
+            let all = sums.clone().try_mul(E::one())?;
+            let before = D::reshape(all.try_slice((.., ..len - width, ..))?, (outer, len - width, inner))?;
+            let nothing: Tensor<_, E, D> = sums.device().try_zeros_like(&(outer, width, inner))?;
+            sums = sums.try_add((nothing.retaped::<T>(), before).try_concat_along(Axis::<1>)?)?;
+            width *= 2;
+        }
+        Ok(sums)
+    };
+    reshape_to(OP, compute().map_err(device_error::<D::Err>(OP))?, shape)
+}
+
 /// The reduction of all elements by the device's kernel: `(..) -> ()`.
 pub(super) fn reduce_all_by_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
@@ -194,7 +268,7 @@ pub(super) fn reduce_all_by_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<
 }
 
 /// An axis by its number.
-fn middle_axis(shape: &impl Shape, index: usize) -> MiddleAxis {
+pub(super) fn middle_axis(shape: &impl Shape, index: usize) -> MiddleAxis {
     let (outer, len, inner) = outer_len_inner(shape, index);
     MiddleAxis { outer, len, inner }
 }

@@ -1,7 +1,7 @@
 mod tables;
 
-use super::concat_split::outer_len_inner;
 use super::unnamed::{matmul_2d_transposed, reshape_to, rows, zip};
+use super::views::outer_len_inner;
 use super::{OpError, Real, cast, cast_all, device_error, ensure_not_empty, ensure_positions};
 use crate::backend::{Backend, Tape, rotary_kernel, run_kernel};
 use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, Factor, HasAxis, MaybeSharded, Product, Unchecked};

@@ -241,3 +241,23 @@ impl<const R: usize, const N: usize> HasAxes<Leading<R, N>> for [usize; N] {
     }
 }
 impl<const R: usize, const N: usize> ReduceShapeTo<[usize; R], Leading<R, N>> for [usize; N] {}
+
+/// The number of elements before the axis, along it and after it.
+pub(super) fn outer_len_inner<Dims: Shape>(shape: &Dims, index: usize) -> (usize, usize, usize) {
+    let sizes = sizes(shape);
+    let count = |sizes: &[usize]| sizes.iter().product();
+    (count(&sizes[..index]), sizes[index], count(&sizes[index + 1..]))
+}
+
+/// The sizes of the axes.
+pub(super) fn sizes<Dims: Shape>(shape: &Dims) -> Vec<usize> {
+    shape.concrete().into_iter().collect()
+}
+
+/// The shape whose axes have these sizes.
+pub(super) fn shape_of_sizes<Dims: Shape>(op: &'static str, sizes: &[usize]) -> Result<Dims, OpError> {
+    let mut concrete = Dims::Concrete::default();
+    sizes.iter().enumerate().for_each(|(axis, &size)| concrete[axis] = size);
+    let shape_error = || OpError::Shape { op, from: format!("{sizes:?}"), to: dims::name::<Dims>() };
+    Dims::from_concrete(&concrete).ok_or_else(shape_error)
+}

@@ -1,0 +1,179 @@
+//! Normalizations: those of layers, whose weights scale the result, and the softmax of an axis and its logarithm.
+
+use super::reduce::middle_axis;
+use super::unnamed::{on_sizes, reshape_to, rows, softmax_by_dfdx, zip};
+use super::{OpError, Real, cast, device_error, ensure_not_empty};
+use crate::backend::{
+    Backend, Norm, Tape, WeightTape, norm_kernel, read_weight, run_kernel, softmax_kernel, weight_on_tape,
+};
+use crate::dims::{AxisOf, ConstDim, DataShape, Dim, EndsIn, HasAxis};
+use dfdx::shapes::{Axis, HasShape};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::{BroadcastTo, MeanTo, TryAdd, TryDiv, TryMul};
+
+/// `(x - mean(x)) / √(var(x) + ε) · weight + bias`, mean and variance over the last dimension
+/// ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)).
+///
+/// `(.., M), (M), (M) -> (.., M)`, for tensors of 1 to 6 axes. Without a bias it is taken as zero.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub EmbedDim = 2; pub SeqLen = 1; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = device.tensor(vec![3.0, 7.0]);
+/// let weight: Tensor<(EmbedDim,), f64, Cpu> = device.tensor(vec![1.0, 10.0]);
+/// let bias: Tensor<(EmbedDim,), f64, Cpu> = device.tensor(vec![0.0, 5.0]);
+/// assert_eq!(layer_norm(x, &weight, Some(&bias), 0.0)?.as_vec(), [-1.0, 15.0]);
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn layer_norm<Dims, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>, W: WeightTape<T, E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    weight: &Tensor<(M,), E, D, W>,
+    bias: Option<&Tensor<(M,), E, D, W>>,
+    epsilon: f64,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: EndsIn<M, Before: DataShape>,
+{
+    const OP: &str = "layer norm";
+    if D::HAS_KERNELS {
+        return run_kernel(OP, *input.shape(), |tape| {
+            let input = D::read(input, tape)?;
+            let weight = read_weight(weight, tape)?;
+            let bias = bias.map(|bias| read_weight(bias, tape)).transpose()?;
+            norm_kernel(input, Norm::new(NormKind::LayerNorm, epsilon, weight, bias))
+        });
+    }
+    let shape = *input.shape();
+    let rows = rows::<Dims, M, _, _, _>(OP, input)?;
+    let (matrix, error) = (*rows.shape(), device_error::<D::Err>(OP));
+    let broadcast = |vector: &Tensor<(M,), E, D, W>| {
+        weight_on_tape(vector, T::default()).try_broadcast_like::<_, Axis<0>>(&matrix).map_err(&error)
+    };
+    let normalized = on_sizes(OP, rows, |x: Tensor<[usize; 2], E, D, T>| x.try_normalize::<Axis<1>>(epsilon))?;
+    let output = zip(OP, normalized, broadcast(weight)?, |x, y| x.try_mul(y))?;
+    let output = match bias {
+        Some(bias) => zip(OP, output, broadcast(bias)?, |x, y| x.try_add(y))?,
+        None => output,
+    };
+    reshape_to(OP, output, shape)
+}
+
+/// `x / √(mean(x²) + ε) · weight`, the mean over the last dimension ([Zhang and Sennrich,
+/// 2019](https://arxiv.org/abs/1910.07467); *Learning the Transformer*, "The Rest").
+///
+/// `(.., M), (M) -> (.., M)`, for tensors of 1 to 6 axes.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub EmbedDim = 2; pub SeqLen = 1; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = device.tensor(vec![1.0, -7.0]);
+/// let weight: Tensor<(EmbedDim,), f64, Cpu> = device.tensor(vec![1.0, 10.0]);
+/// // The mean of 1 and 49 is 25.
+/// assert_eq!(rms_norm(x, &weight, 0.0)?.as_vec(), [0.2, -14.0]);
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn rms_norm<Dims, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>, W: WeightTape<T, E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    weight: &Tensor<(M,), E, D, W>,
+    epsilon: f64,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: EndsIn<M, Before: DataShape>,
+{
+    const OP: &str = "RMS norm";
+    if D::HAS_KERNELS {
+        return run_kernel(OP, *input.shape(), |tape| {
+            let input = D::read(input, tape)?;
+            let weight = read_weight(weight, tape)?;
+            norm_kernel(input, Norm::new(NormKind::RmsNorm, epsilon, weight, None))
+        });
+    }
+    let shape = *input.shape();
+    let rows = rows::<Dims, M, _, _, _>(OP, input)?;
+    let matrix = *rows.shape();
+    let normalized = on_sizes(OP, rows, |x: Tensor<[usize; 2], E, D, T>| {
+        let mean_square = x.clone().try_square()?.try_mean::<[usize; 1], Axis<1>>()?;
+        let root = mean_square.try_add(cast::<E>(epsilon))?.try_sqrt()?;
+        let root = root.try_broadcast_like::<_, Axis<1>>(x.shape())?;
+        x.try_div(root)
+    })?;
+    let weight =
+        weight_on_tape(weight, T::default()).try_broadcast_like::<_, Axis<0>>(&matrix).map_err(device_error(OP))?;
+    reshape_to(OP, zip(OP, normalized, weight, |x, y| x.try_mul(y))?, shape)
+}
+
+/// How a model normalizes: by [`layer_norm`](crate::ops::layer_norm()) or by [`rms_norm`](crate::ops::rms_norm()).
+///
+/// ```
+/// use typed_transformer::{nn::{Conventions, NormKind}, prelude::TypedTransformer};
+/// assert_eq!(TypedTransformer::NORM, NormKind::LayerNorm);
+/// ```
+pub use typed_transformer_cpu::NormKind;
+
+/// `exp(x) / Σ exp(x)` along the axis `Name`; the shape stays the same.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub QLen = 1; pub KLen = 2; }
+/// let scores: Tensor<(QLen, KLen), f64, Cpu> = Cpu::default().tensor(vec![0.0, 3f64.ln()]);
+/// let weights = softmax_over(scores, axis::<KLen>())?;
+/// assert!((weights.as_vec()[1] - 0.75).abs() < 1e-12);
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn softmax_over<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: HasAxis<Name, WhichAxis>,
+{
+    softmax("softmax_over", false, input)
+}
+
+/// `x - log Σ exp(x)` along the axis `Name`, the logarithm of [`softmax_over`]; the shape stays the same.
+///
+/// It is finite where the softmax is so small that it is 0.
+///
+/// ```
+/// use typed_transformer::{ops::log_softmax_over, prelude::*};
+/// dims! { pub QLen = 1; pub KLen = 2; }
+/// let scores: Tensor<(QLen, KLen), f64, Cpu> = Cpu::default().tensor(vec![-2000.0, 0.0]);
+/// let weights = log_softmax_over(scores, axis::<KLen>())?;
+/// assert_eq!(weights.as_vec(), [-2000.0, 0.0]);
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn log_softmax_over<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: HasAxis<Name, WhichAxis>,
+{
+    softmax("log_softmax_over", true, input)
+}
+
+/// The softmax along the axis `Name`, or its logarithm.
+fn softmax<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    is_log: bool,
+    input: Tensor<Dims, E, D, T>,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: HasAxis<Name, WhichAxis>,
+{
+    ensure_not_empty(op, input.shape())?;
+    let shape = *input.shape();
+    if D::HAS_KERNELS {
+        let axis = middle_axis(&shape, Dims::INDEX);
+        return run_kernel(op, shape, |tape| softmax_kernel(D::read(input, tape)?, axis, is_log));
+    }
+    // The gradient of dfdx's softmax does not have the order of axes that a permuted view has.
+    let input = reshape_to(op, input, shape)?;
+    let output = match is_log {
+        true => input.try_log_softmax::<Dims::Position>(),
+        false => softmax_by_dfdx::<Dims::Position, _, _, _, _>(input),
+    };
+    output.map_err(device_error(op))
+}
