@@ -230,8 +230,8 @@ pub mod __private {
     pub use typenum::{U1, UTerm};
 
     pub use crate::{
+        dims::dim::name,
         dims::local::{LocalDim, LocalSize},
-        dims::names::name,
         nn::module::{ParamShape, child_path},
         ops::{Over, Rearrangement, repeated, summed},
     };

@@ -1,5 +1,7 @@
-use super::RankAxis;
+//! What a dimension is: the traits of dimensions, an axis of ranks, and the name of a dimension.
+
 use dfdx::shapes::{self, Const};
+use std::any::type_name;
 
 /// A dimension of a tensor: a type whose values have a size.
 ///
@@ -180,3 +182,55 @@ impl shapes::Dim for Unchecked {
 __whole_dim!([] Unchecked);
 crate::dims!(@run_time [] Unchecked);
 crate::error::debug_as!([] Unchecked, |this, f| write!(f, "{}", this.0));
+
+/// An axis of ranks: processes that hold parts or copies of the same values. [`ranks!`](crate::ranks!) declares one.
+///
+/// ```
+/// use typed_transformer::{dims::RankAxis, ranks};
+/// ranks! { pub World; }
+/// fn describe<Axis: RankAxis>() -> String {
+///     format!("{} ranks", Axis::NAME)
+/// }
+/// assert_eq!(describe::<World>(), "World ranks");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an axis of ranks",
+    label = "`{Self}` is not an axis of ranks",
+    note = "`ranks! {{ pub World; }}` declares an axis of ranks"
+)]
+pub trait RankAxis: Copy + Send + Sync + 'static {
+    /// The name, for errors.
+    const NAME: &'static str;
+    /// The number of ranks, if the type says it.
+    const EXPECTED_SIZE: Option<usize>;
+}
+
+/// One process: the ranks of a dimension that none divide.
+#[diagnostic::do_not_recommend]
+impl RankAxis for () {
+    const NAME: &'static str = "()";
+    const EXPECTED_SIZE: Option<usize> = Some(1);
+}
+
+/// The name of a type without module paths, as a program writes it: `(Batch, Product<NumHeads, HeadDim>)`.
+#[must_use]
+pub fn name<Any: ?Sized>() -> String {
+    without_paths(type_name::<Any>())
+}
+
+/// The name of a type, as a program writes it, from its name with paths.
+pub fn without_paths(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    // A type of a closure or of an asynchronous block.
+    let path = path.replace("{{closure}}::", "");
+    for piece in path.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
+        out.push_str(match piece.rsplit("::").next().unwrap_or(piece) {
+            "ProductDim<" => "Product<",
+            "QuotientDim<" => "Quotient<",
+            "SumDim<" => "Sum<",
+            "WindowsDim<" => "Windows<",
+            name => name,
+        });
+    }
+    out
+}

@@ -37,38 +37,29 @@
 
 mod axis;
 mod declare;
-mod dim;
-mod each_axis;
+pub(crate) mod dim;
 pub(crate) mod local;
-pub(crate) mod names;
 mod product;
-mod rank_axis;
 mod relations;
-mod same_factors;
 mod shape;
 mod size;
-mod sized;
 mod sum;
-mod windows;
 
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
+pub(crate) use axis::{for_each_axis, for_each_shape};
 pub use declare::BoundedSize;
 pub use dfdx::shapes::Const;
 /// dfdx's trait of every dimension, which a [`Tensor`](crate::prelude::Tensor) asks for. A function asks for
 /// [`MaybeSharded`] or [`Dim`]. rustc proposes a bound by this name.
 pub use dfdx::shapes::Dim as DfdxDim;
-pub use dim::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, Unchecked};
-pub(crate) use each_axis::{for_each_axis, for_each_shape};
-pub(crate) use names::{name, without_paths};
-pub use product::{Product, ProductDim, Quotient, QuotientDim};
-pub use rank_axis::RankAxis;
+pub use dim::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, RankAxis, Unchecked};
+pub(crate) use dim::{name, without_paths};
+pub use product::{Product, ProductDim, Quotient, QuotientDim, SameFactors};
 pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LengthOf, LessThan, SumOf};
-pub use same_factors::SameFactors;
 pub use shape::{AxesAmong, CanBecome, DataShape, EndsIn, NamedShape, WholeShape};
 pub use size::{CountFactor, PushDigit, StaticKind, StaticSize};
-pub use sum::{Sum, SumDim};
+pub use sum::{ConvLen, KernelOf, Strided, Sum, SumDim, WindowOf, Windows, WindowsDim};
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};
-pub use windows::{ConvLen, KernelOf, Strided, WindowOf, Windows, WindowsDim};
 
 use dfdx::shapes::Shape;
 
