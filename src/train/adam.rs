@@ -1,4 +1,4 @@
-use super::hyperparameters::{ensure, ensure_decay_rate, ensure_non_negative};
+use super::optimizer::{ensure, ensure_decay_rate, ensure_non_negative};
 use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot};
 use crate::backend::{AdamStep, Backend};
 use crate::ops::{OpError, Real, cast, device_error};

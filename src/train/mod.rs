@@ -16,46 +16,32 @@
 //! | files | checkpoints by [`Trainer::checkpoint_every`] and [`Trainer::resume`], [`Metrics`], also for TensorBoard, and [`plot::training_curves`](crate::plot::training_curves()) of them |
 
 mod adam;
-mod batches;
 mod checkpoint;
 mod compare_gradients;
-mod elementwise;
 mod error;
-mod evaluation;
 mod gradients;
-mod group_rates;
-mod hyperparameters;
 mod metrics;
-mod mixed;
-mod moving_average;
 mod optimizer;
 mod parallel;
 mod parameter_mut;
 mod parameters;
-mod put_gradient;
 mod recording;
 mod schedule;
 mod sgd;
-mod sharded_state;
-mod state;
-mod step;
 mod tensor_board;
 mod trainer;
+mod training_loop;
 mod update;
+mod wrappers;
 
 pub use adam::{Adam, AdamW};
-pub use batches::Batches;
 pub(crate) use checkpoint::parameter_infos;
-pub use checkpoint::{ResumeNote, checkpoint_of, ensure_not_of_checkpoint};
+pub use checkpoint::{checkpoint_of, ensure_not_of_checkpoint};
 pub use compare_gradients::{Differences, compare_gradients};
-pub use error::{ResumeError, TrainError};
-pub use evaluation::Evaluation;
-pub use gradients::GradientsOf;
-pub use group_rates::GroupRates;
+pub use error::{ResumeError, ResumeNote, TrainError};
+pub use gradients::{GradientsOf, master_gradients};
 pub use metrics::Metrics;
-pub use mixed::master_gradients;
-pub use moving_average::MovingAverage;
-pub use optimizer::Optimizer;
+pub use optimizer::{Optimizer, OptimizerState, Slot};
 pub use parallel::update_replicated;
 pub use parameter_mut::ParameterMut;
 pub use parameters::{Parameter, Parameters};
@@ -64,9 +50,8 @@ pub use schedule::{
     Chained, FnSchedule, InverseSqrt, LinearSchedule, OneCycle, Schedule, WarmupCosine, WarmupExponential,
 };
 pub use sgd::Sgd;
-pub use sharded_state::ShardedState;
-pub use state::{OptimizerState, Slot};
-pub use step::{Step, StepReport};
 pub use trainer::Trainer;
-pub use update::update;
+pub use training_loop::{Batches, Evaluation, Step, StepReport};
 pub(crate) use update::update_by_norm;
+pub use update::{MovingAverage, update};
+pub use wrappers::{GroupRates, ShardedState};

@@ -1,8 +1,14 @@
-use super::{OptimizerState, Parameter, Parameters, Slot};
+//! What an optimizer is, its state, and checks of hyperparameters.
+
+use super::{Parameter, ParameterMut, Parameters};
 use crate::backend::Backend;
-use crate::ops::{OpError, Real};
+use crate::dims::name;
+use crate::ops::{OpError, Real, cast};
 use crate::ranks::RanksError;
-use dfdx::tensor::Cpu;
+use dfdx::nn::TensorCollection;
+use dfdx::shapes::{HasShape, Unit};
+use dfdx::tensor::{Cpu, Storage, Tensor};
+use std::marker::PhantomData;
 
 /// A rule that turns the gradients of a `Model` into new parameters: [`Sgd`](super::Sgd),
 /// [`Adam`](super::Adam), [`AdamW`](super::AdamW).
@@ -87,4 +93,171 @@ impl<O: Optimizer<Model, E, D> + ?Sized, Model, E: Real, D: Backend<E>> Optimize
     fn gather_state(&mut self) -> Result<(), RanksError> {
         (**self).gather_state()
     }
+}
+
+/// The state of an [`Optimizer`] of a `Model`: the number of steps, and slots. Each slot
+/// has one element per scalar parameter of the model, initially 0.
+///
+/// `Slots` is an array. As a slice, `[Slot<E, D>]`, it erases the number of slots.
+///
+/// ```
+/// use typed_transformer::train::{Optimizer, OptimizerState, Parameters, Slot};
+/// use typed_transformer::{backend::Backend, doctest::*, nn::Linear, prelude::*};
+///
+/// /// RMSprop: `v ← v + (g² - v) / 10`, then `θ ← θ - rate · g / √(v + 1e-8)`.
+/// struct RmsProp<Model, E: Real, D: Backend<E>>(OptimizerState<Model, E, [Slot<E, D>; 1]>);
+///
+/// impl<Model: BuildModule<D, E>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for RmsProp<Model, E, D> {
+///     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+///         let [rate, tenth, epsilon] = [learning_rate, 0.1, 1e-8].map(|x| E::from_f64(x).unwrap());
+///         self.0.update(parameters, |_, mut parameter, [mean_square]| {
+///             let (values, gradient) = (parameter.values()?, parameter.gradient()?);
+///             let change = gradient.clone().square() - mean_square.clone();
+///             *mean_square = mean_square.clone() + change * tenth;
+///             let rate = rate * E::from_f64(parameter.rate_factor()).unwrap();
+///             parameter.set_values(values - gradient * rate / (mean_square.clone() + epsilon).sqrt())
+///         })
+///     }
+///     fn hyperparameters(&self) -> String {
+///         "RmsProp".into()
+///     }
+///     fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
+///         &self.0
+///     }
+///     fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
+///         &mut self.0
+///     }
+/// }
+/// let rms_prop: RmsProp<Linear<EmbedDim, VocabSize, f32, Cpu>, f32, Cpu> =
+///     RmsProp(OptimizerState::new(["mean_square"]));
+/// assert_eq!(rms_prop.state().steps(), 0);
+/// ```
+pub struct OptimizerState<Model, E, Slots: ?Sized> {
+    pub(super) steps: u64,
+    model: PhantomData<fn() -> (Model, E)>,
+    pub(super) slots: Slots,
+}
+
+/// One element of optimizer state per scalar parameter of a model (TensorFlow's slot variables): the
+/// momentum, for example. It lies on the device of the model.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Adam, Optimizer, OptimizerState, Slot}};
+/// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
+/// let adam: Adam<Layer, f32> = Adam::default();
+/// let state: &OptimizerState<Layer, f32, [Slot<f32>]> = adam.state();
+/// // Two slots, which have no elements before the first step.
+/// assert_eq!(state.num_elements(), 0);
+/// ```
+#[derive(Clone)]
+pub struct Slot<E: Unit, D: Storage<E> = Cpu> {
+    pub(super) name: &'static str,
+    /// One flat tensor per parameter; empty until the first step.
+    pub(super) values: Vec<Tensor<(usize,), E, D>>,
+}
+
+impl<E: Real, D: Backend<E>> Slot<E, D> {
+    /// The number of elements of each parameter.
+    pub(super) fn lens(&self) -> Vec<usize> {
+        self.values.iter().map(|values| values.shape().0).collect()
+    }
+
+    /// Sets all elements, of which each parameter has as many as `lens` says.
+    pub(super) fn fill(&mut self, mut elements: &[E], lens: &[usize], device: &D) -> Result<(), D::Err> {
+        let values = lens.iter().map(|&len| {
+            let own = elements.split_off(..len).unwrap_or_default();
+            device.try_tensor_from_vec(own.to_vec(), (len,))
+        });
+        self.values = values.collect::<Result<_, _>>()?;
+        Ok(())
+    }
+}
+
+impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E, [Slot<E, D>; SLOTS]> {
+    /// A state after no step. `names` are the names of the slots in a checkpoint. A slot whose name ends in
+    /// `_sq` holds squares: a checkpoint in which one is negative is damaged.
+    pub fn new(names: [&'static str; SLOTS]) -> Self {
+        Self { steps: 0, model: PhantomData, slots: names.map(|name| Slot { name, values: Vec::new() }) }
+    }
+
+    /// Counts a step, and calls `update` with the number of steps, this one included, each parameter, and its tensor
+    /// of each slot. A frozen parameter, whose [`rate_factor`](ParameterMut::rate_factor) is 0, is left out.
+    ///
+    /// # Errors
+    /// The first error of `update`; [`OpError::Shape`] if a parameter has another number of elements than in the step
+    /// before.
+    pub fn update(
+        &mut self,
+        mut parameters: Parameters<'_, Model, E, D>,
+        mut update: impl FnMut(u64, ParameterMut<'_, E, D>, [&mut Tensor<(usize,), E, D>; SLOTS]) -> Result<(), OpError>,
+    ) -> Result<(), OpError>
+    where
+        Model: TensorCollection<E, D>,
+    {
+        let steps = self.steps.saturating_add(1);
+        let mut index = 0;
+        parameters.for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+            for slot in &mut self.slots {
+                if slot.values.len() <= index {
+                    slot.values.push(parameter.zeros()?);
+                }
+                let (found, expected) = (slot.values[index].shape().0, parameter.len());
+                if found != expected {
+                    let (from, to) = (format!("({found})"), format!("({expected})"));
+                    return Err(OpError::Shape { op: "update", from, to });
+                }
+            }
+            let slots = self.slots.each_mut().map(|slot| &mut slot.values[index]);
+            index += 1;
+            if parameter.rate_factor() == 0.0 {
+                return Ok(());
+            }
+            update(steps, parameter, slots)
+        })?;
+        self.steps = steps;
+        Ok(())
+    }
+}
+
+impl<Model, E: Unit, D: Storage<E>> OptimizerState<Model, E, [Slot<E, D>]> {
+    /// The number of elements of all slots that this process has: none before the first step.
+    pub fn num_elements(&self) -> usize {
+        self.slots.iter().flat_map(|slot| &slot.values).map(|values| values.shape().0).sum()
+    }
+}
+
+impl<Model, E, Slots: ?Sized> OptimizerState<Model, E, Slots> {
+    /// The number of steps so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+}
+
+// Derived impls would require `Model: Clone` and `Model: Debug`, although no model is stored.
+impl<Model, E, Slots: Clone> Clone for OptimizerState<Model, E, Slots> {
+    fn clone(&self) -> Self {
+        Self { steps: self.steps, model: PhantomData, slots: self.slots.clone() }
+    }
+}
+crate::error::debug_as!(
+    [Model, E, Slots: ?Sized] OptimizerState<Model, E, Slots>,
+    |this, f| write!(f, "{} after {} steps", name::<Model>(), this.steps)
+);
+crate::error::debug_as!([E: Unit, D: Storage<E>] Slot<E, D>, |this, f| f.write_str(this.name));
+
+/// An error unless a hyperparameter `is_valid`.
+pub(super) fn ensure(name: &'static str, found: f64, is_valid: bool, expected: &'static str) -> Result<(), OpError> {
+    if is_valid { Ok(()) } else { Err(OpError::Hyperparameter { name, expected, found }) }
+}
+
+/// An error unless `rate` is the decay rate of an average, from 0 to below 1.
+pub(super) fn ensure_decay_rate<E: Real>(name: &'static str, rate: f64) -> Result<(), OpError> {
+    ensure(name, rate, (0.0..1.0).contains(&rate), "at least 0 and below 1")?;
+    ensure(name, rate, cast::<E>(rate) < E::one(), "below 1 in the type of the parameters")
+}
+
+/// An error unless `value` is finite, also in `E`, and not negative.
+pub(super) fn ensure_non_negative<E: Real>(name: &'static str, value: f64) -> Result<(), OpError> {
+    ensure(name, value, value.is_finite() && value >= 0.0, "finite and at least 0")?;
+    ensure(name, value, cast::<E>(value).is_finite(), "finite in the type of the parameters")
 }

@@ -1,6 +1,6 @@
 use super::ParameterMut;
-use super::elementwise::sum_of_squares;
-use super::hyperparameters::ensure_non_negative;
+use super::optimizer::ensure_non_negative;
+use super::parameter_mut::sum_of_squares;
 use crate::backend::{Backend, Gradients, SumOnDevice, elements_of};
 use crate::model_tensors::{AnyTensor, visit_tensors, visit_tensors_mut};
 use crate::ops::{OpError, Real, device_error};

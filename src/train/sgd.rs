@@ -1,4 +1,4 @@
-use super::{Optimizer, OptimizerState, Parameters, Slot, hyperparameters::ensure};
+use super::{Optimizer, OptimizerState, Parameters, Slot, optimizer::ensure};
 use crate::backend::{Backend, SgdStep};
 use crate::ops::{OpError, Real, cast, device_error};
 use dfdx::tensor_ops::{TryMul, TrySub};

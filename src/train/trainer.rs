@@ -3,7 +3,7 @@ mod files;
 mod replicated;
 
 use super::checkpoint::{LastCheckpoint, Progress, Series};
-use super::step::Throughput;
+use super::training_loop::Throughput;
 use super::{
     Backpropagate, GradientsOf, Metrics, Optimizer, Recording, ResumeNote, Schedule, Step, StepReport, TrainError,
     update,

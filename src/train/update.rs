@@ -1,11 +1,15 @@
-use super::hyperparameters::{ensure, ensure_non_negative};
+//! One update of a model, and the average of its parameters over the updates.
+
+use super::optimizer::{ensure, ensure_non_negative};
 use super::parameters::SumOfSquares;
 use super::{GradientsOf, Optimizer, Parameters};
 use crate::backend::Backend;
 use crate::dims::{name, without_paths};
-use crate::ops::{OpError, Real, cast};
+use crate::model_tensors::{map_tensors, visit_tensors_mut};
+use crate::ops::{OpError, Real, cast, device_error};
 use crate::ranks::{failure, is_sharded};
 use dfdx::nn::TensorCollection;
+use dfdx::tensor_ops::{TryAdd, TryMul, TrySub};
 use std::collections::HashMap;
 
 /// One update of a model: clips the gradients to a global norm of at most `clip_norm`, then lets the
@@ -120,4 +124,68 @@ fn ensure_no_clones(squares: &[SumOfSquares]) -> Result<(), OpError> {
         }
     }
     Ok(())
+}
+
+const AVERAGE: &str = "moving average";
+
+/// The exponential moving average of a model's parameters, which often predicts better than the last ones:
+/// `average <- decay * average + (1 - decay) * parameter` at each step.
+///
+/// The average begins with the parameters that it is made from. It is a model: evaluate it, save it as one, and begin
+/// with it again after a resume.
+///
+/// ```
+/// use typed_transformer::{nn::Linear, prelude::*, train::MovingAverage};
+/// dims! { InDim = 2; OutDim = 1; }
+/// let device = Cpu::seed_from_u64(0);
+/// let mut model = Linear::<InDim, OutDim, f32, Cpu>::build(&device);
+/// model.bias = tensor(&device, [0.0], (OutDim,))?;
+/// let mut average = MovingAverage::new(&model, 0.9);
+/// model.bias = tensor(&device, [1.0], (OutDim,))?;
+/// average.add(&model)?;
+/// assert!((average.model().bias.as_vec()[0] - 0.1).abs() < 1e-6);
+/// # Ok::<(), OpError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct MovingAverage<Model> {
+    model: Model,
+    decay: f64,
+}
+
+impl<Model: Clone> MovingAverage<Model> {
+    /// The average that begins with these parameters. `decay` is from 0 to 1: 0.999 averages about the last 1,000
+    /// steps.
+    pub fn new(model: &Model, decay: f64) -> Self {
+        Self { model: model.clone(), decay }
+    }
+
+    /// Adds the parameters after a step.
+    ///
+    /// # Errors
+    /// [`OpError::Hyperparameter`] if `decay` is not from 0 to 1.
+    pub fn add<E: Real, D: Backend<E>>(&mut self, model: &Model) -> Result<(), OpError>
+    where
+        Model: TensorCollection<E, D>,
+    {
+        ensure("decay", self.decay, (0.0..=1.0).contains(&self.decay), "from 0 to 1")?;
+        let parameters = map_tensors::<_, E, D, _, D::Err>(model, |visited| visited.tensor.flat().map(Some));
+        let mut parameters = parameters.map_err(device_error(AVERAGE))?.into_iter();
+        let rest = cast::<E>(1.0 - self.decay);
+        visit_tensors_mut::<_, E, D, OpError>(&mut self.model, |visited| {
+            let average = visited.tensor.flat().map_err(device_error(AVERAGE))?;
+            let Some(parameter) = parameters.next() else { return Ok(()) };
+            let next = match self.decay == 0.0 {
+                true => Ok(parameter),
+                // The average of equal numbers is that number, however `rest` is rounded.
+                false => TrySub::try_sub(parameter, average.clone())
+                    .and_then(|change| average.try_add(change.try_mul(rest)?)),
+            };
+            visited.tensor.set_from_flat(next.map_err(device_error(AVERAGE))?).map_err(device_error(AVERAGE))
+        })
+    }
+
+    /// The model of the averages.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
 }

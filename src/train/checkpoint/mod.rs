@@ -2,11 +2,8 @@
 //! slot of the optimizer with the prefix `optimizer.<slot>.`, and in its metadata, under the key `training`, a
 //! [`TrainingMetadata`] in JSON.
 
-mod compare;
+mod metadata;
 mod names;
-mod parameter_info;
-mod progress;
-mod resume_note;
 mod series;
 
 use super::{OptimizerState, ResumeError, Slot};
@@ -16,15 +13,13 @@ use crate::nn::Module;
 use crate::ranks::Element;
 use crate::weights::atomic::StagedFile;
 use crate::weights::{self, Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SaveError, TRAINING, TensorFile};
-use compare::{MODEL, compare_dimensions, compare_settings, ensure_same_struct};
 use dfdx::tensor::{Cpu, Tensor};
 use dfdx::{nn::TensorCollection, shapes::HasShape, tensor_ops::Device};
+pub(super) use metadata::Progress;
+pub(crate) use metadata::parameter_infos;
+use metadata::{MODEL, ParameterInfo, compare_dimensions, compare_settings, ensure_same_struct};
 pub use names::{checkpoint_of, ensure_not_of_checkpoint};
-use parameter_info::ParameterInfo;
-pub(crate) use parameter_info::parameter_infos;
-pub(super) use progress::Progress;
 use rayon::current_num_threads;
-pub use resume_note::ResumeNote;
 use serde::{Deserialize, Serialize};
 pub(super) use series::{LastCheckpoint, Series, description_of, fallbacks};
 use std::{collections::BTreeMap, path::Path};

@@ -4,8 +4,9 @@
 //! each name leads to a complete checkpoint, and the best one is not lost.
 
 use super::names::{BEST, MAX_PREVIOUS, base_checkpoint, checkpoint_of, others_beside, previous, set_aside_name};
-use super::{Progress, ResumeNote, progress_in, read_progress};
+use super::{Progress, progress_in, read_progress};
 use crate::files::ensure_regular_file;
+use crate::train::ResumeNote;
 use crate::weights::atomic::{self, StagedFile, with_suffix};
 use crate::weights::{FileKind, FileLock, SaveError, disk, ensure_creatable, file_id_of, file_kind, open_file};
 use std::path::{Path, PathBuf};

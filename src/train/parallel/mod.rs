@@ -1,15 +1,18 @@
 //! Data-parallel training: each rank has rows of the batch, and all make the same update.
 
 mod buckets;
-mod gradients;
 
-use super::{Backpropagate, GradientTape, GradientsOf, Optimizer, update};
-use crate::backend::Backend;
+use super::gradients::put_gradient;
+use super::{Backpropagate, GradientTape, GradientsOf, Optimizer, Recording, update};
+use crate::backend::{Backend, elements_of};
 use crate::internal::Internal;
+use crate::model_tensors::{map_tensors, map_trained, visit_tensors};
 use crate::ops::{OpError, Real, device_error};
-use crate::ranks::{Partial, ReducedOver, Replicated};
-use dfdx::tensor::{PutTape, Tensor};
+use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated, TermOver};
+use buckets::Buckets;
+use dfdx::tensor::{PutTape, SplitTape, Tensor, UniqueId};
 use dfdx::{nn::TensorCollection, shapes::Rank0, tensor_ops::Device};
+use std::{mem, rc::Rc};
 
 /// [`update`] of a replicated model: all ranks make the same one, from gradients that have been summed over the ranks.
 ///
@@ -82,4 +85,143 @@ impl<E: Real, D: Device<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W> {
         let zero: Tensor<Rank0, E, D> = device.try_zeros().map_err(device_error("loss of no rows"))?;
         Ok(Self::term(zero.put_tape(tape)))
     }
+}
+
+const OP: &str = "all-reduce of gradients";
+
+impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Partial<GradientsOf<Model, E, D>, W> {
+    /// Sums the gradients of all ranks. Every rank gets the same bits.
+    ///
+    /// # Errors
+    /// [`RanksError::Engine`]; [`RanksError::Device`] if the device fails.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::{Partial, Ranks, RanksError}};
+    /// ranks! { pub World; }
+    /// let sums = Ranks::<World>::in_threads(3, |ranks| -> Result<Vec<f32>, RanksError> {
+    ///     let model = ranks.replicate(Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default()))?;
+    ///     // The loss is the sum of the bias, on each rank.
+    ///     let sum = sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>()).unwrap();
+    ///     let loss: Partial<_, World> = Partial::term(sum);
+    ///     let gradients = loss.backward().unwrap().all_reduce(ranks, &model)?;
+    ///     Ok(gradients.into_inner().of(&model.bias).unwrap().as_vec())
+    /// });
+    /// assert_eq!(sums[0], Ok(vec![3.0; 28]));
+    /// ```
+    pub fn all_reduce(
+        self,
+        ranks: &Ranks<W>,
+        model: &Replicated<Model, W>,
+    ) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
+        let gradients = self.into_term();
+        if ranks.size() == 1 {
+            return Ok(Replicated::assume(gradients));
+        }
+        let parameters = list_parameters::<Model, E, D>(model);
+        sum(ranks, &Buckets::new(ranks, &parameters), gradients, model, &parameters)
+    }
+}
+
+impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Replicated<GradientsOf<Model, E, D>, W> {
+    /// Exists for its error message: the gradients are already summed, so no type fulfils the bound.
+    #[doc(hidden)]
+    pub fn all_reduce(self, _: &Ranks<W>, _: &Replicated<Model, W>) -> Result<Self, RanksError>
+    where
+        GradientsOf<Model, E, D>: TermOver<W>,
+    {
+        Ok(self)
+    }
+}
+
+impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>
+    Partial<Tensor<Rank0, E, D, Recording<Model, E, D>>, W>
+{
+    /// [`backward`](Self::backward) and [`all_reduce`](Partial::all_reduce) at once: the gradients of the last layers
+    /// are summed while those of the first are computed. The result has the same bits as that of the two calls.
+    ///
+    /// # Errors
+    /// [`RanksError::Engine`]; [`RanksError::Device`] if the device fails.
+    pub fn backward_all_reduce(
+        self,
+        ranks: &Ranks<W>,
+        model: &Replicated<Model, W>,
+    ) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
+        let (loss, tape) = self.into_term().split_tape();
+        if ranks.size() == 1 {
+            return tape.run_with_hook(&loss, None).map(Replicated::assume).map_err(RanksError::device(OP));
+        }
+        let parameters = list_parameters::<Model, E, D>(model);
+        let buckets = Rc::new(Buckets::new(ranks, &parameters));
+        let gradients = tape.run_with_hook(&loss, Some(buckets.clone())).map_err(RanksError::device(OP))?;
+        sum(ranks, &buckets, gradients, model, &parameters)
+    }
+}
+
+/// Sums the gradients that the buckets do not have yet, and waits for all.
+fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
+    ranks: &Ranks<W>,
+    buckets: &Buckets<E, W>,
+    mut gradients: GradientsOf<Model, E, D>,
+    model: &Replicated<Model, W>,
+    parameters: &[(UniqueId, usize)],
+) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
+    let mut local = mem::take(&mut gradients.gradients);
+    let taken = map_tensors::<_, E, D, _, D::Err>(&**model, |visited| match visited.is_trained {
+        false => Ok(None),
+        true => match visited.tensor.row_major_gradient(&mut local)? {
+            Some(gradient) => Ok(Some(gradient.to_vec())),
+            None => Ok(Some(elements_of(&visited.tensor.flat_gradient(&mut local)?))),
+        },
+    });
+    drop(local);
+    let taken = taken.map_err(RanksError::device::<D::Err>(OP))?;
+    let sums = match buckets.finish(&taken)? {
+        Some(sums) => sums,
+        // A gradient changed after it was in a bucket: all are summed again.
+        None => Buckets::new(ranks, parameters).finish(&taken)?.expect("nothing was collected before"),
+    };
+    agree_on_unused(ranks, &sums, parameters, &mut gradients)?;
+    let mut sums = sums.into_iter();
+    visit_tensors::<_, E, D, D::Err>(&**model, "", |visited| {
+        if visited.is_trained
+            && let Some(sum) = sums.next()
+        {
+            put_gradient(visited.tensor, &mut gradients.gradients, sum)?;
+        }
+        Ok(())
+    })
+    .map_err(RanksError::device::<D::Err>(OP))?;
+    Ok(Replicated::assume(gradients))
+}
+
+/// Lets all ranks know the parameters that the loss of some rank depends on, and those that may be unused on some rank.
+/// A rank without rows uses none. A parameter whose summed gradient is not 0 is used. Only for sums of 0 do the ranks
+/// send a message.
+fn agree_on_unused<Model, E: Element, D: Backend<E>, W: RankAxis>(
+    ranks: &Ranks<W>,
+    sums: &[Vec<E>],
+    parameters: &[(UniqueId, usize)],
+    gradients: &mut GradientsOf<Model, E, D>,
+) -> Result<(), RanksError> {
+    let parameters = parameters.iter().map(|(id, _)| *id).zip(sums).filter(|(_, sum)| !sum.is_empty());
+    let (zeros, others): (Vec<_>, Vec<_>) = parameters.partition(|(_, sum)| sum.iter().all(E::is_zero));
+    let zeros: Vec<_> = zeros.into_iter().map(|(id, _)| id).collect();
+    let own = [&gradients.used, &gradients.may_be_unused];
+    let mut counts: Vec<f64> =
+        own.iter().flat_map(|ids| zeros.iter().map(|id| f64::from(u8::from(ids.contains(id))))).collect();
+    if !counts.is_empty() {
+        ranks.all_reduce(&mut counts)?;
+    }
+    let (used, may_be_unused) = counts.split_at(zeros.len());
+    let on_some_rank = |counts: &[f64]| -> Vec<UniqueId> {
+        zeros.iter().zip(counts).filter(|(_, count)| **count > 0.0).map(|(id, _)| *id).collect()
+    };
+    gradients.used = others.into_iter().map(|(id, _)| id).chain(on_some_rank(used)).collect();
+    gradients.may_be_unused = on_some_rank(may_be_unused).into_iter().collect();
+    Ok(())
+}
+
+/// The id and the length of each trained parameter.
+fn list_parameters<Model: TensorCollection<E, D>, E: Element, D: Backend<E>>(model: &Model) -> Vec<(UniqueId, usize)> {
+    map_trained::<_, E, D, _>(model, |parameter| (parameter.id(), parameter.num_elements()))
 }
