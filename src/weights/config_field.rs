@@ -1,4 +1,4 @@
-use super::config::lookup;
+use super::pretrained::lookup;
 use crate::dims::ConstDim;
 use crate::escape::escape;
 use itertools::Itertools;

@@ -1,6 +1,6 @@
 //! The file-system calls that read and write checkpoints. Tests make each of them fail in turn.
 
-use super::lock::is_at;
+use super::outputs::is_at;
 use std::cell::{Cell, RefCell};
 use std::fs::{File, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};

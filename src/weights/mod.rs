@@ -11,41 +11,34 @@
 //! Tensors of 16 bits, `F16` and `BF16`, are widened exactly while they are read.
 
 pub(crate) mod atomic;
-mod checksum;
-mod config;
 mod config_field;
 #[doc(hidden)]
 pub mod disk;
 mod error;
 mod file;
 mod header;
-mod index;
 mod load;
-mod loadable;
-mod lock;
 mod name_map;
 mod outputs;
 mod pretrained;
 mod save;
 mod weight_files;
 
-pub use config::eos_token_ids;
 pub use config_field::ConfigField;
 pub use error::{LoadError, SaveError};
 pub(crate) use file::{Dims, ExpectedTensor, TensorFile, ensure_dtype, ensure_finite};
-pub(crate) use load::{compare_conventions, load_from};
-pub use load::{load, load_mapped, metadata};
-pub use loadable::Loadable;
 #[doc(hidden)]
-pub use loadable::TensorSource;
-pub(crate) use lock::{FileLock, LOCK_SUFFIX, has_no_locks};
+pub use load::TensorSource;
+pub use load::{Loadable, load, load_mapped, metadata};
+pub(crate) use load::{compare_conventions, load_from};
 pub use name_map::{NameMap, NameMapError};
 pub(crate) use name_map::{dims_in, factors, written_dims};
 pub(crate) use outputs::{
-    FileKind, ensure_creatable, file_id_of, file_kind, in_private_folder, open_file, remove_private_file, target_of,
+    FileKind, FileLock, LOCK_SUFFIX, ensure_creatable, file_id_of, file_kind, has_no_locks, in_private_folder,
+    open_file, remove_private_file, target_of,
 };
 pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
-pub use pretrained::{Pretrained, load_pretrained};
+pub use pretrained::{Pretrained, eos_token_ids, load_pretrained};
 pub(crate) use save::{FileTensor, collect, ensure_all_finite, save_tensors, write};
 pub use save::{save, save_elsewhere, save_with_metadata};
 pub(crate) use weight_files::WeightFiles;

@@ -1,6 +1,6 @@
 use super::atomic::StagedFile;
 use super::outputs::{ensure_no_other_kind, in_private_folder};
-use super::{CONVENTIONS, SaveError, TRAINING, checksum, conventions, decode_elements, first_non_finite, header};
+use super::{CONVENTIONS, SaveError, TRAINING, conventions, decode_elements, first_non_finite, header};
 use crate::ranks::Element;
 use crate::{model_tensors::visit_tensors, nn::Module};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
@@ -112,7 +112,7 @@ pub(crate) fn save_tensors<Model: Module>(
     if !overwrite {
         ensure_no_other_kind(path)?;
     }
-    let is_reserved = |key: &&String| [CONVENTIONS, TRAINING].contains(&key.as_str()) || checksum::is_key(key);
+    let is_reserved = |key: &&String| [CONVENTIONS, TRAINING].contains(&key.as_str()) || header::is_checksum_key(key);
     if let Some(key) = metadata.keys().find(is_reserved) {
         let message = format!("the metadata key `{key}` is reserved for this crate");
         return Err(SaveError::Format { path: path.into(), message });
@@ -193,7 +193,7 @@ fn header(tensors: &[&FileTensor], mut metadata: BTreeMap<String, String>) -> se
         let info = TensorInfo { dtype: tensor.dtype, shape: tensor.sizes.clone(), data_offsets: (begin, end) };
         infos.insert(tensor.path.clone(), info);
     }
-    checksum::insert(&mut metadata, tensors, &infos)?;
+    header::insert_checksums(&mut metadata, tensors, &infos)?;
     let mut entries = serde_json::Map::from_iter([("__metadata__".into(), serde_json::to_value(metadata)?)]);
     for (name, info) in infos {
         entries.insert(name, serde_json::to_value(info)?);

@@ -1,13 +1,13 @@
-mod axes;
-mod pattern;
+//! The names and layouts of the tensors in files of other systems.
+
 mod rule;
+
+pub(crate) use rule::{dims_in, factors, written_dims};
 
 use super::{ExpectedTensor, LoadError, WeightFiles};
 use crate::ranks::Element;
-use pattern::Pattern;
 use rule::Rule;
-pub(crate) use rule::{dims_in, factors, written_dims};
-use std::str::FromStr;
+use std::{collections::BTreeMap, str::FromStr};
 
 /// Maps the parameters of a model to the tensors of a file from another system: their names and their
 /// layout.
@@ -161,5 +161,120 @@ impl NameMap {
             source: Box::new(source),
             read_as: format!("{read_as} {}", rule.layout).trim_end().into(),
         })
+    }
+}
+
+/// A name with wildcards: `{n}` matches characters other than dots and slashes, `*` any characters.
+#[derive(Clone, Debug)]
+struct Pattern(Vec<Segment>);
+
+#[derive(Clone, Debug)]
+enum Segment {
+    Literal(String),
+    /// `{n}` or `*`, with its braces.
+    Wildcard(String),
+    /// `{n+1}`: the number after the one that the wildcard `{n}` matches.
+    Next(String),
+}
+
+/// The text that each wildcard matches.
+type Captures<'a> = BTreeMap<&'a str, &'a str>;
+
+impl Pattern {
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut segments = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = match rest.find(['{', '}', '*']).unwrap_or(rest.len()) {
+                0 if rest.starts_with('*') => 1,
+                0 => match rest.find('}') {
+                    Some(end) if end > 1 => end + 1,
+                    _ => return Err(format!("`{text}` has empty or unmatched braces")),
+                },
+                end => end,
+            };
+            let (segment, others) = rest.split_at(end);
+            segments.push(match segment.strip_suffix("+1}") {
+                Some(name) => Segment::Next(format!("{name}}}")),
+                None if segment.starts_with(['{', '*']) => Segment::Wildcard(segment.into()),
+                None => Segment::Literal(segment.into()),
+            });
+            rest = others;
+        }
+        let pattern = Self(segments);
+        let mut wildcards: Vec<_> = pattern.wildcards().collect();
+        wildcards.sort_unstable();
+        match wildcards.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("`{}` appears twice in `{text}`", pair[0])),
+            None => Ok(pattern),
+        }
+    }
+
+    /// The pattern without `prefix`, if it begins with it.
+    pub fn without_prefix(&self, prefix: &str) -> Self {
+        let mut segments = self.0.clone();
+        if let Some(Segment::Literal(first)) = segments.first_mut()
+            && let Some(rest) = first.strip_prefix(prefix)
+        {
+            *first = rest.into();
+        }
+        Self(segments)
+    }
+
+    /// The wildcards, with their braces.
+    pub fn wildcards(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|segment| match segment {
+            Segment::Wildcard(name) | Segment::Next(name) => Some(name.as_str()),
+            Segment::Literal(_) => None,
+        })
+    }
+
+    /// Checks that all wildcards are those of the left side of a rule.
+    pub fn ensure_known_to(&self, left: &Self) -> Result<(), String> {
+        match self.wildcards().find(|wildcard| left.wildcards().all(|known| known != *wildcard)) {
+            None => Ok(()),
+            Some(unknown) => Err(format!("`{unknown}` is on the right side but not on the left")),
+        }
+    }
+
+    /// Matches the whole of `text`. Each wildcard matches at least one character and as few as possible, the
+    /// leftmost first.
+    pub fn captures<'a>(&'a self, text: &'a str) -> Option<Captures<'a>> {
+        fn matches<'a>(segments: &'a [Segment], text: &'a str, captures: &mut Captures<'a>) -> bool {
+            match segments {
+                [] => text.is_empty(),
+                [Segment::Literal(literal), rest @ ..] => {
+                    text.strip_prefix(literal.as_str()).is_some_and(|text| matches(rest, text, captures))
+                }
+                // No `Next` comes here: `Rule::parse` refuses `{n+1}` on the left side.
+                [Segment::Wildcard(name) | Segment::Next(name), rest @ ..] => {
+                    let longest = match name.as_str() {
+                        "*" => text.len(),
+                        _ => text.find(['.', '/']).unwrap_or(text.len()),
+                    };
+                    let mut ends = (1..=longest).filter(|&end| text.is_char_boundary(end));
+                    ends.any(|end| {
+                        captures.insert(name, &text[..end]);
+                        matches(rest, &text[end..], captures)
+                    })
+                }
+            }
+        }
+        let mut captures = Captures::new();
+        matches(&self.0, text, &mut captures).then_some(captures)
+    }
+
+    /// Replaces each wildcard by its captured text.
+    pub fn expand(&self, captures: &Captures) -> String {
+        let captured = |name: &String| captures.get(name.as_str()).copied().unwrap_or_default();
+        let segments = self.0.iter().map(|segment| match segment {
+            Segment::Literal(text) => text.clone(),
+            Segment::Wildcard(name) => captured(name).into(),
+            Segment::Next(name) => match captured(name).parse::<usize>() {
+                Ok(number) => number.saturating_add(1).to_string(),
+                Err(_) => captured(name).into(),
+            },
+        });
+        segments.collect()
     }
 }
