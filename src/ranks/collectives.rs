@@ -1,9 +1,10 @@
 //! The collective operations on slices.
 
-use super::communicator::{Communicator, EngineResult};
+use super::engine::{
+    Communicator, EngineResult, MAX_MESSAGE_LEN_BYTES, all_gather_in_rounds, reduce_scatter_in_rounds,
+};
 use super::handle::part_of;
-use super::rounds::MAX_MESSAGE_LEN_BYTES;
-use super::{Element, Pending, RankAxis, Ranks, RanksError, rounds};
+use super::{Element, Pending, RankAxis, Ranks, RanksError};
 use bytemuck::{cast_slice, cast_slice_mut};
 
 /// Below this many bytes, each rank gets all terms of a sum: one message is then faster than two.
@@ -198,7 +199,7 @@ fn sum_by_parts<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -
 }
 
 fn sum_part<E: Element>(communicator: &dyn Communicator, values: &[E], lens: &[usize]) -> EngineResult<Vec<E>> {
-    rounds::reduce_scatter(communicator, values, lens, MAX_MESSAGE_LEN_BYTES, sum_in_order)
+    reduce_scatter_in_rounds(communicator, values, lens, MAX_MESSAGE_LEN_BYTES, sum_in_order)
 }
 
 /// The sums of the terms of all ranks, from rank 0 on.
@@ -218,6 +219,6 @@ fn gather<E: Element>(
     whole: &mut [E],
     lens: &[usize],
 ) -> EngineResult<usize> {
-    rounds::all_gather(communicator, part, whole, lens, MAX_MESSAGE_LEN_BYTES)?;
+    all_gather_in_rounds(communicator, part, whole, lens, MAX_MESSAGE_LEN_BYTES)?;
     Ok((communicator.size() - 1) * size_of_val(part))
 }

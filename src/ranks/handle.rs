@@ -1,7 +1,5 @@
-use super::communicator::{Communicator, EngineResult};
-use super::pending::Pending;
+use super::engine::{Communicator, EngineResult, Pending, Worker};
 use super::threads::Thread;
-use super::worker::Worker;
 use super::{ConstRankAxis, RankAxis, RanksError, Shard};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, marker::PhantomData, ops::Range, sync::Arc, thread, time::Duration};

@@ -21,41 +21,27 @@
 //! | MPI (feature `mpi`) | processes, on one machine or many | [`Ranks::start`] under `mpirun -n N` |
 //! | threads of one process, for tests | threads | [`Ranks::in_threads`] |
 
-pub(crate) mod agreement;
-mod axis;
 mod collectives;
-mod communicator;
-mod element;
-mod entered;
-mod error;
+mod engine;
 pub(crate) mod failure;
 mod handle;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod partial;
-mod pending;
-mod reduced;
 mod replicated;
-mod rounds;
 mod shard;
-mod sharded_columns;
 mod threads;
-mod worker;
 
-pub use axis::{ConstRankAxis, RankAxis};
-pub use element::Element;
-pub(crate) use element::{in_f32_or_f64, swap_if_big_endian};
-pub use entered::Entered;
-pub use error::RanksError;
+pub use engine::Pending;
+pub use failure::RanksError;
+pub(crate) use failure::by_name;
 pub use handle::{CommunicationTime, Ranks};
-pub use partial::{Partial, Reduce};
-pub use pending::Pending;
-pub use reduced::ReducedOver;
+pub use partial::{Element, Partial, Reduce, ReducedOver};
 #[doc(hidden)]
-pub use reduced::{SumOver, TermOver};
-pub use replicated::Replicated;
-pub use shard::Shard;
+pub use partial::{SumOver, TermOver};
+pub(crate) use partial::{in_f32_or_f64, swap_if_big_endian};
+pub use replicated::{Entered, Replicated};
 pub(crate) use shard::is_sharded;
+pub use shard::{ConstRankAxis, RankAxis, Shard, ShardedColumns};
 #[doc(hidden)]
 pub use shard::{DataRanks, IsAllOf, Part, PartOfData};
-pub use sharded_columns::ShardedColumns;

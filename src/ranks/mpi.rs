@@ -1,8 +1,7 @@
 //! The engine on MPI: a thread of its own makes all calls, so that messages move while the caller computes.
 
 use super::RanksError;
-use super::communicator::{Communicator, EngineResult};
-use super::worker::{Job, WAITING, Worker};
+use super::engine::{Communicator, EngineResult, Job, WAITING, Worker};
 use ferrompi::{Mpi, Request, Result as MpiResult, Scope, ThreadLevel};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};

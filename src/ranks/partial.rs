@@ -1,7 +1,14 @@
-use super::{Element, RankAxis, Ranks, RanksError, Replicated, SumOver};
+//! Terms of sums over the ranks, what can be summed, and the sums.
+
+use super::{RankAxis, Ranks, RanksError, Replicated};
 use crate::backend::elements_of;
+use crate::internal::Internal;
+use crate::ops::Real;
+use bytemuck::Pod;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::{tensor::Tensor, tensor_ops::Device};
+use num_traits::NumCast;
+use safetensors::Dtype;
 use std::{fmt, marker::PhantomData};
 
 /// This rank's term of a value: the sum of the terms of the ranks of `Axis` is the value.
@@ -107,5 +114,118 @@ impl<Dims: Shape, E: Element, D: Device<E>> Reduce for Tensor<Dims, E, D> {
     fn sum_over_ranks<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
         let sums = ranks.start_all_reduce(elements_of(&self)).wait()?;
         self.device().try_tensor_from_vec(sums, *self.shape()).map_err(RanksError::device("all-reduce"))
+    }
+}
+
+/// A value that is summed over the ranks of `Axis`: [`Replicated`], and not [`Partial`].
+///
+/// ```
+/// use typed_transformer::{ranks, ranks::{Partial, Ranks, ReducedOver}};
+/// ranks! { pub World; }
+/// fn show(_sum: impl ReducedOver<f64, World>) {}
+/// Ranks::<World>::in_threads(2, |ranks| show(Partial::<f64, World>::term(1.0).all_reduce(ranks).unwrap()));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the value is not the sum over `{Axis}` that is needed here",
+    label = "`{Self}` is not `Replicated<{X}, {Axis}>`",
+    note = "`all_reduce` of a `Partial` makes the sum of the ranks' terms"
+)]
+pub trait ReducedOver<X, Axis> {
+    #[doc(hidden)]
+    fn into_sum(self, _: Internal) -> X;
+}
+
+#[diagnostic::do_not_recommend]
+impl<X, Axis> ReducedOver<X, Axis> for Replicated<X, Axis> {
+    fn into_sum(self, _: Internal) -> X {
+        self.into_inner()
+    }
+}
+// Not hidden from rustc's notes, so that an error shows the message of `SumOver`.
+impl<X: SumOver<Of>, Of, Axis> ReducedOver<X, Axis> for Partial<X, Of> {
+    fn into_sum(self, _: Internal) -> X {
+        self.into_term()
+    }
+}
+
+/// No type implements this trait. It exists for its error message, which rustc shows where a term of a sum over `Axis`
+/// stands for the sum.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this is the rank's term of a sum over `{Axis}`: reduce it before it is used",
+    label = "a term of a sum over `{Axis}`, not the sum",
+    note = "`all_reduce` over the ranks of `{Axis}` makes the sum"
+)]
+pub trait SumOver<Axis> {}
+
+/// No type implements this trait. It exists for its error message, which rustc shows where a value is summed over
+/// `Axis` a second time.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this is already summed over `{Axis}`: a second sum would be too large by the number of ranks",
+    label = "the sum over `{Axis}`, not a term of it",
+    note = "`all_reduce` takes a `Partial`, and makes a `Replicated` of it"
+)]
+pub trait TermOver<Axis> {}
+
+impl<X: Reduce, Axis: RankAxis> Replicated<X, Axis> {
+    /// Exists for its error message: `X` is already summed, so no type fulfils the bound.
+    #[doc(hidden)]
+    pub fn all_reduce(self, _: &Ranks<Axis>) -> Result<Self, RanksError>
+    where
+        X: TermOver<Axis>,
+    {
+        Ok(self)
+    }
+}
+
+/// An element that is written to files, and that ranks send to each other and sum: `f32` or `f64`.
+///
+/// ```
+/// use typed_transformer::{ranks, ranks::{Element, Partial, Ranks, RanksError}};
+/// ranks! { pub World; }
+/// fn total<E: Element>(term: E, ranks: &Ranks<World>) -> Result<E, RanksError> {
+///     Ok(*Partial::<E, World>::term(term).all_reduce(ranks)?)
+/// }
+/// assert_eq!(Ranks::<World>::in_threads(2, |ranks| total(1.5f32, ranks)), [Ok(3.0), Ok(3.0)]);
+/// assert_eq!(f32::to_bytes(&[1.0, -2.0]), [0, 0, 128, 63, 0, 0, 0, 192]);
+/// ```
+pub trait Element: Real + Pod {
+    /// The dtype in safetensors.
+    const DTYPE: Dtype;
+
+    /// The bytes of the elements in a file, each in little-endian order.
+    fn to_bytes(elements: &[Self]) -> Vec<u8> {
+        let mut bytes = bytemuck::cast_slice(elements).to_vec();
+        swap_if_big_endian::<Self>(&mut bytes);
+        bytes
+    }
+}
+impl Element for f32 {
+    const DTYPE: Dtype = Dtype::F32;
+}
+impl Element for f64 {
+    const DTYPE: Dtype = Dtype::F64;
+}
+
+/// Changes elements between the order of the machine and that of a file.
+pub(crate) fn swap_if_big_endian<E>(bytes: &mut [u8]) {
+    if cfg!(target_endian = "big") {
+        bytes.chunks_exact_mut(size_of::<E>()).for_each(<[u8]>::reverse);
+    }
+}
+
+/// A collective operation on elements of any dtype, one for `f32` and one for `f64`. Shorter elements travel as `f32`.
+pub(crate) fn in_f32_or_f64<E: Real>(
+    elements: Vec<E>,
+    singles: impl FnOnce(Vec<f32>) -> Result<Vec<f32>, RanksError>,
+    doubles: impl FnOnce(Vec<f64>) -> Result<Vec<f64>, RanksError>,
+) -> Result<Vec<E>, RanksError> {
+    fn convert<From: Real, To: Real>(elements: Vec<From>) -> Vec<To> {
+        elements.into_iter().map(|element| NumCast::from(element).unwrap_or_else(To::nan)).collect()
+    }
+    match size_of::<E>() == size_of::<f64>() {
+        true => doubles(convert(elements)).map(convert),
+        false => singles(convert(elements)).map(convert),
     }
 }

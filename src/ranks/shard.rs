@@ -1,8 +1,87 @@
-use super::{ConstRankAxis, RankAxis, RanksError};
-use crate::dims::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded};
+//! Axes of ranks, and the parts of the dimensions that they divide.
+
+pub use crate::dims::RankAxis;
+
+use super::RanksError;
+use crate::dims::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded, Product, StaticSize};
 use dfdx::shapes;
 use std::hash::{Hash, Hasher};
 use std::{any::type_name, marker::PhantomData, ops::Range};
+
+/// An axis of ranks whose size is known at compile time. It is a dimension too, so that it can
+/// [divide](crate::dims::Divides) others.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::ConstRankAxis};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub NumHeads = 6; }
+/// fn heads_of_a_rank<Axis: ConstRankAxis + Divides<NumHeads>>() -> usize {
+///     NumHeads::SIZE / Axis::EXPECTED_SIZE.unwrap()
+/// }
+/// assert_eq!(heads_of_a_rank::<Tp>(), 3);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the number of ranks of `{Self}` is not known at compile time",
+    label = "`{Self}` gets its size when the program starts",
+    note = "`ranks! {{ pub {Self} = 2; }}` gives it a size at compile time"
+)]
+pub trait ConstRankAxis: RankAxis + Dim + StaticSize {}
+
+/// Declares axes of ranks.
+///
+/// - `pub World;` has its size when the program starts: the number of ranks. It divides a batch.
+/// - `pub Tp = 2;` has its size at compile time. The number of ranks is compared with it. It divides a model, and is a
+///   dimension of [`dims!`](crate::dims!) too, so that it can [divide](crate::dims::Divides) others.
+///
+/// ```
+/// use typed_transformer::{ranks, ranks::RankAxis};
+/// ranks! {
+///     /// All processes.
+///     pub World;
+///     /// Processes that divide the heads of one layer.
+///     pub Tp = 2;
+/// }
+/// assert_eq!((World::NAME, World::EXPECTED_SIZE), ("World", None));
+/// assert_eq!((Tp::NAME, Tp::EXPECTED_SIZE), ("Tp", Some(2)));
+/// ```
+#[macro_export]
+macro_rules! ranks {
+    () => {};
+
+    ($(#[$meta:meta])* $vis:vis $name:ident; $($rest:tt)*) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $vis struct $name;
+
+        #[diagnostic::do_not_recommend]
+        impl $crate::ranks::RankAxis for $name {
+            const NAME: &'static str = ::core::stringify!($name);
+            const EXPECTED_SIZE: ::core::option::Option<usize> = ::core::option::Option::None;
+        }
+        #[diagnostic::do_not_recommend]
+        impl $crate::ranks::DataRanks for $name {}
+        $crate::ranks!($($rest)*);
+    };
+
+    ($(#[$meta:meta])* $vis:vis $name:ident = $size:expr; $($rest:tt)*) => {
+        $crate::dims! {
+            $(#[$meta])*
+            $vis $name = $size;
+        }
+        #[diagnostic::do_not_recommend]
+        impl $crate::ranks::RankAxis for $name {
+            const NAME: &'static str = ::core::stringify!($name);
+            const EXPECTED_SIZE: ::core::option::Option<usize> = ::core::option::Option::Some($name::SIZE);
+        }
+        #[diagnostic::do_not_recommend]
+        impl $crate::ranks::ConstRankAxis for $name {}
+        const _: () = ::core::assert!(
+            $name::SIZE > 0,
+            ::core::concat!("`", ::core::stringify!($name), "` needs at least one rank"),
+        );
+        $crate::ranks!($($rest)*);
+    };
+}
 
 /// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.
 ///
@@ -11,7 +90,7 @@ use std::{any::type_name, marker::PhantomData, ops::Range};
 /// divide a model. A weight that all of them have cannot be applied along their shards.
 ///
 /// It may stand in every axis that an operation does not sum, normalize, index or order: it is
-/// [`MaybeSharded`](crate::dims::MaybeSharded), but no [`Dim`]. A sum, mean, norm, softmax or contraction along it
+/// [`MaybeSharded`], but no [`Dim`]. A sum, mean, norm, softmax or contraction along it
 /// would take a part for the whole.
 ///
 /// ```
@@ -170,3 +249,27 @@ crate::error::debug_as!([Whole: Dim, Axis: RankAxis] Shard<Whole, Axis>, |this, 
     let whole = this.whole.map_or(String::new(), |whole| format!(" of {whole}"));
     write!(f, "Shard<{}, {}>={}{whole}", crate::dims::name::<Whole>(), Axis::NAME, this.len)
 });
+
+/// Columns that are divided among the ranks: a [`Shard`], or the [`Product`] of sharded columns and a whole dimension.
+/// Each rank has as many.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Shard, ShardedColumns}};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub NumHeads = 8; pub GroupSize = 3; pub HeadDim = 4; }
+/// fn are_sharded<Columns: ShardedColumns<Axis = Tp>>() {}
+/// are_sharded::<Shard<NumHeads, Tp>>();
+/// are_sharded::<Product<Shard<NumHeads, Tp>, HeadDim>>();
+/// // Groups of heads.
+/// are_sharded::<Product<Product<Shard<NumHeads, Tp>, GroupSize>, HeadDim>>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not sharded, but here a rank's part of it is needed",
+    label = "every rank has all of `{Self}`",
+    note = "a rank's part of `{Self}` is `Shard<{Self}, Tp>` for the axis of ranks `Tp`"
+)]
+pub trait ShardedColumns: Factor {}
+// Without `do_not_recommend`: an unmet bound here is reported as `Divides`.
+impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ShardedColumns for Shard<Whole, Axis> {}
+#[diagnostic::do_not_recommend]
+impl<Left: ShardedColumns, Right: ConstDim> ShardedColumns for Product<Left, Right> {}

@@ -1,6 +1,6 @@
 //! Ranks that are threads of one process: the engine of a single process, and one for tests, which needs no launcher.
 
-use super::communicator::{Communicator, EngineResult};
+use super::engine::{Communicator, EngineResult};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -45,7 +45,7 @@ pub(crate) use weight_files::WeightFiles;
 
 use crate::nn::Module;
 use crate::ops::cast;
-use crate::ranks::{Element, agreement::by_name, swap_if_big_endian};
+use crate::ranks::{Element, by_name, swap_if_big_endian};
 use half::{bf16, f16};
 use safetensors::Dtype;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,8 +3,7 @@
 
 use super::super::ResumeError;
 use crate::model_tensors::describe_tensors;
-use crate::ranks::Element;
-use crate::ranks::agreement::by_name;
+use crate::ranks::{Element, by_name};
 use crate::weights::{LoadError, dims_in};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use serde::de::Error;
