@@ -1,4 +1,4 @@
-use super::{DistributedError, parameter_sharding::parameter_shardings};
+use super::{DistributedError, sharding::parameter_shardings};
 use crate::backend::{Backend, elements_of};
 use crate::dims::{Dim, MaybeSharded};
 use crate::model_tensors::ViewPath;

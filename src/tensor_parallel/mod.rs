@@ -39,25 +39,17 @@
 //! [`all_reduce`] after it.
 //! [`guide::ranks`](crate::guide::ranks) has those of Llama, and the mistakes that do not compile.
 
-mod attention;
 mod distributed;
 mod entered;
-mod error;
 mod gather;
-mod linear;
 mod on_ranks;
-mod parameter_sharding;
-mod partial;
-mod save;
-mod update;
+mod operations;
+mod sharding;
 
 pub use crate::ranks::Entered;
-pub use attention::multi_head_attention;
 pub use distributed::{Distributed, Sharded};
 pub use entered::{CanEnter, EnteredOver, all_reduce, enter};
-pub use error::DistributedError;
 pub use gather::{CanGather, CanShard, all_gather, all_gather_entered, reduce_scatter, shard};
-pub use linear::{linear_column, linear_row};
 pub use on_ranks::{DividesLayersOf, OnRanks};
-pub use partial::{add, scale};
-pub use update::{update_sharded, update_sharded_replicated};
+pub use operations::{add, linear_column, linear_row, multi_head_attention, scale};
+pub use sharding::{DistributedError, update_sharded, update_sharded_replicated};
