@@ -13,12 +13,7 @@ mod char_tokenizer;
 mod chat_template;
 #[cfg(feature = "tokenizers")]
 mod chat_template_values;
-mod error;
-mod fin;
 mod indices;
-mod label_ids;
-#[cfg(feature = "tokenizers")]
-mod panics;
 #[cfg(feature = "tokenizers")]
 mod text_stream;
 mod token_ids;
@@ -30,12 +25,9 @@ mod tokenizer_file;
 pub use char_tokenizer::CharTokenizer;
 #[cfg(feature = "tokenizers")]
 pub use chat_template::{ChatMessage, ChatTemplate, ChatTemplateError};
-pub use error::TokenError;
-pub use fin::Fin;
-pub use indices::{IndexOf, Indices};
-pub use label_ids::LabelIds;
+pub use indices::{Fin, IndexOf, Indices, TokenError};
 #[cfg(feature = "tokenizers")]
 pub use text_stream::TextStream;
-pub use token_ids::TokenIds;
+pub use token_ids::{LabelIds, TokenIds};
 #[cfg(feature = "tokenizers")]
 pub use tokenizer::{Tokenizer, TokenizerError};

@@ -1,11 +1,11 @@
-use super::panics::catch_panic;
 use super::tokenizer_file::{TokenizerFile, max_len_bytes};
 use super::{Fin, TextStream};
 use crate::dims::{ConstDim, name};
 use crate::escape::escape;
 use crate::files::read_bounded;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::{io, marker::PhantomData};
+use std::{cell::Cell, io, marker::PhantomData, sync::Once};
 use tokenizers::tokenizer::normalizer::Range;
 use tokenizers::{NormalizedString, Normalizer};
 
@@ -268,3 +268,29 @@ crate::error::debug_as!(
     [V: ConstDim] Tokenizer<V>,
     |this, f| write!(f, "Tokenizer of {} tokens for {:?}", this.size, V::default())
 );
+
+thread_local! {
+    /// Whether a panic of this thread becomes an error.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs code that may panic on a damaged file. The panic is an error, and is not printed.
+fn catch_panic<Value>(run: impl FnOnce() -> Result<Value, String>) -> Result<Value, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_CAUGHT.get() {
+                hook(info);
+            }
+        }));
+    });
+    let before = IS_CAUGHT.replace(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(run));
+    IS_CAUGHT.set(before);
+    result.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        Err(format!("the tokenizer is damaged: {text}"))
+    })
+}
