@@ -7,7 +7,6 @@
 //! because its cache keeps the keys and values of earlier positions.
 
 mod beams;
-mod distribution;
 mod generation;
 mod sampler;
 mod speculation;
