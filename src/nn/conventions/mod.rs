@@ -1,19 +1,89 @@
 //! The decisions of a model for all its layers: the inner dimensions by its [`Arch`], and its [`Conventions`].
 
-mod arch;
-mod norm_placement;
 mod positions;
-mod width_scale;
 
-pub use arch::{Arch, HasPositionsFor};
-pub use norm_placement::NormPlacement;
 pub use positions::{Learned, NoPositions, PositionKind, PositionsFor, PositionsInHeads, RotaryPositions, Sinusoidal};
-pub use width_scale::WidthScale;
 
-use crate::dims::name;
+use crate::dims::{AnyDim, ConstDim, Dim, Factor, name};
 use crate::mask::PaddingRule;
 use crate::nn::NormKind;
-use crate::ops::{Activation, AttentionScale, MaskFill, Rotary};
+use crate::ops::{Activation, AttentionOptions, AttentionScale, MaskFill, Real, Rotary};
+use dfdx::tensor::Storage;
+
+/// The inner configuration of a model (the post's `InstanceSingleton`): the dimensions of its blocks that callers
+/// need not know, and its conventions.
+///
+/// Implement it for an empty struct of your own, with one line per dimension.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 13; }
+///
+/// pub struct Small;
+/// impl Arch for Small {
+///     type NumHeads = NumHeads;
+///     type QKDim = HeadDim;
+///     type VODim = HeadDim;
+///     type HiddenDim = HiddenDim;
+///     type Conventions = TypedTransformer;
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "expected an architecture",
+    label = "`{Self}` does not implement `Arch`",
+    note = "implement `Arch` for an empty struct of your own, with one line per dimension"
+)]
+pub trait Arch: 'static {
+    /// The number of heads of every attention.
+    type NumHeads: Factor;
+    /// The size of a head's queries and keys (the post's `QKSize`). [`Quotient`](crate::dims::Quotient)`<EmbedDim,
+    /// NumHeads>` ties it to the width, and then the number of heads has to divide that.
+    type QKDim: ConstDim;
+    /// The size of a head's values and outputs (the post's `VOSize`).
+    type VODim: ConstDim;
+    /// The width between the two linear maps of a feed-forward layer.
+    type HiddenDim: Factor;
+    /// The conventions of the blocks.
+    type Conventions: Conventions<Positions: PositionsInHeads<Self::QKDim>>;
+    /// The probability with which training drops an attention weight.
+    const ATTENTION_DROPOUT: f64 = 0.0;
+    /// The probability with which training drops an element of an embedding or of an attention's output.
+    const DROPOUT: f64 = 0.0;
+    /// The probability with which training drops an element of a feed-forward layer's output.
+    const FEED_FORWARD_DROPOUT: f64 = 0.0;
+    /// The number of extra hidden layers of a feed-forward layer.
+    const FEED_FORWARD_EXTRA_LAYERS: usize = 0;
+
+    /// The options of its attention: the scale and the mask's fill of its conventions, and its dropout of weights.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, ops::AttentionOptions, prelude::*};
+    /// let options: AttentionOptions<NumHeads, SeqLen, SeqLen> = Model::attention_options();
+    /// assert_eq!((options.scale, options.dropout), (AttentionScale::HeadDim, 0.0));
+    /// ```
+    #[must_use]
+    fn attention_options<H: AnyDim, Q: Dim, K: Dim, E: Real, D: Storage<E>, T>() -> AttentionOptions<H, Q, K, E, D, T> {
+        let (scale, mask_fill) = (Self::Conventions::ATTENTION_SCALE, Self::Conventions::MASK_FILL);
+        AttentionOptions { scale, mask_fill, dropout: Self::ATTENTION_DROPOUT, bias: None }
+    }
+}
+
+/// An [`Arch`] whose kind of positions can be made for `EmbedDim` columns; sinusoidal ones need an even number. It is
+/// implemented for every such `Arch`.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::HasPositionsFor};
+/// fn exist<A: HasPositionsFor<EmbedDim>>() {}
+/// exist::<Model>();
+/// ```
+pub trait HasPositionsFor<EmbedDim: ConstDim>:
+    Arch<Conventions: Conventions<Positions: PositionsFor<EmbedDim>>>
+{
+}
+impl<A, EmbedDim: ConstDim> HasPositionsFor<EmbedDim> for A where
+    A: Arch<Conventions: Conventions<Positions: PositionsFor<EmbedDim>>>
+{
+}
 
 /// The conventions in which published transformers differ: types and constants, known at compile time. Two models
 /// with different conventions have different types.
@@ -95,6 +165,74 @@ pub trait Conventions: 'static {
             ("embedding scale", format!("{:?}", Self::EMBEDDING_SCALE)),
         ];
         conventions.into_iter().chain(rotary).collect()
+    }
+}
+
+/// The place of the norm in a block. `f` is a sublayer: an attention or a feed-forward layer.
+///
+/// ```
+/// use typed_transformer::nn::NormPlacement;
+/// assert!(NormPlacement::Pre.has_final_norm() && !NormPlacement::Post.has_final_norm());
+/// assert!(NormPlacement::PostShared.per_block());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NormPlacement {
+    /// After each sublayer: `norm(x + f(x))` (*Attention Is All You Need*, 3.1).
+    Post,
+    /// Before each sublayer, `x + f(norm(x))`, and after the last block
+    /// ([Radford et al., 2019](https://openai.com/index/better-language-models/), 2.3).
+    Pre,
+    /// Like [`Post`](Self::Post), with one norm for all sublayers of a block (*Learning the Transformer*).
+    PostShared,
+}
+
+impl NormPlacement {
+    /// Whether each sublayer has a norm of its own.
+    pub const fn per_sublayer(self) -> bool {
+        !self.per_block()
+    }
+
+    /// Whether each block has a norm that its sublayers share.
+    pub const fn per_block(self) -> bool {
+        matches!(self, Self::PostShared)
+    }
+
+    /// Whether there is a norm after the last block.
+    pub const fn has_final_norm(self) -> bool {
+        matches!(self, Self::Pre)
+    }
+}
+
+/// A factor that may depend on the width of the embedding.
+///
+/// ```
+/// use typed_transformer::nn::WidthScale;
+/// let scales = [WidthScale::One, WidthScale::Constant(0.02), WidthScale::Sqrt, WidthScale::InvSqrt];
+/// assert_eq!(scales.map(|scale| scale.of(16)), [1.0, 0.02, 4.0, 0.25]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WidthScale {
+    /// 1.
+    One,
+    /// The same for every width.
+    Constant(f64),
+    /// The square root of the width ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 3.4).
+    Sqrt,
+    /// 1 over the square root of the width.
+    InvSqrt,
+}
+
+impl WidthScale {
+    /// The factor for `width` columns.
+    #[must_use]
+    pub fn of(self, width: usize) -> f64 {
+        let width = width as f64;
+        match self {
+            Self::One => 1.0,
+            Self::Constant(factor) => factor,
+            Self::Sqrt => width.sqrt(),
+            Self::InvSqrt => width.sqrt().recip(),
+        }
     }
 }
 

@@ -1,13 +1,15 @@
+//! What a module is, its summary, and the shapes of its parameters.
+
 mod layers;
-mod param_shape;
-mod summary;
 
 pub use crate::model_tensors::child_path;
 pub use layers::{ForEachLayer, Layers, LayersIter};
-pub use param_shape::ParamShape;
-pub use summary::{Summary, SummaryRow};
 
-use std::collections::BTreeSet;
+use crate::weights::{DIVISION, LoadError, TensorSource, factors, written_dims};
+use dfdx::shapes::{ConstShape, Shape};
+use dfdx::{dtypes::Dtype, nn::TensorOptions, tensor::Tensor, tensor_ops::Device};
+use itertools::Itertools;
+use std::{collections::BTreeSet, fmt};
 
 /// Declares a module: a struct of parameters and other modules.
 ///
@@ -116,4 +118,152 @@ pub trait Module {
 
     /// Adds to `out` the [conventions](super::Conventions::conventions) of the module and its submodules.
     fn conventions(out: &mut BTreeSet<(&'static str, String)>);
+}
+
+/// One module in a [`Summary`].
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{FeedForward, Summary}, prelude::*};
+/// let rows = Summary::of::<FeedForward<EmbedDim, Model, f32, Cpu>>().rows;
+/// assert_eq!(rows[1].path, "hidden");
+/// assert_eq!(rows[1].output.as_deref(), Some("HiddenDim=5"));
+/// assert_eq!(rows[1].parameters[1], ("bias", "(HiddenDim=5,)".to_string()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SummaryRow {
+    /// Field path from the root of the model.
+    pub path: String,
+    /// Name of the module's type.
+    pub module: &'static str,
+    /// Last dimension of the output, with its size, if the module declares it.
+    pub output: Option<String>,
+    /// Field name and dimensions of each parameter that is a field of this module.
+    pub parameters: Vec<(&'static str, String)>,
+    /// Number of scalars in these parameters.
+    pub count: usize,
+}
+
+/// A model as a table: path, module, output dimension, parameters, count, total (*Another annotated
+/// transformer*, "Multi-head attention").
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{FeedForward, Summary}, prelude::*};
+/// let summary = Summary::of::<FeedForward<EmbedDim, Model, f32, Cpu>>();
+/// assert_eq!(summary.to_string(), "\
+/// path    module       output             parameters                                             count
+///         FeedForward  (.., EmbedDim=8)
+/// hidden  Projection   (.., HiddenDim=5)  weight (HiddenDim=5, EmbedDim=8), bias (HiddenDim=5,)     45
+/// output  Projection   (.., EmbedDim=8)   weight (EmbedDim=8, HiddenDim=5), bias (EmbedDim=8,)      48
+/// norm    Norm         (.., EmbedDim=8)   weight (EmbedDim=8,), bias (EmbedDim=8,)                  16
+/// total                                                                                            109");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// One row for each module, parents before children.
+    pub rows: Vec<SummaryRow>,
+    /// Number of scalars in the whole model.
+    pub total: usize,
+}
+
+impl Summary {
+    /// The summary of a module's type.
+    #[must_use]
+    pub fn of<Model: Module>() -> Self {
+        let mut rows = Vec::new();
+        Model::describe("", &mut rows);
+        Self { rows, total: Model::NUM_PARAMS }
+    }
+}
+
+impl SummaryRow {
+    fn cells(&self) -> [String; 5] {
+        let parameters: Vec<String> = self.parameters.iter().map(|(name, dims)| format!("{name} {dims}")).collect();
+        [
+            self.path.clone(),
+            self.module.to_string(),
+            self.output.as_ref().map_or_else(String::new, |width| format!("(.., {width})")),
+            parameters.join(", "),
+            if self.count > 0 { self.count.to_string() } else { String::new() },
+        ]
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = vec![["path", "module", "output", "parameters", "count"].map(String::from)];
+        table.extend(self.rows.iter().map(SummaryRow::cells));
+        let total = self.total.to_string();
+        table.push(["total", "", "", "", &total].map(String::from));
+        let width = |column: usize| table.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        let [path, module, output, parameters, count] = [0, 1, 2, 3, 4].map(width);
+        let line = |[a, b, c, d, e]: &[String; 5]| {
+            let line = format!("{a:path$}  {b:module$}  {c:output$}  {d:parameters$}  {e:>count$}");
+            line.trim_end().to_string()
+        };
+        let lines: Vec<_> = table.iter().map(line).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+/// The shape of a parameter.
+///
+/// [`#[module]`](macro@crate::module) takes all that it needs of a shape from this trait, so a wrong shape is one
+/// error.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the shape of a parameter",
+    label = "the sizes of a parameter are known at compile time",
+    note = "`dims! {{ pub Name = 8; }}` declares a dimension of a known size"
+)]
+#[doc(hidden)]
+pub trait ParamShape: Shape {
+    /// Number of elements.
+    const NUM_ELEMENTS: usize;
+
+    /// The shape, which has no run-time size.
+    fn shape() -> Self;
+
+    /// The dimensions, with their sizes.
+    fn describe() -> String;
+
+    /// Adds the sizes of the factors of its dimensions, `("division of dimensions", "4 * 8")`, so that 4 heads of 8
+    /// and 8 heads of 4 are different models.
+    fn divisions(out: &mut BTreeSet<(&'static str, String)>);
+
+    /// The parameter at `path` of a source.
+    fn load<E: Dtype, D: Device<E>>(
+        source: &mut TensorSource<'_, E, D>,
+        path: &str,
+    ) -> Result<Tensor<Self, E, D>, LoadError> {
+        source.tensor(path, Self::shape())
+    }
+
+    /// How dfdx makes a parameter: `init` fills it.
+    fn options<E: Dtype, D: Device<E>>(
+        init: fn(&mut Tensor<Self, E, D>) -> Result<(), D::Err>,
+    ) -> TensorOptions<Self, E, D>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: ConstShape> ParamShape for Dims {
+    const NUM_ELEMENTS: usize = Dims::NUMEL;
+
+    fn shape() -> Self {
+        Dims::default()
+    }
+
+    fn describe() -> String {
+        format!("{:?}", Dims::default())
+    }
+
+    fn divisions(out: &mut BTreeSet<(&'static str, String)>) {
+        let dims = written_dims(&Dims::default());
+        let products = dims.iter().filter(|dim| dim.contains(" * "));
+        out.extend(products.map(|dim| (DIVISION, factors(dim).iter().join(" * "))));
+    }
+
+    fn options<E: Dtype, D: Device<E>>(
+        init: fn(&mut Tensor<Dims, E, D>) -> Result<(), D::Err>,
+    ) -> TensorOptions<Dims, E, D> {
+        TensorOptions::reset_with(init)
+    }
 }

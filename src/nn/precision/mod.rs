@@ -1,18 +1,18 @@
 //! How the weights of a model are stored: in the dtype in which the model computes, or in fewer bits.
 
-mod convert;
 mod packed;
 
-pub use convert::WithPrecision;
 pub use packed::{Bf16, F16, Packed, Packing, Q8, Q8Rows};
 
-use crate::backend::{Backend, Tape};
+use crate::backend::{Backend, Tape, elements_of};
 use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
+use crate::model_tensors::{ModelTensor, visit_tensors};
 use crate::nn::module::ParamShape;
 use crate::ops::{self, OpError, Real};
 use crate::tokens::TokenIds;
-use crate::weights::Loadable;
-use dfdx::{dtypes::Dtype, tensor::Tensor, tensor_ops::Device};
+use crate::weights::{ExpectedTensor, LoadError, Loadable, load_from};
+use dfdx::{dtypes::Dtype, nn::TensorCollection, tensor::Tensor, tensor_ops::Device};
+use std::collections::HashMap;
 
 /// A weight of a module whose precision is `P`. In [`FullPrecision`] it is a tensor, otherwise it is [`Packed`].
 ///
@@ -167,5 +167,44 @@ impl Trainable for FullPrecision {
 
     fn from_tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(tensor: Tensor<Dims, E, D>) -> Tensor<Dims, E, D> {
         tensor
+    }
+}
+
+/// A module whose weights can be stored in another precision. [`#[module]`](macro@crate::module) implements it for a
+/// module with a parameter `P: Precision`.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{Linear, Q8, WithPrecision}, prelude::*};
+/// let device = Cpu::default();
+/// let map = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
+/// let small: Linear<EmbedDim, VocabSize, f32, Cpu, Q8> = map.with_precision()?;
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+/// assert_eq!(small.forward(x)?.as_vec()[..28], map.bias.as_vec());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait WithPrecision<E: Real, D: Device<E>>: TensorCollection<E, D> {
+    /// The module with another precision.
+    type With<P: Precision>: Loadable<E, D>;
+
+    /// A copy of the module whose weights are stored in `P`.
+    ///
+    /// # Errors
+    /// [`LoadError::Precision`] if a weight is too large for `P`, and [`LoadError::Device`] if the device fails.
+    fn with_precision<P: Precision>(&self) -> Result<Self::With<P>, LoadError> {
+        let (mut device, mut weights) = (None, HashMap::new());
+        visit_tensors(self, "", |ModelTensor { path, tensor, .. }| {
+            device.get_or_insert_with(|| tensor.device().clone());
+            let elements = tensor.flat();
+            let elements =
+                elements.map_err(|error| LoadError::Device { tensor: path.clone(), message: error.to_string() })?;
+            weights.insert(path, elements);
+            Ok(())
+        })?;
+        let mut read = |expected: &ExpectedTensor| {
+            let elements = weights.get(expected.path).ok_or_else(|| expected.missing())?;
+            Ok(elements_of(elements))
+        };
+        // A module without parameters reads none.
+        load_from("", &device.unwrap_or_default(), &mut read)
     }
 }
