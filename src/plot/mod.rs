@@ -5,18 +5,15 @@
 //!
 //! Needs the feature `plot`, which is on by default.
 
-mod eigen;
 mod heatmap;
-mod html_report;
 mod line_plot;
+mod report;
 mod scatter_plot;
-mod training_curves;
 
 pub use heatmap::{HeatMap, HeatMapGrid};
-pub use html_report::HtmlReport;
 pub use line_plot::{Line, LinePlot};
+pub use report::{HtmlReport, training_curves};
 pub use scatter_plot::ScatterPlot;
-pub use training_curves::training_curves;
 
 use crate::ops::Real;
 use plotters::coord::Shift;

@@ -1,5 +1,4 @@
 mod draw;
-mod layout;
 
 use super::{Plot, PlotError, to_f64};
 use crate::{
