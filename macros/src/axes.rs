@@ -120,7 +120,7 @@ fn arguments<'a>(ty: &'a Type, name: &str) -> Option<[&'a Type; 2]> {
 }
 
 /// The type in invisible delimiters (a fragment of a declarative macro) or in parentheses.
-fn ungrouped(mut ty: &Type) -> &Type {
+pub fn ungrouped(mut ty: &Type) -> &Type {
     loop {
         ty = match ty {
             Type::Group(group) => &group.elem,

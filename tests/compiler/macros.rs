@@ -57,6 +57,28 @@ struct Everything<Width: ConstDim, Part: ConstDim + Divides<Width>, S: Switch, E
     eight: Tensor<(Width,), E, D>,
 }
 
+/// A module that a macro of the user declares.
+macro_rules! affine {
+    ($name:ident, $weight:ty, $bias:ty, $map:ty) => {
+        #[module]
+        struct $name<E, D> {
+            #[param(init::ones)]
+            weight: $weight,
+            #[some_if(On::ON)]
+            #[param(init::zeros)]
+            bias: $bias,
+            map: $map,
+        }
+    };
+}
+affine! {
+    Scale,
+    Tensor<(EmbedDim,), E, D>,
+    Option<Tensor<(HiddenDim,), E, D>>,
+    Linear<EmbedDim, HiddenDim, E, D>
+}
+const _: () = assert!(Scale::<f32, Cpu>::NUM_PARAMS == 4 + 6 + 4 * 6 + 6);
+
 dims! { Width = 8; Part = 2; }
 const NET: usize = (4 * 6 + 6) + (6 * 4 + 4);
 const _: () = assert!(Net::<f32, Cpu>::NUM_PARAMS == NET);
@@ -78,6 +100,13 @@ fn a_module_of_known_dimensions_runs() {
 fn a_dimension_named_rest_is_a_factor() {
     dims! { pub Rest = 3; }
     let (Rest, ()): <Rest as StaticSize>::Factors<()> = (Rest, ());
+}
+
+#[test]
+fn a_macro_declares_a_module() {
+    let scale = Scale::<f32, Cpu>::build(&Cpu::default());
+    assert_eq!((scale.weight.as_vec(), scale.bias.unwrap().as_vec()), (vec![1.0; 4], vec![0.0; 6]));
+    assert_eq!(scale.map.weight.as_vec().len(), 4 * 6);
 }
 
 #[test]

@@ -1,14 +1,10 @@
 //! What a field of a module contributes to each implementation.
 
-use super::syntax::{argument, is_plain_value, take};
+use super::syntax::{argument, check_module, take};
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Error, Expr, Result, Type, parse_quote_spanned};
 use syn::{ext::IdentExt, spanned::Spanned};
-
-/// What is wrong with a field of a plain type.
-const PLAIN_VALUE: &str =
-    "a field is a parameter or a module; a number that is not trained is a constant of the configuration";
 
 /// A field of a module.
 pub struct Field {
@@ -64,30 +60,7 @@ impl Field {
                 Kind::Layers { count, layer }
             }
             (None, None) => {
-                for (name, needed) in [
-                    ("Tensor", "a parameter has an attribute that says what fills it, such as `#[param(init::zeros)]`"),
-                    ("Vec", "modules of one type are `Layers<NumLayers, Module>`"),
-                    ("Option", "an `Option` has an attribute that says whether it is `Some`: `#[some_if(FLAG)]`"),
-                    ("PhantomData", "a module keeps its type parameters itself: leave this field out"),
-                ] {
-                    if argument(ty, name, needed).is_ok() {
-                        return Err(Error::new_spanned(ty, needed));
-                    }
-                }
-                match ty {
-                    Type::Array(array)
-                        if !is_plain_value(&array.elem) && argument(&array.elem, "Tensor", "").is_err() =>
-                    {
-                        return Err(Error::new_spanned(ty, "modules of one type are `Layers<NumLayers, Module>`"));
-                    }
-                    Type::Tuple(tuple) if tuple.elems.iter().any(|ty| !is_plain_value(ty)) => {
-                        return Err(Error::new_spanned(ty, "each module is a field of its own"));
-                    }
-                    _ => {}
-                }
-                if is_plain_value(ty) {
-                    return Err(Error::new_spanned(ty, PLAIN_VALUE));
-                }
+                check_module(ty)?;
                 Kind::Module(ty.clone())
             }
             _ => return Err(Error::new_spanned(&field.ident, "`#[layers(count)]` stands alone")),

@@ -1,5 +1,6 @@
 //! The attributes and the type of a field, and the bounds of parameters.
 
+use crate::axes::ungrouped;
 use proc_macro2::Ident;
 use std::mem;
 use syn::punctuated::Punctuated;
@@ -7,6 +8,9 @@ use syn::{
     Attribute, Error, Expr, GenericArgument, GenericParam, Generics, PathArguments, PredicateType, Result, Token, Type,
     TypeParam, TypeParamBound, WherePredicate,
 };
+
+/// What stands in place of a list of modules.
+const LAYERS: &str = "modules of one type are `Layers<NumLayers, Module>`";
 
 /// Takes the attribute `#[name(expression)]` away.
 pub fn take(attributes: &mut Vec<Attribute>, name: &str) -> Result<Option<Expr>> {
@@ -16,7 +20,7 @@ pub fn take(attributes: &mut Vec<Attribute>, name: &str) -> Result<Option<Expr>>
 
 /// The first argument of the type `name<…>`. `form` is the error for any other type.
 pub fn argument<'a>(ty: &'a Type, name: &str, form: &str) -> Result<&'a Type> {
-    if let Type::Path(path) = ty
+    if let Type::Path(path) = ungrouped(ty)
         && let Some(last) = path.path.segments.last().filter(|last| last.ident == name)
         && let PathArguments::AngleBracketed(list) = &last.arguments
         && let Some(GenericArgument::Type(argument)) = list.args.first()
@@ -26,9 +30,37 @@ pub fn argument<'a>(ty: &'a Type, name: &str, form: &str) -> Result<&'a Type> {
     Err(Error::new_spanned(ty, form))
 }
 
+/// Refuses a type that no module has.
+pub fn check_module(ty: &Type) -> Result<()> {
+    let error = |message| Err(Error::new_spanned(ty, message));
+    for (name, needed) in [
+        ("Tensor", "a parameter has an attribute that says what fills it, such as `#[param(init::zeros)]`"),
+        ("Vec", LAYERS),
+        ("Option", "an `Option` has an attribute that says whether it is `Some`: `#[some_if(FLAG)]`"),
+        ("PhantomData", "a module keeps its type parameters itself: leave this field out"),
+    ] {
+        if argument(ty, name, needed).is_ok() {
+            return error(needed);
+        }
+    }
+    match ungrouped(ty) {
+        Type::Array(array) if !is_plain_value(&array.elem) && argument(&array.elem, "Tensor", "").is_err() => {
+            error(LAYERS)
+        }
+        Type::Tuple(tuple) if tuple.elems.iter().any(|ty| !is_plain_value(ty)) => {
+            error("each module is a field of its own")
+        }
+        ty if is_plain_value(ty) => {
+            error("a field is a parameter or a module; a number that is not trained is a constant of the configuration")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether the type is one of the language or a text, which is never a module.
-pub fn is_plain_value(ty: &Type) -> bool {
+fn is_plain_value(ty: &Type) -> bool {
     let names = "bool char f32 f64 i8 i16 i32 i64 isize u8 u16 u32 u64 usize String";
+    let ty = ungrouped(ty);
     matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|ty| names.split(' ').any(|name| ty == name)))
         || matches!(ty, Type::Array(_) | Type::Reference(_) | Type::Tuple(_))
 }

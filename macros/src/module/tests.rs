@@ -1,5 +1,5 @@
 use super::expand;
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::quote;
 
 #[test]
@@ -128,4 +128,19 @@ fn a_precision_may_be_declared_in_a_where_clause() {
     let expanded = expand(TokenStream::new(), module).unwrap().to_string();
     assert!(expanded.contains("struct Map < E : :: typed_transformer"), "{expanded}");
     assert!(expanded.contains("P = :: typed_transformer :: nn :: FullPrecision"), "{expanded}");
+}
+
+#[test]
+fn a_type_of_a_declarative_macro_is_read() {
+    let module = |ty: TokenStream| {
+        let ty = Group::new(Delimiter::None, ty);
+        quote!(
+            struct Scale<E, D> {
+                #[param(init::ones)]
+                weight: #ty,
+            }
+        )
+    };
+    expand(TokenStream::new(), module(quote!(Tensor<(Width,), E, D>))).unwrap();
+    expand(TokenStream::new(), module(quote!(Vec<(Width,), E, D>))).unwrap_err();
 }
