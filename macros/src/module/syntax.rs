@@ -38,6 +38,9 @@ pub fn check_module(ty: &Type) -> Result<()> {
         ("Vec", LAYERS),
         ("Option", "an `Option` has an attribute that says whether it is `Some`: `#[some_if(FLAG)]`"),
         ("PhantomData", "a module keeps its type parameters itself: leave this field out"),
+        ("Box", "a module stands in a field without a `Box`"),
+        ("Rc", "a module stands in a field without an `Rc`"),
+        ("Arc", "a module stands in a field without an `Arc`"),
     ] {
         if argument(ty, name, needed).is_ok() {
             return error(needed);

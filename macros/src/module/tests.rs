@@ -41,6 +41,22 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
         ),
         (
             quote!(
+                struct Boxed<E, D> {
+                    map: Box<Linear<Width, Width, E, D>>,
+                }
+            ),
+            "a module stands in a field without a `Box`",
+        ),
+        (
+            quote!(
+                struct Shared<E, D> {
+                    map: std::sync::Arc<Linear<Width, Width, E, D>>,
+                }
+            ),
+            "a module stands in a field without an `Arc`",
+        ),
+        (
+            quote!(
                 struct Of<C, E, D> {
                     config: std::marker::PhantomData<C>,
                 }
