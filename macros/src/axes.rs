@@ -18,7 +18,8 @@ pub struct Axis {
 impl Axis {
     fn new(ty: Type) -> Result<Self> {
         let name = spelling(ungrouped(&ty).to_token_stream());
-        if has_placeholder(ty.to_token_stream()) {
+        // rustc would have to infer `_`. Two axes `_` would be one axis for this macro and two for rustc.
+        if has_ident(ty.to_token_stream(), &|ident| ident == "_") {
             return Err(Error::new_spanned(ty, format!("`{name}` is not an axis: write a dimension in place of `_`")));
         }
         match ungrouped(&ty) {
@@ -94,12 +95,11 @@ impl Axes {
     }
 }
 
-/// Whether rustc would have to infer a part of the type. Two axes `_` would be one axis for this macro and two for
-/// rustc.
-fn has_placeholder(tokens: TokenStream) -> bool {
+/// Whether one of the identifiers is one of those sought.
+pub fn has_ident(tokens: TokenStream, is_sought: &impl Fn(&Ident) -> bool) -> bool {
     tokens.into_iter().any(|token| match token {
-        TokenTree::Group(group) => has_placeholder(group.stream()),
-        TokenTree::Ident(ident) => ident == "_",
+        TokenTree::Group(group) => has_ident(group.stream(), is_sought),
+        TokenTree::Ident(ident) => is_sought(&ident),
         TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     })
 }

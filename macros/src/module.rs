@@ -7,11 +7,12 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
+use crate::axes::has_ident;
 use clone_and_debug::clone_and_debug;
 use field::Field;
 use loadable::loadable;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, parse_quote};
@@ -54,6 +55,7 @@ pub fn expand(options: TokenStream, declaration: TokenStream) -> Result<TokenStr
         return Err(Error::new_spanned(&declaration.ident, "a module has fields with names"));
     };
     let list = fields.named.iter_mut().map(Field::take).collect::<Result<Vec<_>>>()?;
+    list.iter().try_for_each(|field| parameters.check(field))?;
     let types = parameters.types();
     fields.named.push(parse_quote!(__dims: ::core::marker::PhantomData<fn() -> (#(#types,)*)>));
     declaration.generics = parameters.with_defaults();
@@ -119,6 +121,18 @@ impl Parameters {
         add_bound(&mut generics, [&dtype], &parse_quote!(::typed_transformer::__private::Dtype));
         add_bound(&mut generics, [&device], &parse_quote!(::typed_transformer::__private::Device<#dtype>));
         Ok(Self { generics, dtype, device, precision, layers })
+    }
+
+    /// Refuses a field that has nothing of the dtype, the device or a layer of the module.
+    fn check(&self, field: &Field) -> Result<()> {
+        let is_own =
+            |ident: &Ident| [&self.dtype, &self.device].into_iter().chain(&self.layers).any(|own| own == ident);
+        if has_ident(field.ty.to_token_stream(), &is_own) {
+            return Ok(());
+        }
+        let message = "a field is a parameter or a module of the dtype `E` and the device `D`, such as \
+                       `Linear<InDim, OutDim, E, D>`; a type parameter that stands for a layer has the bound `Module`";
+        Err(Error::new_spanned(&field.ty, message))
     }
 
     /// The parameters of a module that is trained. The further bounds are not in a `where` clause, because rustc would

@@ -12,6 +12,7 @@ use dfdx::nn::{ModuleVisitor, TensorCollection};
 use dfdx::shapes::{ConstDim as _, HasShape, Shape};
 use dfdx::{dtypes::Dtype, tensor::Tensor, tensor_ops::Device};
 use std::collections::BTreeSet;
+use std::marker::PhantomData;
 
 /// The processes that compute a layer together: the ranks of `Axis`, or one process. A layer holds its group in a
 /// field, as layers of *Megatron-LM* do. In a single process [`attend_own_heads`](Self::attend_own_heads) is attention
@@ -19,15 +20,17 @@ use std::collections::BTreeSet;
 ///
 /// It is a module without parameters. [`Distributed`](crate::tensor_parallel::Distributed) gives it the ranks.
 #[derive(Clone)]
-pub struct ProcessGroup<Axis> {
+pub struct ProcessGroup<Axis, E, D> {
     ranks: Option<Ranks<Axis>>,
+    /// Those of the layer.
+    dtype_and_device: PhantomData<fn() -> (E, D)>,
 }
 
 /// The group that divides the heads of `A`: each rank computes some of them.
-pub type HeadGroupOf<A> = ProcessGroup<<<A as Arch>::NumHeads as Factor>::Axis>;
+pub type HeadGroupOf<A, E, D> = ProcessGroup<<<A as Arch>::NumHeads as Factor>::Axis, E, D>;
 
 /// The group that divides the hidden columns of `A`. It has as many ranks as that of the [heads](HeadGroupOf).
-pub type HiddenGroupOf<A> = ProcessGroup<<<A as Arch>::HiddenDim as Factor>::Axis>;
+pub type HiddenGroupOf<A, E, D> = ProcessGroup<<<A as Arch>::HiddenDim as Factor>::Axis, E, D>;
 
 /// Ranks divide both the heads and the hidden columns, or neither; else this fails to compile. If only one were
 /// divided, dropout in the undivided layer would differ from rank to rank.
@@ -37,14 +40,14 @@ pub const fn ensure_one_group<A: Arch>() {
     assert!(is_equal, "ranks divide both `NumHeads` and `HiddenDim` of an `Arch`, or none");
 }
 
-impl<Axis: RankAxis> ProcessGroup<Axis> {
+impl<Axis: RankAxis, E: Real, D: Backend<E>> ProcessGroup<Axis, E, D> {
     /// Whether the group may have several ranks: false only for an axis of size 1. It is a constant, so that what ranks
     /// do is not compiled for one process.
     pub const ARE_RANKS: bool = !matches!(Axis::EXPECTED_SIZE, Some(1));
 
     /// The group of these ranks.
     pub fn of(ranks: &Ranks<Axis>) -> Self {
-        Self { ranks: Some(ranks.clone()) }
+        Self { ranks: Some(ranks.clone()), dtype_and_device: PhantomData }
     }
 
     /// The ranks, for the operation `op`.
@@ -55,7 +58,7 @@ impl<Axis: RankAxis> ProcessGroup<Axis> {
 
     /// Marks `x` as the input of a product whose columns the ranks divide among themselves. The forward pass returns
     /// `x`; the backward pass sums the ranks' gradients of `x`.
-    pub fn enter<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    pub fn enter<Dims: Shape, T: Tape<E, D>>(
         &self,
         x: Tensor<Dims, E, D, T>,
     ) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
@@ -65,7 +68,7 @@ impl<Axis: RankAxis> ProcessGroup<Axis> {
     /// The columns of all ranks side by side, as the input of another product:
     /// `(.., Columns) -> Entered<(.., Columns::Whole)>`. It is
     /// [`all_gather_entered`](crate::tensor_parallel::all_gather_entered): the backward pass is a reduce-scatter.
-    pub fn gather<Dims: EndsIn<Columns>, Columns: Factor<Axis = Axis>, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    pub fn gather<Dims: EndsIn<Columns>, Columns: Factor<Axis = Axis>, T: Tape<E, D>>(
         &self,
         columns: Tensor<Dims, E, D, T>,
     ) -> Result<Entered<Tensor<Dims::WithLast<Columns::Whole>, E, D, T>, Axis>, OpError> {
@@ -86,8 +89,6 @@ impl<Axis: RankAxis> ProcessGroup<Axis> {
         NumKeyValueHeads: Factor,
         QKDim: ConstDim,
         VODim: ConstDim,
-        E: Real,
-        D: Backend<E>,
         T: Tape<E, D>,
     >(
         &self,
@@ -110,7 +111,7 @@ impl<Axis: RankAxis> ProcessGroup<Axis> {
 
     /// [`dropout`] of a tensor that all ranks have. Each of them drops the same elements. If the caller has set no
     /// [`DropoutSeed`], rank 0 draws one.
-    pub fn dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    pub fn dropout<Dims: Shape, T: Tape<E, D>>(
         &self,
         x: Tensor<Dims, E, D, T>,
         rate: f64,
@@ -126,22 +127,22 @@ impl<Axis: RankAxis> ProcessGroup<Axis> {
     }
 }
 
-impl<Axis: RankAxis, E: Dtype, D: Device<E>> TensorCollection<E, D> for ProcessGroup<Axis> {
-    type To<To: Dtype, ToDevice: Device<To>> = Self;
+impl<Axis: RankAxis, E: Dtype, D: Device<E>> TensorCollection<E, D> for ProcessGroup<Axis, E, D> {
+    type To<To: Dtype, ToDevice: Device<To>> = ProcessGroup<Axis, To, ToDevice>;
 
-    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(_: &mut V) -> Result<Option<Self>, V::Err> {
-        Ok(Some(Self { ranks: None }))
+    fn iter_tensors<V: ModuleVisitor<Self, E, D>>(_: &mut V) -> Result<Option<Self::To<V::E2, V::D2>>, V::Err> {
+        Ok(Some(ProcessGroup { ranks: None, dtype_and_device: PhantomData }))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<Axis: RankAxis, E: Dtype, D: Device<E>> Loadable<E, D> for ProcessGroup<Axis> {
+impl<Axis: RankAxis, E: Dtype, D: Device<E>> Loadable<E, D> for ProcessGroup<Axis, E, D> {
     fn load_from(source: &mut TensorSource<'_, E, D>, _: &str) -> Result<Self, LoadError> {
-        Ok(Self { ranks: source.ranks() })
+        Ok(Self { ranks: source.ranks(), dtype_and_device: PhantomData })
     }
 }
 
-impl<Axis> Module for ProcessGroup<Axis> {
+impl<Axis, E, D> Module for ProcessGroup<Axis, E, D> {
     const NUM_PARAMS: usize = 0;
 
     fn describe(_: &str, _: &mut Vec<SummaryRow>) {}

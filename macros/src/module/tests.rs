@@ -4,6 +4,8 @@ use quote::quote;
 
 #[test]
 fn what_no_module_can_be_is_refused_in_its_own_words() {
+    const OF_DTYPE_AND_DEVICE: &str = "a field is a parameter or a module of the dtype `E` and the device `D`, such as `Linear<InDim, OutDim, E, D>`; \
+         a type parameter that stands for a layer has the bound `Module`";
     const NUMBER: &str =
         "a field is a parameter or a module; a number that is not trained is a constant of the configuration";
     let modules = [
@@ -54,6 +56,57 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
                 }
             ),
             "a module stands in a field without an `Arc`",
+        ),
+        (
+            quote!(
+                struct Mlp<Width: ConstDim, E, D> {
+                    map: Linear<Width, Width>,
+                }
+            ),
+            OF_DTYPE_AND_DEVICE,
+        ),
+        (
+            quote!(
+                struct Mlp<Width: ConstDim, E, D> {
+                    #[layers(2)]
+                    maps: Vec<Linear<Width, Width>>,
+                }
+            ),
+            OF_DTYPE_AND_DEVICE,
+        ),
+        (
+            quote!(
+                struct Sampled<E, D> {
+                    rng: StdRng,
+                }
+            ),
+            OF_DTYPE_AND_DEVICE,
+        ),
+        (
+            quote!(
+                struct Gated<Act: Activation, E, D> {
+                    act: Act,
+                    map: Linear<Width, Width, E, D>,
+                }
+            ),
+            OF_DTYPE_AND_DEVICE,
+        ),
+        (
+            quote!(
+                struct Stack<Inner, E, D> {
+                    layers: Layers<NumLayers, Inner>,
+                }
+            ),
+            OF_DTYPE_AND_DEVICE,
+        ),
+        (
+            quote!(
+                struct Scaled<E, D> {
+                    #[param(init::ones)]
+                    scale: Tensor<(Width,)>,
+                }
+            ),
+            OF_DTYPE_AND_DEVICE,
         ),
         (
             quote!(

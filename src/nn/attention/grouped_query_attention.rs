@@ -117,7 +117,7 @@ pub struct GroupedQueryAttention<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQ
     /// Mixes the outputs of the heads.
     pub output_proj: Projection<Product<QueryHeads<A>, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
     /// The group that divides the heads.
-    pub(crate) rank_group: HeadGroupOf<A>,
+    pub(crate) rank_group: HeadGroupOf<A, E, D>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,

@@ -76,7 +76,7 @@ pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim
     /// Mixes the outputs of the heads.
     pub output_proj: Projection<Product<A::NumHeads, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
     /// The group that divides the heads.
-    pub(crate) rank_group: HeadGroupOf<A>,
+    pub(crate) rank_group: HeadGroupOf<A, E, D>,
 }
 
 impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, E: Real, D: Backend<E>>

@@ -29,7 +29,7 @@ pub struct FeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
     /// From `HiddenDim` back to `EmbedDim`.
     pub output: Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
     /// The group that divides the hidden columns.
-    pub(crate) rank_group: HiddenGroupOf<A>,
+    pub(crate) rank_group: HiddenGroupOf<A, E, D>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
@@ -76,7 +76,7 @@ pub struct GatedFeedForward<EmbedDim: ConstDim, A: Arch, E, D> {
     /// From `HiddenDim` back to `EmbedDim`.
     pub output: Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
     /// The group that divides the hidden columns.
-    pub(crate) rank_group: HiddenGroupOf<A>,
+    pub(crate) rank_group: HiddenGroupOf<A, E, D>,
     /// The norm, if each sublayer has one.
     #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,

@@ -145,9 +145,9 @@ impl<InDim: Factor, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backend<
     pub(crate) fn row_parallel<Dims: EndsIn<InDim, Before: DataShape>, T: Tape<E, D>>(
         &self,
         input: Tensor<Dims, E, D, T>,
-        rank_group: &ProcessGroup<InDim::Axis>,
+        rank_group: &ProcessGroup<InDim::Axis, E, D>,
     ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
-        if ProcessGroup::<InDim::Axis>::ARE_RANKS {
+        if ProcessGroup::<InDim::Axis, E, D>::ARE_RANKS {
             let term = linear_of_parts(input, &self.weight, None)?;
             let sum = sum_of_terms(term, rank_group.ranks("all-reduce")?)?;
             return if let Some(bias) = &self.bias { add_bias(sum, bias) } else { Ok(sum) };

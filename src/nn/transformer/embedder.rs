@@ -31,7 +31,7 @@ pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim
     #[some_if(<A::Conventions as Conventions>::EMBEDDING_NORM)]
     pub norm: Option<Norm<EmbedDim, A, E, D>>,
     /// The processes that divide the layers.
-    pub(crate) rank_group: HeadGroupOf<A>,
+    pub(crate) rank_group: HeadGroupOf<A, E, D>,
 }
 
 impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositionsFor<EmbedDim>, E: Real, D: Backend<E>>
