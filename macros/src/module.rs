@@ -73,6 +73,9 @@ pub fn expand(options: TokenStream, declaration: TokenStream) -> Result<TokenStr
     })
 }
 
+/// What is wrong with a module without dtype or device.
+const LAST_TWO: &str = "the last two parameters of a module are its dtype and its device: `struct Name<.., E, D>`";
+
 /// The generic parameters of a module, with the bounds of dtype and device, which are the last two. Behind them may be
 /// the precision of the weights, `P: Precision`.
 struct Parameters {
@@ -93,8 +96,7 @@ impl Parameters {
         let (Some(GenericParam::Type(device)), Some(GenericParam::Type(dtype))) =
             (last_first.next(), last_first.next())
         else {
-            let message = "the last two parameters of a module are its dtype and its device: `struct Name<E, D>`";
-            return Err(Error::new_spanned(&declaration.ident, message));
+            return Err(Error::new_spanned(&declaration.ident, LAST_TWO));
         };
         if dtype.ident == "D" && device.ident == "E" {
             return Err(Error::new_spanned(&dtype.ident, "the dtype `E` stands before the device `D`"));
@@ -112,8 +114,12 @@ impl Parameters {
             return Err(Error::new_spanned(name, message));
         }
         let (dtype, device) = (dtype.ident.clone(), device.ident.clone());
-        let bounds = [&dtype, &device].into_iter().flat_map(|parameter| bounds_of(&generics, parameter));
-        if let Some(bound) = bounds.into_iter().find(|bound| !is_one_of(bound, &["Dtype", "Device"])) {
+        for parameter in [&dtype, &device] {
+            let mut bounds = bounds_of(&generics, parameter);
+            let Some(bound) = bounds.find(|bound| !is_one_of(bound, &["Dtype", "Device"])) else { continue };
+            if parameter != "E" && parameter != "D" && !is_one_of(bound, &["Real", "Backend"]) {
+                return Err(Error::new_spanned(&declaration.ident, LAST_TWO));
+            }
             let message = "a module bounds its dtype and its device itself: write `E, D` here, and \
                            `E: Real, D: Backend<E>` at its `impl`";
             return Err(Error::new_spanned(bound, message));

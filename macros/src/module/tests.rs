@@ -4,8 +4,11 @@ use quote::quote;
 
 #[test]
 fn what_no_module_can_be_is_refused_in_its_own_words() {
-    const OF_DTYPE_AND_DEVICE: &str = "a field is a parameter or a module of the dtype `E` and the device `D`, such as `Linear<InDim, OutDim, E, D>`; \
-         a type parameter that stands for a layer has the bound `Module`";
+    const BOUNDS: &str = "a module bounds its dtype and its device itself: write `E, D` here, and \
+                          `E: Real, D: Backend<E>` at its `impl`";
+    const LAST_TWO: &str = "the last two parameters of a module are its dtype and its device: `struct Name<.., E, D>`";
+    const OF_DTYPE_AND_DEVICE: &str = "a field is a parameter or a module of the dtype `E` and the device `D`, such as \
+                                       `Linear<InDim, OutDim, E, D>`; a type parameter that stands for a layer has the bound `Module`";
     const NUMBER: &str =
         "a field is a parameter or a module; a number that is not trained is a constant of the configuration";
     let modules = [
@@ -130,8 +133,7 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
                     first: Linear<Width, Width, E, D>,
                 }
             ),
-            "a module bounds its dtype and its device itself: write `E, D` here, and `E: Real, D: Backend<E>` at its \
-             `impl`",
+            BOUNDS,
         ),
         (
             quote!(
@@ -140,6 +142,38 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
                 }
             ),
             "the dtype `E` and the device `D` stand after the layers",
+        ),
+        (
+            quote!(
+                struct Mlp {
+                    map: Linear<Width, Width, E, D>,
+                }
+            ),
+            LAST_TWO,
+        ),
+        (
+            quote!(
+                struct Mlp<InDim: ConstDim, OutDim: ConstDim> {
+                    map: Linear<Width, Width, E, D>,
+                }
+            ),
+            LAST_TWO,
+        ),
+        (
+            quote!(
+                struct Mlp<Width: ConstDim, E> {
+                    map: Linear<Width, Width, E, D>,
+                }
+            ),
+            LAST_TWO,
+        ),
+        (
+            quote!(
+                struct Mlp<Float: Real, Gpu: Backend<Float>> {
+                    map: Linear<Width, Width, E, D>,
+                }
+            ),
+            BOUNDS,
         ),
         (
             quote!(
@@ -166,8 +200,7 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
                     map: Linear<Width, Width, E, D>,
                 }
             ),
-            "a module bounds its dtype and its device itself: write `E, D` here, and `E: Real, D: Backend<E>` at its \
-             `impl`",
+            BOUNDS,
         ),
         (
             quote!(
