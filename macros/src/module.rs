@@ -90,7 +90,7 @@ struct Parameters {
 impl Parameters {
     fn of(declaration: &ItemStruct) -> Result<Self> {
         let mut generics = declaration.generics.clone();
-        let precision = precision(&generics);
+        let precision = precision(&generics)?;
         let layers = take_layers(&mut generics);
         let mut last_first = generics.params.iter().rev().skip(precision.iter().len());
         let (Some(GenericParam::Type(device)), Some(GenericParam::Type(dtype))) =

@@ -69,9 +69,20 @@ fn is_plain_value(ty: &Type) -> bool {
 }
 
 /// The name of the last parameter, if it is declared as `P: Precision`, or `where P: Precision`.
-pub fn precision(generics: &Generics) -> Option<Ident> {
-    let GenericParam::Type(TypeParam { ident, .. }) = generics.params.last()? else { return None };
-    bounds_of(generics, ident).any(|bound| is_one_of(bound, &["Precision"])).then(|| ident.clone())
+pub fn precision(generics: &Generics) -> Result<Option<Ident>> {
+    let mut precision = None;
+    for (position, parameter) in generics.params.iter().enumerate() {
+        let GenericParam::Type(TypeParam { ident, .. }) = parameter else { continue };
+        let is_precision = |bound: &&TypeParamBound| is_one_of(bound, &["Precision", "Trainable", "Packing"]);
+        for bound in bounds_of(generics, ident).filter(is_precision) {
+            if position + 1 < generics.params.len() || !is_one_of(bound, &["Precision"]) {
+                let message = "the precision of a module is its last parameter: `struct Name<.., E, D, P: Precision>`";
+                return Err(Error::new_spanned(bound, message));
+            }
+            precision = Some(ident.clone());
+        }
+    }
+    Ok(precision)
 }
 
 /// The bounds of a parameter, those of the `where` clause included.
