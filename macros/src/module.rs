@@ -50,7 +50,7 @@ impl Options {
 pub fn expand(options: TokenStream, declaration: TokenStream) -> Result<TokenStream> {
     let mut declaration: ItemStruct = syn::parse2(declaration)?;
     let options = Options::parse(options)?;
-    let parameters = Parameters::of(&declaration)?;
+    let parameters = TypeParameters::of(&declaration)?;
     let Fields::Named(fields) = &mut declaration.fields else {
         return Err(Error::new_spanned(&declaration.ident, "a module has fields with names"));
     };
@@ -78,7 +78,7 @@ const LAST_TWO: &str = "the last two parameters of a module are its dtype and it
 
 /// The generic parameters of a module, with the bounds of dtype and device, which are the last two. Behind them may be
 /// the precision of the weights, `P: Precision`.
-struct Parameters {
+struct TypeParameters {
     generics: Generics,
     dtype: Ident,
     device: Ident,
@@ -87,7 +87,7 @@ struct Parameters {
     layers: Vec<Ident>,
 }
 
-impl Parameters {
+impl TypeParameters {
     fn of(declaration: &ItemStruct) -> Result<Self> {
         let mut generics = declaration.generics.clone();
         let precision = precision(&generics)?;
@@ -200,9 +200,9 @@ impl Parameters {
 ///
 /// A visit calls the visitor for each field. A tuple of dfdx's `ModuleField`s would be shorter here, but it makes seven
 /// functions for each field and visitor instead of three, which took a third of the time of compiling the tests.
-fn tensor_collection(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field]) -> TokenStream {
+fn tensor_collection(declaration: &ItemStruct, parameters: &TypeParameters, fields: &[Field]) -> TokenStream {
     let name = &declaration.ident;
-    let Parameters { dtype, device, precision, .. } = parameters;
+    let TypeParameters { dtype, device, precision, .. } = parameters;
     let generics = parameters.of_visited();
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let moved = parameters.renamed(|name| match name {
@@ -244,7 +244,7 @@ fn tensor_collection(declaration: &ItemStruct, parameters: &Parameters, fields: 
 }
 
 /// `Module` of `typed-transformer`.
-fn module(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field], options: &Options) -> TokenStream {
+fn module(declaration: &ItemStruct, parameters: &TypeParameters, fields: &[Field], options: &Options) -> TokenStream {
     let name = &declaration.ident;
     let generics = parameters.with_layers(parameters.generics.clone(), quote!(::typed_transformer::nn::Module));
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();

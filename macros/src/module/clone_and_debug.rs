@@ -1,10 +1,10 @@
-use super::{Parameters, field::Field};
+use super::{TypeParameters, field::Field};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{ItemStruct, spanned::Spanned};
 
 /// `Clone` and `Debug`, which do not bound the dimensions of a module.
-pub fn clone_and_debug(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field]) -> TokenStream {
+pub fn clone_and_debug(declaration: &ItemStruct, parameters: &TypeParameters, fields: &[Field]) -> TokenStream {
     let name = &declaration.ident;
     let [cloned, shown] = [quote!(::core::clone::Clone), quote!(::typed_transformer::nn::Module)]
         .map(|bound| parameters.with_layers(parameters.generics.clone(), bound));

@@ -23,7 +23,7 @@ enum Kind {
     /// Any other type without an attribute.
     Module(Type),
     /// `#[layers(count)] Vec<Layer>`
-    Layers { count: Expr, layer: Type },
+    VecOfLayers { count: Expr, layer: Type },
 }
 
 impl Field {
@@ -57,7 +57,7 @@ impl Field {
                     let count: usize = #count;
                     count
                 });
-                Kind::Layers { count, layer }
+                Kind::VecOfLayers { count, layer }
             }
             (None, None) => {
                 check_module(ty)?;
@@ -110,7 +110,7 @@ impl Field {
                     |module| #get_mut,
                 )?
             },
-            Kind::Layers { count, layer } => {
+            Kind::VecOfLayers { count, layer } => {
                 return quote_spanned!(span=> {
                     let count = #count;
                     let mut layers = ::core::option::Option::Some(::std::vec::Vec::with_capacity(count));
@@ -161,7 +161,7 @@ impl Field {
             }
         };
         let loaded = match &self.kind {
-            Kind::Layers { count, layer } => {
+            Kind::VecOfLayers { count, layer } => {
                 let load = load(layer, quote!(&::std::format!("{}.{i}", #text)));
                 return quote_spanned!(span=> {
                     let count = #count;
@@ -200,7 +200,7 @@ impl Field {
         let count = match &self.kind {
             Kind::Param { shape, .. } => quote!(<#shape as ::typed_transformer::__private::ParamShape>::NUM_ELEMENTS),
             Kind::Module(module) => quote!(<#module as ::typed_transformer::nn::Module>::NUM_PARAMS),
-            Kind::Layers { count, layer } => {
+            Kind::VecOfLayers { count, layer } => {
                 quote!(#count * <#layer as ::typed_transformer::nn::Module>::NUM_PARAMS)
             }
         };
@@ -236,7 +236,7 @@ impl Field {
         self.if_some(match &self.kind {
             Kind::Param { .. } => return TokenStream::new(),
             Kind::Module(module) => describe(module, quote!(#text)),
-            Kind::Layers { count, layer } => {
+            Kind::VecOfLayers { count, layer } => {
                 let describe = describe(layer, quote!(&::std::format!("{}.{i}", #text)));
                 quote! {
                     let count = #count;
@@ -254,7 +254,7 @@ impl Field {
                 quote!(<#shape as ::typed_transformer::__private::ParamShape>::divisions(#out);)
             }
             Kind::Module(module) => of(module),
-            Kind::Layers { count, layer } => {
+            Kind::VecOfLayers { count, layer } => {
                 let of = of(layer);
                 quote! {
                     let count = #count;

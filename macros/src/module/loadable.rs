@@ -1,12 +1,12 @@
-use super::{Field, Parameters};
+use super::{Field, TypeParameters};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{ItemStruct, parse_quote};
 
 /// `Loadable` of `typed-transformer`, and `WithPrecision` if the module has a precision.
-pub fn loadable(declaration: &ItemStruct, parameters: &Parameters, fields: &[Field]) -> TokenStream {
+pub fn loadable(declaration: &ItemStruct, parameters: &TypeParameters, fields: &[Field]) -> TokenStream {
     let name = &declaration.ident;
-    let Parameters { dtype, device, precision, .. } = parameters;
+    let TypeParameters { dtype, device, precision, .. } = parameters;
     let is_loadable = quote!(::typed_transformer::weights::Loadable<#dtype, #device>);
     let generics = parameters.with_layers(parameters.generics.clone(), is_loadable.clone());
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
