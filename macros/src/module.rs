@@ -137,7 +137,7 @@ impl TypeParameters {
             return Ok(());
         }
         let message = "a field is a parameter or a module of the dtype `E` and the device `D`, such as \
-                       `Linear<InDim, OutDim, E, D>`; a type parameter that stands for a layer has the bound `Module`";
+                       `Linear<InDim, OutDim, E, D>`\na type parameter that stands for a layer has the bound `Module`";
         Err(Error::new_spanned(&field.ty, message))
     }
 

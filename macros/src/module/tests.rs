@@ -8,7 +8,7 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
                           `E: Real, D: Backend<E>` at its `impl`";
     const LAST_TWO: &str = "the last two parameters of a module are its dtype and its device: `struct Name<.., E, D>`";
     const OF_DTYPE_AND_DEVICE: &str = "a field is a parameter or a module of the dtype `E` and the device `D`, such as \
-                                       `Linear<InDim, OutDim, E, D>`; a type parameter that stands for a layer has \
+                                       `Linear<InDim, OutDim, E, D>`\na type parameter that stands for a layer has \
                                        the bound `Module`";
     const PRECISION: &str = "the precision of a module is its last parameter: `struct Name<.., E, D, P: Precision>`";
     const NUMBER: &str =
