@@ -133,8 +133,12 @@ pub enum OpError {
          and the other a clone of it or `model.recording()`"
     )]
     TwoAccumulators,
-    /// A pass keeps the gradients of parameters and inputs alone.
-    #[error("gradient: an operation of the pass made this tensor over `{dims}`, and its gradient is not kept")]
+    /// A pass keeps the gradients of parameters and inputs alone, and those of parameters alone if it adds to
+    /// [`GradientsOf::zeros`](crate::train::GradientsOf::zeros).
+    #[error(
+        "gradient: that of this tensor over `{dims}` is not kept; a pass keeps those of its inputs and parameters, and \
+         `GradientsOf::zeros` and `all_reduce` those of the model's parameters alone"
+    )]
     NoGradient { dims: String },
     /// The gradients of a model are not finite, so the model is not updated.
     #[error("update: the gradients are not finite (norm {norm})")]

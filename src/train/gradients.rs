@@ -35,8 +35,6 @@ use std::{collections::HashSet, mem};
 #[must_use = "gradients change no model before an `update`"]
 pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) gradients: Gradients<E, D>,
-    /// The tensors between operations, whose gradients are not kept.
-    non_leaves: HashSet<UniqueId>,
     /// The parameters that the loss depends on, and those that count as used because an operation read them
     /// ([`OpError::Unused`]).
     pub(super) used: HashSet<UniqueId>,
@@ -60,16 +58,14 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         Model: TensorCollection<E, D>,
     {
         let gradients = Gradients::of_leaves(&map_trained::<_, E, D, _>(model, |parameter| parameter.id()));
-        Self::new(
-            Leaves { gradients, non_leaves: HashSet::new(), reached: HashSet::new() },
-            RecordedModel::of::<E, D>(model),
-        )
+        Self::new(Leaves { gradients, reached: HashSet::new() }, RecordedModel::of::<E, D>(model))
     }
 
     /// The gradient of a parameter or of an input of the pass; zero if it does not affect the loss.
     ///
     /// # Errors
-    /// [`OpError::NoGradient`] for a tensor that an operation of the pass made.
+    /// [`OpError::NoGradient`] for a tensor that a kernel of the pass made, and, if the pass adds to
+    /// [`zeros`](Self::zeros) or several ranks have summed the gradients, for all but the model's parameters.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
@@ -80,7 +76,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// # Ok::<(), OpError>(())
     /// ```
     pub fn of<Dims: Shape>(&mut self, parameter: &Tensor<Dims, E, D>) -> Result<Tensor<Dims, E, D>, OpError> {
-        if self.non_leaves.contains(&tensor_id(parameter)) {
+        if !self.gradients.keeps(tensor_id(parameter)) {
             return Err(OpError::NoGradient { dims: format!("{:?}", parameter.shape()) });
         }
         self.gradients.get(parameter).map_err(device_error("gradient"))
@@ -99,8 +95,8 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
 
 impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
     pub(super) fn new(leaves: Leaves<E, D>, model: RecordedModel<Model>) -> Self {
-        let Leaves { gradients, non_leaves, reached } = leaves;
-        Self { gradients, non_leaves, used: reached, may_be_unused: HashSet::new(), model }
+        let Leaves { gradients, reached } = leaves;
+        Self { gradients, used: reached, may_be_unused: HashSet::new(), model }
     }
 
     /// A tape whose backward pass adds to these gradients. So a batch that does not fit into memory can be processed in

@@ -16,6 +16,7 @@ use typed_transformer::{dims, einsum};
 
 dims! { EmbedDim = 7; Rows = 7; Columns = 7; }
 
+mod kept;
 mod turns;
 
 /// A square, so that permuted and broadcast tensors have its shape.

@@ -201,6 +201,24 @@ fn all_ranks_decide_alike_which_parameters_are_unused() {
 }
 
 #[test]
+fn sums_of_the_ranks_have_no_gradient_of_an_input() {
+    let refused = Ranks::<World>::in_threads(2, |ranks| {
+        let model = ranks.replicate(build(0)).unwrap();
+        [true, false].map(|is_overlapped| {
+            let x = input(ranks.rank());
+            let y = model.0.forward(x.clone().put_tape(model.recording())).unwrap();
+            let loss: Partial<Loss, World> = Partial::term(ops::mean(model.1.forward(y).unwrap()).unwrap());
+            let gradients = match is_overlapped {
+                true => loss.backward_all_reduce(ranks, &model).unwrap(),
+                false => loss.backward().unwrap().all_reduce(ranks, &model).unwrap(),
+            };
+            matches!(gradients.into_inner().of(&x), Err(OpError::NoGradient { .. }))
+        })
+    });
+    assert_eq!(refused, [[true; 2]; 2]);
+}
+
+#[test]
 fn a_pass_that_adds_to_gradients_that_were_read_reaches_all_layers() {
     let gradients = Ranks::<World>::in_threads(2, |ranks| {
         let model = ranks.replicate(build(0)).unwrap();

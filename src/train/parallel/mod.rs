@@ -4,7 +4,7 @@ mod buckets;
 
 use super::gradients::put_gradient;
 use super::{Backpropagate, GradientTape, GradientsOf, Optimizer, Recording, update};
-use crate::backend::{Backend, elements_of};
+use crate::backend::{Backend, Gradients, elements_of};
 use crate::internal::Internal;
 use crate::model_tensors::{map_tensors, map_trained, visit_tensors};
 use crate::ops::{OpError, Real, device_error};
@@ -165,7 +165,8 @@ fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
     model: &Replicated<Model, W>,
     parameters: &[(UniqueId, usize)],
 ) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
-    let mut local = mem::take(&mut gradients.gradients);
+    let ids: Vec<_> = parameters.iter().map(|(id, _)| *id).collect();
+    let mut local = mem::replace(&mut gradients.gradients, Gradients::of_leaves(&ids));
     let taken = map_tensors::<_, E, D, _, D::Err>(&**model, |visited| match visited.is_trained {
         false => Ok(None),
         true => match visited.tensor.row_major_gradient(&mut local)? {

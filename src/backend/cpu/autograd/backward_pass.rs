@@ -25,16 +25,12 @@ pub struct PassGradients<E, D: Storage<E>> {
     /// Whether an operation of dfdx has run, so that dfdx may have a term of any gradient of this pass.
     has_run_dfdx: bool,
     loss: UniqueId,
-    /// The tensors whose gradient a backward pass has taken: they are no leaves.
-    non_leaves: HashSet<UniqueId>,
     hook: Option<Rc<dyn GradientHook>>,
 }
 
 /// The gradients that a backward pass leaves: those of parameters and inputs.
 pub struct Leaves<E, D: Storage<E>> {
     pub gradients: Gradients<E, D>,
-    /// The outputs of kernels, whose gradients are not kept.
-    pub non_leaves: HashSet<UniqueId>,
     /// The parameters and inputs that a kernel added to, even if it added only zeros, and those noted on the tape.
     pub reached: HashSet<UniqueId>,
 }
@@ -46,8 +42,11 @@ impl<E: Dtype, D: Device<E>> PassGradients<E, D> {
         loss: &Tensor<Rank0, E, D>,
         hook: Option<Rc<dyn GradientHook>>,
     ) -> Result<Self, D::Err> {
+        for (key, len) in mem::take(&mut gradients.taken_from_dfdx) {
+            *(key.find)(&mut gradients.of_dfdx)? = Storage::<E>::try_alloc_len(loss.device(), len)?;
+        }
         loss.device().try_fill_with_ones(gradients.of_dfdx.get_or_alloc_mut(loss)?)?;
-        Ok(Self { gradients, has_run_dfdx: false, loss: tensor_id(loss), non_leaves: HashSet::new(), hook })
+        Ok(Self { gradients, has_run_dfdx: false, loss: tensor_id(loss), hook })
     }
 
     /// All gradients, for an operation of dfdx.
@@ -58,18 +57,18 @@ impl<E: Dtype, D: Device<E>> PassGradients<E, D> {
 
     /// The gradients that are left at the end of the pass.
     pub fn into_leaves(self) -> Result<Leaves<E, D>, D::Err> {
-        let Self { mut gradients, loss, non_leaves, .. } = self;
+        let Self { mut gradients, loss, .. } = self;
         let mut reached: HashSet<_> = gradients.of_kernels.keys().chain(&gradients.ids_in_dfdx).copied().collect();
         // The loss may be a parameter.
         reached.insert(loss);
-        if gradients.has_used_dfdx || !non_leaves.contains(&loss) {
+        if gradients.has_used_dfdx || !gradients.non_leaves.contains(&loss) {
             gradients.for_dfdx()?;
         }
         if let Some(leaves) = &gradients.leaves {
             gradients.of_kernels.retain(|id, _| leaves.contains(id));
             gradients.of_dfdx.drop_non_leafs();
         }
-        Ok(Leaves { gradients, non_leaves, reached })
+        Ok(Leaves { gradients, reached })
     }
 }
 
@@ -79,12 +78,15 @@ impl PassGradients<f32, Cpu> {
     pub fn take(&mut self, key: &KernelKey) -> Result<Option<Buffer>, CpuError> {
         let gradients = &mut self.gradients;
         let gradient = gradients.of_kernels.remove(&key.id).map(|entry| entry.gradient);
-        self.non_leaves.insert(key.id);
+        gradients.non_leaves.insert(key.id);
         if !self.has_run_dfdx && key.id != self.loss && !gradients.ids_in_dfdx.contains(&key.id) {
             return Ok(gradient);
         }
         // The memory is freed here. In the pool of buffers it would pile up: dfdx allocates its own in each step.
         let term = mem::take(&mut **(key.find)(&mut gradients.of_dfdx)?);
+        if gradients.leaves.is_none() {
+            gradients.taken_from_dfdx.push((key.clone(), term.len()));
+        }
         Ok(Some(match gradient {
             Some(mut gradient) => {
                 add_in_parallel(&mut gradient, &term);

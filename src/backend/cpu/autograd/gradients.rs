@@ -65,6 +65,10 @@ pub struct Gradients<E, D: Storage<E>> {
     pub(super) ids_in_dfdx: HashSet<UniqueId>,
     /// The tensors whose gradients outlive a backward pass; `None` for all.
     pub(super) leaves: Option<HashSet<UniqueId>>,
+    /// The tensors whose gradient a backward pass has taken: outputs of kernels, which are no leaves.
+    pub(super) non_leaves: HashSet<UniqueId>,
+    /// Those of them whose gradient in `of_dfdx` was taken, and its length: another pass may read such a tensor.
+    pub(super) taken_from_dfdx: Vec<(GradientKey<E, D>, usize)>,
 }
 
 pub(super) struct Entry<E, D: Storage<E>> {
@@ -81,6 +85,8 @@ impl<E, D: Storage<E>> Default for Gradients<E, D> {
             has_used_dfdx: false,
             ids_in_dfdx: HashSet::new(),
             leaves: None,
+            non_leaves: HashSet::new(),
+            taken_from_dfdx: Vec::new(),
         }
     }
 }
@@ -91,6 +97,11 @@ impl<E, D: Storage<E>> Gradients<E, D> {
         let mut of_dfdx = OfDfdx::leaky();
         of_dfdx.retain_leafs(leaves);
         Self { of_dfdx, leaves: Some(leaves.iter().copied().collect()), ..Self::default() }
+    }
+
+    /// Whether the gradient of this tensor outlives a backward pass.
+    pub fn keeps(&self, id: UniqueId) -> bool {
+        !self.non_leaves.contains(&id) && self.leaves.as_ref().is_none_or(|leaves| leaves.contains(&id))
     }
 
     /// All gradients, for what of dfdx reads and changes some of them.
