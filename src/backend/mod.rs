@@ -3,8 +3,8 @@
 //!
 //! An operation asks whether the device [has kernels](Backend::HAS_KERNELS). If so, `run_kernel` runs its kernel. If
 //! not, its generic definition runs: the code after the `if`. Kernel and definition have the same result, dimensions
-//! and errors, and tests compare the two. Layers and models never ask: what a user composes of operations runs like
-//! them.
+//! and errors, and tests compare the two. Layers and models do not ask, but for a [packed](crate::nn::Packed) weight:
+//! what a user composes of operations runs like them.
 
 mod assign_positions;
 mod cpu;
@@ -20,7 +20,7 @@ pub(crate) use typed_transformer_cpu::{
     packed_linear_kernel, parallel_map, reduce_kernel, rotary_kernel, softmax_kernel, tensor_id, where_kernel,
 };
 pub use weight::WeightTape;
-pub(crate) use weight::{note_parameter, read_weight, weight_on_tape};
+pub(crate) use weight::{mark_used, read_weight, weight_on_tape};
 
 use crate::dims::{AnyDim, Dim, MaybeSharded, unnamed};
 use crate::error::{OpError, Real, device_error};
@@ -58,7 +58,7 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
         unreachable!("the device has no kernels")
     }
 
-    /// Reads a parameter of a model.
+    /// Reads a parameter of a model in place, and records on `tape` that it is read.
     #[doc(hidden)]
     fn read_parameter<Dims: Shape, T: Tape<E, Self>>(
         _parameter: &Tensor<Dims, E, Self>,
@@ -204,9 +204,9 @@ fn elements_of_unnamed<Sizes: Shape, E: Dtype, D: Device<E>>(tensor: Tensor<Size
 
 /// Runs a kernel and records its backward pass: the way of every operation to its kernel.
 ///
-/// `run` gets the tape of the output, an empty one. It reads the operands by [`Backend::read`] or
-/// [`Backend::read_parameter`], which merge the tape of each into that one, and calls the kernel. The output gets
-/// `shape`. An error becomes an [`OpError`] of `op`.
+/// `run` gets `tape`, the output's, still empty. It reads the operands and calls the kernel. [`Backend::read`] merges
+/// an operand's tape into `tape`; [`read_weight`] also takes a parameter, which has none. The output gets `shape`. An
+/// error becomes an [`OpError`] of `op`.
 pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     shape: Dims,

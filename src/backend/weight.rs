@@ -47,16 +47,15 @@ pub(crate) fn weight_on_tape<Dims: Shape, E: Real, D: Storage<E>, T: Tape<E, D>,
     let (weight, weight_tape) = weight.clone().split_tape();
     let mut tape = tape.merge(weight_tape.into_type_of_input());
     if !W::OWNS_TAPE {
-        note_parameter(tensor_id(&weight), &mut tape);
+        mark_used(tensor_id(&weight), &mut tape);
     }
     weight.put_tape(tape)
 }
 
-/// Notes on a tape that a parameter is read by an operation of dfdx, or as a `&tensor` operand of `add`, `einsum!` and
-/// the like, which a kernel reads with a tape.
-pub(crate) fn note_parameter<E, D: Storage<E>, T: Tape<E, D>>(parameter: UniqueId, tape: &mut T) {
+/// [`SharedTape::mark_used`](super::SharedTape::mark_used), if `tape` records.
+pub(crate) fn mark_used<E, D: Storage<E>, T: Tape<E, D>>(parameter: UniqueId, tape: &mut T) {
     if let Some(tape) = tape.shared() {
-        tape.note_parameter(parameter);
+        tape.mark_used(parameter);
     }
 }
 

@@ -45,9 +45,9 @@ pub fn embed<
     let ((batch, len), starts) = (ids.shape(), run_starts(1, ids.as_slice(), V::SIZE, M::SIZE));
     let shape = (batch, len, M::default());
     if D::HAS_KERNELS {
-        return run_kernel(OP, shape, |out| {
-            *out = tape;
-            gather_kernel(read_weight(table, out)?, starts, M::SIZE)
+        return run_kernel(OP, shape, |tape_of_output| {
+            *tape_of_output = tape;
+            gather_kernel(read_weight(table, tape_of_output)?, starts, M::SIZE)
         });
     }
     gather_runs_by_dfdx(OP, weight_on_tape(table, tape), starts, M::SIZE, shape)

@@ -1,5 +1,5 @@
 use super::{OpError, Real, scale};
-use crate::backend::{Backend, Tape, note_parameter, tensor_id};
+use crate::backend::{Backend, Tape, mark_used, tensor_id};
 use crate::ranks::Partial;
 use dfdx::optim::UnusedTensors;
 use dfdx::shapes::{Shape, Unit};
@@ -135,7 +135,7 @@ impl<E, D: Storage<E>, T: Tape<E, D> + Merge<R>, R> JoinTapes<Taped<R>, E, D> fo
 impl<E, D: Storage<E>, T: Tape<E, D>> JoinTapes<Untaped, E, D> for Taped<T> {
     type Joined = Self;
     fn join(mut self, Untaped(id): Untaped) -> Self {
-        note_parameter(id, &mut self.0);
+        mark_used(id, &mut self.0);
         self
     }
 }

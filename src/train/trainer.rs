@@ -2,7 +2,7 @@ mod due_checkpoints;
 mod files;
 mod replicated;
 
-use super::checkpoint::{LastCheckpoint, Progress, Series};
+use super::checkpoint::{CheckpointFiles, LastCheckpoint, Progress};
 use super::training_loop::Throughput;
 use super::{
     Backpropagate, GradientsOf, Metrics, Optimizer, Recording, ResumeNote, Schedule, Step, StepReport, TrainError,
@@ -85,7 +85,7 @@ pub struct Trainer<O, S> {
     /// Set it to true, as a Ctrl-C handler does, to end the training after the current step, with a checkpoint.
     pub stop: Arc<AtomicBool>,
     required: Vec<(String, String)>,
-    checkpoints: Option<Series>,
+    checkpoints: Option<CheckpointFiles>,
     last_checkpoint: Option<LastCheckpoint>,
     resume_notes: Vec<ResumeNote>,
     failures: Vec<TrainError>,

@@ -2,9 +2,9 @@
 //! slot of the optimizer with the prefix `optimizer.<slot>.`, and in its metadata, under the key `training`, a
 //! [`TrainingMetadata`] in JSON.
 
+mod files;
 mod metadata;
 mod names;
-mod series;
 
 use super::{OptimizerState, ResumeError, Slot};
 use crate::backend::elements_of;
@@ -15,13 +15,13 @@ use crate::weights::atomic::StagedFile;
 use crate::weights::{self, Dims, ExpectedTensor, FileTensor, LoadError, Loadable, SaveError, TRAINING, TensorFile};
 use dfdx::tensor::{Cpu, Tensor};
 use dfdx::{nn::TensorCollection, shapes::HasShape, tensor_ops::Device};
+pub(super) use files::{CheckpointFiles, LastCheckpoint, description_of, fallbacks};
 pub(super) use metadata::Progress;
 pub(crate) use metadata::parameter_infos;
 use metadata::{MODEL, ParameterInfo, compare_dimensions, compare_settings, ensure_same_struct};
 pub use names::{checkpoint_of, ensure_not_of_checkpoint};
 use rayon::current_num_threads;
 use serde::{Deserialize, Serialize};
-pub(super) use series::{LastCheckpoint, Series, description_of, fallbacks};
 use std::{collections::BTreeMap, path::Path};
 
 /// The version of the format.

@@ -4,7 +4,7 @@ use super::Trainer;
 use crate::backend::Backend;
 use crate::nn::Module;
 use crate::ranks::Element;
-use crate::train::checkpoint::{self, LastCheckpoint, Series};
+use crate::train::checkpoint::{self, CheckpointFiles, LastCheckpoint};
 use crate::train::{Optimizer, Schedule, TrainError};
 use crate::weights::{self, SaveError};
 use dfdx::nn::TensorCollection;
@@ -15,7 +15,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     pub(super) fn is_checkpoint_due(&self) -> bool {
         let steps_made = self.progress.steps_made;
         !self.progress.is_diverged()
-            && self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
+            && self.checkpoints.as_ref().is_some_and(|CheckpointFiles { interval, .. }| {
                 self.stopped || *interval > 0 && (self.is_finished() || steps_made.is_multiple_of(*interval))
             })
     }
@@ -32,23 +32,23 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         // Otherwise the metrics of steps before the checkpoint could be lost in a power cut.
         self.use_metrics(|metrics| metrics.sync());
-        let Some(mut series) = self.checkpoints.take() else { return };
+        let Some(mut files) = self.checkpoints.take() else { return };
         // Not the caller's path: a link in it may lead to the folder of another training run by now.
-        let (path, progress) = (series.newest.clone(), self.progress);
-        let save = |series: &mut Series| {
+        let (path, progress) = (files.newest.clone(), self.progress);
+        let save = |files: &mut CheckpointFiles| {
             let staged = checkpoint::stage(&path, model, self.optimizer.state(), self.run_record())?;
-            series.make_newest(staged, progress, self.max_to_keep)
+            files.make_newest(staged, progress, self.max_to_keep)
         };
-        let mut saved = save(&mut series);
+        let mut saved = save(&mut files);
         // The second try is for a transient error, such as too many open files.
-        if saved.as_ref().is_err_and(SaveError::is_transient) && !series.is_newest(progress) {
-            saved = save(&mut series);
+        if saved.as_ref().is_err_and(SaveError::is_transient) && !files.is_newest(progress) {
+            saved = save(&mut files);
         }
         // An error after the rename leaves the new file there.
-        if series.is_newest(progress) {
+        if files.is_newest(progress) {
             self.last_checkpoint = Some(LastCheckpoint::new(&path, progress, false));
         }
-        self.checkpoints = Some(series);
+        self.checkpoints = Some(files);
         let saves = self.failures.extract_if(.., |failure| matches!(failure, TrainError::Save { .. }));
         let places =
             saves.filter_map(|failure| if let TrainError::Save { saved_at, .. } = failure { saved_at } else { None });
@@ -74,14 +74,14 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E, D>,
     {
-        let Some(series) = self.checkpoints.as_ref().filter(|_| !self.is_space_checked) else {
+        let Some(files) = self.checkpoints.as_ref().filter(|_| !self.is_space_checked) else {
             return Ok(());
         };
         let save_error = |source| TrainError::Save { source, saved_at: None };
-        self.ensure_metrics_apart(&series.path).map_err(save_error)?;
+        self.ensure_metrics_apart(&files.path).map_err(save_error)?;
         let len_bytes = checkpoint::len_bytes::<Model, E, D>(self.optimizer.state());
-        let needed_bytes = series.needed_bytes(len_bytes, self.max_to_keep);
-        weights::ensure_space(&series.path, needed_bytes).map_err(save_error)?;
+        let needed_bytes = files.needed_bytes(len_bytes, self.max_to_keep);
+        weights::ensure_space(&files.path, needed_bytes).map_err(save_error)?;
         self.is_space_checked = true;
         Ok(())
     }

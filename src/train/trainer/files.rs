@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::nn::Module;
 use crate::ops::Real;
 use crate::ranks::Element;
-use crate::train::checkpoint::{self, LastCheckpoint, Progress, RunRecord, Series, ensure_not_of_checkpoint};
+use crate::train::checkpoint::{self, CheckpointFiles, LastCheckpoint, Progress, RunRecord, ensure_not_of_checkpoint};
 use crate::train::metrics::is_invalid_line;
 use crate::train::{Evaluation, Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
 use crate::weights::disk::retried;
@@ -43,9 +43,9 @@ impl<O, S> Trainer<O, S> {
         // Ends the lock of an earlier call.
         self.checkpoints = None;
         self.ensure_metrics_apart(path.as_ref())?;
-        let mut series = Series::open(path.as_ref(), steps, self.overwrite, self.last_checkpoint.as_ref())?;
-        self.resume_notes.append(&mut series.notes);
-        self.checkpoints = Some(series);
+        let mut files = CheckpointFiles::open(path.as_ref(), steps, self.overwrite, self.last_checkpoint.as_ref())?;
+        self.resume_notes.append(&mut files.notes);
+        self.checkpoints = Some(files);
         Ok(())
     }
 

@@ -75,7 +75,7 @@ impl Operand {
         Ok(Self { tensor, gradient })
     }
 
-    /// Reads a parameter of a model.
+    /// Reads a parameter of a model, and records on `tape` that it is read.
     pub fn read_parameter<Dims: Shape, T: Tape<f32, Cpu>>(
         tensor: &Tensor<Dims, f32, Cpu>,
         tape: &mut T,
@@ -158,7 +158,7 @@ pub fn record_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
 
 fn record_backward(output: &FlatTensor, backward: KernelBackward, tape: &mut SharedTape<f32, Cpu>) {
     let key = KernelKey::of(output);
-    tape.record_kernel(Box::new(move |pass| {
+    tape.add_backward_of_kernel(Box::new(move |pass| {
         // Without a gradient the loss does not depend on the output.
         if let Some(d_output) = pass.take(&key)? {
             backward(d_output, &mut pass.gradients);

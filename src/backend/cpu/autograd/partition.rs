@@ -12,20 +12,20 @@ const MIN_MACS_TO_SPLIT: usize = 1 << 20;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Split {
     /// Each thread computes whole units with all weights.
-    AcrossUnits,
+    WholeUnits,
     /// Each thread computes a part of every unit: some output features, or some heads. This is better for few units: no
     /// thread needs a copy of all weight gradients.
-    WithinUnits,
+    PartsOfUnits,
 }
 
 impl Split {
-    /// [`AcrossUnits`](Self::AcrossUnits) if each thread gets at least one unit and 256 rows. `rows` counts the rows
+    /// [`WholeUnits`](Self::WholeUnits) if each thread gets at least one unit and 256 rows. `rows` counts the rows
     /// that share a weight; a kernel without weights passes `usize::MAX`.
     pub fn choose(units: usize, rows: usize) -> Self {
         /// With fewer rows, a copy of the weight gradients for each thread costs more than the products.
         const MIN_ROWS_PER_THREAD: usize = 256;
         let threads = rayon::current_num_threads();
-        if units < threads || rows < threads * MIN_ROWS_PER_THREAD { Self::WithinUnits } else { Self::AcrossUnits }
+        if units < threads || rows < threads * MIN_ROWS_PER_THREAD { Self::PartsOfUnits } else { Self::WholeUnits }
     }
 }
 

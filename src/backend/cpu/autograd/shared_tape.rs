@@ -44,22 +44,22 @@ enum State<E, D: Storage<E>> {
 
 struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
-    /// Parameters that count as reached whatever the kernels of this pass add to: those that were
-    /// [noted](SharedTape::note_parameter), and those of an earlier pass to whose gradients this one adds.
-    noted_as_reached: HashSet<UniqueId>,
+    /// Parameters that count as used whatever the kernels of this pass add to: those that were
+    /// [marked](SharedTape::mark_used), and those of an earlier pass to whose gradients this one adds.
+    marked_used: HashSet<UniqueId>,
     /// The time at which the first kernel read each parameter.
     first_reads: HashMap<UniqueId, u64>,
     /// The gradients that the backward pass adds to, if it does not start from zero.
     gradients: Option<Box<Gradients<E, D>>>,
 }
 
-/// The backward pass of an operation.
+/// An entry of the tape: the backward pass of an operation, or the first read of a parameter.
 enum Operation<E, D: Storage<E>> {
     OfDfdx(Backward<dfdx::tensor::Gradients<E, D>, D::Err>),
     OfKernel(Backward<PassGradients<E, D>, D::Err>),
-    /// A kernel is about to read this parameter. The backward pass runs in reverse, so the parameter's gradient is
-    /// complete when the pass comes to the entry of the first kernel that reads it.
-    Read(UniqueId, Backward<PassGradients<E, D>, D::Err>),
+    /// A kernel is about to read this parameter for the first time. The backward pass runs in reverse, so the
+    /// parameter's gradient is complete when the pass comes to this entry.
+    FirstRead(UniqueId, Backward<PassGradients<E, D>, D::Err>),
 }
 
 pub type Backward<Gradients, Err> = Box<dyn FnOnce(&mut Gradients) -> Result<(), Err>>;
@@ -80,26 +80,26 @@ impl<Err> From<Err> for BackwardError<Err> {
 }
 
 impl<E, D: Storage<E>> SharedTape<E, D> {
-    /// A tape whose backward pass adds to `gradients`. They are those of earlier passes, which have reached the
-    /// parameters `reached`.
-    pub fn adding_to(gradients: Gradients<E, D>, reached: HashSet<UniqueId>) -> Self {
-        Self::new(Pass { noted_as_reached: reached, gradients: Some(Box::new(gradients)), ..Pass::default() })
+    /// A tape whose backward pass adds to `gradients`. They are those of earlier passes, in which the parameters `used`
+    /// were used.
+    pub fn adding_to(gradients: Gradients<E, D>, used: HashSet<UniqueId>) -> Self {
+        Self::new(Pass { marked_used: used, gradients: Some(Box::new(gradients)), ..Pass::default() })
     }
 
     fn new(pass: Pass<E, D>) -> Self {
         Self(Some(Rc::new(RefCell::new(State::Open(pass)))))
     }
 
-    /// Records a kernel.
-    pub fn record_kernel(&mut self, backward: Backward<PassGradients<E, D>, D::Err>) {
+    /// Records the backward pass of a kernel.
+    pub fn add_backward_of_kernel(&mut self, backward: Backward<PassGradients<E, D>, D::Err>) {
         self.record(Operation::OfKernel(backward));
     }
 
-    /// Notes that a parameter is read by an operation of dfdx, or as a `&tensor` operand of `add`, `einsum!` and the
-    /// like, which a kernel reads with a tape: dfdx cannot list the parameters that have gradients.
-    pub fn note_parameter(&mut self, id: UniqueId) {
+    /// Marks a parameter as used. Needed where it is read with a tape: by dfdx, which cannot list the parameters that
+    /// have gradients, or as a `&tensor` operand of `add`, `einsum!` and the like.
+    pub fn mark_used(&mut self, id: UniqueId) {
         if let State::Open(pass) = &mut *self.node().borrow_mut() {
-            pass.noted_as_reached.insert(id);
+            pass.marked_used.insert(id);
         }
     }
 
@@ -160,14 +160,14 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
             match operation {
                 Operation::OfDfdx(backward) => backward(gradients.for_dfdx()?)?,
                 Operation::OfKernel(backward) => backward(&mut gradients)?,
-                Operation::Read(parameter, report_complete) if pass.first_reads.get(&parameter) == Some(&time) => {
+                Operation::FirstRead(parameter, report_complete) if pass.first_reads.get(&parameter) == Some(&time) => {
                     report_complete(&mut gradients)?;
                 }
-                Operation::Read(..) => {}
+                Operation::FirstRead(..) => {}
             }
         }
         let mut leaves = gradients.into_leaves()?;
-        leaves.reached.extend(pass.noted_as_reached);
+        leaves.reached.extend(pass.marked_used);
         Ok(leaves)
     }
 }
@@ -181,7 +181,7 @@ impl SharedTape<f32, Cpu> {
             let (time, parameter) = (*entry.insert(now()), parameter.clone());
             let id = parameter.id;
             let report_complete = move |gradients: &mut PassGradients<f32, Cpu>| gradients.report_complete(&parameter);
-            pass.operations.push((time, Operation::Read(id, Box::new(report_complete))));
+            pass.operations.push((time, Operation::FirstRead(id, Box::new(report_complete))));
         }
     }
 }
@@ -194,7 +194,7 @@ fn now() -> u64 {
 
 impl<E, D: Storage<E>> Default for Pass<E, D> {
     fn default() -> Self {
-        Self { operations: Vec::new(), noted_as_reached: HashSet::new(), first_reads: HashMap::new(), gradients: None }
+        Self { operations: Vec::new(), marked_used: HashSet::new(), first_reads: HashMap::new(), gradients: None }
     }
 }
 
@@ -239,7 +239,7 @@ impl<E, D: Storage<E>> Merge<Self> for SharedTape<E, D> {
 impl<E, D: Storage<E>> Pass<E, D> {
     fn add(&mut self, others: Self) {
         self.operations.extend(others.operations);
-        self.noted_as_reached.extend(others.noted_as_reached);
+        self.marked_used.extend(others.marked_used);
         for (parameter, time) in others.first_reads {
             self.first_reads.entry(parameter).and_modify(|first| *first = time.min(*first)).or_insert(time);
         }

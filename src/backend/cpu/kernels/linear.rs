@@ -1,7 +1,12 @@
-//! A linear layer. Its backward pass depends on the number of rows: they are the units that `Split::choose` divides.
-//! With fewer than 256 rows for each thread ([`Split::WithinUnits`]) the threads share each row, and write the gradient
-//! of the weight, or add to it, in place. With more ([`Split::AcrossUnits`]) each thread has rows of its own, and sums
-//! their products in a buffer. The buffers are added to the gradient; if there is none yet, the first one becomes it.
+//! A linear layer. Its rows are the units of a [`Split`].
+//!
+//! With at least 256 rows for each thread ([`Split::WholeUnits`]), each thread has rows of its own, in both passes. It
+//! sums its terms of the weight's gradient in a buffer. The first buffer becomes the gradient, if there is none yet;
+//! the others are added to it.
+//!
+//! With fewer rows ([`Split::PartsOfUnits`]), each thread has columns of `y` and `dx` of its own, and rows of the
+//! weight's gradient, which it writes, or adds to, in place. If the rows are more than the input features, threads
+//! divide those of `y` and `dx` all the same.
 
 use crate::autograd::{Buffer, Chunk, KernelOutput, MACS_PER_READ, Operand, Partition, Split, with_backward};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};
@@ -25,16 +30,16 @@ pub struct Linear {
 
 impl Linear {
     pub fn new(weight: Operand, bias: Option<Operand>, in_features: usize, out_features: usize) -> Self {
-        Self { weight, bias, in_features, out_features, split: Split::AcrossUnits, weight_t: None }
+        Self { weight, bias, in_features, out_features, split: Split::WholeUnits, weight_t: None }
     }
 
     /// Sets the split, and copies the weight transposed if there are enough rows to repay the copy.
     fn with_transposed(self, split: Split, rows: usize) -> Self {
         // gemm reads the weight column by column. With long rows these accesses miss the cache.
         let min_rows_to_transpose = match split {
-            Split::WithinUnits => self.in_features + 1,
-            Split::AcrossUnits if self.in_features >= 256 => 128,
-            Split::AcrossUnits => 1024,
+            Split::PartsOfUnits => self.in_features + 1,
+            Split::WholeUnits if self.in_features >= 256 => 128,
+            Split::WholeUnits => 1024,
         };
         let weight_t = (rows >= min_rows_to_transpose.max(MAX_FEW_ROWS + 1))
             .then(|| transpose_copy(self.weight.elements(), self.out_features, self.in_features));
@@ -59,7 +64,7 @@ impl Linear {
                 fill_rows(y, bias, self.out_features);
                 self.add_few_rows(y, x, rows);
             }
-            None if self.split == Split::WithinUnits => {
+            None if self.split == Split::PartsOfUnits => {
                 fill_rows(y, bias, self.out_features);
                 self.add_output_columns(y, x, rows);
             }
@@ -101,7 +106,7 @@ impl Linear {
             }
             matmul(y, Matrix::new(x, rows, inner), b, bias.is_some());
         };
-        if self.split == Split::AcrossUnits {
+        if self.split == Split::WholeUnits {
             return multiply(y, x);
         }
         let partition = Partition::new(y.len() / columns.max(1), self.macs_per_row(), usize::MAX);
@@ -125,19 +130,19 @@ impl Linear {
         });
     }
 
-    /// Divides columns among threads under [`Split::WithinUnits`]. Under [`Split::AcrossUnits`] all columns are one
+    /// Divides columns among threads under [`Split::PartsOfUnits`]. Under [`Split::WholeUnits`] all columns are one
     /// chunk, because a thread that has rows of its own computes all of their columns.
     fn partition_columns(&self, columns: usize, macs_per_column: usize, max_chunk_len: usize) -> Partition {
         match self.split {
-            Split::AcrossUnits => Partition::whole(columns),
-            Split::WithinUnits => Partition::new(columns, macs_per_column, max_chunk_len),
+            Split::WholeUnits => Partition::whole(columns),
+            Split::PartsOfUnits => Partition::new(columns, macs_per_column, max_chunk_len),
         }
     }
 
     /// `(N, Out) -> (N, In)`: `dx = dy W`.
     fn backward_input(&self, dx: &mut [f32], dy: &[f32]) {
         let rows = dx.len() / self.in_features.max(1);
-        if self.split == Split::AcrossUnits || rows > self.in_features {
+        if self.split == Split::WholeUnits || rows > self.in_features {
             return self.multiply_rows(dx, dy, self.weight(), None);
         }
         dx.fill(0.0);
@@ -168,8 +173,8 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
     let split = Split::choose(rows, rows);
     let linear = linear.with_transposed(split, rows);
     let partition = match split {
-        Split::AcrossUnits => Partition::new(rows, linear.macs_per_row(), usize::MAX),
-        Split::WithinUnits => Partition::whole(rows),
+        Split::WholeUnits => Partition::new(rows, linear.macs_per_row(), usize::MAX),
+        Split::PartsOfUnits => Partition::whole(rows),
     };
     let mut y = input.alloc_output(rows * out_features)?;
     partition.map_mut(&mut y, out_features, |rows, y| linear.forward(y, rows.slice(input.elements(), in_features)));
@@ -179,7 +184,7 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
 
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(input.len());
-        if split == Split::WithinUnits {
+        if split == Split::PartsOfUnits {
             linear.backward_input(&mut dx, &dy);
             linear.weight.gradient.write(gradients, linear.weight.len(), |d_weight, accumulate| {
                 linear.backward_weight(d_weight, &dy, input.elements(), accumulate);

@@ -1,5 +1,5 @@
 //! The kernels of operations. A file has the arithmetic on slices, and a function `…_kernel` that runs it forward and
-//! pairs the output with its backward pass. Operands bring their tape, and `record_kernel` records on it.
+//! pairs the output with its backward pass. Reading an operand merges its tape, on which `record_kernel` then records.
 
 mod activation;
 mod affine;

@@ -3,7 +3,7 @@
 use super::Matrix;
 use super::gemm::matmul_into;
 use super::matrix::MatrixMut;
-use super::small::{is_small, matmul_small};
+use super::small_contraction::{is_small, matmul_small};
 use crate::autograd::Partition;
 use std::cmp::Reverse;
 

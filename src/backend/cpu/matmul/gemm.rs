@@ -20,7 +20,7 @@ pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
 /// # Panics
 /// If the dimensions are inconsistent.
 pub fn matmul_into(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
-    // gemm writes whole vectors only if `column_stride` is 1. The transposed product exchanges the strides.
+    // gemm writes whole vectors only if rows of `output` are contiguous. The transposed product exchanges the strides.
     if output.row_stride == 1 && output.column_stride > 1 {
         return matmul_into(output.transposed(), b.transposed(), a.transposed(), accumulate);
     }
@@ -31,7 +31,7 @@ pub fn matmul_into(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
     // SAFETY: the constructors of `Matrix` and `MatrixMut` ensure that their strides stay within their elements. The
     // elements of `output` are borrowed mutably, so they overlap neither operand.
     unsafe {
-        // gemm is fastest if the columns of its output are contiguous, so it computes `outputᵀ = bᵀ aᵀ`.
+        // gemm calls what is contiguous a column, so it computes `outputᵀ = bᵀ aᵀ`.
         get_gemm_fn()(
             n,
             m,

@@ -1,5 +1,5 @@
-//! Matrix products. Large ones run in gemm. Few rows are products of contiguous rows. Attention has a register-blocked
-//! product.
+//! Matrix products. They run in gemm, with three exceptions: few rows of contiguous operands (`few_rows`), attention
+//! (`register_blocked`), and the small products of a contraction over any axes (`small_contraction`).
 
 mod contraction;
 mod few_rows;
@@ -7,7 +7,7 @@ mod gemm;
 mod matrix;
 mod register_blocked;
 mod rows;
-mod small;
+mod small_contraction;
 mod transpose;
 
 pub use contraction::{StridedAxis, contract};

@@ -87,8 +87,8 @@ impl Attention {
     fn partition_heads(&self) -> Partition {
         let dims = self.config.dims;
         match self.split {
-            Split::AcrossUnits => Partition::whole(dims.key_value_heads),
-            Split::WithinUnits => {
+            Split::WholeUnits => Partition::whole(dims.key_value_heads),
+            Split::PartsOfUnits => {
                 Partition::new(dims.key_value_heads, dims.group_size() * dims.macs_per_head(), usize::MAX)
             }
         }
@@ -111,8 +111,8 @@ pub fn blocked_attention(
     let split = Split::choose(batch, usize::MAX);
     let sequences_per_chunk = (POSITIONS_PER_CHUNK / dims.queries.max(dims.keys).max(1)).max(1);
     let partition = match split {
-        Split::AcrossUnits => Partition::new(batch, dims.macs(), sequences_per_chunk),
-        Split::WithinUnits => Partition::whole(batch),
+        Split::WholeUnits => Partition::new(batch, dims.macs(), sequences_per_chunk),
+        Split::PartsOfUnits => Partition::whole(batch),
     };
     let attention = Attention { operands, bias, mask, dropout, config, split };
     let mut out = attention.operands[0].alloc_output(batch * dims.out_len())?;

@@ -29,7 +29,7 @@ impl LastCheckpoint {
 
 /// Writes the checkpoints of one training run, as the only process that does.
 #[derive(Debug)]
-pub(in super::super) struct Series {
+pub(in super::super) struct CheckpointFiles {
     /// The newest one, as the caller names it.
     pub path: PathBuf,
     /// The newest one, with all links followed.
@@ -58,7 +58,7 @@ enum Occupant {
     ToReplace,
 }
 
-impl Series {
+impl CheckpointFiles {
     /// Takes the lock of `path` and checks that the training may save there. It may if there is no file, if it was
     /// resumed from one of the checkpoints there, or if `overwrite` is true. Files of another kind at the names of
     /// older checkpoints are set aside.
@@ -120,11 +120,11 @@ impl Series {
         let newest_progress = newest_progress.filter(|_| at_path == Occupant::OwnOrNothing);
         // The other checkpoints are beside the file that a link leads to.
         let path = if path.is_symlink() { newest.clone() } else { path.into() };
-        let mut series = Self { path, newest, newest_progress, interval, best, at_path, notes, _lock: lock };
+        let mut files = Self { path, newest, newest_progress, interval, best, at_path, notes, _lock: lock };
         // The best may be missing: its name could not be given, the run before ended just after it replaced another
         // run's checkpoints, or somebody has removed it.
-        series.link_newest_if_best()?;
-        Ok(series)
+        files.link_newest_if_best()?;
+        Ok(files)
     }
 
     /// The best checkpoint, if there is one.
@@ -162,8 +162,8 @@ impl Series {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // Steps 3 and 4. They change places if the newest file is that of another training run: a kill between them
-        // would leave a file `.best` that seems to be of that run.
+        // Steps 3 and 4; 4 before 3 if the newest file may be another run's (`overwrite`): a kill between them would
+        // leave a file `.best` that seems to be of that run.
         let names_best_first = self.at_path != Occupant::ToReplace;
         let mut linked = if is_best && names_best_first { self.link_best(&staged.path, progress) } else { Ok(()) };
         staged.rename().map_err(cannot_write(&self.path))?;
