@@ -47,7 +47,7 @@ crate::error::debug_as!([Max] BoundedSize<Max>, |this, f| this.size.fmt(f));
 ///   [`SumOf<KeyDim, ValueDim>`](crate::dims::SumOf), so that it can be split into the two.
 /// - `pub SrcLen <= MaxSeqLen;` has its size at run time, from `SrcLen::new`. The bound is a compile-time dimension
 ///   that is as visible as `SrcLen`; a longer size is a [`DimError`](crate::dims::DimError). The dimension is
-///   [`AtMost<MaxSeqLen>`](crate::dims::AtMost), and `AtMost` everything that `MaxSeqLen` is.
+///   [`AtMost<MaxSeqLen>`](crate::dims::AtMost), and at most whatever `MaxSeqLen` is at most.
 /// - `pub Batch;` has its size at run time, from `Batch::new`, without a bound.
 ///
 /// ```

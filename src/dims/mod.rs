@@ -1,8 +1,8 @@
 //! Dimensions as types, their sums and products, and the relations between them.
 //!
-//! A dimension is a type that implements [`Dim`]. [`dims!`](crate::dims!) declares named
-//! dimensions. Dimensions of different names are different types, even if their sizes are equal: a
-//! tensor over `SrcLen` is not accepted where one over `TgtLen` is expected.
+//! A dimension is a type that implements [`Dim`], or a rank's part of one, a [`Shard`](crate::ranks::Shard).
+//! [`dims!`](crate::dims!) declares named dimensions. Dimensions of different names are different types, even if their
+//! sizes are equal: a tensor over `SrcLen` is not accepted where one over `TgtLen` is expected.
 //!
 //! | kind | declared by | size known | made by |
 //! | --- | --- | --- | --- |

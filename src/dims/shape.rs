@@ -50,7 +50,7 @@ pub trait WholeShape: NamedShape {}
 /// ```
 #[diagnostic::on_unimplemented(
     message = "an axis of `{Self}` may be a rank's part of a dimension of the model",
-    label = "a weight might get this rank's term of its gradient",
+    label = "each rank would have only a term of the weight's gradient",
     note = "a function that is generic in its shape promises that no axis is one: `Dims: EndsIn<Width, Before: DataShape>`"
 )]
 pub trait DataShape: NamedShape {}

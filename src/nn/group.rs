@@ -16,7 +16,8 @@ use std::marker::PhantomData;
 
 /// The processes that compute a layer together: the ranks of `Axis`, or one process. A layer holds its group in a
 /// field, as layers of *Megatron-LM* do. In a single process [`attend_own_heads`](Self::attend_own_heads) is attention
-/// in all heads, [`dropout`](Self::dropout) is the operation of this name, and the other methods return what they get.
+/// in all heads, [`dropout`](Self::dropout) is the operation of this name, [`enter`](Self::enter) and
+/// [`gather`](Self::gather) return what they get, and [`ranks`](Self::ranks) returns an error.
 ///
 /// It is a module without parameters. [`Distributed`](crate::tensor_parallel::Distributed) gives it the ranks.
 #[derive(Clone)]
@@ -41,8 +42,7 @@ pub const fn ensure_one_group<A: Arch>() {
 }
 
 impl<Axis: RankAxis, E: Real, D: Backend<E>> ProcessGroup<Axis, E, D> {
-    /// Whether the group may have several ranks: false only for an axis of size 1. It is a constant, so that what ranks
-    /// do is not compiled for one process.
+    /// Whether the group may have several ranks. False if the axis has size 1; then nothing for ranks is compiled.
     pub const ARE_RANKS: bool = !matches!(Axis::EXPECTED_SIZE, Some(1));
 
     /// The group of these ranks.

@@ -87,11 +87,11 @@ macro_rules! ranks {
 ///
 /// [`Ranks::shard`](super::Ranks::shard) makes one, with parts that need not be equally long. If `Whole` and `Axis` are
 /// known at compile time, `Axis` must divide `Whole`, and the part is a compile-time dimension of dfdx's. Such ranks
-/// divide a model. A weight that all of them have cannot be applied along their shards.
+/// divide a model.
 ///
-/// It may stand in every axis that an operation does not sum, normalize, index or order: it is
-/// [`MaybeSharded`], but no [`Dim`]. A sum, mean, norm, softmax or contraction along it
-/// would take a part for the whole.
+/// It may stand in every axis that an operation does not sum, normalize, index or order. It is no [`Dim`]: a sum, mean,
+/// norm, softmax or contraction along it would take a part for the whole. A shard of data is [`MaybeSharded`]. A shard
+/// of a model is not: no weight that all ranks have may repeat along it.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};

@@ -16,10 +16,10 @@
 //!
 //! Each operation between them says what it does to the gradient:
 //!
-//! | operation | from | to | backward pass |
+//! | operation | from | to | gradient of the input |
 //! | --- | --- | --- | --- |
-//! | [`enter`] | `X` | `Entered<X>` | all-reduce |
-//! | [`all_reduce`] | `Partial<X>` | `X` | identity |
+//! | [`enter`] | `X` | `Entered<X>` | all-reduce of the terms |
+//! | [`all_reduce`] | `Partial<X>` | `X` | that of the output |
 //! | [`all_gather`] | `Shard` | `X` | this rank's part |
 //! | [`all_gather_entered`] | `Shard` | `Entered<X>` | reduce-scatter |
 //! | [`reduce_scatter`] | `Partial<X>` | `Shard` | all-gather |
@@ -27,12 +27,15 @@
 //! | [`linear_column`] | `Entered<X>` | `Shard` of the output | this rank's term |
 //! | [`linear_row`] | `Shard` of the input | `Partial<X>` | this rank's part |
 //!
+//! The weight's gradient, in both forms of `linear`, is that of the rank's shard. It is complete without communication.
+//!
 //! An operation that communicates returns [`OpError::Ranks`](crate::ops::OpError::Ranks) if a rank fails, and so does a
 //! layer of such operations.
 //!
 //! All other operations take shards as they are, on every axis that they do not sum, normalize, index or order:
 //! activations, products of two shards, attention and its cache in a rank's heads. A sum, mean, norm, softmax or
-//! contraction along a shard does not compile: it would take a part for the whole. Only what is linear takes a
+//! contraction along a shard does not compile: it would take a part for the whole. Nor does a weight that repeats along
+//! a shard of the model: each rank would have only a term of the weight's gradient. Only what is linear takes a
 //! `Partial`: [`add`] and [`scale`].
 //!
 //! So a layer of your own is that of one process, with these forms of `linear`, an [`enter`] before and an

@@ -19,7 +19,8 @@ use std::{collections::BTreeSet, fmt};
 /// - dfdx's [`TensorCollection`](dfdx::nn::TensorCollection), which gives building, resetting and moving between
 ///   devices and dtypes. Optimizers, saving and moving averages walk the parameters by it;
 /// - [`Module`], with `NUM_PARAMS` and the summary;
-/// - [`Loadable`](crate::weights::Loadable), which reads the parameters from a file of weights.
+/// - [`Loadable`](crate::weights::Loadable), which reads the parameters from a file of weights;
+/// - [`WithPrecision`](super::WithPrecision), if the module has a precision.
 ///
 /// The name of a parameter in a weights file is its field path.
 ///
@@ -36,7 +37,7 @@ use std::{collections::BTreeSet, fmt};
 ///
 /// A type parameter with the bound `Module` is a layer: `struct PreNorm<Inner: Module, E, D> { inner: Inner, … }`. What
 /// the layers have in common is a trait of your own, the bound of `Inner` at the `impl` of `forward`.
-/// `with_precision` stores the weights of the module itself in fewer bits, not those of the layer.
+/// `with_precision` stores the weights of the module itself in fewer bits, not those of `Inner`.
 ///
 /// Two options stand in the attribute, as in `#[module(output = EmbedDim, conventions = A::Conventions)]`:
 ///
@@ -116,7 +117,8 @@ pub trait Module {
         Summary::of::<Self>()
     }
 
-    /// Adds to `out` the [conventions](super::Conventions::conventions) of the module and its submodules.
+    /// Adds to `out` the [conventions](super::Conventions::conventions) of the module and its submodules, and the sizes
+    /// of the factors in the dimensions of their parameters, `("division of dimensions", "4 * 8")`.
     fn conventions(out: &mut BTreeSet<(&'static str, String)>);
 }
 
