@@ -129,7 +129,7 @@ pub(crate) use crate::error::{
     cast, cast_all, device_error, dim_error, ensure_not_empty, ensure_positions, range_error,
 };
 
-/// How an [attention](crate::ops::attention()) hides a key. [`attention_weights`](crate::ops::attention_weights) shows
+/// How an [attention](crate::ops::attention()) hides a key. [`attention_weights`] shows
 /// both kinds side by side.
 ///
 /// ```
