@@ -5,7 +5,7 @@ use std::error::Error;
 use typed_transformer::{
     models::published::all_mini_lm_l6_v2::{EmbedDim, MaxSeqLen, Model, TokenTypes, VocabSize},
     nn::Precision,
-    ops::{div, masked_mean, mul, rename, sum_over},
+    ops::{Activation, Sqrt, div, masked_mean, mul, rename, sum_over},
     prelude::*,
     tokens::Tokenizer,
 };
@@ -37,7 +37,7 @@ pub fn embed<D: Backend<f32>, P: Precision>(
     let states: Tensor<(Sentences, Len, EmbedDim), f32, D> = model.forward(&ids, &types.into(), NoneTape)?;
     let mean = masked_mean(states, &ids.padding_mask())?;
     let squares = sum_over(mul(mean.clone(), &mean)?, axis::<EmbedDim>())?;
-    let length: Tensor<(Sentences,), f32, D> = squares.try_sqrt().map_err(|error| format!("{error:?}"))?;
+    let length: Tensor<(Sentences,), f32, D> = Sqrt::apply(squares)?;
     Ok(div(mean, length)?)
 }
 

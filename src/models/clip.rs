@@ -18,11 +18,12 @@ use super::vit::VitConfig;
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, NamedShape, axis};
 use crate::nn::{Precision, init};
-use crate::ops::{OpError, Real, Reduction, add, cross_entropy, div, mul, rename, scale, sum_over};
+use crate::ops::{
+    Activation, Exp, OpError, Real, Reduction, Sqrt, add, cross_entropy, div, mul, rename, scale, sum_over,
+};
 use crate::tokens::{Indices, TokenIds};
 use crate::{dims, einsum, module};
 use dfdx::{shapes::HasShape, tensor::Tensor};
-use std::fmt::Display;
 
 /// The dimensions of a [`Clip`], beside those of its images: `CLIPConfig` of HuggingFace. [`VitConfig`] has the
 /// dimensions of the images' encoder, without a bias of the patches, and the epsilon of all norms.
@@ -133,7 +134,7 @@ impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> Clip<Config, E, D
         texts: Tensor<(Texts, Config::ProjectionDim), E, D, T>,
         images: Tensor<(Images, Config::ProjectionDim), E, D, T>,
     ) -> Result<Tensor<(Texts, Images), E, D, T>, OpError> {
-        let factor = self.logit_scale.retaped::<T>().try_exp().map_err(device_error)?;
+        let factor = Exp::apply(self.logit_scale.retaped::<T>())?;
         let cosines = einsum!(
             texts: (Texts, Config::ProjectionDim), images: (Images, Config::ProjectionDim) -> (Texts, Images)
         )?;
@@ -178,10 +179,5 @@ fn of_length_1<B: MaybeSharded, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, 
     x: Tensor<(B, M), E, D, T>,
 ) -> Result<Tensor<(B, M), E, D, T>, OpError> {
     let squares = sum_over(mul(x.clone(), x.clone())?, axis::<M>())?;
-    div(x, squares.try_sqrt().map_err(device_error)?)
-}
-
-/// The error of an operation of dfdx.
-fn device_error(error: impl Display) -> OpError {
-    OpError::Device { op: "clip", message: error.to_string() }
+    div(x, Sqrt::apply(squares)?)
 }

@@ -29,14 +29,14 @@ use std::f64::consts::{PI, SQRT_2};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
     label = "`{Self}` does not implement `Activation`",
-    note = "`Relu`, `GeluTanh`, `Gelu`, `Silu`, `Tanh`, `Sigmoid`, `Softplus` and `Exp` are activations; a type of your own is one when it implements `Activation`"
+    note = "`Relu`, `GeluTanh`, `Gelu`, `Silu`, `Tanh`, `Sigmoid`, `Softplus`, `Exp`, `Sqrt` and `Ln` are activations; a type of your own is one when it implements `Activation`"
 )]
 pub trait Activation: 'static {
     /// Applies the function to every element.
     ///
     /// ```
     /// use typed_transformer::{
-    ///     ops::{Activation, Exp, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh},
+    ///     ops::{Activation, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh},
     ///     prelude::*,
     /// };
     /// fn of<A: Activation>(x: f64) -> f64 {
@@ -45,6 +45,7 @@ pub trait Activation: 'static {
     /// }
     /// assert_eq!([of::<Relu>(-3.0), of::<Relu>(3.0), of::<Sigmoid>(0.0), of::<Tanh>(1.0)], [0.0, 3.0, 0.5, 1f64.tanh()]);
     /// assert_eq!([of::<Softplus>(0.0), of::<Softplus>(100.0), of::<Exp>(1.0)], [2f64.ln(), 100.0, 1f64.exp()]);
+    /// assert_eq!([of::<Sqrt>(9.0), of::<Ln>(2.0)], [3.0, 2f64.ln()]);
     /// assert!((of::<Gelu>(1.0) - 0.841_344_746).abs() < 1e-9); // Φ(1) is 0.8413…
     /// assert!((of::<GeluTanh>(1.0) - of::<Gelu>(1.0)).abs() < 1e-3 && (of::<GeluTanh>(10.0) - 10.0).abs() < 1e-12);
     /// assert!((of::<Silu>(3f64.ln()) - 0.75 * 3f64.ln()).abs() < 1e-12); // σ(ln 3) is 3/4
@@ -89,6 +90,14 @@ pub struct Softplus;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exp;
 
+/// The square root, `√x`; NaN below 0. Its derivative at 0 is infinite.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sqrt;
+
+/// The natural logarithm, `ln x`; NaN below 0. Its derivative at 0 is infinite.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ln;
+
 /// The kernel of an activation, or its definition.
 fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
@@ -126,6 +135,8 @@ activation!(Relu, "relu", |x| x.try_eq(&x)?.try_choose(x.clone().try_relu()?, x)
 activation!(Sigmoid, "sigmoid", |x| x.try_sigmoid());
 activation!(Tanh, "tanh", |x| x.try_tanh());
 activation!(Exp, "exp", |x| x.try_exp());
+activation!(Sqrt, "sqrt", |x| x.try_sqrt());
+activation!(Ln, "ln", |x| x.try_ln());
 activation!(Silu, "silu", |x| x.clone().try_sigmoid()?.try_mul(x));
 activation!(GeluTanh, "gelu", |x| {
     // The derivative of dfdx squares its argument, which is infinite in 16 bits from 256 on. Beyond 12, GELU is ReLU.

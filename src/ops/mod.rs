@@ -69,7 +69,7 @@ mod unnamed;
 mod views;
 mod where_;
 
-pub use activation::{Activation, Exp, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh};
+pub use activation::{Activation, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh};
 pub(crate) use arithmetic::elementwise;
 pub use arithmetic::{add, div, maximum, minimum, mul, offset, residual, scale, sub};
 pub use attention::{AttentionOptions, AttentionScale, attention, attention_weights};

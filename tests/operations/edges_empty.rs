@@ -79,6 +79,8 @@ where
         gelu_tanh => GeluTanh::apply(x());
         softplus => Softplus::apply(x());
         exp => Exp::apply(x());
+        sqrt => Sqrt::apply(x());
+        ln => Ln::apply(x());
         scale => scale(x(), 2.0);
         offset => offset(x(), 2.0);
         alibi => alibi::<_, _, _, E, _>(&device, NumHeads, 0, len, len);

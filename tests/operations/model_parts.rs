@@ -7,7 +7,7 @@ use crate::recorded::OwnTape;
 use dfdx::tensor::{AutoDevice, SplitTape};
 use typed_transformer::models::llama::{Llama, LlamaConfig};
 use typed_transformer::nn::{Linear, Lora};
-use typed_transformer::ops::{self, Activation, Exp, RelativeBuckets, Rotary, RotaryScaling, Tanh};
+use typed_transformer::ops::{self, Activation, Exp, Ln, RelativeBuckets, Rotary, RotaryScaling, Sqrt, Tanh};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{Adam, update};
 
@@ -110,6 +110,9 @@ fn slow_pairs_of_rotary_positions_rotate_more_slowly() {
 fn gradients() {
     check(random::<(Batch, QLen, EmbedDim)>(1), |x| weighted_sum(Tanh::apply(x).unwrap()));
     check(random::<(Batch, QLen, EmbedDim)>(1), |x| weighted_sum(Exp::apply(x).unwrap()));
+    let positive = Exp::apply(random::<(Batch, QLen, EmbedDim)>(1)).unwrap();
+    check(positive.clone(), |x| weighted_sum(Sqrt::apply(x).unwrap()));
+    check(positive, |x| weighted_sum(Ln::apply(x).unwrap()));
     let device = AutoDevice::seed_from_u64(1);
     let map = Linear::<EmbedDim, HiddenDim, f64, AutoDevice>::build(&device);
     let mut lora = Lora::<EmbedDim, HiddenDim, Rank, f64, AutoDevice>::build(&device);

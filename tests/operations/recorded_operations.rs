@@ -13,6 +13,7 @@ use typed_transformer::doctest::{
 use typed_transformer::models::annotated_flax::AnnotatedFlax;
 use typed_transformer::models::another_annotated::Annotated;
 use typed_transformer::models::bert::Bert;
+use typed_transformer::models::clip::Clip;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::learning_the_transformer::Learning;
 use typed_transformer::models::llama::Llama;
@@ -75,7 +76,10 @@ fn the_models_of_published_weights_run_on_kernels() {
     let model = Vit::<Small, f32, Cpu>::build(&device);
     let images: Tensor<(Batch, Channels, Height, Width), f32, Cpu> =
         device.sample_normal_like(&(Batch::new(3), Channels, Height, Width));
-    check(mean(model.pooled(model.forward(images.put_tape(OwnTape::default())).unwrap()).unwrap()).unwrap());
+    check(mean(model.pooled(model.forward(images.clone().put_tape(OwnTape::default())).unwrap()).unwrap()).unwrap());
+    let model = Clip::<Small, f32, Cpu>::build(&device);
+    let texts = model.texts(&ids, OwnTape::default()).unwrap();
+    check(model.loss(texts, model.images(images.put_tape(OwnTape::default())).unwrap()).unwrap());
 }
 
 /// Conventions whose positions fit the sizes below.

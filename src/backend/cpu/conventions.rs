@@ -19,6 +19,10 @@ pub enum ActivationKind {
     Softplus,
     /// `eˣ`.
     Exp,
+    /// `√x`.
+    Sqrt,
+    /// `ln x`.
+    Ln,
 }
 
 /// The kind of norm.

@@ -25,6 +25,8 @@ macro_rules! with_function {
             ActivationKind::Sigmoid => $loop!(sigmoid, $($argument),*),
             ActivationKind::Softplus => $loop!(softplus, $($argument),*),
             ActivationKind::Exp => $loop!(exponential, $($argument),*),
+            ActivationKind::Sqrt => $loop!(sqrt, $($argument),*),
+            ActivationKind::Ln => $loop!(ln, $($argument),*),
         }
     };
 }
@@ -154,6 +156,19 @@ fn exponential(x: f32) -> (f32, f32) {
     (y, y)
 }
 
+/// `√x`, whose derivative is `1 / (2 √x)`.
+#[inline(always)]
+fn sqrt(x: f32) -> (f32, f32) {
+    let y = x.sqrt();
+    (y, 0.5 / y)
+}
+
+/// `ln x`, whose derivative is `1 / x`.
+#[inline(always)]
+fn ln(x: f32) -> (f32, f32) {
+    (x.ln(), 1.0 / x)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,6 +258,27 @@ mod tests {
         assert_digits(ActivationKind::Exp, f64::exp);
         let (values, derivatives) = run(ActivationKind::Exp, &x);
         assert_eq!(values, derivatives);
+    }
+
+    #[test]
+    fn sqrt_and_ln_have_all_digits_and_are_nan_below_zero() {
+        let functions: [(_, fn(f64) -> (f64, f64)); 2] =
+            [(ActivationKind::Sqrt, |x| (x.sqrt(), 0.5 / x.sqrt())), (ActivationKind::Ln, |x| (x.ln(), 1.0 / x))];
+        let positive: Vec<f32> = arguments().into_iter().filter(|x| *x > 0.0).collect();
+        for (activation, exact) in functions {
+            let (y, derivatives) = run(activation, &positive);
+            for ((&x, y), derivative) in positive.iter().zip(y).zip(derivatives) {
+                let exact = exact(f64::from(x));
+                for (found, exact) in [(y, exact.0), (derivative, exact.1)] {
+                    let is_near = (f64::from(found) - exact).abs() <= 4e-7 * exact.abs();
+                    assert!(is_near, "{activation:?} of {x}: {found}, not {exact}");
+                }
+            }
+            let (y, derivatives) = run(activation, &[f32::INFINITY, 0.0, -1.0, f32::NAN]);
+            assert_eq!((y[0], y[1]), (f32::INFINITY, exact(0.0).0 as f32), "{activation:?}");
+            assert_eq!(derivatives[..2], [0.0, f32::INFINITY], "{activation:?}");
+            assert!(y[2].is_nan() && y[3].is_nan() && derivatives[3].is_nan(), "{activation:?}");
+        }
     }
 
     #[test]
