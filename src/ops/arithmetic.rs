@@ -12,7 +12,7 @@ use crate::backend::{Arithmetic, Backend, Tape, affine_kernel, arithmetic_kernel
 use crate::dims::{AxesAmong, DataShape, NamedShape};
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::{Merge, PutTape, Tensor};
+use dfdx::tensor::{Merge, NoneTape, PutTape, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, TryAdd, TryDiv, TryEq, TryMul, TrySub};
 
 /// Declares operations of one signature, each from its formula and the result of the example. The signature is not part
@@ -87,6 +87,24 @@ pub fn scale<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         return run_kernel(OP, shape, |tape| affine_kernel(D::read(input, tape)?, factor as f32, -0.0));
     }
     map(OP, input, |x| x.try_mul(cast::<E>(factor)))
+}
+
+/// A copy that passes no gradient on: PyTorch's `detach`. (`retaped::<NoneTape>()` alone is the same tensor.)
+///
+/// ```
+/// use typed_transformer::{ops::{detach, mean}, prelude::*, train::Recording};
+/// dims! { pub EmbedDim = 1; }
+/// let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![3.0]);
+/// let recorded = x.clone().put_tape(Recording::<(), f32, Cpu>::default());
+/// let constant = detach(&recorded)?;
+/// let mut gradients = mean(mul(recorded, &constant)?)?.backward()?;
+/// assert_eq!(gradients.of(&x)?.as_vec(), [3.0]); // that of `x²` is 6
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn detach<Dims: Shape, E: Real, D: Backend<E>, T>(
+    x: &Tensor<Dims, E, D, T>,
+) -> Result<Tensor<Dims, E, D>, OpError> {
+    scale(x.retaped::<NoneTape>(), 1.0)
 }
 
 /// `x + addend`, element by element.

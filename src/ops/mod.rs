@@ -71,7 +71,7 @@ mod where_;
 
 pub use activation::{Activation, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh};
 pub(crate) use arithmetic::elementwise;
-pub use arithmetic::{add, div, maximum, minimum, mul, offset, residual, scale, sub};
+pub use arithmetic::{add, detach, div, maximum, minimum, mul, offset, residual, scale, sub};
 pub use attention::{AttentionOptions, AttentionScale, attention, attention_weights};
 pub use axes::{broadcast, flatten, permute, rename, reshape, unflatten};
 #[doc(hidden)]

@@ -6,8 +6,8 @@ use typed_transformer::dims::ConvLen;
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::ops::{
     self, Activation, Relu, Rotary, RotaryScaling, Softplus, alibi, attention, conv1d,
-    cross_entropy_with_label_smoothing, dropout, eq, kl_divergence, layer_norm, log_softmax_over, masked_mean, maximum,
-    mean_over, minimum, multi_head_attention, rotary_positions, scale, sum_over,
+    cross_entropy_with_label_smoothing, detach, dropout, eq, kl_divergence, layer_norm, log_softmax_over, masked_mean,
+    maximum, mean_over, minimum, multi_head_attention, rotary_positions, scale, sub, sum_over,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -348,17 +348,26 @@ fn a_query_whose_window_is_padding_attends_to_all_keys_alike() {
 }
 
 #[test]
-fn a_scaled_copy_without_a_tape_passes_no_gradient_on() {
+fn a_detached_copy_passes_no_gradient_on() {
     fn check<E: Real>()
     where
         Cpu: Backend<E>,
     {
         let x: Tensor<(Two,), E, Cpu> = tensor([1.0, 2.0], (Two,));
         let h = scale(x.clone().put_tape(Recording::<(), E, Cpu>::default()), 3.0).unwrap();
-        let constant = scale(h.retaped::<NoneTape>(), 1.0).unwrap();
+        let constant = detach(&h).unwrap();
         let loss = sum_over(mul(h, &constant).unwrap(), axis::<Two>()).unwrap();
         let gradient = loss.backward().unwrap().of(&x).unwrap().as_vec();
         assert_eq!(gradient.iter().map(|x| x.to_f64().unwrap()).collect::<Vec<_>>(), [9.0, 18.0]);
+
+        // Straight through: the value of another tensor, the gradient of `x`.
+        let other: Tensor<(Two,), E, Cpu> = tensor([5.0, 7.0], (Two,));
+        let recorded = x.clone().put_tape(Recording::<(), E, Cpu>::default());
+        let nothing = sub(recorded.clone(), &detach(&recorded).unwrap()).unwrap();
+        let straight = add(nothing, &other).unwrap();
+        assert_eq!(straight.as_vec(), other.as_vec());
+        let mut gradients = sum_over(straight, axis::<Two>()).unwrap().backward().unwrap();
+        assert_eq!(gradients.of(&x).unwrap().as_vec(), [E::one(); 2]);
     }
     check::<f32>();
     check::<f64>();
