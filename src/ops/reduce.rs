@@ -4,7 +4,7 @@ use super::gather::gather_repeated;
 use super::unnamed::reshape_to;
 use super::views::outer_len_inner;
 use super::{OpError, Real, device_error, ensure_not_empty, range_error};
-use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, cumsum_kernel, reduce_kernel, run_kernel};
+use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, cumsum_kernel, elements_of, reduce_kernel, run_kernel};
 use crate::dims::{AtMost, AxisOf, Dim, HasAxis, WholeShape};
 use crate::tokens::Indices;
 use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
@@ -149,7 +149,7 @@ pub fn argmax<Dims: HasAxis<Name, WhichAxis>, Name: Dim, WhichAxis, E: Real, D: 
     let shape = *input.shape();
     ensure_not_empty(OP, &shape)?;
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
-    let elements = input.as_vec();
+    let elements = elements_of(&input.retaped::<NoneTape>());
     let highest = |line: usize| {
         let start = line / inner * len * inner + line % inner;
         let numbers = (0..len).map(|index| (index, elements[start + index * inner])).filter(|(_, x)| !x.is_nan());
@@ -197,7 +197,7 @@ where
     }
     ensure_not_empty(OP, &shape)?;
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
-    let elements = input.as_vec();
+    let elements = elements_of(&input.retaped::<NoneTape>());
     let mut chosen = vec![0; outer * k.size() * inner];
     for (outer, inner_index) in (0..outer).flat_map(|outer| (0..inner).map(move |index| (outer, index))) {
         let element = |index: &usize| elements[(outer * len + index) * inner + inner_index];
