@@ -7,6 +7,8 @@ use crate::dims::{BroadcastFrom, Dim, num_elements};
 use crate::tokens::Indices;
 use dfdx::shapes::Shape;
 use dfdx::tensor::Tensor;
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
 use std::hint::black_box;
 
 /// A tensor of elements in row-major order: an array, a slice or a vector.
@@ -76,6 +78,29 @@ pub fn zeros<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -> Re
     const OP: &str = "zeros";
     memory_for::<_, E>(OP, &shape)?;
     device.try_zeros_like(&shape).map_err(device_error(OP))
+}
+
+/// Normal numbers with mean 0 and standard deviation 1, drawn from `rng`, such as
+/// [`step.rng`](crate::train::Step::rng).
+///
+/// ```
+/// use typed_transformer::{ops::normal, prelude::*, train::{Sgd, Trainer}};
+/// dims! { pub Batch = 2; pub EmbedDim = 3; }
+/// let mut trainer = Trainer::new(Sgd::<(), f32>::default(), 0.1, 1, 0);
+/// let mut step = trainer.next_step().unwrap();
+/// let noise: Tensor<(Batch, EmbedDim), f32, Cpu> = normal(&Cpu::default(), (Batch, EmbedDim), &mut step.rng)?;
+/// assert!(noise.as_vec().iter().all(|x| *x != 0.0));
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn normal<Dims: Shape, E: Real, D: Backend<E>>(
+    device: &D,
+    shape: Dims,
+    rng: &mut impl Rng,
+) -> Result<Tensor<Dims, E, D>, OpError> {
+    const OP: &str = "normal";
+    let mut elements = memory_for(OP, &shape)?;
+    elements.extend(StandardNormal.sample_iter(rng).take(shape.num_elements()).map(cast::<E>));
+    device.try_tensor_from_vec(elements, shape).map_err(device_error(OP))
 }
 
 /// The numbers `0, 1, …, S - 1`: `-> (S)`.

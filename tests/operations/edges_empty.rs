@@ -115,6 +115,7 @@ where
         full => full::<_, E, _>(&device, shape, 1.0);
         zeros => zeros::<_, E, _>(&device, shape);
         iota => iota::<_, E, _>(&device, len);
+        normal => normal::<_, E, _>(&device, shape, &mut rand::thread_rng());
         one_hot => one_hot::<_, (Batch, Len, Classes), _, _, E, _>(&device, &positions);
         conv1d => conv1d(x(), &zeros_of((HiddenDim, EmbedDim, Kernel)), None, Stride, Padding);
         conv1d_without_padding => conv1d(x(), &zeros_of((HiddenDim, EmbedDim, Kernel)), None, Stride, Zero);

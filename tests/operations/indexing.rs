@@ -3,10 +3,11 @@
 use crate::numbers::device;
 use dfdx::tensor::{AutoDevice, TensorFromVec};
 use proptest::prelude::*;
+use rand::{SeedableRng, rngs::StdRng};
 use typed_transformer::dims::Windows;
 use typed_transformer::ops::{
-    argmax, cumsum, eq, full, gather, ge, gt, iota, le, lt, mean, ne, one_hot, select, slice, slice_last, take, top_k,
-    where_, windows, zeros,
+    argmax, cumsum, eq, full, gather, ge, gt, iota, le, lt, mean, ne, normal, one_hot, select, slice, slice_last, take,
+    top_k, where_, windows, zeros,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -279,4 +280,14 @@ fn iota_counts() {
     // The indices of a slice of a run-time axis are its positions.
     let middle: X<(Half,)> = slice(positions, axis::<Len>(), 1, Half).unwrap();
     assert_eq!(middle.as_vec(), [1.0, 2.0]);
+}
+
+#[test]
+fn normal_numbers_follow_from_the_seed() {
+    let draw = || normal(&device(), (Rows::new(100), Len::new(100)), &mut StdRng::seed_from_u64(7)).unwrap();
+    let (x, again): (X<(Rows, Len)>, X<(Rows, Len)>) = (draw(), draw());
+    assert_eq!(x.as_vec(), again.as_vec());
+    let mean_of = |numbers: &[f64]| numbers.iter().sum::<f64>() / numbers.len() as f64;
+    let squares: Vec<f64> = x.as_vec().iter().map(|x| x * x).collect();
+    assert!(mean_of(&x.as_vec()).abs() < 0.05 && (mean_of(&squares) - 1.0).abs() < 0.07);
 }
