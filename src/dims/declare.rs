@@ -72,7 +72,7 @@ crate::error::debug_as!([Max] BoundedSize<Max>, |this, f| this.size.fmt(f));
 ///
 /// The bound must be a dimension, not a number:
 ///
-/// ```compile_fail,E0747
+/// ```compile_fail
 /// typed_transformer::dims! { pub SrcLen <= 15; }
 /// ```
 #[macro_export]
@@ -199,6 +199,20 @@ macro_rules! dims {
         $crate::dims!(@run_time [] $name);
         $crate::dims!(@common $vis $name);
         $crate::dims!($($rest)*);
+    };
+
+    ($(#[$meta:meta])* $vis:vis $name:ident <= $max:literal $($rest:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "the bound of `", ::core::stringify!($name), "` is a dimension, not the number ", $max, ": `MaxLen = ",
+            $max, "; ", ::core::stringify!($name), " <= MaxLen;`",
+        ));
+    };
+
+    ($(#[$meta:meta])* $vis:vis $name:ident $($rest:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "this is no declaration of `", ::core::stringify!($name), "`; one is `Name = 8;`, `Name <= MaxName;`, \
+             `Name: Sum<Left, Right>;` or `Name;`, with its `;`",
+        ));
     };
 
     (@run_time [$($generics:tt)*] $name:ty) => {

@@ -107,6 +107,9 @@ macro_rules! local_dims {
         let $value = $name($crate::__private::LocalSize::declare($size));
         $crate::local_dims!($($rest)*);
     };
+    (let $value:ident: $name:ident <= $max:literal $($rest:tt)*) => {
+        $crate::dims! { $name <= $max; }
+    };
     (@declare $name:ident) => {
         #[$crate::__private::named_by_line]
         #[derive(Clone, Copy, PartialEq, Eq)]
@@ -131,5 +134,11 @@ macro_rules! local_dims {
         }
         $crate::dims!(@run_time [] $name);
         $crate::dims!(@common  $name);
+    };
+    ($($declaration:tt)+) => {
+        ::core::compile_error!(
+            "a local dimension is declared by `let value: Name = size;` or `let value: Name <= MaxName = size;`, \
+             with its `;`"
+        );
     };
 }

@@ -81,6 +81,10 @@ macro_rules! ranks {
         );
         $crate::ranks!($($rest)*);
     };
+
+    ($($declaration:tt)+) => {
+        ::core::compile_error!("an axis of ranks is declared by `Name;` or `Name = 2;`, with its `;`");
+    };
 }
 
 /// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.
