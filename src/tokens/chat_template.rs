@@ -129,6 +129,8 @@ impl ChatTemplate {
             default_template(&settings["chat_template"]).map(String::from)
         };
         let Some(source) = source else { return Err(ChatTemplateError::Missing { path }) };
+        // Jinja reads each kind of line break as this one.
+        let source = source.replace("\r\n", "\n").replace('\r', "\n");
         let mut environment = environment();
         environment
             .add_template_owned(NAME, without_generation_tags(&source))

@@ -92,6 +92,13 @@ fn a_template_sees_further_values() {
 }
 
 #[test]
+fn each_kind_of_line_break_is_that_of_jinja() {
+    let text = render("a\r\n{% if true %}\r\n{{ 'x\r\ny' }}\r\n{% endif %}\r\nz\rw\r\n");
+    assert_eq!(text.unwrap(), "a\nx\ny\nz\nw");
+    assert_eq!(render(r"{{ '\r\n' }}").unwrap(), "\r\n");
+}
+
+#[test]
 fn a_template_that_is_none_and_one_that_fails_are_errors() {
     let error = template("{% for %}").unwrap_err().to_string();
     assert!(error.contains("tokenizer_config.json: the chat template: syntax error"), "{error}");
