@@ -10,9 +10,10 @@ const TOLERANCE: f64 = 1e-6;
 
 /// A field of `config.json`, and the value that a model requires.
 ///
-/// A field of the file that no name leads to is not read. A name with dots leads into objects:
-/// `rope_parameters.rope_theta`. Each object on the way has no other fields than those that are compared, unless its
-/// `model_type` is one of them: then it is the configuration of a part of the model.
+/// A field of the file that no name leads to is not read, except that `quantization_config` must then be absent: it
+/// says that the weights mean something else. A name with dots leads into objects: `rope_parameters.rope_theta`. Each
+/// object on the way has no other fields than those that are compared, unless its `model_type` is one of them: then it
+/// is the configuration of a part of the model.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, weights::ConfigField};

@@ -15,6 +15,8 @@ use std::{collections::BTreeSet, path::Path};
 
 /// The configuration in a folder.
 const CONFIG: &str = "config.json";
+/// What `config.json` says of weights that a program is to read in a way of its own: BitNet, GPTQ or 8-bit floats.
+const QUANTIZATION: &str = "quantization_config";
 /// The longest configuration. One that names 21,843 classes has 1.6 MB.
 const MAX_LEN_BYTES: u64 = 4_000_000;
 
@@ -147,6 +149,10 @@ fn compare_config<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), Load
     let config = read_config(path)?;
     let mut differences: Vec<_> =
         fields.iter().filter_map(|field| field.difference(&config, ToString::to_string)).collect();
+    let mut names = fields.iter().flat_map(ConfigField::names);
+    if !names.any(|name| name.split('.').next() == Some(QUANTIZATION)) {
+        differences.extend(ConfigField::absent(QUANTIZATION).difference(&config, ToString::to_string));
+    }
     // An object that overrides another one has the fields that are required of that one, under its own name.
     for (name, other) in fields.iter().filter_map(|field| Some((field.name, field.overridden()?))) {
         let is_there = lookup(&config, name).is_some_and(Value::is_object);

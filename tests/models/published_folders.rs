@@ -254,6 +254,18 @@ fn a_missing_setting_means_the_default_of_transformers() {
 }
 
 #[test]
+fn quantized_weights_are_refused() {
+    let error = |quantization: Value| {
+        let mut config = config("llama");
+        config["quantization_config"] = quantization;
+        error_of::<SmallLlama>(&config)
+    };
+    let bit_net = error(json!({ "quant_method": "bitnet" })).unwrap();
+    assert!(bit_net.ends_with(r#": `quantization_config` is {"quant_method":"bitnet"}, not absent"#), "{bit_net}");
+    assert_eq!(error(Value::Null), None);
+}
+
+#[test]
 fn a_mistral_without_a_window_is_a_llama() {
     let error = |model_type: &str, window: Option<Value>| {
         let mut config = config("llama");
