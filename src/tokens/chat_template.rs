@@ -4,7 +4,7 @@ use crate::files::read_bounded;
 use minijinja::{Environment, ErrorKind, Value, context, value::Serde};
 use serde::{Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
-use std::{collections::BTreeMap, error, io};
+use std::{collections::BTreeMap, error, fmt::Display, io};
 
 /// The longest file. The settings of a tokenizer with 262,144 tokens have 1.2 MB.
 const MAX_LEN_BYTES: u64 = 16_000_000;
@@ -13,8 +13,12 @@ const MAX_LEN_BYTES: u64 = 16_000_000;
 pub(super) const MAX_STEPS: u64 = 1_000_000;
 /// The most statements, macros and expressions that stand in one another.
 pub(super) const MAX_DEPTH: usize = 200;
-/// The name of the template in its environment.
-const NAME: &str = "chat";
+/// The names of the templates, in lists and in the environment, and their files. The second one is that of a chat with
+/// tools.
+const TEMPLATES: [(&str, &str); 2] =
+    [(DEFAULT, "chat_template.jinja"), (TOOL_USE, "additional_chat_templates/tool_use.jinja")];
+const DEFAULT: &str = "default";
+const TOOL_USE: &str = "tool_use";
 
 /// The error of a chat template.
 ///
@@ -103,8 +107,11 @@ pub struct ChatTemplate {
 
 impl ChatTemplate {
     /// Reads the template and the special tokens from the folder of a model: `tokenizer_config.json`, and
-    /// `chat_template.jinja`, if it is there. In folders of `transformers` before 4.34, which have no
-    /// `added_tokens_decoder`, the special tokens of `special_tokens_map.json` come before those of the settings.
+    /// `chat_template.jinja`, if it is there. With the value `tools`, even an empty list, a chat is written by the
+    /// template named `tool_use`, if there is one: that of the list in the settings, or
+    /// `additional_chat_templates/tool_use.jinja`. Templates in files count in place of those in the settings. In
+    /// folders of `transformers` before 4.34, which have no `added_tokens_decoder`, the special tokens of
+    /// `special_tokens_map.json` come before those of the settings.
     ///
     /// # Errors
     /// [`ChatTemplateError::Read`], [`ChatTemplateError::Format`], or [`ChatTemplateError::Missing`] if there is no
@@ -120,21 +127,28 @@ impl ChatTemplate {
         {
             fields.extend(read_json::<serde_json::Map<_, _>>(&tokens)?);
         }
-        let file = folder.join("chat_template.jinja");
-        let source = if file.exists() {
-            path = file;
-            let text = String::from_utf8(read(&path)?);
-            Some(text.map_err(|error| ChatTemplateError::Format { path: path.clone(), message: error.to_string() })?)
-        } else {
-            default_template(&settings["chat_template"]).map(String::from)
-        };
-        let Some(source) = source else { return Err(ChatTemplateError::Missing { path }) };
-        // Jinja reads each kind of line break as this one.
-        let source = source.replace("\r\n", "\n").replace('\r', "\n");
+        let files = TEMPLATES.map(|(name, file)| (name, folder.join(file)));
+        let has_files = files.iter().any(|(_, file)| file.exists());
         let mut environment = environment();
-        environment
-            .add_template_owned(NAME, without_generation_tags(&source))
-            .map_err(|error| ChatTemplateError::Format { path, message: format!("the chat template: {error}") })?;
+        for (name, file) in files {
+            let source = if !has_files {
+                named_template(&settings["chat_template"], name).map(String::from)
+            } else if name == DEFAULT || file.exists() {
+                path = file;
+                Some(String::from_utf8(read(&path)?).map_err(|error| format_error(&path, error))?)
+            } else {
+                None
+            };
+            let Some(source) = source else { continue };
+            // Jinja reads each kind of line break as this one.
+            let source = source.replace("\r\n", "\n").replace('\r', "\n");
+            environment
+                .add_template_owned(name, without_generation_tags(&source))
+                .map_err(|error| format_error(&path, format_args!("the chat template: {error}")))?;
+        }
+        if environment.get_template(DEFAULT).is_err() {
+            return Err(ChatTemplateError::Missing { path });
+        }
         let fields = settings.as_object().into_iter().flatten();
         let token = |(name, value): (&String, &serde_json::Value)| {
             let text = value.as_str().or_else(|| value["content"].as_str()).filter(|_| name.ends_with("_token"))?;
@@ -180,8 +194,10 @@ impl ChatTemplate {
         };
         let messages: Vec<Value> = messages.iter().map(message).collect();
         let values = context! { messages, add_generation_prompt, ..Value::from_pairs(&self.values) };
-        let render = |template: minijinja::Template| template.render(values);
-        self.environment.get_template(NAME).and_then(render).map_err(|error| render_error(&error))
+        let has_tools = self.values.get("tools").is_some_and(|tools| !tools.is_none());
+        let tool_use = self.environment.get_template(TOOL_USE).ok().filter(|_| has_tools);
+        let template = tool_use.map_or_else(|| self.environment.get_template(DEFAULT), Ok);
+        template.and_then(|template| template.render(values)).map_err(|error| render_error(&error))
     }
 }
 
@@ -190,14 +206,17 @@ fn read(path: &Path) -> Result<Vec<u8>, ChatTemplateError> {
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ChatTemplateError> {
-    serde_json::from_slice(&read(path)?)
-        .map_err(|error| ChatTemplateError::Format { path: path.into(), message: error.to_string() })
+    serde_json::from_slice(&read(path)?).map_err(|error| format_error(path, error))
 }
 
-/// The template, or the one named `default`.
-fn default_template(value: &serde_json::Value) -> Option<&str> {
-    let named = || value.as_array()?.iter().find(|template| template["name"] == "default")?["template"].as_str();
-    value.as_str().or_else(named)
+fn format_error(path: &Path, message: impl Display) -> ChatTemplateError {
+    ChatTemplateError::Format { path: path.into(), message: message.to_string() }
+}
+
+/// The template of this name in a list, or the only template, which is the default.
+fn named_template<'a>(value: &'a serde_json::Value, name: &str) -> Option<&'a str> {
+    let named = || value.as_array()?.iter().find(|template| template["name"] == name)?["template"].as_str();
+    value.as_str().filter(|_| name == DEFAULT).or_else(named)
 }
 
 fn render_error(error: &minijinja::Error) -> ChatTemplateError {
