@@ -3,8 +3,8 @@
 use super::chat_template::{MAX_DEPTH, MAX_STEPS};
 use jiff::{ZonedDateTime, fmt::strtime};
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Kwargs;
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, Value};
+use minijinja::value::{Kwargs, ValueKind};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, Value};
 use minijinja_contrib::pycompat::unknown_method_callback;
 use serde::Serialize;
 use serde_json::Serializer;
@@ -29,7 +29,11 @@ pub(super) fn environment() -> Environment<'static> {
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_fuel(Some(MAX_STEPS));
     environment.set_recursion_limit(MAX_DEPTH);
-    environment.set_unknown_method_callback(unknown_method_callback);
+    environment.set_unknown_method_callback(call_method);
+    // As in Python, texts and maps are sequences, too.
+    environment.add_test("sequence", |value: &Value| {
+        matches!(value.kind(), ValueKind::Undefined | ValueKind::String | ValueKind::Seq | ValueKind::Map)
+    });
     environment.add_filter("tojson", to_json);
     environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, "raise_exception").with_source(Refusal(message)))
@@ -39,6 +43,31 @@ pub(super) fn environment() -> Environment<'static> {
             .map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))
     });
     environment
+}
+
+/// The methods of Python's values that [`unknown_method_callback`] has, and others of texts.
+fn call_method(state: &mut State, value: &Value, name: &str, arguments: &[Value]) -> Result<Value, Error> {
+    if name == "rsplit" && value.as_str().is_some() {
+        // The mirror image of `split`.
+        let mirrored = |value: &Value| {
+            value.as_str().map_or_else(|| value.clone(), |text| text.chars().rev().collect::<String>().into())
+        };
+        let arguments: Vec<Value> = arguments.iter().map(mirrored).collect();
+        let parts = unknown_method_callback(state, &mirrored(value), "split", &arguments)?;
+        let parts: Vec<Value> = parts.try_iter()?.map(|part| mirrored(&part)).collect();
+        return Ok(parts.into_iter().rev().collect());
+    }
+    Ok(match (name, value.as_str(), arguments.first().and_then(Value::as_str)) {
+        ("removeprefix", Some(text), Some(part)) => text.strip_prefix(part).unwrap_or(text).into(),
+        ("removesuffix", Some(text), Some(part)) => text.strip_suffix(part).unwrap_or(text).into(),
+        ("partition", Some(text), Some(part)) => {
+            text.split_once(part).map_or([text, "", ""], |(before, after)| [before, part, after]).into_iter().collect()
+        }
+        ("rpartition", Some(text), Some(part)) => {
+            text.rsplit_once(part).map_or(["", "", text], |(before, after)| [before, part, after]).into_iter().collect()
+        }
+        _ => return unknown_method_callback(state, value, name, arguments),
+    })
 }
 
 /// Python's `json.dumps(value, ensure_ascii=False, indent=indent)`.

@@ -110,6 +110,32 @@ fn a_template_sees_further_values() {
 }
 
 #[test]
+fn texts_have_the_methods_of_python() {
+    for (expression, expected) in [
+        ("'<a><a>'.removeprefix('<a>') ~ '|' ~ 'b'.removeprefix('<a>')", "<a>|b"),
+        ("'<a><a>'.removesuffix('<a>') ~ '|' ~ 'b'.removesuffix('<a>')", "<a>|b"),
+        ("'a-b-c'.partition('-') | join('|') ~ '|' ~ 'é'.partition('-') | join('|')", "a|-|b-c|é||"),
+        ("'a-b-c'.rpartition('-') | join('|') ~ '|' ~ 'é'.rpartition('-') | join('|')", "a-b|-|c|||é"),
+        (
+            "'a</t>b</t>é'.rsplit('</t>', 1) | join('|') ~ '|' ~ ' a  b c '.rsplit(none, 1) | join('|')",
+            "a</t>b|é| a  b|c",
+        ),
+        ("'a.b.c'.rsplit('.')[-1] ~ ' a b '.rsplit() | join('|')", "ca|b"),
+    ] {
+        assert_eq!(render(&format!("{{{{ {expression} }}}}")).unwrap(), expected, "{expression}");
+    }
+    let error = render("{{ 'a'.removeprefix() }}").unwrap_err().to_string();
+    assert!(error.contains("string has no method named removeprefix"), "{error}");
+}
+
+#[test]
+fn texts_and_maps_are_sequences() {
+    let source =
+        "{% for x in ['a', {}, [1], 3, none, true] %}{{ x is sequence }} {% endfor %}{{ nothing is sequence }}";
+    assert_eq!(render(source).unwrap(), "True True True False False False True");
+}
+
+#[test]
 fn each_kind_of_line_break_is_that_of_jinja() {
     let text = render("a\r\n{% if true %}\r\n{{ 'x\r\ny' }}\r\n{% endif %}\r\nz\rw\r\n");
     assert_eq!(text.unwrap(), "a\nx\ny\nz\nw");
