@@ -1,8 +1,10 @@
-use crate::weights::atomic::with_suffix;
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io::{self, ErrorKind, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{path::Path, process};
+
+/// The beginning of the names. The number follows, in ten digits.
+const PREFIX: &str = "events.out.tfevents.";
 
 /// A file of TensorBoard events: records of TFRecord, each a message `Event` of
 /// [`event.proto`](https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/util/event.proto).
@@ -15,16 +17,22 @@ pub struct EventFile {
 
 impl EventFile {
     /// A new file in `folder`, which is made if it is missing. TensorBoard reads the files of a folder in the order of
-    /// their names, so the name begins with the time.
+    /// their names, so the name begins with the time, or with a later one than those of the other files: a clock may
+    /// have gone back.
     pub fn create(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let path = folder.join(format!("events.out.tfevents.{:010}.{}", seconds() as u64, process::id()));
-        let mut file = File::create_new(&path);
-        let mut number = 1;
-        // This process, or one of the same ID in another container, has begun a file in this second.
+        let number_of = |entry: io::Result<DirEntry>| {
+            let digits: String = entry.ok()?.file_name().to_str()?.strip_prefix(PREFIX)?.chars().take(10).collect();
+            digits.parse::<u64>().ok()
+        };
+        let latest = fs::read_dir(folder)?.filter_map(number_of).max();
+        let mut number = latest.map_or(0, |number| number + 1).max(seconds() as u64);
+        let create = |number| File::create_new(folder.join(format!("{PREFIX}{number:010}.{}", process::id())));
+        let mut file = create(number);
+        // A process of the same ID in another container has begun a file meanwhile.
         while file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
-            file = File::create_new(with_suffix(&path, &format!(".{number}")));
             number += 1;
+            file = create(number);
         }
         let mut events = Self { file: file?, is_begun: false };
         events.write_event(0, 3, b"brain.Event:2")?;

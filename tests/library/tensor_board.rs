@@ -96,6 +96,19 @@ fn each_value_is_an_event() {
     assert_eq!(events.len(), 4);
 }
 
+/// TensorBoard reads them in the order of their names.
+#[test]
+fn a_new_file_is_behind_those_of_a_later_clock() {
+    let folder = crate::support::temp_dir();
+    let later = folder.path().join("events.out.tfevents.9000000000.1");
+    fs::write(&later, "").unwrap();
+    let mut metrics = Metrics::open(folder.path().join("metrics.jsonl"), 0).unwrap();
+    metrics.tensorboard(folder.path()).unwrap();
+    let names = crate::support::file_names(&folder);
+    assert_eq!(names[0], "events.out.tfevents.9000000000.1");
+    assert!(names[1].starts_with("events.out.tfevents.9000000001."), "{names:?}");
+}
+
 #[test]
 fn files_of_one_second_are_two() {
     let folder = crate::support::temp_dir();
