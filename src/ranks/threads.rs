@@ -97,23 +97,23 @@ impl Communicator for Thread {
     }
 
     fn all_to_all(&self, send: &[u8], send_lens: &[usize], receive: &mut [u8], receive_lens: &[usize]) -> EngineResult {
-        // Each rank sends all of its blocks, preceded by where they begin.
+        // Each rank sends all of its blocks, preceded by where they begin, and where the last one ends.
         let mut message = Vec::new();
-        let mut start = 0_u64;
+        let mut place = 8 * (send_lens.len() as u64 + 1);
+        message.extend_from_slice(&place.to_ne_bytes());
         for &len in send_lens {
-            message.extend_from_slice(&start.to_ne_bytes());
-            start += len as u64;
+            place += len as u64;
+            message.extend_from_slice(&place.to_ne_bytes());
         }
-        let header = message.len();
         message.extend_from_slice(send);
         let mut receive = receive;
         for (message, &len) in self.exchange(&message)?.iter().zip(receive_lens) {
-            let (starts, _) = message.as_chunks::<8>();
+            let (places, _) = message.as_chunks::<8>();
             let block = receive.split_off_mut(..len).unwrap_or_default();
             // A rank with another length may be in another operation.
-            let sent = starts.get(self.rank).and_then(|&start| {
-                let start = header.saturating_add(u64::from_ne_bytes(start) as usize);
-                message.get(start..start.saturating_add(len))
+            let sent = places.get(self.rank..self.rank + 2).and_then(|places| {
+                let [start, end] = [places[0], places[1]].map(|place| u64::from_ne_bytes(place) as usize);
+                message.get(start..end).filter(|sent| sent.len() == len)
             });
             block.copy_from_slice(sent.ok_or("a rank sent a block of another length")?);
         }

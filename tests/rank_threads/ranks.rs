@@ -81,6 +81,16 @@ fn ranks_of_different_lengths_are_an_error_of_each() {
     assert!(sums.iter().all(|sum| matches!(sum, Err(RanksError::Engine { .. }))), "{sums:?}");
 }
 
+/// All sum by parts. Those of the longest one begin and end at other places.
+#[test]
+fn a_slightly_other_length_is_an_error_of_each() {
+    let sums = Ranks::<World>::in_threads(3, |world| {
+        let len = if world.rank() == 1 { 3_001 } else { 3_000 };
+        world.all_reduce(&mut vec![1.0_f32; len])
+    });
+    assert!(sums.iter().all(|sum| matches!(sum, Err(RanksError::Engine { .. }))), "{sums:?}");
+}
+
 #[test]
 fn a_grid_needs_a_multiple_of_its_inner_axis() {
     let errors = Ranks::<World>::in_threads(3, |world| world.split::<Data, Tp>().unwrap_err().to_string());
