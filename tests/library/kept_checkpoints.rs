@@ -289,6 +289,17 @@ fn a_disk_without_room_is_an_error_before_the_first_step() {
     );
 }
 
+/// The names of files beside it are longer: `NAME.previous-1.0.partial`.
+#[test]
+fn a_name_too_long_for_those_beside_it_is_an_error_before_the_first_step() {
+    let folder = temp_dir();
+    let checkpoint_every = |len| trainer().checkpoint_every(folder.path().join("c".repeat(len)), 1);
+    let error = checkpoint_every(240).unwrap_err();
+    assert!(matches!(error, SaveError::Write { .. }), "{error}");
+    assert!(file_names(&folder).is_empty());
+    checkpoint_every(230).unwrap();
+}
+
 // ---- Metrics ----
 
 #[test]

@@ -70,6 +70,9 @@ impl CheckpointFiles {
     ) -> Result<Self, SaveError> {
         ensure_creatable(path)?;
         let newest = atomic::resolve_target(path).map_err(cannot_write(path))?;
+        // The longest name that a save makes: the disk says now whether it takes it.
+        let longest = with_suffix(&previous(&newest, MAX_PREVIOUS), ".0.partial");
+        longest.try_exists().map_err(cannot_write(path))?;
         if let Some(checkpoint) = base_checkpoint(&newest) {
             return Err(SaveError::PartOfCheckpoint { path: path.into(), checkpoint });
         }
