@@ -134,6 +134,10 @@ const AVERAGE: &str = "moving average";
 /// The average begins with the parameters that it is made from. It is a model: evaluate it, save it as one, and begin
 /// with it again after a resume.
 ///
+/// If the training itself reads the average, as BYOL's target does, make it a field of the model, whose parameters have
+/// the rate 0 ([`GroupRates`](super::GroupRates)), so that checkpoints have it. Renew it before the forward pass of
+/// each step but the first: [`Trainer::learn`](super::Trainer::learn) writes the checkpoint of a step.
+///
 /// ```
 /// use typed_transformer::{nn::Linear, prelude::*, train::MovingAverage};
 /// dims! { InDim = 2; OutDim = 1; }

@@ -12,10 +12,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::{fs, thread};
 use tempfile::TempDir;
+use typed_transformer::nn::Linear;
+use typed_transformer::ops::{mean, sub};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Element;
 use typed_transformer::train::{
-    Adam, AdamW, InverseSqrt, Metrics, Optimizer, ResumeError, Schedule, Sgd, TrainError, Trainer,
+    Adam, AdamW, GroupRates, InverseSqrt, Metrics, MovingAverage, Optimizer, ResumeError, Schedule, Sgd, TrainError,
+    Trainer,
 };
 use typed_transformer::weights;
 
@@ -190,6 +193,47 @@ fn randomness_depends_only_on_seed_and_step() {
     assert_eq!(trainer.next_step().unwrap().rng.next_u64(), first, "the same step");
     train_until(&mut trainer, 1);
     assert_ne!(trainer.next_step().unwrap().rng.next_u64(), first, "the next one");
+}
+
+#[module(output = HiddenDim)]
+struct Byol<E, D> {
+    online: Linear<EmbedDim, HiddenDim, E, D>,
+    target: Linear<EmbedDim, HiddenDim, E, D>,
+}
+
+/// A training that reads an average of its parameters, stopped after some of its steps.
+fn trained_on_an_average(stops: &[usize]) -> Vec<u8> {
+    let folder = temp_dir();
+    let (path, device) = (folder.path().join("checkpoint"), Cpu::default());
+    for &stop in stops {
+        let optimizer = GroupRates::new(Adam::default(), |p| if p.path.starts_with("target") { 0.0 } else { 1.0 });
+        let mut trainer = Trainer::new(optimizer, RATE, stop, SEED);
+        let mut model: Byol<f32, Cpu> = match path.exists() {
+            true => trainer.resume(&path, &device).unwrap(),
+            false => Byol::build(&Cpu::seed_from_u64(1)),
+        };
+        trainer.checkpoint_every(&path, 1).unwrap();
+        while let Some(mut step) = trainer.next_step() {
+            if step.number > 0 {
+                let mut average = MovingAverage::new(&model.target, 0.9);
+                average.add(&model.online).unwrap();
+                model.target = average.model().clone();
+            }
+            let x: Vec<f32> = (0..Batch::SIZE * EmbedDim::SIZE).map(|_| step.rng.r#gen()).collect();
+            let x: Tensor<(Batch, EmbedDim), f32, Cpu> = tensor(&device, x, (Batch, EmbedDim)).unwrap();
+            let target = model.target.forward(x.clone()).unwrap();
+            let online = model.online.forward(x.put_tape(model.recording())).unwrap();
+            let difference = sub(online, target).unwrap();
+            let loss = mean(mul(difference.clone(), difference).unwrap()).unwrap();
+            trainer.learn(&mut model, loss, Batch::SIZE).unwrap();
+        }
+    }
+    fs::read(path).unwrap()
+}
+
+#[test]
+fn an_average_that_the_training_reads_is_a_field_of_its_model() {
+    assert!(trained_on_an_average(&[3, 4, 6]) == trained_on_an_average(&[6]));
 }
 
 // ---- Killed processes ----
