@@ -44,8 +44,8 @@ use std::{fmt::Display, sync::Arc, time::Duration};
 /// # Random numbers
 ///
 /// All random numbers of a step depend only on the trainer's seed and the number of the step:
-/// those of [`Step::rng`], from which the caller draws the batch, and those of dropout while the [`Step`]
-/// lives. No generator state has to be stored.
+/// those of [`Step::rng`], from which the caller draws the batch and the noise that a model reads, and those of dropout
+/// while the [`Step`] lives. No generator state has to be stored. The random numbers of the device are not among them.
 ///
 /// # Files
 ///
@@ -59,7 +59,7 @@ use std::{fmt::Display, sync::Arc, time::Duration};
 /// the training had never stopped. Another number of either changes the order of some sums, and with it
 /// the last bits; [`resume_notes`](Self::resume_notes) says so. Three more conditions:
 ///
-/// - The batches come from [`Step::rng`] and [`Step::number`] alone.
+/// - The batches, and noise such as that of a diffusion model, come from [`Step::rng`] and [`Step::number`] alone.
 /// - The program, the device and the kind of processor are the same.
 /// - The settings are the same. The trainer compares those that it knows: the type of the model and its
 ///   conventions, the hyperparameters of the optimizer, the schedule, the clip norm, the seed, and
