@@ -4,7 +4,7 @@
 use crate::numbers::{assert_close, positive_like as random, softmax};
 use dfdx::tensor::AutoDevice;
 use typed_transformer::dims::{WindowOf, Windows};
-use typed_transformer::nn::{Linear, init};
+use typed_transformer::nn::{Layers, Linear, init};
 use typed_transformer::ops::{
     add, alibi, broadcast, cumsum, div, iota, le, log_softmax_over, mean, mul, one_hot, rename, scale, select, stack,
     where_, windows, zeros,
@@ -14,7 +14,7 @@ use typed_transformer::train::{Adam, update};
 
 dims! {
     Latents = 3; LatentDim = 4; InputDim = 5; QKDim = 2; VODim = 3; NumHeads = 4; SharedDim = 6; Width = 3;
-    Batch; SeqLen; Images; Texts;
+    NumLayers = 3; Batch; SeqLen; Images; Texts;
 }
 
 /// Learned latents that attend to an input of any length (Jaegle et al., 2021, arXiv:2103.03206).
@@ -252,4 +252,42 @@ fn a_contrastive_loss() {
         update(&mut model, gradients, &mut adam, 0.05, 1.0).unwrap();
     }
     assert!(loss(&model).array() < expected / 2.0);
+}
+
+#[module]
+struct Deep<E, D> {
+    layers: Layers<NumLayers, Linear<Width, Width, E, D>>,
+}
+
+/// As `docs/porting.md` shows it.
+#[test]
+fn layers_that_run_again_in_the_backward_pass_have_their_gradients() -> Result<(), OpError> {
+    type Activations<T> = Tensor<(Batch, SeqLen, Width), f32, AutoDevice, T>;
+    fn loss<T: Tape<f32, AutoDevice>>(y: Activations<T>) -> Result<Tensor<(), f32, AutoDevice, T>, OpError> {
+        mean(mul(y.clone(), y)?)
+    }
+    let device = AutoDevice::seed_from_u64(0);
+    let model = Deep::<f32, AutoDevice>::build(&device);
+    let mut x: Activations<NoneTape> = tensor(&device, vec![0.5; 18], (Batch::new(2), SeqLen::new(3), Width))?;
+    let recorded = x.clone().put_tape(model.recording());
+    let mut expected = loss(model.layers.iter().try_fold(recorded, |x, layer| layer.forward(x))?)?.backward()?;
+
+    let inputs = Layers::try_from_fn(|n| {
+        let input = x.clone();
+        x = model.layers[n].forward(x.clone())?;
+        Ok::<_, OpError>(input)
+    })?;
+    let mut gradients = loss(x.clone().put_tape(model.recording()))?.backward()?;
+    for (layer, input) in model.layers.iter().zip(&inputs).rev() {
+        let gradient = gradients.of(&x)?;
+        x = input.clone();
+        let y = layer.forward(x.clone().put_tape(gradients.into_recording()))?;
+        gradients = einsum!(y: (Batch, SeqLen, Width), &gradient: (Batch, SeqLen, Width) -> ())?.backward()?;
+    }
+    for layer in &model.layers {
+        let [found, expected] = [&mut gradients, &mut expected].map(|of| of.of(&layer.weight).unwrap().as_vec());
+        assert!(found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-6));
+        assert!(expected.iter().any(|gradient| gradient.abs() > 1e-3));
+    }
+    Ok(())
 }
