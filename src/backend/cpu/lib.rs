@@ -13,8 +13,7 @@
 //! - `matmul`: matrix products;
 //! - `packed`: weights in fewer bits;
 //! - `kernels`: the kernels, one file for each operation;
-//! - `mask_rule`, `conventions`: what a kernel is told besides its operands;
-//! - `system_memory`: advice about memory to the allocator and the system.
+//! - `mask_rule`, `conventions`: what a kernel is told besides its operands.
 //!
 //! Kernels know sizes, not types of dimensions. So they are a crate of their own, which is compiled once and
 //! optimised whatever the models are.
@@ -26,11 +25,11 @@ mod mask_rule;
 mod matmul;
 mod packed;
 mod simd;
-mod system_memory;
 
 pub use autograd::{
     BackwardError, FlatTensor, GradientHook, Gradients, KernelOutput, Leaves, Operand, SharedTape, StridedOperand,
-    Tape, Unnamed, UnnamedTensor, elements, elements_mut, parallel_map, record_kernel, reshape, tensor_id, unnamed,
+    Tape, Unnamed, UnnamedTensor, elements, elements_mut, parallel_map, prefer_huge_pages, record_kernel, reshape,
+    tensor_id, unnamed,
 };
 pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
 pub use kernels::attention::{AttentionConfig, AttentionDims, AttentionDropout, attention_kernel};
@@ -42,4 +41,3 @@ pub use kernels::{
 };
 pub use mask_rule::MaskRule;
 pub use packed::{Bf16Format, F16Format, Format, PackedWeight, Q8Format, Q8RowsFormat};
-pub use system_memory::prefer_huge_pages;

@@ -1,6 +1,5 @@
-use super::Buffer;
-use super::elementwise::{add_in_parallel, copied};
 use super::gradients::{Gradients, KernelKey, OfDfdx, tensor_id};
+use super::{Buffer, add_in_parallel, copied};
 use dfdx::dtypes::Dtype;
 use dfdx::shapes::Rank0;
 use dfdx::tensor::{Cpu, CpuError, Storage, Tensor, UniqueId};

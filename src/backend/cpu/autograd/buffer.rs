@@ -1,4 +1,4 @@
-use crate::system_memory::prefer_huge_pages;
+use super::prefer_huge_pages;
 use std::ops::{Deref, DerefMut};
 use std::{cell::RefCell, collections::BTreeMap, mem, sync::Mutex};
 

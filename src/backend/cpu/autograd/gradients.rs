@@ -9,8 +9,7 @@
 //! At the end of the pass the gradients of parameters and inputs are left: `Leaves`, of which the main crate makes the
 //! user's `GradientsOf`.
 
-use super::Buffer;
-use super::elementwise::add_in_parallel;
+use super::{Buffer, add_in_parallel};
 use dfdx::dtypes::Unit;
 use dfdx::optim::UnusedTensors;
 use dfdx::shapes::Shape;
@@ -177,7 +176,7 @@ impl Entry<f32, Cpu> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::autograd::elementwise::copied;
+    use crate::autograd::copied;
     use dfdx::shapes::{Axes2, Rank1, Rank2};
     use dfdx::tensor::ZerosTensor;
     use dfdx::tensor_ops::{PermuteTo, ReshapeTo};

@@ -1,10 +1,9 @@
-use super::elementwise::partition_elements;
 use super::gradients::{Gradients, KernelKey};
 use super::output_memory::alloc_output;
-use super::reshape::{contiguous, flat_view};
 use super::shared_tape::{SharedTape, Tape};
+use super::storage::{contiguous, elements, flat_view};
 use super::unnamed::{Unnamed, named, unnamed};
-use super::{Buffer, storage};
+use super::{Buffer, partition_elements};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, CpuError, Merge, PutTape, SplitTape, Tensor, TensorFromVec};
 use dfdx::tensor_ops::ReshapeTo;
@@ -106,7 +105,7 @@ impl Operand {
 
     /// The elements in the tensor's storage.
     pub fn elements(&self) -> &[f32] {
-        storage::elements(&self.tensor).expect("`read` makes the tensor contiguous")
+        elements(&self.tensor).expect("`read` makes the tensor contiguous")
     }
 
     /// The number of elements.

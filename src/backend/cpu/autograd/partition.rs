@@ -1,5 +1,7 @@
-use super::parallel_map;
-use crate::simd::row_chunks_mut;
+//! The division of work among threads, loops over all elements, and sums of many terms.
+
+use super::{Buffer, parallel_map};
+use crate::simd::{add_assign, row_chunks_mut};
 use std::{mem, ops::Range};
 
 /// The multiply-adds that take as long as reading one number from memory.
@@ -156,6 +158,85 @@ impl Partition {
     }
 }
 
+/// The cost of an element that is read and written, in multiply-adds.
+const MACS_PER_ELEMENT: usize = 16;
+
+/// Elements in chunks for all threads. `macs_per_element` is the cost of computing one.
+pub fn partition_elements(len: usize, macs_per_element: usize) -> Partition {
+    partition_rows(len, 1, macs_per_element)
+}
+
+/// Like [`partition_elements`], with whole rows in a chunk.
+pub fn partition_rows(rows: usize, row_len: usize, macs_per_element: usize) -> Partition {
+    Partition::new(rows, (MACS_PER_ELEMENT + macs_per_element) * row_len, usize::MAX)
+}
+
+/// `to += from`.
+pub fn add_in_parallel(to: &mut [f32], from: &[f32]) {
+    let partition = partition_elements(to.len(), 0);
+    partition.map_mut(to, 1, |elements, to| add_assign(to, elements.slice(from, 1)));
+}
+
+/// A copy of some elements.
+pub fn copied(elements: &[f32]) -> Buffer {
+    let mut copy = Buffer::recycled(elements.len());
+    let partition = partition_elements(elements.len(), 0);
+    partition.map_mut(&mut copy, 1, |chunk, copy| copy.copy_from_slice(chunk.slice(elements, 1)));
+    copy
+}
+
+/// Sums of many terms, such as the gradient of an operand that repeats itself. Terms are added to a part, which then
+/// joins the total: adding to a large sum rounds more.
+pub struct SumsInParts {
+    /// The parts before this one; `None` in the first part.
+    total: Option<Buffer>,
+    part: Buffer,
+    num_terms: usize,
+}
+
+impl SumsInParts {
+    pub fn zeros(len: usize) -> Self {
+        Self { total: None, part: Buffer::zeros(len), num_terms: 0 }
+    }
+
+    /// The sums that the next terms are added to.
+    #[inline(always)]
+    pub fn part_for(&mut self, num_terms: usize) -> &mut [f32] {
+        /// The average number of terms of a sum in a part. Ending a part costs two passes over the sums.
+        const TERMS_PER_SUM: usize = 64;
+        if self.num_terms >= TERMS_PER_SUM * self.part.len() {
+            self.end_part();
+        }
+        self.num_terms += num_terms;
+        &mut self.part
+    }
+
+    fn end_part(&mut self) {
+        match &mut self.total {
+            Some(total) => {
+                add_assign(total, &self.part);
+                self.part.fill(0.0);
+            }
+            None => {
+                let part = Buffer::zeros(self.part.len());
+                self.total = Some(mem::replace(&mut self.part, part));
+            }
+        }
+        self.num_terms = 0;
+    }
+
+    /// The sums of all terms.
+    pub fn into_total(self) -> Buffer {
+        match self.total {
+            Some(mut total) => {
+                add_assign(&mut total, &self.part);
+                total
+            }
+            None => self.part,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,6 +263,19 @@ mod tests {
                 chunk.fill(1);
             });
             assert!(written.iter().all(|x| *x == 1));
+        }
+    }
+
+    #[test]
+    fn the_total_has_each_term_once() {
+        for len in [0, 1, 3] {
+            for num_rows in [0, 1, 63, 64, 65, 128, 1000] {
+                let mut sums = SumsInParts::zeros(len);
+                for _ in 0..num_rows {
+                    sums.part_for(len).iter_mut().for_each(|sum| *sum += 1.0);
+                }
+                assert_eq!(sums.into_total()[..], vec![num_rows as f32; len]);
+            }
         }
     }
 }

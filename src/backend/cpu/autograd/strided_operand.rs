@@ -1,9 +1,8 @@
-use super::elementwise::{copied, partition_elements};
 use super::gradients::KernelKey;
 use super::operand::{FlatTensor, KernelGradients, move_tape};
 use super::output_memory::alloc_output;
 use super::shared_tape::Tape;
-use super::{Buffer, Partition, SumsInParts, unnamed};
+use super::{Buffer, Partition, SumsInParts, copied, partition_elements, unnamed};
 use crate::simd::{ELEMENTS_PER_PART, add_assign, sum, vectorized};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, CpuError, Merge, Tensor, TensorFromVec};

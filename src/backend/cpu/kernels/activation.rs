@@ -1,5 +1,4 @@
-use crate::autograd::elementwise::partition_elements;
-use crate::autograd::{KernelOutput, Operand, with_backward};
+use crate::autograd::{KernelOutput, Operand, partition_elements, with_backward};
 use crate::conventions::ActivationKind;
 use crate::simd::{erf, exp, vectorized};
 use dfdx::tensor::CpuError;

@@ -1,5 +1,4 @@
-use crate::autograd::elementwise::partition_elements;
-use crate::autograd::{KernelOutput, Operand, with_backward};
+use crate::autograd::{KernelOutput, Operand, partition_elements, with_backward};
 use crate::simd::vectorized;
 use dfdx::tensor::CpuError;
 

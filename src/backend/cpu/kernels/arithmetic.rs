@@ -1,6 +1,6 @@
-use crate::autograd::elementwise::partition_elements;
 use crate::autograd::{
-    Buffer, KernelOutput, Operand, Runs, StridedOperand, SumsInParts, partition_repeated, with_backward,
+    Buffer, KernelOutput, Operand, Runs, StridedOperand, SumsInParts, partition_elements, partition_repeated,
+    with_backward,
 };
 use crate::conventions::Arithmetic;
 use crate::simd::{ELEMENTS_PER_PART, vectorized};

@@ -1,6 +1,5 @@
 use super::MiddleAxis;
-use crate::autograd::elementwise::partition_rows;
-use crate::autograd::{KernelOutput, Operand, with_backward};
+use crate::autograd::{KernelOutput, Operand, partition_rows, with_backward};
 use crate::simd::{row_chunks_mut, vectorized};
 use dfdx::tensor::CpuError;
 

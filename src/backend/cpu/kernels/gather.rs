@@ -1,5 +1,4 @@
-use crate::autograd::elementwise::{partition_elements, partition_rows};
-use crate::autograd::{KernelOutput, Operand, Partition, with_backward};
+use crate::autograd::{KernelOutput, Operand, Partition, partition_elements, partition_rows, with_backward};
 use crate::simd::{add_row, row_chunks, row_chunks_mut, vectorized};
 use dfdx::tensor::CpuError;
 

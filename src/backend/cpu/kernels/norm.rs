@@ -1,5 +1,4 @@
-use crate::autograd::elementwise::partition_rows;
-use crate::autograd::{Buffer, KernelOutput, Operand, SumsInParts, with_backward};
+use crate::autograd::{Buffer, KernelOutput, Operand, SumsInParts, partition_rows, with_backward};
 use crate::conventions::NormKind;
 use crate::simd::{add_row, dot, row_chunks, row_chunks_mut, sum, vectorized};
 use dfdx::tensor::CpuError;

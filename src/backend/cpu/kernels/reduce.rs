@@ -1,6 +1,5 @@
 use super::MiddleAxis;
-use crate::autograd::elementwise::partition_rows;
-use crate::autograd::{Buffer, Chunk, KernelOutput, Operand, with_backward};
+use crate::autograd::{Buffer, Chunk, KernelOutput, Operand, partition_rows, with_backward};
 use crate::conventions::Reduction;
 use crate::simd::{ELEMENTS_PER_PART, add_row, larger_or_nan, max_or_nan, row_chunks, sum, vectorized};
 use dfdx::tensor::CpuError;

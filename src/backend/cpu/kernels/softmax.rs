@@ -1,6 +1,5 @@
 use super::MiddleAxis;
-use crate::autograd::elementwise::partition_rows;
-use crate::autograd::{Buffer, KernelOutput, Operand, with_backward};
+use crate::autograd::{Buffer, KernelOutput, Operand, partition_rows, with_backward};
 use crate::simd::{dot, exp, max, row_chunks, row_chunks_mut, sum, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;

@@ -1,8 +1,7 @@
 //! Matrices that are transposed on their way to rows, by tiles in vector registers.
 
 use super::Matrix;
-use crate::autograd::Buffer;
-use crate::autograd::elementwise::partition_rows;
+use crate::autograd::{Buffer, partition_rows};
 use crate::simd::{add_row, level, row_chunks_mut};
 use pulp::Arch;
 #[cfg(target_arch = "x86_64")]

@@ -1,5 +1,6 @@
 use super::Format;
-use crate::{autograd::Buffer, simd::vectorized, system_memory::prefer_huge_pages};
+use crate::autograd::{Buffer, prefer_huge_pages};
+use crate::simd::vectorized;
 use std::{ops::Range, slice::ChunksExact, sync::Arc};
 
 /// The elements that are stored together. Every row begins with a new block.
