@@ -12,7 +12,7 @@
 //! - `autograd`: operands, the tape, gradients, scratch memory and threads;
 //! - `matmul`: matrix products;
 //! - `packed`: weights in fewer bits;
-//! - `kernels`: the kernels, one file for each operation;
+//! - `kernels`: the kernels of operations, by theme;
 //! - `mask_rule`, `conventions`: what a kernel is told besides its operands.
 //!
 //! Kernels know sizes, not types of dimensions. So they are a crate of their own, which is compiled once and

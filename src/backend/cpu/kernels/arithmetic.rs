@@ -1,3 +1,5 @@
+//! Arithmetic of one tensor and of two, the choice between two tensors by a mask, and dropout.
+
 use crate::autograd::{
     Buffer, KernelOutput, Operand, Runs, StridedOperand, SumsInParts, partition_elements, partition_repeated,
     with_backward,
@@ -6,6 +8,27 @@ use crate::conventions::Arithmetic;
 use crate::simd::{ELEMENTS_PER_PART, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
+
+/// `factor · x + addend`. An addend of -0 changes no `x`.
+pub fn affine_kernel(input: Operand, factor: f32, addend: f32) -> Result<KernelOutput, CpuError> {
+    let partition = partition_elements(input.len(), 0);
+    let mut y = input.alloc_output(input.len())?;
+    partition.map_mut(&mut y, 1, |elements, y| {
+        let x = elements.slice(input.elements(), 1);
+        vectorized!(y.iter_mut().zip(x).for_each(|(y, x)| *y = factor * x + addend));
+    });
+    let output = input.new_tensor(y)?;
+
+    let input = input.gradient;
+    Ok(with_backward(output, move |mut dy, gradients| {
+        if factor != 1.0 {
+            partition.map_chunks(partition.split_mut(&mut dy, 1), |dy| {
+                vectorized!(dy.iter_mut().for_each(|d| *d *= factor));
+            });
+        }
+        input.add(gradients, dy);
+    }))
+}
 
 /// Calls `$loop` with an operation and its derivatives with respect to both operands, times the gradient `d`. This is a
 /// macro because a function passed as a value would not be inlined into the loop that is compiled for wide registers.
@@ -166,4 +189,57 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
         }
         x.gradient.add(gradients, d);
     }))
+}
+
+/// The element of `x` where the mask is true, and that of `y` elsewhere.
+pub fn where_kernel(mask: Vec<bool>, x: Operand, y: Operand) -> Result<KernelOutput, CpuError> {
+    let partition = partition_elements(x.len(), 0);
+    let mut z = x.alloc_output(x.len())?;
+    partition.map_mut(&mut z, 1, |elements, z| {
+        let [x, y] = [&x, &y].map(|operand| elements.slice(operand.elements(), 1));
+        let mask = elements.slice(&mask, 1);
+        vectorized!(izip!(z.iter_mut(), mask, x, y).for_each(|(z, is_x, x, y)| *z = if *is_x { *x } else { *y }));
+    });
+    let output = x.new_tensor(z)?;
+
+    let (x, y) = (x.gradient, y.gradient);
+    Ok(with_backward(output, move |dz, gradients| {
+        let (mut dx, mut dy) = (dz, Buffer::recycled(mask.len()));
+        let chunks = partition.split_mut(&mut dx, 1).zip(partition.split_mut(&mut dy, 1));
+        partition.map_chunks(partition.chunks().zip(chunks), |(elements, (dx, dy))| {
+            let mask = elements.slice(&mask, 1);
+            vectorized!({
+                for (dx, dy, is_x) in izip!(dx.iter_mut(), dy.iter_mut(), mask) {
+                    (*dx, *dy) = if *is_x { (*dx, 0.0) } else { (0.0, *dx) };
+                }
+            });
+        });
+        x.add(gradients, dx);
+        y.add(gradients, dy);
+    }))
+}
+
+/// The kept elements times `factor`; the others become 0.
+pub fn dropout_kernel(input: Operand, is_kept: Vec<bool>, factor: f32) -> Result<KernelOutput, CpuError> {
+    let partition = partition_elements(input.len(), 0);
+    let mut y = input.alloc_output(input.len())?;
+    partition.map_mut(&mut y, 1, |elements, y| {
+        y.copy_from_slice(elements.slice(input.elements(), 1));
+        drop_others(y, elements.slice(&is_kept, 1), factor);
+    });
+    let output = input.new_tensor(y)?;
+
+    let input = input.gradient;
+    Ok(with_backward(output, move |mut dy, gradients| {
+        partition.map_mut(&mut dy, 1, |elements, dy| drop_others(dy, elements.slice(&is_kept, 1), factor));
+        input.add(gradients, dy);
+    }))
+}
+
+fn drop_others(x: &mut [f32], is_kept: &[bool], factor: f32) {
+    vectorized!({
+        for (x, is_kept) in x.iter_mut().zip(is_kept) {
+            *x = if *is_kept { *x * factor } else { 0.0 };
+        }
+    });
 }

@@ -1,16 +1,11 @@
-//! The kernels of operations. A file has the arithmetic on slices, and a function `…_kernel` that runs it forward and
-//! pairs the output with its backward pass. Reading an operand merges its tape, on which `record_kernel` then records.
+//! The kernels of operations, by theme. Each has the arithmetic on slices, and a function `…_kernel` that runs it forward
+//! and pairs the output with its backward pass. Reading an operand merges its tape, on which `record_kernel` then records.
 
 mod activation;
-mod affine;
 mod arithmetic;
 pub mod attention;
-mod concat;
 mod contraction;
-mod cross_entropy;
-mod cumsum;
-mod dropout;
-mod gather;
+mod copies;
 mod linear;
 mod norm;
 mod optimizer;
@@ -18,25 +13,18 @@ mod packed_linear;
 mod reduce;
 mod rotary;
 mod softmax;
-mod where_;
 
 pub use activation::activation_kernel;
-pub use affine::affine_kernel;
-pub use arithmetic::arithmetic_kernel;
-pub use concat::concat_kernel;
+pub use arithmetic::{affine_kernel, arithmetic_kernel, dropout_kernel, where_kernel};
 pub use contraction::contraction_kernel;
-pub use cross_entropy::cross_entropy_kernel;
-pub use cumsum::cumsum_kernel;
-pub use dropout::dropout_kernel;
-pub use gather::gather_kernel;
+pub use copies::{concat_kernel, gather_kernel};
 pub use linear::{Linear, linear_kernel};
 pub use norm::{Norm, norm_kernel};
 pub use optimizer::{AdamStep, SgdStep, sum_of_squares, sum_of_squares_f32};
 pub use packed_linear::packed_linear_kernel;
-pub use reduce::reduce_kernel;
+pub use reduce::{cumsum_kernel, reduce_kernel};
 pub use rotary::{Rotation, rotary_kernel};
-pub use softmax::softmax_kernel;
-pub use where_::where_kernel;
+pub use softmax::{cross_entropy_kernel, softmax_kernel};
 
 /// An axis with the elements before it and after it: `(outer, len, inner)`.
 #[derive(Clone, Copy)]

@@ -9,29 +9,111 @@
 mod blocked;
 mod blocked_backward;
 mod blocked_forward;
-mod dims;
-mod few_queries;
-mod interleave;
 mod interleaved;
-mod interleaved_backward;
-mod interleaved_forward;
-mod interleaved_mask;
+mod interleaved_passes;
 mod score_block;
-#[cfg(test)]
-mod tests;
 
-pub use dims::{AttentionConfig, AttentionDims};
-
-use crate::autograd::{KernelOutput, Operand};
+use crate::autograd::{Chunk, KernelOutput, MACS_PER_READ, Operand};
+use crate::conventions::MaskFill;
 use crate::mask_rule::MaskRule;
-use crate::simd::simd_width;
+use crate::matmul::Matrix;
+use crate::simd::{padded_len, simd_width};
 use blocked::blocked_attention;
 use dfdx::tensor::CpuError;
 use interleaved::interleaved_attention;
+use std::ops::Range;
 
-/// The maximum number of key and value elements in a head for interleaved attention. More elements would not
-/// stay in the first-level cache.
-const MAX_KEY_VALUE_ELEMENTS: usize = 512;
+/// The dimensions of the attention of one sequence.
+#[derive(Clone, Copy)]
+pub struct AttentionDims {
+    pub queries: usize,
+    pub keys: usize,
+    /// The heads of the queries.
+    pub heads: usize,
+    /// The key and value heads. Each serves a group of query heads; all groups have one size.
+    pub key_value_heads: usize,
+    pub qk_dim: usize,
+    pub vo_dim: usize,
+}
+
+impl AttentionDims {
+    pub fn q_len(self) -> usize {
+        self.queries * self.heads * self.qk_dim
+    }
+
+    pub fn k_len(self) -> usize {
+        self.keys * self.key_value_heads * self.qk_dim
+    }
+
+    pub fn v_len(self) -> usize {
+        self.keys * self.key_value_heads * self.vo_dim
+    }
+
+    pub fn out_len(self) -> usize {
+        self.queries * self.heads * self.vo_dim
+    }
+
+    /// The number of query heads that share one head of the keys.
+    pub fn group_size(self) -> usize {
+        self.heads / self.key_value_heads.max(1)
+    }
+
+    /// The query heads that share these key and value heads.
+    pub fn heads_of(self, key_value_heads: Chunk) -> Range<usize> {
+        key_value_heads.start() * self.group_size()
+            ..(key_value_heads.start() + key_value_heads.len()) * self.group_size()
+    }
+
+    /// Whether a head of the queries is the first that reads its head of the keys.
+    pub fn is_first_of_group(self, head: usize) -> bool {
+        head.is_multiple_of(self.group_size())
+    }
+
+    /// `(Q, H·Dim) -> (Q, Dim)`: the columns of one head of the queries.
+    pub fn query_head(self, all: &[f32], head: usize, head_dim: usize) -> Matrix<'_> {
+        let elements = all.get(head * head_dim..).unwrap_or_default();
+        Matrix::strided(elements, self.queries, head_dim, self.heads * head_dim)
+    }
+
+    /// `(K, NumKeyValueHeads·Dim) -> (K, Dim)`: the columns of one head of the keys.
+    pub fn key_value_head(self, all: &[f32], head: usize, head_dim: usize) -> Matrix<'_> {
+        let elements = all.get(head * head_dim..).unwrap_or_default();
+        Matrix::strided(elements, self.keys, head_dim, self.key_value_heads * head_dim)
+    }
+
+    /// The place of a weight, or of an element of the bias, in `(H, Q, K)`.
+    #[inline(always)]
+    pub fn weight_index(self, head: usize, query: usize, key: usize) -> usize {
+        (head * self.queries + query) * self.keys + key
+    }
+
+    pub fn mask_len(self) -> usize {
+        self.queries * self.keys
+    }
+
+    /// The number of elements that blocked attention saves of the softmax of a sequence: two for each query and head.
+    pub fn softmax_stats_len(self) -> usize {
+        2 * self.heads * self.queries
+    }
+
+    /// The cost of one sequence, in multiply-adds.
+    pub fn macs(self) -> usize {
+        self.heads * self.macs_per_head()
+    }
+
+    /// With few queries, keys and values take longer to read than to multiply.
+    pub fn macs_per_head(self) -> usize {
+        self.queries.max(MACS_PER_READ) * padded_len(self.keys) * (self.qk_dim + self.vo_dim)
+    }
+}
+
+/// The dimensions of an attention, and its conventions.
+#[derive(Clone, Copy)]
+pub struct AttentionConfig {
+    pub dims: AttentionDims,
+    pub scale: f32,
+    pub mask_fill: MaskFill,
+}
 
 /// Dropout of the weights.
 pub struct AttentionDropout {
@@ -40,6 +122,10 @@ pub struct AttentionDropout {
     /// The factor of a kept weight.
     pub factor: f32,
 }
+
+/// The maximum number of key and value elements in a head for interleaved attention. More elements would not
+/// stay in the first-level cache.
+const MAX_KEY_VALUE_ELEMENTS: usize = 512;
 
 /// `(B, Q, H·QK), (B, K, NumKeyValueHeads·QK), (B, K, NumKeyValueHeads·VO), bias (H, Q, K), mask (B, Q, K)
 /// -> (B, Q, H·VO)`: `dropout(softmax(mask(scale · q kᵀ + bias))) v`. `attend` has refused 0 for `Q`, `K`, `QK`, `VO`.
