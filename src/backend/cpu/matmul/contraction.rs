@@ -1,8 +1,7 @@
 //! The contraction of two tensors of any strides, as products of matrices of any strides.
 
 use super::Matrix;
-use super::gemm::matmul_into;
-use super::matrix::MatrixMut;
+use super::matrix::{MatrixMut, matmul_into};
 use super::small_contraction::{is_small, matmul_small};
 use crate::autograd::Partition;
 use std::cmp::Reverse;

@@ -113,7 +113,7 @@ fn multiply_tile<S: Simd, const M: usize, const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matmul::{Matrix, gemm::matmul};
+    use crate::matmul::{Matrix, matmul};
 
     #[test]
     fn agrees_with_gemm() {

@@ -3,17 +3,34 @@
 
 mod contraction;
 mod few_rows;
-mod gemm;
 mod matrix;
 mod register_blocked;
-mod rows;
 mod small_contraction;
 mod transpose;
 
 pub use contraction::{StridedAxis, contract};
 pub use few_rows::{add_few_rows, matmul_few_rows};
-pub use gemm::matmul;
-pub use matrix::Matrix;
+pub use matrix::{Matrix, matmul};
 pub use register_blocked::{Extent, multiply};
-pub use rows::{add_column_sums, fill_rows};
 pub use transpose::transpose_copy;
+
+use crate::autograd::SumsInParts;
+use crate::simd::{add_assign, add_row, row_chunks_mut, vectorized};
+
+/// Sets each row to the bias, or to 0.
+pub fn fill_rows(rows: &mut [f32], bias: Option<&[f32]>, width: usize) {
+    match bias {
+        Some(bias) => row_chunks_mut(rows, width).for_each(|row| row.copy_from_slice(bias)),
+        None => rows.fill(0.0),
+    }
+}
+
+/// `(N, Width) -> (Width,)`: `sums += Σ rows`.
+pub fn add_column_sums(sums: &mut [f32], rows: &[f32]) {
+    let width = sums.len().max(1);
+    let mut parts = SumsInParts::zeros(sums.len());
+    vectorized!(for row in rows.chunks_exact(width) {
+        add_row(parts.part_for(width), row);
+    });
+    add_assign(sums, &parts.into_total());
+}

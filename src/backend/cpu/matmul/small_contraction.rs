@@ -152,7 +152,7 @@ fn multiply_rows<const ROWS: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matmul::gemm::matmul_into;
+    use crate::matmul::matrix::matmul_into;
 
     #[test]
     fn a_long_sum_is_exact_for_all_strides() {

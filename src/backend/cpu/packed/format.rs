@@ -1,4 +1,4 @@
-use super::weight::BLOCK_LEN;
+use super::BLOCK_LEN;
 use crate::simd::vectorized;
 use half::{bf16, f16};
 use std::slice::ChunksExact;

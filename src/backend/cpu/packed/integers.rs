@@ -1,6 +1,6 @@
 //! Products of weights in 8 bits with a vector in 16 bits, as integers, in the instructions of each level.
 
-use super::{Format, weight::BLOCK_LEN};
+use super::{BLOCK_LEN, Format};
 use crate::simd::{level, vectorized};
 use pulp::{Arch, bytemuck::Zeroable};
 #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,11 @@
-use super::integers::{IntegerFormat, Lanes, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, add_product_at_level, largest};
-use super::weight::{BLOCK_LEN, reciprocal};
-use super::{Format, format::f32_of_f16};
+//! Weights in 8 bits: with a scale for each block, and with one for each row.
+
+use super::format::f32_of_f16;
+use super::integers::{
+    IntegerFormat, Lanes, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, PRODUCTS_PER_BLOCK, SUMS_PER_ROW,
+    add_product_at_level, largest,
+};
+use super::{BLOCK_LEN, Format, reciprocal};
 use half::f16;
 use pulp::bytemuck::Zeroable;
 use std::slice::ChunksExact;
@@ -76,9 +81,75 @@ impl IntegerFormat for Q8Format {
     }
 }
 
+/// 8 bits: a row is a scale and its multiples, from -127 to 127.
+///
+/// The vector has one scale too, so the products of a row are integers until the last addition. A row of
+/// [`Q8Format`] multiplies the sum of each block by a scale.
+#[derive(Clone, Copy)]
+pub struct Q8RowsFormat;
+
+impl Format for Q8RowsFormat {
+    type Block = [i8; BLOCK_LEN];
+    type InputBlock = [i16; BLOCK_LEN];
+
+    #[inline(always)]
+    fn row_scale(row: &[f32]) -> Option<f32> {
+        Some(largest(row) / MAX_WEIGHT_MULTIPLE)
+    }
+
+    /// The scale keeps each sum of integers below 2³¹. The largest multiple of a vector of up to 16,512 elements is
+    /// 32,767, the most that 16 bits hold. That of a longer vector is smaller.
+    #[inline(always)]
+    fn input_scale(x: &[f32]) -> Option<f32> {
+        /// The largest `f32` below 2³¹.
+        const MAX_SUM: f32 = 2_147_483_520.0;
+        let num_products = x.len().div_ceil(BLOCK_LEN * SUMS_PER_ROW).max(1) * PRODUCTS_PER_BLOCK;
+        let max_multiple = (MAX_SUM / (MAX_WEIGHT_MULTIPLE * num_products as f32)).floor().min(MAX_INPUT_MULTIPLE);
+        // With an element that is not finite the scale is not either, and the product is NaN.
+        Some(largest(x) / max_multiple)
+    }
+
+    fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
+        elements.iter().all(|x| x.is_finite()).then(|| elements.map(|x| x.round() as i8))
+    }
+
+    #[inline(always)]
+    fn element(block: &Self::Block, i: usize) -> f32 {
+        f32::from(block[i])
+    }
+
+    #[inline(always)]
+    fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock {
+        let mut multiples = [0; BLOCK_LEN];
+        for (multiple, x) in multiples.iter_mut().zip(x) {
+            *multiple = x.round_ties_even() as i16;
+        }
+        multiples
+    }
+
+    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
+        add_product_at_level::<Self>(rows, x, y);
+    }
+}
+
+impl IntegerFormat for Q8RowsFormat {
+    type Sum<L: Lanes> = L::Integers;
+
+    #[inline(always)]
+    fn add_block<L: Lanes>(lanes: L, a: &Self::Block, x: &Self::InputBlock, sum: L::Integers) -> L::Integers {
+        lanes.add_products(a, x, sum)
+    }
+
+    #[inline(always)]
+    fn total<L: Lanes>(lanes: L, sum: L::Integers) -> f32 {
+        lanes.total(lanes.add_scaled(sum, 1.0, L::Numbers::zeroed()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packed::PackedWeight;
 
     #[test]
     fn a_block_of_8_bits_has_34_bytes() {
@@ -106,6 +177,54 @@ mod tests {
             let mut y = [0.0];
             Q8Format::add_product([block].chunks_exact(1), &[Q8Format::pack_input(&x)], &mut y);
             assert!(y[0].is_nan());
+        }
+    }
+
+    fn product(row: &[f32], x: &[f32]) -> f32 {
+        let weight = PackedWeight::<Q8RowsFormat>::pack(row.iter().copied(), row.len()).unwrap();
+        let mut y = [1.0];
+        weight.add_product(0..1, &PackedWeight::<Q8RowsFormat>::pack_input(x), &mut y);
+        y[0] - 1.0
+    }
+
+    /// The largest multiples of both signs, whose sums are the largest.
+    #[test]
+    fn the_largest_sums_do_not_overflow() {
+        for len in [1, 32, 16_512, 16_513, 100_000] {
+            for sign in [1.0, -1.0] {
+                let found = product(&vec![127.0; len], &vec![sign * 2.0; len]);
+                let expected = sign * 254.0 * len as f32;
+                assert!((found - expected).abs() <= 1e-6 * expected.abs(), "{len}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_of_zeros_or_of_tiny_numbers_is_zero() {
+        for element in [0.0, 1e-40] {
+            assert_eq!(product(&[element; 40], &[1.0; 40]), 0.0);
+            assert_eq!(product(&[1.0; 40], &[element; 40]), 0.0);
+        }
+    }
+
+    #[test]
+    fn an_element_that_is_not_finite_makes_the_product_of_a_row_nan() {
+        for not_finite in [f32::NAN, f32::INFINITY] {
+            let mut x = [1.0; 40];
+            x[7] = not_finite;
+            assert!(product(&[1.0; 40], &x).is_nan());
+            assert!(PackedWeight::<Q8RowsFormat>::pack(x.into_iter(), 40).is_none());
+        }
+    }
+
+    #[test]
+    fn the_error_is_half_of_the_last_place_of_the_row() {
+        let row: Vec<f32> = (0..75).map(|i| (i * 7919 % 401) as f32 / 200.0 - 1.0).collect();
+        let weight = PackedWeight::<Q8RowsFormat>::pack(row.iter().copied(), 75).unwrap();
+        let mut stored = vec![0.0; 75];
+        weight.unpack(0..1, &mut stored);
+        for (stored, element) in stored.iter().zip(row) {
+            assert!((stored - element).abs() <= 0.5001 / 127.0, "{stored} {element}");
         }
     }
 }
