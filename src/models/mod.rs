@@ -18,7 +18,7 @@
 //! | [`vit`] | [`Vit`](vit::Vit) | encoder of images: patches, norms before, biases, a pooler |
 //! | [`clip`] | [`Clip`](clip::Clip) | encoders of texts and of images into one space, a contrastive loss |
 //!
-//! Each file, with the folder beside it, has the computation of its model, made of [`#[module]`](macro@crate::module)
+//! Each file, with the folder beside some, has the computation of its model, made of [`#[module]`](macro@crate::module)
 //! and [`ops`](crate::ops); some take layers of GPT-2 or Llama.
 //! [`Pretrained::NAMES`](crate::weights::Pretrained::NAMES), in the folder `hugging_face`, maps its parameters to the
 //! names in HuggingFace's files,
