@@ -1,4 +1,4 @@
-//! The error of operations, and the element type that they compute with.
+//! The error of operations, how errors print, and the element type that operations compute with.
 
 use crate::{dims::DimError, ranks::RanksError, tokens::TokenError};
 use dfdx::{dtypes::Dtype, shapes::Shape};

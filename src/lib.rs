@@ -108,7 +108,7 @@
 //! | --- | --- | --- |
 //! | `plot`, the default | [`plot`] | |
 //! | `tokenizers` | [`tokens::Tokenizer`] and [`tokens::ChatTemplate`]: text and chats for the models of HuggingFace | |
-//! | `f16` | mixed precision, [`train::master_gradients`] | |
+//! | `f16` | the dtype `AMP<f16>`, for mixed precision by [`train::master_gradients`] | |
 //! | `mpi` | [`ranks`](mod@ranks) as processes | MPI and a C compiler |
 //! | `cuda` | dfdx's device `Cuda` | the CUDA toolkit |
 //! | `cudnn` | `cuda`, with cuDNN | cuDNN |

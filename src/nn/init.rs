@@ -1,4 +1,4 @@
-//! Initial values of parameters: functions that fill a new tensor from the device's random numbers.
+//! Initial values of parameters: functions that fill a new tensor, with a number or from the device's random numbers.
 //!
 //! A device with a seed (`Cpu::seed_from_u64`) makes the same model every time. Models of different dtypes differ by
 //! rounding only, because uniform numbers are drawn in `f32` and normal ones in `f64`.

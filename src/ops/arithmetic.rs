@@ -1,4 +1,5 @@
-//! Arithmetic, element by element: of two tensors, of a tensor and a number, and of a sublayer and its input.
+//! Arithmetic, element by element: of two tensors, of a tensor and a number, and of a sublayer and its input;
+//! and a copy that passes no gradient on.
 //!
 //! The axes of the second of two tensors are found by name, so they may stand in any order. It repeats itself along the
 //! axes that it does not have; this is a view. The result has the axes of the first tensor: none is new.

@@ -1,4 +1,4 @@
-//! Tensors that do not depend on an input.
+//! Tensors that do not depend on an input: constants, and numbers that are drawn.
 
 use super::views::{outer_len_inner, shape_of_sizes, sizes};
 use super::{OpError, Real, cast, device_error};

@@ -1,4 +1,5 @@
-//! The error of ranks, and how all of them fail or end together, so that none waits for one that has gone.
+//! The error of ranks, and what they decide together: whether they are alike, fail or end, so that none waits for one
+//! that has gone.
 
 use super::{RankAxis, Ranks};
 use itertools::Itertools;

@@ -1,4 +1,4 @@
-//! The update and the file of a sharded model, by the shard that a rank has of each parameter.
+//! The errors, the update and the file of a sharded model, by the shard that a rank has of each parameter.
 
 use super::distributed::gather_tensors;
 use super::{Distributed, Sharded};

@@ -1,4 +1,5 @@
-//! Integers that are checked once: an element of a finite set, and indices of an axis.
+//! Integers that are checked once: an element of a finite set, and indices of an axis; and the error of all token
+//! input.
 
 use crate::dims::{AnyDim, ConstDim, Dim, HasIndex, LessThan, name, num_elements};
 use dfdx::shapes::Shape;

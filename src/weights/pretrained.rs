@@ -1,4 +1,5 @@
-//! A folder of a published model: its weights, and `config.json`, which is compared with the type of the model.
+//! A folder of a published model: its weights, `config.json`, which is compared with the type of the model, and the
+//! tokens that end a text.
 
 use super::load::build_mapped;
 use super::{ConfigField, LoadError, Loadable, NameMap, WeightFiles};

@@ -1,4 +1,4 @@
-//! One rule of a name map, and the permutation of axes that it may have.
+//! One rule of a name map, with the permutation of axes and the part that it may have; and dimensions as text.
 
 use super::Pattern;
 use crate::ranks::Element;
