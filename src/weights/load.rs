@@ -33,7 +33,7 @@ pub fn load<Model: Module + Loadable<E, D>, E: Element, D: Device<E>>(
     device: &D,
 ) -> Result<Model, LoadError> {
     let mut file = TensorFile::open(path.as_ref())?;
-    compare_conventions::<Model>(&file)?;
+    compare_conventions::<Model>(&file, false)?;
     let model = load_from("", device, &mut |expected| file.read(expected))?;
     file.ensure_all_read(|_| false)?;
     Ok(model)
@@ -87,7 +87,8 @@ pub(super) fn build_mapped<Model: Module + Loadable<E, D>, E: Element, D: Device
     names: &NameMap,
     device: &D,
 ) -> Result<Model, LoadError> {
-    files.files.iter().try_for_each(compare_conventions::<Model>)?;
+    let is_part = files.unread().iter().any(|tensor| names.ignores(tensor));
+    files.files.iter().try_for_each(|file| compare_conventions::<Model>(file, is_part))?;
     let model = load_from("", device, &mut |expected| names.read(files, expected))?;
     names.compare_copies(files)?;
     files.ensure_all_read(|tensor| names.ignores(tensor))?;
@@ -187,18 +188,18 @@ impl<Dims: ParamShape, E: Dtype, D: Device<E>> Loadable<E, D> for Tensor<Dims, E
     }
 }
 
-/// Compares the conventions in the file, if it has them, with those of the model.
-pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<(), LoadError> {
-    compare_with(&conventions::<Model>(), file)
+/// Compares the conventions in the file, if it has them, with those of the model, which may be a part of the saved one.
+pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile, is_part: bool) -> Result<(), LoadError> {
+    compare_with(&conventions::<Model>(), file, is_part)
 }
 
 // This function is not generic, so it is compiled once, and not for each model.
-fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile) -> Result<(), LoadError> {
+fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile, is_part: bool) -> Result<(), LoadError> {
     let Some(lines) = file.metadata().get(CONVENTIONS) else { return Ok(()) };
     let found: BTreeMap<_, _> = lines.lines().filter_map(|line| line.split_once(": ")).collect();
     let expected: BTreeMap<_, _> = expected.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     for &convention in expected.keys().chain(found.keys()) {
-        if convention == DIVISION && are_divided_alike(expected.get(DIVISION), found.get(DIVISION)) {
+        if convention == DIVISION && are_divided_alike(expected.get(DIVISION), found.get(DIVISION), is_part) {
             continue;
         }
         let value = |values: &BTreeMap<_, &str>| values.get(convention).unwrap_or(&"none").to_string();
@@ -210,12 +211,17 @@ fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile) -> Resul
     Ok(())
 }
 
-/// Whether a file has all divisions of a model. The model may be a part of the saved one. Files of earlier versions
-/// have none.
-fn are_divided_alike(expected: Option<&&str>, found: Option<&&str>) -> bool {
-    let (Some(expected), Some(found)) = (expected, found) else { return true };
-    let found: Vec<&str> = found.split(" and ").collect();
-    expected.split(" and ").all(|division| found.contains(&division))
+/// Whether a file has the divisions of a model; of a part, at least its own. Files of earlier versions have none.
+fn are_divided_alike(expected: Option<&&str>, found: Option<&&str>, is_part: bool) -> bool {
+    match (expected, found) {
+        (_, None) => true,
+        (None, Some(_)) => is_part,
+        (Some(expected), Some(found)) if is_part => {
+            let found: Vec<&str> = found.split(" and ").collect();
+            expected.split(" and ").all(|division| found.contains(&division))
+        }
+        (Some(expected), Some(found)) => expected == found,
+    }
 }
 
 /// A model whose parameters, with their paths below `prefix`, have the elements that `read` returns.

@@ -28,6 +28,28 @@ fn a_model_of_other_heads_of_the_same_width_is_refused() {
     assert_eq!(error.to_string(), "the model's division of dimensions is 8 * 4, but the file was saved with 4 * 8");
 }
 
+/// An encoder of 4 heads of 8 columns, and a decoder.
+#[module(output = Width)]
+struct TwoDivisions<NumHeads: ConstDim, HeadDim: ConstDim, E, D> {
+    encoder: Linear<Width, Product<FourHeads, EightColumns>, E, D>,
+    decoder: Linear<Width, Product<NumHeads, HeadDim>, E, D>,
+}
+
+#[test]
+fn a_model_that_lacks_a_division_of_heads_is_refused() {
+    let file = temp_dir();
+    let path = file.path().join("model");
+    weights::save(&TwoDivisions::<EightHeads, FourColumns, f32, AutoDevice>::build(&device()), &path).unwrap();
+    type Model = TwoDivisions<FourHeads, EightColumns, f32, AutoDevice>;
+    let expected = "the model's division of dimensions is 4 * 8, but the file was saved with 4 * 8 and 8 * 4";
+    assert_eq!(weights::load::<Model, _, _>(&path, &device()).unwrap_err().to_string(), expected);
+    let names = "* = *".parse().unwrap();
+    assert_eq!(weights::load_mapped::<Model, _, _>(&path, &names, &device()).unwrap_err().to_string(), expected);
+    // The encoder alone is a part of the saved model.
+    let names = "* = encoder.*\nignore decoder.*".parse().unwrap();
+    weights::load_mapped::<Query<FourHeads, EightColumns>, _, _>(&path, &names, &device()).unwrap();
+}
+
 #[module(output = FourHeads)]
 struct Classifier<E, D> {
     logit: Linear<Width, FourHeads, E, D>,
