@@ -45,6 +45,8 @@ pub fn load<Model: Module + Loadable<E, D>, E: Element, D: Device<E>>(
 /// `path` is a file, the index of a model in several files, or a folder with one of the two: `model.safetensors` or
 /// `model.safetensors.index.json`.
 ///
+/// If the map ignores tensors, the model may be a part of the saved one: it needs only the conventions that it has.
+///
 /// # Errors
 /// Those of [`load`], wrapped in [`LoadError::Mapped`] if they concern a parameter, and
 /// [`LoadError::Unmapped`] for a parameter without a rule. A tensor of the file that is not read, or not in
@@ -188,7 +190,8 @@ impl<Dims: ParamShape, E: Dtype, D: Device<E>> Loadable<E, D> for Tensor<Dims, E
     }
 }
 
-/// Compares the conventions in the file, if it has them, with those of the model, which may be a part of the saved one.
+/// Compares the conventions in the file, if it has them, with those of the model. A part of the saved model has some of
+/// them, with some of their values.
 pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile, is_part: bool) -> Result<(), LoadError> {
     compare_with(&conventions::<Model>(), file, is_part)
 }
@@ -199,29 +202,22 @@ fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile, is_part:
     let found: BTreeMap<_, _> = lines.lines().filter_map(|line| line.split_once(": ")).collect();
     let expected: BTreeMap<_, _> = expected.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     for &convention in expected.keys().chain(found.keys()) {
-        if convention == DIVISION && are_divided_alike(expected.get(DIVISION), found.get(DIVISION), is_part) {
-            continue;
-        }
-        let value = |values: &BTreeMap<_, &str>| values.get(convention).unwrap_or(&"none").to_string();
-        if expected.get(convention) != found.get(convention) {
-            let (expected, found) = (value(&expected), value(&found));
+        let (expected, found) = (expected.get(convention), found.get(convention));
+        let is_alike = match (expected, found) {
+            (None, _) => is_part,
+            (Some(_), None) => convention == DIVISION, // Files of earlier versions have none.
+            (Some(expected), Some(found)) if is_part => {
+                let found: Vec<&str> = found.split(" and ").collect();
+                expected.split(" and ").all(|value| found.contains(&value))
+            }
+            _ => expected == found,
+        };
+        if !is_alike {
+            let [expected, found] = [expected, found].map(|value| value.unwrap_or(&"none").to_string());
             return Err(LoadError::Convention { convention: convention.to_string(), expected, found });
         }
     }
     Ok(())
-}
-
-/// Whether a file has the divisions of a model; of a part, at least its own. Files of earlier versions have none.
-fn are_divided_alike(expected: Option<&&str>, found: Option<&&str>, is_part: bool) -> bool {
-    match (expected, found) {
-        (_, None) => true,
-        (None, Some(_)) => is_part,
-        (Some(expected), Some(found)) if is_part => {
-            let found: Vec<&str> = found.split(" and ").collect();
-            expected.split(" and ").all(|division| found.contains(&division))
-        }
-        (Some(expected), Some(found)) => expected == found,
-    }
 }
 
 /// A model whose parameters, with their paths below `prefix`, have the elements that `read` returns.

@@ -9,7 +9,7 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
 use typed_transformer::models::another_annotated::Annotated;
 use typed_transformer::models::nano_gpt::NanoGpt;
-use typed_transformer::nn::{Conventions, LayerNorm, Learned, Linear, MHAttention, Module};
+use typed_transformer::nn::{Conventions, Embedding, FeedForward, LayerNorm, Learned, Linear, MHAttention, Module};
 use typed_transformer::ops::Relu;
 use typed_transformer::prelude::*;
 use typed_transformer::weights::{self, LoadError, Loadable, NameMap};
@@ -385,6 +385,21 @@ fn a_wrong_dtype_is_named_in_the_error() {
         error.unwrap_err().to_string(),
         "`query_proj.weight` should hold F64 but holds F32, read as `query_proj.weight`"
     );
+}
+
+#[test]
+fn a_part_of_a_saved_model_loads_without_the_conventions_of_the_rest() {
+    let (folder, model) = (temp_dir(), built::<DecoderOnly<Gpt, f32, Cpu>>());
+    let path = folder.path().join("weights");
+    weights::save(&model, &path).unwrap();
+    let (device, names) = (Cpu::default(), "weight = embedder.token_embedder.weight\nignore *".parse().unwrap());
+    let table: Embedding<VocabSize, EmbedDim, Gpt, f32, Cpu> = weights::load_mapped(&path, &names, &device).unwrap();
+    assert_eq!(table.weight.as_vec(), model.embedder.token_embedder.weight.as_vec());
+    // What the part has must be as in the saved model.
+    let names = "* = decoder.layers.0.feed_forward.*\nignore *".parse().unwrap();
+    weights::load_mapped::<FeedForward<EmbedDim, Gpt, f32, Cpu>, _, _>(&path, &names, &device).unwrap();
+    let error = weights::load_mapped::<FeedForward<EmbedDim, Encoding, f32, Cpu>, _, _>(&path, &names, &device);
+    assert_eq!(error.unwrap_err().to_string(), "the model's activation is Relu, but the file was saved with GeluTanh");
 }
 
 #[test]
