@@ -19,6 +19,7 @@ use crate::ops::{
     top_k, unflatten, zeros,
 };
 use crate::tokens::{Fin, Indices, TokenIds};
+use crate::weights::EXPERTS_PER_TOKEN;
 use crate::{dims, einsum, module};
 use dfdx::shapes::{ConstDim as _, HasShape};
 use dfdx::tensor::{NoneTape, Tensor};
@@ -76,6 +77,12 @@ pub trait ChosenFrom<NumExperts: ConstDim>: ConstDim {
     /// The dimension itself.
     #[doc(hidden)]
     type Number: ConstDim + AtMost<NumExperts>;
+
+    /// What files of weights store of a mixture.
+    #[doc(hidden)]
+    fn conventions() -> Vec<(&'static str, String)> {
+        vec![(EXPERTS_PER_TOKEN, Self::SIZE.to_string())]
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -205,7 +212,7 @@ impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>, P: Precisio
 /// let router: &Tensor<(NumExperts, EmbedDim), f32, Cpu> = &layer.router;
 /// assert_eq!(layer.experts.len(), 4);
 /// ```
-#[module(output = Config::EmbedDim)]
+#[module(conventions = Config::ExpertsPerToken, output = Config::EmbedDim)]
 pub struct MixtureOfExperts<Config: MixtralConfig, E, D, P: Precision> {
     /// To a logit for each expert.
     #[param(|weight| init::normal(weight, 0.02))]

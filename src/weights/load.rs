@@ -1,6 +1,6 @@
 //! Loading a model from a file of weights.
 
-use super::{CONVENTIONS, DIVISION, ExpectedTensor, LoadError, NameMap, TensorFile, WeightFiles, conventions};
+use super::{CONVENTIONS, ExpectedTensor, LATER, LoadError, NameMap, TensorFile, WeightFiles, conventions};
 use crate::nn::Module;
 use crate::nn::module::ParamShape;
 use crate::ranks::{Element, RankAxis, Ranks};
@@ -205,7 +205,7 @@ fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile, is_part:
         let (expected, found) = (expected.get(convention), found.get(convention));
         let is_alike = match (expected, found) {
             (None, _) => is_part,
-            (Some(_), None) => convention == DIVISION, // Files of earlier versions have none.
+            (Some(_), None) => LATER.contains(&convention),
             (Some(expected), Some(found)) if is_part => {
                 let found: Vec<&str> = found.split(" and ").collect();
                 expected.split(" and ").all(|value| found.contains(&value))

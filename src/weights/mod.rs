@@ -55,6 +55,10 @@ const CONVENTIONS: &str = "conventions";
 /// The convention of how products of dimensions are divided. The factors of all products (`4 * 8`) are stored as one
 /// set without paths. A missing factorization is noticed, but not that two layers exchanged theirs.
 pub(crate) const DIVISION: &str = "division of dimensions";
+/// The convention of how many experts compute a token.
+pub(crate) const EXPERTS_PER_TOKEN: &str = "experts per token";
+/// The conventions that files of earlier versions lack.
+pub(crate) const LATER: [&str; 2] = [DIVISION, EXPERTS_PER_TOKEN];
 /// The metadata key of the training that a checkpoint holds.
 pub(crate) const TRAINING: &str = "training";
 

@@ -1,6 +1,7 @@
 //! A token is computed by the experts that it chose, and by no others.
 
 use crate::small_models::{VocabSize, small_mixtral};
+use crate::support::temp_dir;
 use dfdx::tensor::AutoDevice;
 use std::marker::PhantomData;
 use typed_transformer::models::llama::LlamaConfig;
@@ -9,6 +10,7 @@ use typed_transformer::nn::Autoregressive;
 use typed_transformer::ops::Rotary;
 use typed_transformer::prelude::*;
 use typed_transformer::train::{Adam, update};
+use typed_transformer::weights;
 
 dims! { Batch = 2; SeqLen = 9; NumLayers = 1; }
 
@@ -59,6 +61,18 @@ fn each_token_is_computed_by_as_many_experts_as_it_chooses() {
     assert_eq!(chosen_experts::<Const<1>>(), [1; 18]);
     assert_eq!(chosen_experts::<Const<2>>(), [2; 18]);
     assert_eq!(chosen_experts::<small_mixtral::NumExperts>(), [5; 18]);
+}
+
+#[test]
+fn a_file_of_another_number_of_chosen_experts_is_refused() {
+    type Saved = Mixtral<Config<Const<2>>, f32, AutoDevice>;
+    type Other = Mixtral<Config<Const<1>>, f32, AutoDevice>;
+    let (device, folder) = (AutoDevice::seed_from_u64(6), temp_dir());
+    let path = folder.path().join("weights");
+    weights::save(&Saved::build(&device), &path).unwrap();
+    weights::load::<Saved, _, _>(&path, &device).unwrap();
+    let error = weights::load::<Other, _, _>(&path, &device).unwrap_err();
+    assert_eq!(error.to_string(), "the model's experts per token is 1, but the file was saved with 2");
 }
 
 #[test]
