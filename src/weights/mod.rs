@@ -57,8 +57,10 @@ const CONVENTIONS: &str = "conventions";
 pub(crate) const DIVISION: &str = "division of dimensions";
 /// The convention of how many experts compute a token.
 pub(crate) const EXPERTS_PER_TOKEN: &str = "experts per token";
+/// The convention of the positions that self-attention shows.
+pub(crate) const MASK: &str = "mask";
 /// The conventions that files of earlier versions lack.
-pub(crate) const LATER: [&str; 2] = [DIVISION, EXPERTS_PER_TOKEN];
+pub(crate) const LATER: [&str; 3] = [DIVISION, EXPERTS_PER_TOKEN, MASK];
 /// The metadata key of the training that a checkpoint holds.
 pub(crate) const TRAINING: &str = "training";
 

@@ -1,7 +1,7 @@
 //! Weights in files: loading inverts saving bit by bit, errors name what is wrong, and no file content
 //! makes a model that differs from the file.
 
-use crate::support::{Tensors, file_names, print_figure, temp_dir, tensors_of};
+use crate::support::{Tensors, file_names, print_figure, sealed_file, temp_dir, tensors_of};
 use allocation_counter::AllocationInfo;
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef};
 use dfdx::shapes::{HasShape, Shape};
@@ -16,8 +16,11 @@ use std::fmt::Debug;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::{fs, thread};
+use typed_transformer::mask::CenteredWindow;
 use typed_transformer::models::another_annotated::Annotated;
-use typed_transformer::nn::{Conventions, Learned, Linear, Module, NormKind, NormPlacement, Sinusoidal, WidthScale};
+use typed_transformer::nn::{
+    Conventions, Learned, Linear, Module, NormKind, NormPlacement, SelfAttention, Sinusoidal, WidthScale,
+};
 use typed_transformer::ops;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Element;
@@ -1265,4 +1268,41 @@ fn weights_saved_with_other_conventions_are_refused() {
         (all[1].load)(&folder.path().join("0")).unwrap_err().to_string(),
         "the model's activation is Relu, but the file was saved with GeluTanh",
     );
+}
+
+/// Self-attention with these positions.
+type Masked<Mask> = SelfAttention<EmbedDim, Mask, SmallTyped, f32, Cpu>;
+
+fn load_masked<Mask: MaskKind>(path: &Path) -> Result<Masked<Mask>, LoadError> {
+    weights::load(path, &Cpu::default())
+}
+
+#[test]
+fn weights_saved_with_another_mask_are_refused() {
+    type LastTwo = SlidingWindow<InDim>;
+    let (folder, model) = (temp_dir(), build::<Masked<LastTwo>>());
+    let [path, checkpoint] = ["weights", "checkpoint"].map(|name| folder.path().join(name));
+    weights::save(&model, &path).unwrap();
+    load_masked::<LastTwo>(&path).unwrap();
+    let found = "earlier positions in a window of 2";
+    for (loaded, expected) in [
+        (load_masked::<SlidingWindow<OutDim>>(&path).map(drop), "earlier positions in a window of 3"),
+        (load_masked::<CausalMask>(&path).map(drop), "earlier positions"),
+        (load_masked::<NoMask>(&path).map(drop), "all positions"),
+        (load_masked::<CenteredWindow<InDim>>(&path).map(drop), "all positions in a window of 2"),
+    ] {
+        let expected = format!("the model's mask is {expected}, but the file was saved with {found}");
+        assert_eq!(loaded.unwrap_err().to_string(), expected);
+    }
+    // Files of earlier versions do not say it.
+    let trainer = || Trainer::new(Adam::<Masked<LastTwo>, f32>::default(), 1e-3, 1, 0);
+    trainer().save(&model, &checkpoint).unwrap();
+    for (path, line) in [(&path, format!("mask: {found}\n")), (&checkpoint, format!("[\"mask\",\"{found}\"],"))] {
+        let (tensors, mut metadata) = tensors_of(&fs::read(path).unwrap());
+        assert!(metadata.values().any(|text| text.contains(&line)));
+        metadata.values_mut().for_each(|text| *text = text.replace(&line, ""));
+        fs::write(path, sealed_file(&tensors, &metadata)).unwrap();
+    }
+    load_masked::<NoMask>(&path).unwrap();
+    trainer().resume::<Masked<LastTwo>, _, _>(&checkpoint, &Cpu::default()).unwrap();
 }

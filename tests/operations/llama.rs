@@ -3,7 +3,8 @@
 use crate::finite_differences::{check, random, weighted_sum};
 use crate::numbers::{F64, assert_close, device};
 use dfdx::tensor::AutoDevice;
-use typed_transformer::nn::{Conventions, GroupedKeyValueCache, NormKind, NormPlacement, RotaryPositions};
+use std::collections::BTreeSet;
+use typed_transformer::nn::{Conventions, GroupedKeyValueCache, Module, NormKind, NormPlacement, RotaryPositions};
 use typed_transformer::ops::{self, Rotary, Silu};
 use typed_transformer::prelude::*;
 
@@ -49,6 +50,9 @@ fn only_rotated_conventions_are_stored_as_such() {
     let of_llama = Llama::conventions();
     assert_eq!(of_llama.last().unwrap().1, "Rotary { base: 500.0, pairs: Halves }");
     assert!(TypedTransformer::conventions().iter().all(|(name, _)| *name != "rotary positions"));
+    let mut of_layer = BTreeSet::new();
+    GroupedQueryAttention::<EmbedDim, SlidingWindow<Width>, Rotated, f64, AutoDevice>::conventions(&mut of_layer);
+    assert!(of_layer.contains(&("mask", "earlier positions in a window of 3".into())), "{of_layer:?}");
 }
 
 fn decoding_gives_the_same<A: GroupedQuery>() {

@@ -1,4 +1,4 @@
-use super::{rotate, self_mask};
+use super::{SelfConventions, rotate, self_mask};
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, Divides, Factor, MaybeSharded, Product};
 use crate::mask::{AttentionMask, CausalKind, MaskKind, PaddingMask};
@@ -106,7 +106,7 @@ pub type GroupedKeyValueCache<B, MaxLen, A, E = f32, D = Cpu> = KeyValueCache<B,
 ///
 /// `norm(x + attention(x))`; the conventions of `A` may put the norm elsewhere, and may rotate queries and keys
 /// by their positions. The type `Mask` says which positions a position sees.
-#[module(conventions = A::Conventions, output = EmbedDim)]
+#[module(conventions = SelfConventions<Mask, A>, output = EmbedDim)]
 pub struct GroupedQueryAttention<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E, D> {
     /// Projects to the queries of all heads.
     pub query_proj: Projection<EmbedDim, Product<QueryHeads<A>, A::QKDim>, AttentionProjection<A>, E, D>,

@@ -16,8 +16,23 @@ pub(crate) use self_attention::self_mask;
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product};
+use crate::mask::MaskKind;
+use crate::nn::{Arch, Conventions};
 use crate::ops::{OpError, Real, Rotary, rotate_heads};
+use crate::weights::MASK;
 use dfdx::tensor::Tensor;
+use std::marker::PhantomData;
+
+/// What files of weights store of self-attention: the conventions of `A`, and the positions that `Mask` shows.
+struct SelfConventions<Mask, A>(PhantomData<fn() -> (Mask, A)>);
+
+impl<Mask: MaskKind, A: Arch> SelfConventions<Mask, A> {
+    fn conventions() -> Vec<(&'static str, String)> {
+        let shown = if Mask::CAUSAL { "earlier positions" } else { "all positions" };
+        let window = Mask::WINDOW.map_or(String::new(), |len| format!(" in a window of {len}"));
+        A::Conventions::conventions().into_iter().chain([(MASK, format!("{shown}{window}"))]).collect()
+    }
+}
 
 /// Queries or keys, rotated by their positions from `start` on if the model has rotary positions.
 fn rotate<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(

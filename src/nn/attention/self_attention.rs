@@ -1,4 +1,4 @@
-use super::{MHAttention, rotate};
+use super::{MHAttention, SelfConventions, rotate};
 use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::mask::{AttentionMask, CausalKind, MaskKind, PaddingMask, mk_mask};
@@ -21,7 +21,7 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 ///     layer.forward(x, &PaddingMask::without_padding((Batch, TgtLen)))?;
 /// # Ok::<(), OpError>(())
 /// ```
-#[module(output = EmbedDim)]
+#[module(conventions = SelfConventions<Mask, A>, output = EmbedDim)]
 pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E, D> {
     /// The attention; query, key, value and output all have width `EmbedDim`.
     pub attention: MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, E, D>,
