@@ -13,8 +13,8 @@ use std::marker::PhantomData;
 /// A rule that turns the gradients of a `Model` into new parameters: [`Sgd`](super::Sgd),
 /// [`Adam`](super::Adam), [`AdamW`](super::AdamW).
 ///
-/// Its [`OptimizerState`] names the `Model`, so an optimizer cannot step another model.
-/// [`OptimizerState`] shows an optimizer of one's own.
+/// Its [`OptimizerState`] names the `Model`, so an optimizer cannot step a model of another type. Two models of one
+/// type need an optimizer each: one would mix their averages. [`OptimizerState`] shows an optimizer of one's own.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Adam, Optimizer, Sgd}};
