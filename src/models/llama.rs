@@ -76,7 +76,33 @@ pub trait LlamaConfig: 'static {
     const ROTARY: Rotary;
     /// Whether the logits use the embedding table as their weight.
     const TIED_LOGITS: bool;
-    /// The norms of a layer.
+    /// The norms of a layer. `cargo build` refuses [`Norms::After`] in a [`Mixtral`](super::mixtral::Mixtral):
+    ///
+    /// ```compile_fail,E0080
+    /// # use typed_transformer::models::{llama::{LlamaConfig, Norms}, mixtral::{Mixtral, MixtralConfig}};
+    /// # use typed_transformer::{doctest::*, ops::Rotary, prelude::*};
+    /// # pub struct Tiny;
+    /// impl LlamaConfig for Tiny {
+    /// #   type VocabSize = VocabSize;
+    /// #   type MaxSeqLen = MaxSeqLen;
+    /// #   type EmbedDim = EmbedDim;
+    /// #   type HiddenDim = HiddenDim;
+    /// #   type NumLayers = NumLayers;
+    /// #   type NumHeads = EvenHeads;
+    /// #   type NumKeyValueHeads = NumKeyValueHeads;
+    /// #   type HeadDim = EvenHeads;
+    /// #   const NORM_EPSILON: f64 = 1e-5;
+    /// #   const ROTARY: Rotary = Rotary::halves(10_000.0);
+    /// #   const TIED_LOGITS: bool = false;
+    ///     const NORMS: Norms = Norms::After;
+    /// }
+    /// # impl MixtralConfig for Tiny {
+    /// #   type NumExperts = NumExperts;
+    /// #   type ExpertsPerToken = ExpertsPerToken;
+    /// # }
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen)).unwrap();
+    /// let logits = Mixtral::<Tiny, f32, Cpu>::build(&Cpu::default()).forward(&ids, NoneTape);
+    /// ```
     const NORMS: Norms = Norms::Before;
 
     /// The constants that saved parameters do not show, as names and values; files of weights store them.

@@ -9,7 +9,7 @@
 //! | | `MixtralDecoderLayer` | [`Layer`] |
 //! | | `MixtralModel`, `MixtralForCausalLM` | [`Mixtral`] |
 
-use super::llama::{Attention, CachedHeadsOf, FeedForwardOf, LlamaConfig};
+use super::llama::{Attention, CachedHeadsOf, FeedForwardOf, LlamaConfig, Norms};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded, Sum, along, axis};
 use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
@@ -114,6 +114,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, 
         mask: &AttentionMask<B, Q, K>,
         update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
+        const { assert!(!matches!(Config::NORMS, Norms::After), "`NORMS` of a Mixtral are before its sublayers") }
         let normalized = rms_norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
         let x = residual(x, self.attention.forward(normalized, start, mask, update_cache)?)?;
         let normalized = rms_norm(x.clone(), &self.experts_norm, Config::NORM_EPSILON)?;
