@@ -1,7 +1,7 @@
 mod earlier;
 
 use super::tensor_board::EventFile;
-use crate::weights::{atomic::with_suffix, has_no_locks};
+use crate::weights::{atomic::with_suffix, has_no_locks, sync_file};
 use earlier::{Earlier, MAX_LINE_LEN_BYTES, STEP, earlier_lines};
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -103,7 +103,7 @@ impl Metrics {
 
     /// Makes the lines written so far survive a power cut.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        if self.file.metadata()?.is_file() { self.file.sync_all() } else { Ok(()) }
+        if self.file.metadata()?.is_file() { sync_file(&self.file) } else { Ok(()) }
     }
 
     /// The path of the file.

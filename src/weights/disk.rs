@@ -156,7 +156,7 @@ impl NewFile {
     }
 
     pub fn sync(&self) -> io::Result<()> {
-        counted(|| self.0.sync_all())
+        counted(|| sync_file(&self.0))
     }
 }
 
@@ -171,6 +171,25 @@ impl Write for NewFile {
     }
 }
 
+/// Makes the content of a file survive a power cut. On macOS `sync_all` has the disk empty its cache, which network file
+/// systems refuse. They know `fsync`.
+pub(crate) fn sync_file(file: &File) -> io::Result<()> {
+    match file.sync_all() {
+        #[cfg(unix)]
+        Err(error) if is_unsupported(&error) => Ok(rustix::fs::fsync(file)?),
+        result => result,
+    }
+}
+
+/// Whether the file system has no such operation. On macOS it then says ENOTSUP, which `ErrorKind` does not know.
+pub(crate) fn is_unsupported(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(rustix::io::Errno::NOTSUP.raw_os_error()) {
+        return true;
+    }
+    error.kind() == ErrorKind::Unsupported
+}
+
 /// Makes the names of the files in a folder survive a power cut. Some systems cannot do that.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     inject_into_call(0)?;
@@ -178,7 +197,7 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     match File::open(folder)?.sync_all() {
-        Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) => Ok(()),
+        Err(error) if is_unsupported(&error) || error.kind() == ErrorKind::InvalidInput => Ok(()),
         result => result,
     }
 }

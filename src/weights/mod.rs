@@ -25,6 +25,7 @@ mod save;
 mod weight_files;
 
 pub use config_field::ConfigField;
+pub(crate) use disk::sync_file;
 pub use error::{LoadError, SaveError};
 pub(crate) use file::{Dims, ExpectedTensor, TensorFile, ensure_dtype, ensure_finite};
 #[doc(hidden)]

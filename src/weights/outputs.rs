@@ -245,7 +245,7 @@ pub(crate) fn has_no_locks(error: &io::Error) -> bool {
     if error.raw_os_error() == Some(rustix::io::Errno::NOLCK.raw_os_error()) {
         return true;
     }
-    error.kind() == ErrorKind::Unsupported
+    disk::is_unsupported(error)
 }
 
 /// Checks that a file has the content of a lock, or none.

@@ -180,6 +180,7 @@ fn a_wrong_number_of_threads_is_refused() {
         for threads in ["99999", "-1", "many"] {
             let mut command = Command::new(built(example));
             command.args(short.split_whitespace()).env("RAYON_NUM_THREADS", threads).current_dir(folder.path());
+            command.env_remove("CLICOLOR_FORCE");
             let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             end(child)
                 .assert_usage(&format!("RAYON_NUM_THREADS must be a number from 0 to 1024, but it is `{threads}`"));

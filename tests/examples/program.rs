@@ -57,6 +57,7 @@ pub fn start<Arg: AsRef<OsStr>>(program: &Path, folder: &TempDir, args: impl Int
         .args(args)
         .current_dir(folder.path())
         .env("RAYON_NUM_THREADS", "1")
+        .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -97,7 +97,8 @@ fn the_older_variable_of_threads_and_the_options_of_checkpoints_are_alike() {
     for example in ["train_rot13", "train_sequences", "train_shakespeare", "train_on_ranks"] {
         let folder = temp_dir();
         let mut command = Command::new(built(example));
-        command.args(["--steps", "2"]).env("RAYON_RS_NUM_CPUS", "99999").current_dir(folder.path());
+        command.args(["--steps", "2"]).env("RAYON_RS_NUM_CPUS", "99999").env_remove("CLICOLOR_FORCE");
+        command.current_dir(folder.path());
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         end(child).assert_usage("RAYON_RS_NUM_CPUS must be a number from 0 to 1024, but it is `99999`");
         let short = "--steps 2 --batch 2 --checkpoint-every 1";

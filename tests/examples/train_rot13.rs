@@ -616,7 +616,11 @@ fn a_failing_stream_is_named_in_the_error() {
     let run_full = run(full, Input::Nothing);
     let error = run_full.assert_failure();
     assert!(error.starts_with("error: cannot write to standard output: "), "{error}");
+}
 
+#[test]
+fn a_standard_input_that_cannot_be_read_is_named_in_the_error() {
+    let folder = trained();
     let unreadable = fs::File::open(folder.path()).unwrap();
     let run = run(program(&folder, ["--load", "weights"]), Input::File(unreadable));
     let error = run.assert_failed_before_training().assert_failure();

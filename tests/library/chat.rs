@@ -203,8 +203,12 @@ fn mutated_templates_end() {
 #[cfg(unix)]
 #[test]
 fn a_template_knows_the_day() {
-    let today =
-        || String::from_utf8(std::process::Command::new("date").arg("+%d %b %Y").output().unwrap().stdout).unwrap();
+    let today = || {
+        String::from_utf8(
+            std::process::Command::new("date").env("LC_ALL", "C").arg("+%d %b %Y").output().unwrap().stdout,
+        )
+        .unwrap()
+    };
     let before = today();
     let found = render("{{ strftime_now('%d %b %Y') }}").unwrap();
     assert!([before, today()].iter().any(|day| day.trim_end() == found), "{found}");

@@ -127,6 +127,8 @@ pub fn prefer_huge_pages<E>(memory: &[E], is_written: bool) {
     const ALIGNMENT: usize = 1 << 16;
     /// Smaller memory may hold no whole huge page.
     const MIN_BYTES: usize = 4 << 20;
+    /// The number of Linux: the crate `libc` has it for glibc alone.
+    const MADV_COLLAPSE: libc::c_int = 25;
     let bytes = size_of_val(memory);
     if bytes < MIN_BYTES {
         return;
@@ -139,7 +141,7 @@ pub fn prefer_huge_pages<E>(memory: &[E], is_written: bool) {
         libc::madvise(pages, bytes - skipped, libc::MADV_HUGEPAGE);
         if is_written {
             // Linux from 6.1 on moves it.
-            libc::madvise(pages, bytes - skipped, libc::MADV_COLLAPSE);
+            libc::madvise(pages, bytes - skipped, MADV_COLLAPSE);
         }
     }
 }

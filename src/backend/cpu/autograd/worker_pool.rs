@@ -1,7 +1,7 @@
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use std::{cell::Cell, sync::OnceLock, thread};
+use std::{cell::Cell, iter, sync::OnceLock, thread};
 
 /// The time for which a thread looks for work before it sleeps. A virtual machine may take long to wake a thread up.
 /// A thread that looks for work yields its core each time, so others that have work are not held up.
@@ -52,8 +52,9 @@ fn worker_pool() -> Option<&'static ThreadPool> {
         let asking = thread::Builder::new().spawn(rayon::current_num_threads);
         let threads = asking.ok().and_then(|thread| thread.join().ok()).unwrap_or(1);
         let threads = threads.saturating_sub(1).max(1);
-        // If no thread can be started, the calling thread does all the work.
-        ThreadPoolBuilder::new().num_threads(threads).build().ok()
+        // A limit of processes may allow fewer threads. If none can be started, the calling thread does all the work.
+        let mut counts = iter::successors(Some(threads), |count| (*count > 1).then_some(count / 2));
+        counts.find_map(|count| ThreadPoolBuilder::new().num_threads(count).build().ok())
     });
     pool.as_ref()
 }

@@ -3,9 +3,8 @@
 use super::Matrix;
 use crate::autograd::{Buffer, partition_rows};
 use crate::simd::{add_row, level, row_chunks_mut};
-use pulp::Arch;
 #[cfg(target_arch = "x86_64")]
-use pulp::{NullaryFnOnce, x86::V3};
+use pulp::{Arch, NullaryFnOnce, x86::V3};
 use std::array;
 
 /// Rows and columns of a tile.

@@ -2,9 +2,9 @@
 
 use super::{BLOCK_LEN, Format};
 use crate::simd::{level, vectorized};
-use pulp::{Arch, bytemuck::Zeroable};
+use pulp::bytemuck::Zeroable;
 #[cfg(target_arch = "x86_64")]
-use pulp::{Simd, cast, f32x8, i32x8, x86::V3};
+use pulp::{Arch, Simd, cast, f32x8, i32x8, x86::V3};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::_MM_HINT_T0;
 use std::slice::ChunksExact;
