@@ -103,7 +103,7 @@ impl Metrics {
 
     /// Makes the lines written so far survive a power cut.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        if self.file.metadata()?.is_file() { sync_file(&self.file) } else { Ok(()) }
+        if self.file.metadata()?.is_file() { sync_file(&self.file, self.file.sync_all()) } else { Ok(()) }
     }
 
     /// The path of the file.

@@ -156,7 +156,7 @@ impl NewFile {
     }
 
     pub fn sync(&self) -> io::Result<()> {
-        counted(|| sync_file(&self.0))
+        sync_file(&self.0, counted(|| self.0.sync_all()))
     }
 }
 
@@ -171,10 +171,11 @@ impl Write for NewFile {
     }
 }
 
-/// Makes the content of a file survive a power cut. On macOS `sync_all` has the disk empty its cache, which network file
-/// systems refuse. They know `fsync`.
-pub(crate) fn sync_file(file: &File) -> io::Result<()> {
-    match file.sync_all() {
+/// The result of `sync_all` of a file. On macOS it has the disk empty its cache, which network file systems refuse. They
+/// know `fsync`.
+#[cfg_attr(not(unix), allow(unused_variables, reason = "`fsync` is of Unix"))]
+pub(crate) fn sync_file(file: &File, synced: io::Result<()>) -> io::Result<()> {
+    match synced {
         #[cfg(unix)]
         Err(error) if is_unsupported(&error) => Ok(rustix::fs::fsync(file)?),
         result => result,

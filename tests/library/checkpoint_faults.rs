@@ -127,6 +127,22 @@ fn an_error_at_any_call_of_the_last_save_keeps_the_checkpoint_before() {
     }
 }
 
+/// Network shares under macOS sync a file in another way.
+#[cfg(unix)]
+#[test]
+fn weights_are_saved_where_a_file_system_has_no_full_sync() {
+    let folder = temp_dir();
+    let save = |name: &str| weights::save(&Tiny::build(&Cpu::seed_from_u64(1)), folder.path().join(name));
+    disk::inject(None);
+    save("whole").unwrap();
+    // After the sync of the file come its rename and the sync of its folder.
+    disk::inject(Some((disk::calls() - 3, Fault::Error(ErrorKind::Unsupported))));
+    save("saved").unwrap();
+    disk::inject(None);
+    let [whole, saved] = ["whole", "saved"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    assert!(saved == whole);
+}
+
 /// The status of a process that runs the test `test` with these faults. 9 is its end without a kill.
 fn run_with(test: &str, folder: &TempDir, faults: &str) -> Option<i32> {
     let mut command = Command::new(env::current_exe().unwrap());
