@@ -41,7 +41,8 @@ struct Run {
 /// The program with these arguments, in `folder`, to which its relative paths refer.
 fn program<'a>(folder: &TempDir, args: impl IntoIterator<Item = &'a str>) -> Command {
     let mut program = Command::new(&*PROGRAM);
-    program.args(args).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    program.args(args).current_dir(folder.path()).env_remove("CLICOLOR_FORCE");
+    program.stdout(Stdio::piped()).stderr(Stdio::piped());
     program
 }
 
