@@ -128,6 +128,7 @@ fn libraries() -> Vec<String> {
         .arg("--target-dir")
         .arg(profile_folder.parent().unwrap())
         .current_dir(root())
+        .env_remove("CARGO_BUILD_TARGET")
         .output()
         .unwrap();
     assert!(output.status.success(), "cargo says: {}", String::from_utf8_lossy(&output.stderr));

@@ -26,7 +26,7 @@ static EXAMPLES: LazyLock<TempDir> = LazyLock::new(|| {
     let features: Vec<_> = features.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name).collect();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--profile", &profile_name, "--features", &features.join(","), "--target-dir"]);
-    cargo.arg(profile.parent().unwrap());
+    cargo.arg(profile.parent().unwrap()).env_remove("CARGO_BUILD_TARGET");
     cargo.args(names.iter().flat_map(|name| ["--example", name])).current_dir(root);
     assert!(cargo.status().unwrap().success(), "the examples do not build with the feature `mpi`");
     // Copies, because a build without the feature replaces the programs.
