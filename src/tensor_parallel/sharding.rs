@@ -142,7 +142,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, OnRanks}, weights};
     /// ranks! { pub Tp = 1; }
     /// let (device, ranks) = (Cpu::default(), Ranks::<Tp>::single()?);
-    /// let path = std::env::temp_dir().join("typed-transformer-sharded.safetensors");
+    /// let path = std::env::temp_dir().join(format!("sharded-{}.safetensors", std::process::id()));
     /// let model = Distributed::<DecoderOnly<OnRanks<Model, Tp>, f32, Cpu>, Tp>::build(&device, &ranks)?;
     /// model.save(&path, &ranks)?;
     /// let whole: DecoderOnly<Model, f32, Cpu> = weights::load(&path, &device)?;
@@ -174,7 +174,7 @@ impl<Model, Axis: RankAxis, Data: RankAxis> Distributed<Replicated<Model, Data>,
     /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, OnRanks}};
     /// ranks! { pub World; pub Data; pub Tp = 1; }
     /// let (data, tp) = Ranks::<World>::start()?.split::<Data, Tp>()?;
-    /// let path = std::env::temp_dir().join("typed-transformer-replicated.safetensors");
+    /// let path = std::env::temp_dir().join(format!("replicated-{}.safetensors", std::process::id()));
     /// let model = Distributed::<DecoderOnly<OnRanks<Model, Tp>, f32, Cpu>, Tp>::build(&Cpu::default(), &tp)?;
     /// let model = model.replicate(&data)?;
     /// model.save_replicated(&path, &data, &tp)?;

@@ -81,7 +81,7 @@ impl ChatMessage {
 ///
 /// ```
 /// use typed_transformer::tokens::{ChatMessage, ChatTemplate};
-/// # let folder = std::env::temp_dir().join("typed-transformer-chat");
+/// # let folder = std::env::temp_dir().join(format!("typed-transformer-chat-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// std::fs::write(folder.join("tokenizer_config.json"), r#"{"bos_token": "<s>"}"#)?;
 /// std::fs::write(
@@ -164,7 +164,7 @@ impl ChatTemplate {
     ///
     /// ```
     /// # use typed_transformer::tokens::ChatTemplate;
-    /// # let folder = std::env::temp_dir().join("typed-transformer-chat-value");
+    /// # let folder = std::env::temp_dir().join(format!("typed-transformer-chat-value-{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder)?;
     /// # std::fs::write(folder.join("tokenizer_config.json"), "{}")?;
     /// let source = "{% if enable_thinking is false %}<think></think>{% endif %}";

@@ -55,7 +55,7 @@ crate::error::debug_by_sentence!(TokenizerError);
 /// use typed_transformer::{generate::Sampler, prelude::*, tokens::Tokenizer};
 /// dims! { pub VocabSize = 4; }
 ///
-/// # let path = std::env::temp_dir().join("typed-transformer-tokenizer.json");
+/// # let path = std::env::temp_dir().join(format!("tokenizer-{}.json", std::process::id()));
 /// std::fs::write(&path, r###"{
 ///     "model": {"type": "WordPiece", "vocab": {"[UNK]": 0, "play": 1, "##ing": 2, "well": 3},
 ///               "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},

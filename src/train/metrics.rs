@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 ///
 /// ```
 /// use typed_transformer::train::Metrics;
-/// let path = std::env::temp_dir().join("typed-transformer-metrics.jsonl");
+/// let path = std::env::temp_dir().join(format!("metrics-{}.jsonl", std::process::id()));
 /// let mut metrics = Metrics::open(&path, 0)?;
 /// metrics.write(1, &[("loss", 3.3), ("learning_rate", 1e-3)])?;
 /// metrics.log("validation_loss", f64::NAN);

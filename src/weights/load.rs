@@ -21,7 +21,7 @@ use std::{any::Any, path::Path};
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
 /// dims! { pub OtherVocab = 30; }
 /// let device = Cpu::default();
-/// let path = std::env::temp_dir().join("typed-transformer-load.safetensors");
+/// let path = std::env::temp_dir().join(format!("load-{}.safetensors", std::process::id()));
 /// weights::save(&Linear::<EmbedDim, OtherVocab, f32, Cpu>::build(&device), &path)?;
 /// let error = weights::load::<Linear<EmbedDim, VocabSize, f32, Cpu>, _, _>(&path, &device).unwrap_err();
 /// assert_eq!(error.to_string(), "`weight` should be (VocabSize=28, EmbedDim=8) but is [30, 8]");
@@ -66,7 +66,7 @@ pub fn load<Model: Module + Loadable<E, D>, E: Element, D: Device<E>>(
 ///     ("Dense_0.kernel", TensorView::new(Dtype::F32, vec![2, 3], &kernel)?),
 ///     ("Dense_0.bias", TensorView::new(Dtype::F32, vec![3], &bias)?),
 /// ];
-/// let path = std::env::temp_dir().join("typed-transformer-mapped.safetensors");
+/// let path = std::env::temp_dir().join(format!("mapped-{}.safetensors", std::process::id()));
 /// std::fs::write(&path, serialize(tensors, None)?)?;
 ///
 /// let names = "weight = Dense_0.kernel [in out -> out in]\n bias = Dense_0.bias".parse()?;

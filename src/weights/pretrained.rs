@@ -45,7 +45,7 @@ const MAX_LEN_BYTES: u64 = 4_000_000;
 ///     }
 /// }
 ///
-/// # let folder = std::env::temp_dir().join("typed-transformer-pretrained");
+/// # let folder = std::env::temp_dir().join(format!("typed-transformer-pretrained-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// std::fs::write(folder.join("config.json"), r#"{"hidden_size": 2, "intermediate_size": 4}"#)?;
 /// let error = load_pretrained::<Encoder<f32, Cpu>, _, _>(&folder, &Cpu::default()).unwrap_err().to_string();
@@ -118,7 +118,7 @@ pub fn load_pretrained<Model: Pretrained + Loadable<E, D>, E: Element, D: Device
 /// ```
 /// use typed_transformer::{prelude::*, weights::eos_token_ids};
 /// dims! { pub VocabSize = 50_257; }
-/// # let folder = std::env::temp_dir().join("typed-transformer-eos");
+/// # let folder = std::env::temp_dir().join(format!("typed-transformer-eos-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// std::fs::write(folder.join("config.json"), r#"{"eos_token_id": 50256}"#)?;
 /// assert_eq!(format!("{:?}", eos_token_ids::<VocabSize>(&folder)?), "[50256]");

@@ -25,7 +25,7 @@ use std::{cmp::Reverse, convert::Infallible};
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
 /// let device = Cpu::default();
 /// let linear = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
-/// let path = std::env::temp_dir().join("typed-transformer-save.safetensors");
+/// let path = std::env::temp_dir().join(format!("save-{}.safetensors", std::process::id()));
 /// weights::save(&linear, &path)?;
 /// let loaded: Linear<EmbedDim, VocabSize, f32, Cpu> = weights::load(&path, &device)?;
 /// assert_eq!(loaded.weight.as_vec(), linear.weight.as_vec());
@@ -50,7 +50,7 @@ pub fn save<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
 /// use std::collections::HashMap;
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
 /// let linear = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
-/// let path = std::env::temp_dir().join("typed-transformer-metadata.safetensors");
+/// let path = std::env::temp_dir().join(format!("metadata-{}.safetensors", std::process::id()));
 /// let metadata = HashMap::from([("alphabet".to_string(), "abc".to_string())]);
 /// weights::save_with_metadata(&linear, &path, metadata.clone(), false)?;
 /// assert_eq!(weights::metadata(&path)?, metadata);

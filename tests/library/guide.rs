@@ -51,7 +51,7 @@ total                                                                           
     #[rustfmt::skip]
     fn a_wider_model_is_not_loaded() {
         let device = Cpu::default();
-        let path = std::env::temp_dir().join("a_wider_model.safetensors");
+        let path = std::env::temp_dir().join(format!("a_wider_model-{}.safetensors", std::process::id()));
         let wider = Linear::<HiddenDim, Letters, f32, Cpu>::build(&device);
         weights::save(&wider, &path).unwrap();
         let error = weights::load::<Linear<EmbedDim, Letters, f32, Cpu>, _, _>(&path, &device).unwrap_err();
