@@ -3,9 +3,9 @@
 //!
 //! | in the paper | in `modeling_clip.py` | here |
 //! | --- | --- | --- |
-//! | 2.4, Vision Transformer with one more norm | `CLIPVisionEmbeddings`, `CLIPVisionTransformer` | [`VisionEncoder`], [`Embeddings`](super::vit::Embeddings) |
+//! | 2.4, Vision Transformer with one more norm | `CLIPVisionEmbeddings`, `CLIPVisionTransformer` | [`VisionEncoder`], [`Embeddings`] |
 //! | 2.4, text Transformer with masked self-attention | `CLIPTextEmbeddings`, `CLIPTextTransformer` | [`TextEncoder`] |
-//! | GPT-2's layers | `CLIPEncoderLayer`, `CLIPAttention`, `CLIPMLP` | [`Layer`](super::gpt2::Layer) of GPT-2, [`QuickGelu`] |
+//! | GPT-2's layers | `CLIPEncoderLayer`, `CLIPAttention`, `CLIPMLP` | [`Layer`] of GPT-2, [`QuickGelu`] |
 //! | 2.4, linear projection into the embedding space | `text_projection`, `visual_projection` | [`TextEncoder::projection`], [`VisionEncoder::projection`] |
 //! | figure 3, scaled cosines, temperature `τ` | `CLIPModel`, `logit_scale` | [`Clip::logits`], [`Clip::logit_scale`] |
 //! | figure 3, symmetric loss | `clip_loss` | [`Clip::loss`] |

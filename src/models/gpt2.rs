@@ -5,7 +5,7 @@
 //! | in the paper | in `modeling_gpt2.py` | here |
 //! | --- | --- | --- |
 //! | 2.3, layer norm before each sub-block | `GPT2Block` | [`Layer`] |
-//! | GPT, 3.1, masked self-attention | `GPT2Attention`, `Conv1D` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
+//! | GPT, 3.1, masked self-attention | `GPT2Attention`, `Conv1D` | [`Attention`], [`multi_head_attention`] |
 //! | GPT, 4.1, position-wise feed-forward layer, GELU | `GPT2MLP`, `NewGELUActivation` | [`FeedForward`], [`GeluTanh`] |
 //! | | `past_key_values` | [`Cache`] |
 //! | 2.3, norm after the last block | `GPT2Model`, `GPT2LMHeadModel` | [`Gpt2`] |

@@ -4,7 +4,7 @@
 //! | in the paper | in `modeling_mixtral.py` | here |
 //! | --- | --- | --- |
 //! | 2, architecture | `MixtralAttention`, `MixtralRMSNorm` | [`Attention`] of Llama, [`rms_norm`] |
-//! | 2.1, gating network, `TopK` | `MixtralTopKRouter` | [`MixtureOfExperts::router`], [`top_k`](crate::ops::top_k) |
+//! | 2.1, gating network, `TopK` | `MixtralTopKRouter` | [`MixtureOfExperts::router`], [`top_k`] |
 //! | 2.1, `Σ Softmax(Top2(x · W))ᵢ · SwiGLUᵢ(x)` | `MixtralExperts`, `MixtralSparseMoeBlock` | [`MixtureOfExperts`], [`FeedForward`](super::llama::FeedForward) of Llama |
 //! | | `MixtralDecoderLayer` | [`Layer`] |
 //! | | `MixtralModel`, `MixtralForCausalLM` | [`Mixtral`] |

@@ -8,7 +8,7 @@
 //! | alternating attention, windows of 128 | `layer_types`, `local_attention` | [`ModernBertConfig::is_global`], [`CenteredWindow`] |
 //! | RoPE with theta 160,000 and 10,000 | `ModernBertRotaryEmbedding` | [`ModernBertConfig::GLOBAL_ROTARY`], [`ModernBertConfig::LOCAL_ROTARY`] |
 //! | attention without biases | `ModernBertAttention` | [`Attention`] |
-//! | GeGLU | `ModernBertMLP` | [`FeedForward`](super::llama::FeedForward) of Llama, [`Gelu`] |
+//! | GeGLU | `ModernBertMLP` | [`FeedForward`] of Llama, [`Gelu`] |
 //! | pre-normalization | `ModernBertEncoderLayer` | [`Layer`] |
 //! | masked language modeling | `ModernBertPredictionHead`, `ModernBertForMaskedLM` | [`ModernBert::logits`] |
 

@@ -8,7 +8,7 @@
 //! | 2.1, layer norm without bias, before each sublayer | `T5LayerNorm` | [`rms_norm`] |
 //! | 2.1, feed-forward network with ReLU | `T5DenseActDense` | [`FeedForward`], [`Relu`](crate::ops::Relu) |
 //! | 2.1, encoder and decoder | `T5Block`, `T5Stack` | [`EncoderLayer`], [`DecoderLayer`] |
-//! | | `past_key_values` | [`EncodedT5`], [`DecoderCache`](crate::nn::DecoderCache) |
+//! | | `past_key_values` | [`EncodedT5`], [`DecoderCache`] |
 //! | 2.1, shared embeddings | `T5ForConditionalGeneration` | [`T5`] |
 
 mod layers;

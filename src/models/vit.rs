@@ -3,7 +3,7 @@
 //!
 //! | in the paper | in `modeling_vit.py` | here |
 //! | --- | --- | --- |
-//! | 3.1, patches and their linear projection | `ViTPatchEmbeddings` | [`patches`](crate::ops::patches), [`Embeddings::patch`] |
+//! | 3.1, patches and their linear projection | `ViTPatchEmbeddings` | [`patches`], [`Embeddings::patch`] |
 //! | 3.1, class token, positions; equation 1 | `ViTEmbeddings` | [`Embeddings`] |
 //! | equation 2, self-attention | `ViTSelfAttention`, `ViTSelfOutput` | [`Attention`](super::gpt2::Attention) of GPT-2 |
 //! | equation 3, MLP with GELU | `ViTIntermediate`, `ViTOutput` | [`FeedForward`](super::gpt2::FeedForward) of GPT-2, [`Gelu`] |

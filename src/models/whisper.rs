@@ -10,7 +10,7 @@
 //! | pre-activation residual blocks | `WhisperEncoderLayer`, `WhisperDecoderLayer` | [`EncoderLayer`], [`DecoderLayer`] |
 //! | attention, no bias for the keys | `WhisperAttention` | [`Attention`] |
 //! | learned positions, tied input-output token representations | `WhisperDecoder`, `proj_out` | [`Whisper`] |
-//! | | `past_key_values` | [`EncodedWhisper`], [`DecoderCache`](crate::nn::DecoderCache) |
+//! | | `past_key_values` | [`EncodedWhisper`], [`DecoderCache`] |
 
 mod layers;
 
