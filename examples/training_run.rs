@@ -7,6 +7,7 @@ use std::{
     fs,
     io::{Write, stderr},
     path::Path,
+    process,
 };
 use typed_transformer::{
     models::nano_gpt::NanoGpt,
@@ -79,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let _ = write!(stderr(), "\r{report}\x1b[K");
     }
     let finished = trainer.finish();
-    // What follows may fail, too: this says where a checkpoint is that the disk refused.
+    // The error says where a checkpoint is that the disk refused. What follows may fail, too.
     if let Err(error) = &finished {
         let _ = writeln!(stderr(), "\n{error}");
     }
@@ -90,6 +91,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut report = HtmlReport::new("A training run");
     let drawn = report.training_curves(&metrics);
     report.write(&folder.join("index.html"))?;
-    finished?;
-    Ok(drawn?)
+    drawn?;
+    if finished.is_err() {
+        process::exit(1);
+    }
+    Ok(())
 }

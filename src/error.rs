@@ -134,7 +134,7 @@ pub enum OpError {
     )]
     TwoAccumulators,
     /// A pass keeps the gradients of parameters and inputs alone, and those of parameters alone if it adds to
-    /// [`GradientsOf::zeros`](crate::train::GradientsOf::zeros).
+    /// [`GradientsOf::zeros`](crate::train::GradientsOf::zeros). So do sums over ranks.
     #[error(
         "gradient: that of this tensor over `{dims}` is not kept; a pass keeps those of its inputs and parameters, and \
          `GradientsOf::zeros` and `all_reduce` those of the model's parameters alone"

@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 /// [`CenteredWindow`] (the post's `MaskType`).
 ///
 /// It is a type parameter of the attention module, not an argument of its call, because a module
-/// trained with one kind does not work with another. Files of weights store it.
+/// trained with one kind does not work with another. Files of weights store that of
+/// [`SelfAttention`](crate::nn::SelfAttention) and [`GroupedQueryAttention`](crate::nn::GroupedQueryAttention).
 ///
 /// ```
 /// use typed_transformer::{doctest::Batch, mask::{CenteredWindow, SlidingWindow}, prelude::*};

@@ -19,7 +19,6 @@ use crate::ops::{
     top_k, unflatten, zeros,
 };
 use crate::tokens::{Fin, Indices, TokenIds};
-use crate::weights::EXPERTS_PER_TOKEN;
 use crate::{dims, einsum, module};
 use dfdx::shapes::{ConstDim as _, HasShape};
 use dfdx::tensor::{NoneTape, Tensor};
@@ -81,7 +80,7 @@ pub trait ChosenFrom<NumExperts: ConstDim>: ConstDim {
     /// What files of weights store of a mixture.
     #[doc(hidden)]
     fn conventions() -> Vec<(&'static str, String)> {
-        vec![(EXPERTS_PER_TOKEN, Self::SIZE.to_string())]
+        vec![("experts per token", Self::SIZE.to_string())]
     }
 }
 

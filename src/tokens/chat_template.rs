@@ -101,6 +101,8 @@ impl ChatMessage {
 #[derive(Debug)]
 pub struct ChatTemplate {
     environment: Environment<'static>,
+    /// Why the template for chats with tools cannot be read.
+    broken_tool_use: Option<String>,
     /// The values that a template knows beside the messages, such as `bos_token`.
     values: BTreeMap<String, Value>,
 }
@@ -128,23 +130,23 @@ impl ChatTemplate {
             fields.extend(read_json::<serde_json::Map<_, _>>(&tokens)?);
         }
         let files = TEMPLATES.map(|(name, file)| (name, folder.join(file)));
-        let has_files = files.iter().any(|(_, file)| file.exists());
-        let mut environment = environment();
+        let has_file = files[0].1.exists();
+        let (mut environment, mut broken_tool_use) = (environment(), None);
         for (name, file) in files {
-            let source = if !has_files {
-                named_template(&settings["chat_template"], name).map(String::from)
-            } else if name == DEFAULT || file.exists() {
+            let source = if file.exists() {
                 path = file;
                 Some(String::from_utf8(read(&path)?).map_err(|error| format_error(&path, error))?)
             } else {
-                None
+                named_template(&settings["chat_template"], name).filter(|_| !has_file).map(String::from)
             };
             let Some(source) = source else { continue };
             // Jinja reads each kind of line break as this one.
             let source = source.replace("\r\n", "\n").replace('\r', "\n");
-            environment
-                .add_template_owned(name, without_generation_tags(&source))
-                .map_err(|error| format_error(&path, format_args!("the chat template: {error}")))?;
+            match environment.add_template_owned(name, without_generation_tags(&source)) {
+                // A chat without tools does not need it.
+                Err(error) if name == TOOL_USE => broken_tool_use = Some(error.to_string()),
+                added => added.map_err(|error| format_error(&path, format_args!("the chat template: {error}")))?,
+            }
         }
         if environment.get_template(DEFAULT).is_err() {
             return Err(ChatTemplateError::Missing { path });
@@ -154,7 +156,7 @@ impl ChatTemplate {
             let text = value.as_str().or_else(|| value["content"].as_str()).filter(|_| name.ends_with("_token"))?;
             Some((name.clone(), text.into()))
         };
-        let template = Self { environment, values: fields.filter_map(token).collect() };
+        let template = Self { environment, broken_tool_use, values: fields.filter_map(token).collect() };
         // A template asks whether there are tools and documents.
         Ok(template.with_value("tools", ()).with_value("documents", ()))
     }
@@ -195,6 +197,9 @@ impl ChatTemplate {
         let messages: Vec<Value> = messages.iter().map(message).collect();
         let values = context! { messages, add_generation_prompt, ..Value::from_pairs(&self.values) };
         let has_tools = self.values.get("tools").is_some_and(|tools| !tools.is_none());
+        if let Some(message) = self.broken_tool_use.clone().filter(|_| has_tools) {
+            return Err(ChatTemplateError::Failed { message });
+        }
         let tool_use = self.environment.get_template(TOOL_USE).ok().filter(|_| has_tools);
         let template = tool_use.map_or_else(|| self.environment.get_template(DEFAULT), Ok);
         template.and_then(|template| template.render(values)).map_err(|error| render_error(&error))

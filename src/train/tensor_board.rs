@@ -3,7 +3,7 @@ use std::io::{self, ErrorKind, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{path::Path, process};
 
-/// The beginning of the names. The number follows, in ten digits.
+/// Each name begins with it. A number in ten digits follows.
 const PREFIX: &str = "events.out.tfevents.";
 
 /// A file of TensorBoard events: records of TFRecord, each a message `Event` of

@@ -1,6 +1,9 @@
 //! Loading a model from a file of weights.
 
-use super::{CONVENTIONS, ExpectedTensor, LATER, LoadError, NameMap, TensorFile, WeightFiles, conventions};
+use super::{
+    ATTENTION_SCALE, CONVENTIONS, ExpectedTensor, LATER, LoadError, NameMap, ROTARY_POSITIONS, TensorFile, WeightFiles,
+    conventions,
+};
 use crate::nn::Module;
 use crate::nn::module::ParamShape;
 use crate::ranks::{Element, RankAxis, Ranks};
@@ -202,10 +205,13 @@ fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile, is_part:
     let found: BTreeMap<_, _> = lines.lines().filter_map(|line| line.split_once(": ")).collect();
     let expected: BTreeMap<_, _> = expected.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     for &convention in expected.keys().chain(found.keys()) {
+        // An `Arch` says by the lack of this convention that it rotates nothing.
+        let is_rotation = convention == ROTARY_POSITIONS && expected.contains_key(ATTENTION_SCALE);
         let (expected, found) = (expected.get(convention), found.get(convention));
         let is_alike = match (expected, found) {
-            (None, _) => is_part,
-            (Some(_), None) => LATER.contains(&convention),
+            (None, _) | (_, None) if LATER.contains(&convention) => true,
+            (None, _) => is_part && !is_rotation,
+            (Some(_), None) => false,
             (Some(expected), Some(found)) if is_part => {
                 let found: Vec<&str> = found.split(" and ").collect();
                 expected.split(" and ").all(|value| found.contains(&value))

@@ -56,12 +56,14 @@ const CONVENTIONS: &str = "conventions";
 /// The convention of how products of dimensions are divided. The factors of all products (`4 * 8`) are stored as one
 /// set without paths. A missing factorization is noticed, but not that two layers exchanged theirs.
 pub(crate) const DIVISION: &str = "division of dimensions";
-/// The convention of how many experts compute a token.
-pub(crate) const EXPERTS_PER_TOKEN: &str = "experts per token";
 /// The convention of the positions that self-attention shows.
 pub(crate) const MASK: &str = "mask";
-/// The conventions that files of earlier versions lack.
-pub(crate) const LATER: [&str; 3] = [DIVISION, EXPERTS_PER_TOKEN, MASK];
+/// The conventions that files of earlier versions and layers of one's own may lack.
+pub(crate) const LATER: [&str; 3] = [DIVISION, "experts per token", MASK];
+/// The convention of the factor of an [`Arch`](crate::nn::Arch)'s logits of attention.
+pub(crate) const ATTENTION_SCALE: &str = "attention scale";
+/// The convention of the rotation of queries and keys.
+pub(crate) const ROTARY_POSITIONS: &str = "rotary positions";
 /// The metadata key of the training that a checkpoint holds.
 pub(crate) const TRAINING: &str = "training";
 

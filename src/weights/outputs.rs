@@ -1,5 +1,5 @@
 //! Checks before a file is written: that nothing else is lost, that there is room, and that no other process writes it.
-//! And the folder of temporary files for what a disk refuses.
+//! The folder of temporary files for what a disk refuses is here, too.
 
 use super::atomic::{StagedFile, folder, resolve_target, with_suffix};
 use super::disk::{self, free_bytes, is_transient, retried};

@@ -52,8 +52,7 @@ fn a_template_stands_in_settings_in_a_list_or_in_a_file() {
     assert_eq!(of(&json!({"bos_token": {"content": "<b>"}, "chat_template": list})).unwrap(), "<b>");
     // The one for tools is that of a chat with tools, also with none of them.
     let with_tools = |folder: &TempDir, tools: &Value| {
-        let template = ChatTemplate::from_folder(folder.path())?.with_value("tools", tools);
-        Ok::<_, ChatTemplateError>(template.render(&[], false).unwrap())
+        ChatTemplate::from_folder(folder.path())?.with_value("tools", tools).render(&[], false)
     };
     let with_list = folder(&json!({"bos_token": "<b>", "chat_template": list}));
     let [none, empty] = [Value::Null, json!([])].map(|tools| with_tools(&with_list, &tools).unwrap());
@@ -66,7 +65,7 @@ fn a_template_stands_in_settings_in_a_list_or_in_a_file() {
     let folder = folder(&json!({"eos_token": "<e>", "chat_template": "older"}));
     fs::write(folder.path().join("chat_template.jinja"), "file {{ eos_token }}\n").unwrap();
     assert_eq!(ChatTemplate::from_folder(folder.path()).unwrap().render(&[], false).unwrap(), "file <e>");
-    // A file counts in place of the list, and one for tools needs another one beside it.
+    // A file counts in place of the list.
     fs::write(with_list.path().join("chat_template.jinja"), "file").unwrap();
     assert_eq!(with_tools(&with_list, &json!([])).unwrap(), "file");
     let tool_use = with_list.path().join("additional_chat_templates/tool_use.jinja");
@@ -75,7 +74,11 @@ fn a_template_stands_in_settings_in_a_list_or_in_a_file() {
     let [none, some] = [Value::Null, json!([{"name": "sum"}])].map(|tools| with_tools(&with_list, &tools).unwrap());
     assert_eq!((&*none, &*some), ("file", "1 tools"));
     fs::remove_file(with_list.path().join("chat_template.jinja")).unwrap();
-    assert!(matches!(with_tools(&with_list, &json!([])), Err(ChatTemplateError::Read { .. })));
+    assert_eq!(with_tools(&with_list, &json!([])).unwrap(), "0 tools");
+    // Only a chat with tools needs the template for tools.
+    fs::write(with_list.path().join("additional_chat_templates/tool_use.jinja"), "{% for %}").unwrap();
+    assert_eq!(with_tools(&with_list, &Value::Null).unwrap(), "<b>");
+    assert!(matches!(with_tools(&with_list, &json!([])), Err(ChatTemplateError::Failed { .. })));
     fs::write(folder.path().join("chat_template.jinja"), [0xff]).unwrap();
     assert!(matches!(ChatTemplate::from_folder(folder.path()), Err(ChatTemplateError::Format { .. })));
     fs::write(folder.path().join("tokenizer_config.json"), "{").unwrap();

@@ -289,7 +289,7 @@ fn a_disk_without_room_is_an_error_before_the_first_step() {
     );
 }
 
-/// The names of files beside it are longer: `NAME.previous-1.0.partial`.
+/// The names of files beside it are longer: `NAME.previous-100.0.partial`.
 #[test]
 fn a_name_too_long_for_those_beside_it_is_an_error_before_the_first_step() {
     let folder = temp_dir();

@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, fs};
 use typed_transformer::models::another_annotated::Annotated;
 use typed_transformer::models::nano_gpt::NanoGpt;
 use typed_transformer::nn::{Conventions, Embedding, FeedForward, LayerNorm, Learned, Linear, MHAttention, Module};
-use typed_transformer::ops::Relu;
+use typed_transformer::ops::{Relu, Rotary};
 use typed_transformer::prelude::*;
 use typed_transformer::weights::{self, LoadError, Loadable, NameMap};
 
@@ -27,6 +27,16 @@ impl Conventions for Torch {
     type Positions = Learned;
     type PaddingRule = PadSourceKeys;
     const ATTENTION_BIAS: bool = true;
+}
+
+/// The same with rotated queries and keys.
+struct Rotated;
+impl Conventions for Rotated {
+    type Activation = Relu;
+    type Positions = Learned;
+    type PaddingRule = PadSourceKeys;
+    const ATTENTION_BIAS: bool = true;
+    const ROTARY: Option<Rotary> = Some(Rotary::ROFORMER);
 }
 
 macro_rules! model {
@@ -49,6 +59,7 @@ macro_rules! model {
 }
 model!(Gpt: NanoGpt, HeadDim, HeadDim);
 model!(Encoding: Torch, HeadDim, HeadDim);
+model!(Rotating: Rotated, HeadDim, HeadDim);
 model!(Attending: Annotated, QKDim, VODim);
 
 type Attention = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Attending, f32, Cpu>;
@@ -399,7 +410,14 @@ fn a_part_of_a_saved_model_loads_without_the_conventions_of_the_rest() {
     let names = "* = decoder.layers.0.feed_forward.*\nignore *".parse().unwrap();
     weights::load_mapped::<FeedForward<EmbedDim, Gpt, f32, Cpu>, _, _>(&path, &names, &device).unwrap();
     let error = weights::load_mapped::<FeedForward<EmbedDim, Encoding, f32, Cpu>, _, _>(&path, &names, &device);
-    assert_eq!(error.unwrap_err().to_string(), "the model's activation is Relu, but the file was saved with GeluTanh");
+    assert_eq!(error.unwrap_err().to_string(), "the model's activation is Relu, but the file was saved with Gelu");
+    // An attention that rotates nothing says so by having no convention of it.
+    type HeadsOf<A> = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, f32, Cpu>;
+    weights::save(&built::<EncoderOnly<Rotating, f32, Cpu>>(), &path).unwrap();
+    let names = "* = encoder.layers.0.self_attention.attention.*\nignore *".parse().unwrap();
+    weights::load_mapped::<HeadsOf<Rotating>, _, _>(&path, &names, &device).unwrap();
+    let error = weights::load_mapped::<HeadsOf<Encoding>, _, _>(&path, &names, &device).unwrap_err().to_string();
+    assert!(error.starts_with("the model's rotary positions is none, but the file was saved with "), "{error}");
 }
 
 #[test]

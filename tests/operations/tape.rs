@@ -4,7 +4,6 @@
 use crate::numbers::{device, random_like};
 use crate::recorded::{OwnTape, Recorded};
 use dfdx::shapes::{Axes2, Axis, Shape};
-use dfdx::tensor::AutoDevice;
 use dfdx::tensor::*;
 use dfdx::tensor_ops::*;
 use typed_transformer::nn::Linear;
@@ -296,6 +295,6 @@ fn gradients_equal_to_the_bit_those_of_dfdx() {
     // A kernel that adds as dfdx does.
     let mut by_kernel = residual(x.recorded(), weight.retaped()).unwrap().sum().backward().unwrap();
     let by_dfdx = dfdx::tensor_ops::Backward::backward((x.leaky_trace() + weight.clone()).sum());
-    assert_eq!(by_kernel.of(&x).unwrap().as_vec(), by_dfdx.get(&x).as_vec());
-    assert_eq!(by_kernel.of(&weight).unwrap().as_vec(), by_dfdx.get(&weight).as_vec());
+    let mut gradient = |tensor| by_kernel.of(tensor).unwrap().as_vec();
+    assert_eq!([gradient(&x), gradient(&weight)], [&x, &weight].map(|tensor| by_dfdx.get(tensor).as_vec()));
 }

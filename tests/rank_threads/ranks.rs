@@ -81,7 +81,7 @@ fn ranks_of_different_lengths_are_an_error_of_each() {
     assert!(sums.iter().all(|sum| matches!(sum, Err(RanksError::Engine { .. }))), "{sums:?}");
 }
 
-/// All sum by parts. Those of the longest one begin and end at other places.
+/// Each rank sums a part. The parts of a longer vector begin and end at other places.
 #[test]
 fn a_slightly_other_length_is_an_error_of_each() {
     let sums = Ranks::<World>::in_threads(3, |world| {

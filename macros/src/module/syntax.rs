@@ -30,6 +30,12 @@ pub fn argument<'a>(ty: &'a Type, name: &str, form: &str) -> Result<&'a Type> {
     Err(Error::new_spanned(ty, form))
 }
 
+fn has_several_arguments(ty: &Type) -> bool {
+    let Type::Path(path) = ungrouped(ty) else { return false };
+    let arguments = path.path.segments.last().map(|last| &last.arguments);
+    matches!(arguments, Some(PathArguments::AngleBracketed(list)) if list.args.len() > 1)
+}
+
 /// Refuses a type that no module has.
 pub fn check_module(ty: &Type) -> Result<()> {
     let error = |message| Err(Error::new_spanned(ty, message));
@@ -42,7 +48,9 @@ pub fn check_module(ty: &Type) -> Result<()> {
         ("Rc", "a module stands in a field without an `Rc`"),
         ("Arc", "a module stands in a field without an `Arc`"),
     ] {
-        if argument(ty, name, needed).is_ok() {
+        // A module of one's own may be called `Box`. It has a dtype and a device.
+        let is_pointer = ["Box", "Rc", "Arc"].contains(&name);
+        if argument(ty, name, needed).is_ok() && !(is_pointer && has_several_arguments(ty)) {
             return error(needed);
         }
     }
@@ -75,7 +83,10 @@ pub fn precision(generics: &Generics) -> Result<Option<Ident>> {
         let GenericParam::Type(TypeParam { ident, .. }) = parameter else { continue };
         let is_precision = |bound: &&TypeParamBound| is_one_of(bound, &["Precision", "Trainable", "Packing"]);
         for bound in bounds_of(generics, ident).filter(is_precision) {
-            if position + 1 < generics.params.len() || !is_one_of(bound, &["Precision"]) {
+            let is_last = position + 1 == generics.params.len();
+            let is_named = is_one_of(bound, &["Precision"]);
+            // Elsewhere a trait of one's own may be called `Trainable` or `Packing`.
+            if is_last != is_named {
                 let message = "the precision of a module is its last parameter: `struct Name<.., E, D, P: Precision>`";
                 return Err(Error::new_spanned(bound, message));
             }

@@ -8,6 +8,7 @@ use crate::dims::{AnyDim, ConstDim, Dim, Factor, name};
 use crate::mask::PaddingRule;
 use crate::nn::NormKind;
 use crate::ops::{Activation, AttentionOptions, AttentionScale, MaskFill, Real, Rotary};
+use crate::weights::{ATTENTION_SCALE, ROTARY_POSITIONS};
 use dfdx::tensor::Storage;
 
 /// The inner configuration of a model (the post's `InstanceSingleton`): the dimensions of its blocks that callers
@@ -152,7 +153,7 @@ pub trait Conventions: 'static {
     /// [`weights::save`](crate::weights::save) stores them in the file, and [`weights::load`](crate::weights::load)
     /// refuses a model with other conventions.
     fn conventions() -> Vec<(&'static str, String)> {
-        let rotary = Self::ROTARY.map(|rotary| ("rotary positions", format!("{rotary:?}")));
+        let rotary = Self::ROTARY.map(|rotary| (ROTARY_POSITIONS, format!("{rotary:?}")));
         let conventions = vec![
             ("activation", name::<Self::Activation>()),
             ("positions", name::<Self::Positions>()),
@@ -160,7 +161,7 @@ pub trait Conventions: 'static {
             ("norm", format!("{:?}", Self::NORM)),
             ("norm placement", format!("{:?}", Self::NORM_PLACEMENT)),
             ("norm epsilon", Self::NORM_EPSILON.to_string()),
-            ("attention scale", format!("{:?}", Self::ATTENTION_SCALE)),
+            (ATTENTION_SCALE, format!("{:?}", Self::ATTENTION_SCALE)),
             ("masked logit", format!("{:?}", Self::MASK_FILL)),
             ("embedding scale", format!("{:?}", Self::EMBEDDING_SCALE)),
         ];

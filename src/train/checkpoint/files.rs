@@ -70,7 +70,7 @@ impl CheckpointFiles {
     ) -> Result<Self, SaveError> {
         ensure_creatable(path)?;
         let newest = atomic::resolve_target(path).map_err(cannot_write(path))?;
-        // The longest name that a save makes: the disk says now whether it takes it.
+        // The longest name that a save may make, with the most checkpoints kept. The disk says now whether it takes it.
         let longest = with_suffix(&previous(&newest, MAX_PREVIOUS), ".0.partial");
         longest.try_exists().map_err(cannot_write(path))?;
         if let Some(checkpoint) = base_checkpoint(&newest) {

@@ -64,6 +64,7 @@ impl<E: Dtype, D: Device<E>> PassGradients<E, D> {
             gradients.for_dfdx()?;
         }
         if let Some(leaves) = &gradients.leaves {
+            gradients.non_leaves.clear();
             gradients.of_kernels.retain(|id, _| leaves.contains(id));
             gradients.of_dfdx.drop_non_leafs();
         }

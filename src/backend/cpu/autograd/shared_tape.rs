@@ -95,8 +95,8 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         self.record(Operation::OfKernel(backward));
     }
 
-    /// Marks a parameter as used. Needed where it is read with a tape: by dfdx, which cannot list the parameters that
-    /// have gradients, or as a `&tensor` operand of `add`, `einsum!` and the like.
+    /// Marks a parameter as used. It is needed where the parameter is read with a tape: by dfdx, which cannot list the
+    /// parameters that have gradients, or as a `&tensor` operand of `add`, `einsum!` and the like.
     pub fn mark_used(&mut self, id: UniqueId) {
         if let State::Open(pass) = &mut *self.node().borrow_mut() {
             pass.marked_used.insert(id);

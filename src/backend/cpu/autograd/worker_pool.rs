@@ -1,10 +1,10 @@
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{cell::Cell, iter, sync::OnceLock, thread};
 
 /// The time for which a thread looks for work before it sleeps. A virtual machine may take long to wake a thread up.
-/// A thread that looks for work yields its core each time, so others that have work are not held up.
+/// It yields its core each time, so that others that have work may run.
 const SPIN_TIME: Duration = Duration::from_millis(2);
 
 /// Runs `run` on all parts in parallel, the last part on the calling thread. Returns the results in the
@@ -39,7 +39,7 @@ fn run_tasks(mut tasks: Vec<Task>) {
             });
         }
         last();
-        spin_until_done(&pending);
+        spin_until_done(pool, &pending);
     });
 }
 
@@ -76,7 +76,7 @@ fn spin_for_work(pool: &ThreadPool) {
         let mut start = Instant::now();
         while start.elapsed() < SPIN_TIME {
             match rayon::yield_now() {
-                Some(rayon::Yield::Executed) => start = Instant::now(),
+                Some(Yield::Executed) => start = Instant::now(),
                 _ => thread::yield_now(),
             }
         }
@@ -85,10 +85,13 @@ fn spin_for_work(pool: &ThreadPool) {
 }
 
 /// Spins for at most [`SPIN_TIME`] until the other parts are done. For most parts, sleeping and waking up takes longer.
-fn spin_until_done(pending: &AtomicUsize) {
+fn spin_until_done(pool: &ThreadPool, pending: &AtomicUsize) {
     let start = Instant::now();
     while pending.load(Ordering::Acquire) > 0 && start.elapsed() < SPIN_TIME {
-        thread::yield_now();
+        // A part that has parts of its own may be the only one to run them.
+        if pool.yield_now() != Some(Yield::Executed) {
+            thread::yield_now();
+        }
     }
 }
 

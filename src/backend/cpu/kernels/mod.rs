@@ -1,5 +1,6 @@
-//! The kernels of operations, by theme. Each has the arithmetic on slices, and a function `…_kernel` that runs it forward
-//! and pairs the output with its backward pass. Reading an operand merges its tape, on which `record_kernel` then records.
+//! The kernels of operations, by theme. Each has the arithmetic on slices, and a function `…_kernel`, which runs it
+//! forward and pairs the output with its backward pass. Reading an operand merges its tape, on which `record_kernel` then
+//! records.
 //! `optimizer` has loops alone: an update records nothing.
 
 mod activation;
