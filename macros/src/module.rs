@@ -73,7 +73,7 @@ pub fn expand(options: TokenStream, declaration: TokenStream) -> Result<TokenStr
     })
 }
 
-/// What is wrong with a module without dtype or device.
+/// The error of a module without dtype or device.
 const LAST_TWO: &str = "the last two parameters of a module are its dtype and its device: `struct Name<.., E, D>`";
 
 /// The generic parameters of a module, with the bounds of dtype and device, which are the last two. Behind them may be

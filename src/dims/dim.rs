@@ -1,4 +1,4 @@
-//! What a dimension is: the traits of dimensions, one that is not checked, an axis of ranks, and a dimension's name.
+//! The traits of dimensions, a dimension that is not checked, an axis of ranks, and the name of a dimension.
 
 use dfdx::shapes::{self, Const};
 use std::any::type_name;

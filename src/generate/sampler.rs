@@ -1,4 +1,4 @@
-//! How the next token is chosen, and the distribution that it is drawn from.
+//! The choice of the next token, and the distribution that it is drawn from.
 
 use crate::backend::elements_of;
 use crate::dims::{ConstDim, MaybeSharded};

@@ -77,7 +77,7 @@ pub trait ChosenFrom<NumExperts: ConstDim>: ConstDim {
     #[doc(hidden)]
     type Number: ConstDim + AtMost<NumExperts>;
 
-    /// What files of weights store of a mixture.
+    /// The convention of a mixture in files of weights.
     #[doc(hidden)]
     fn conventions() -> Vec<(&'static str, String)> {
         vec![("experts per token", Self::SIZE.to_string())]

@@ -1,4 +1,4 @@
-//! What an optimizer is, its state, and checks of hyperparameters.
+//! The trait of optimizers, their state, and checks of hyperparameters.
 
 use super::{Parameter, ParameterMut, Parameters};
 use crate::backend::Backend;

@@ -1,4 +1,4 @@
-//! What a training loop handles: the batches of an epoch, a step and its report, an evaluation.
+//! The parts of a training loop: the batches of an epoch, a step and its report, an evaluation.
 
 use crate::backend::{Backend, elements_of};
 use crate::dims::Dim;

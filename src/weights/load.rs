@@ -1,8 +1,8 @@
 //! Loading a model from a file of weights.
 
 use super::{
-    ATTENTION_SCALE, CONVENTIONS, ExpectedTensor, LATER, LoadError, NameMap, ROTARY_POSITIONS, TensorFile, WeightFiles,
-    conventions,
+    ATTENTION_SCALE, CONVENTIONS, ExpectedTensor, LoadError, NameMap, OPTIONAL_CONVENTIONS, ROTARY_POSITIONS,
+    TensorFile, WeightFiles, conventions,
 };
 use crate::nn::Module;
 use crate::nn::module::ParamShape;
@@ -209,7 +209,7 @@ fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile, is_part:
         let is_rotation = convention == ROTARY_POSITIONS && expected.contains_key(ATTENTION_SCALE);
         let (expected, found) = (expected.get(convention), found.get(convention));
         let is_alike = match (expected, found) {
-            (None, _) | (_, None) if LATER.contains(&convention) => true,
+            (None, _) | (_, None) if OPTIONAL_CONVENTIONS.contains(&convention) => true,
             (None, _) => is_part && !is_rotation,
             (Some(_), None) => false,
             (Some(expected), Some(found)) if is_part => {

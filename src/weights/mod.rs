@@ -59,7 +59,7 @@ pub(crate) const DIVISION: &str = "division of dimensions";
 /// The convention of the positions that self-attention shows.
 pub(crate) const MASK: &str = "mask";
 /// The conventions that files of earlier versions and layers of one's own may lack.
-pub(crate) const LATER: [&str; 3] = [DIVISION, "experts per token", MASK];
+pub(crate) const OPTIONAL_CONVENTIONS: [&str; 3] = [DIVISION, "experts per token", MASK];
 /// The convention of the factor of an [`Arch`](crate::nn::Arch)'s logits of attention.
 pub(crate) const ATTENTION_SCALE: &str = "attention scale";
 /// The convention of the rotation of queries and keys.

@@ -16,7 +16,7 @@ use std::{collections::BTreeSet, path::Path};
 
 /// The configuration in a folder.
 const CONFIG: &str = "config.json";
-/// What `config.json` says of weights that a program is to read in a way of its own: BitNet, GPTQ or 8-bit floats.
+/// The field of weights that a program is to read in a way of its own: BitNet, GPTQ or 8-bit floats.
 const QUANTIZATION: &str = "quantization_config";
 /// The longest configuration. One that names 21,843 classes has 1.6 MB.
 const MAX_LEN_BYTES: u64 = 4_000_000;

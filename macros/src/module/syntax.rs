@@ -9,7 +9,7 @@ use syn::{
     TypeParam, TypeParamBound, WherePredicate,
 };
 
-/// What stands in place of a list of modules.
+/// The error of a field that is a list of modules.
 const LAYERS: &str = "modules of one type are `Layers<NumLayers, Module>`";
 
 /// Takes the attribute `#[name(expression)]` away.
@@ -44,13 +44,18 @@ pub fn check_module(ty: &Type) -> Result<()> {
         ("Vec", LAYERS),
         ("Option", "an `Option` has an attribute that says whether it is `Some`: `#[some_if(FLAG)]`"),
         ("PhantomData", "a module keeps its type parameters itself: leave this field out"),
+    ] {
+        if argument(ty, name, needed).is_ok() {
+            return error(needed);
+        }
+    }
+    for (name, needed) in [
         ("Box", "a module stands in a field without a `Box`"),
         ("Rc", "a module stands in a field without an `Rc`"),
         ("Arc", "a module stands in a field without an `Arc`"),
     ] {
-        // A module of one's own may be called `Box`. It has a dtype and a device.
-        let is_pointer = ["Box", "Rc", "Arc"].contains(&name);
-        if argument(ty, name, needed).is_ok() && !(is_pointer && has_several_arguments(ty)) {
+        // A module of one's own may have this name, too.
+        if argument(ty, name, needed).is_ok() && !has_several_arguments(ty) {
             return error(needed);
         }
     }
@@ -90,7 +95,9 @@ pub fn precision(generics: &Generics) -> Result<Option<Ident>> {
                 let message = "the precision of a module is its last parameter: `struct Name<.., E, D, P: Precision>`";
                 return Err(Error::new_spanned(bound, message));
             }
-            precision = Some(ident.clone());
+            if is_last {
+                precision = Some(ident.clone());
+            }
         }
     }
     Ok(precision)

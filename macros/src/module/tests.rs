@@ -262,6 +262,17 @@ fn a_precision_may_be_declared_in_a_where_clause() {
 }
 
 #[test]
+fn names_of_the_crate_may_be_names_of_others() {
+    let module = quote!(
+        struct Net<Config: other::Trainable, E, D> {
+            heads: Box<Config, E, D>,
+        }
+    );
+    let expanded = expand(TokenStream::new(), module).unwrap().to_string();
+    assert!(!expanded.contains("FullPrecision"), "{expanded}");
+}
+
+#[test]
 fn a_type_of_a_declarative_macro_is_read() {
     let module = |ty: TokenStream| {
         let ty = Group::new(Delimiter::None, ty);

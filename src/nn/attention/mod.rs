@@ -23,7 +23,7 @@ use crate::weights::MASK;
 use dfdx::tensor::Tensor;
 use std::marker::PhantomData;
 
-/// What files of weights store of self-attention: the conventions of `A`, and the positions that `Mask` shows.
+/// The conventions of self-attention in files of weights: those of `A`, and the positions that `Mask` shows.
 struct SelfConventions<Mask, A>(PhantomData<fn() -> (Mask, A)>);
 
 impl<Mask: MaskKind, A: Arch> SelfConventions<Mask, A> {

@@ -1,4 +1,4 @@
-//! What beam search and speculative decoding do to a cache: they reorder its rows and drop its last positions.
+//! Beam search reorders the rows of a cache, and speculative decoding drops its last positions.
 
 use super::key_value_cache::grow;
 use super::{CacheCapacity, CachedHeads, KeyValueCache};

@@ -1,4 +1,4 @@
-//! What a module is, its summary, and the shapes of its parameters.
+//! A module, its summary, and the shapes of its parameters.
 
 mod layers;
 

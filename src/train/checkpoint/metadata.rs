@@ -4,7 +4,7 @@
 use super::super::ResumeError;
 use crate::model_tensors::describe_tensors;
 use crate::ranks::{Element, by_name};
-use crate::weights::{LATER, LoadError, dims_in};
+use crate::weights::{LoadError, OPTIONAL_CONVENTIONS, dims_in};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -228,8 +228,8 @@ pub(super) fn compare_settings(
     let (expected_values, found_values) = (by_name(expected.to_vec()), by_name(found.to_vec()));
     for (setting, _) in expected.iter().chain(found) {
         let (expected, found) = (expected_values.get(setting), found_values.get(setting));
-        let is_later = found.is_none() && LATER.contains(&setting.as_str());
-        if expected != found && !is_later && ignored != Some(setting) {
+        let is_optional = found.is_none() && OPTIONAL_CONVENTIONS.contains(&setting.as_str());
+        if expected != found && !is_optional && ignored != Some(setting) {
             let text = |value: Option<&String>| value.map_or(ABSENT, String::as_str).to_string();
             let (expected, found) = (text(expected), text(found));
             return Err(ResumeError::Setting { path: path.to_path_buf(), setting: setting.clone(), expected, found });
