@@ -22,6 +22,7 @@ and in PyTorch only:
   length_1024   the same architecture: embed 256, 4 layers, 8 heads, 1 x 1,024
   length_4096   embed 128, 2 layers, 4 heads, 1 x 4,096
   gpt2          GPT-2 small: vocab 50,257, embed 768, 12 layers, 12 heads, 1 x 128; 124 M parameters
+  gpt_mixed, gpt2_mixed   gpt and gpt2 with their biases, under `torch.autocast` in bfloat16
   decode_gpt    the model of gpt with 256 positions: 240 tokens after a prompt of 16
   decode_gpt2   the model of gpt2 with its biases: 128 tokens after a prompt of 16; decode_gpt2_batch8: of 8 texts at once
   decode_smollm SmolLM-135M, a Llama: vocab 49,152, embed 576, 30 layers, 9 heads of 64, 3 of them for keys and values,
@@ -60,8 +61,9 @@ CONFIGS = {
 CONFIGS.update({f"{name}_forward": CONFIGS[name] for name in ("t5_128", "t5_512")})
 CONFIGS.update({f"decode_gpt2_{precision}": CONFIGS["decode_gpt2"] for precision in ("bf16", "f16", "q8", "q8_rows")})
 CONFIGS["decode_gpt2_batch8"] = dict(CONFIGS["decode_gpt2"], batch=8)
+CONFIGS.update({f"{name}_mixed": CONFIGS[name] for name in ("gpt", "gpt2")})
 CONFIGS["scaling"] = dict(vocab=65, heads=4, layers=2, src=0)
-STEPS = {"scaling": 3, "rot13": 300, "typed": 15, "gpt": 40, "length_1024": 8, "length_4096": 5, "gpt2": 5, "decode_gpt": 10,
+STEPS = {"scaling": 3, "rot13": 300, "typed": 15, "gpt": 40, "gpt_mixed": 40, "length_1024": 8, "length_4096": 5, "gpt2": 5, "gpt2_mixed": 5, "decode_gpt": 10,
          "decode_gpt2": 1, "decode_smollm": 1, "bert_forward": 40, "llama": 5, "qwen3": 10,
          "t5_128": 3, "t5_512": 3, "t5_128_forward": 5, "t5_512_forward": 5,
          "decode_gpt2_bf16": 1, "decode_gpt2_f16": 1, "decode_gpt2_q8": 1, "decode_gpt2_q8_rows": 1, "decode_gpt2_batch8": 1}
@@ -170,7 +172,7 @@ def run_torch(name, c, steps, threads):
     class GPT(nn.Module):
         def __init__(s):
             super().__init__()
-            bias = name.startswith("decode_gpt2")
+            bias = name.startswith("decode_gpt2") or name.endswith("_mixed")
             norm = lambda: nn.LayerNorm(c["d"], bias=bias)
             act = (lambda x: F.gelu(x, approximate="tanh")) if bias else F.gelu
             s.tok, s.pos = nn.Embedding(c["vocab"], c["d"]), nn.Embedding(c.get("max_len", c["tgt"]), c["d"])
@@ -264,7 +266,8 @@ def run_torch(name, c, steps, threads):
     torch.set_default_device(None)
     for _ in range(steps + untimed):
         t0 = now(torch)
-        loss = F.cross_entropy(model(x, y).flatten(0, 1), t.flatten())
+        with torch.autocast(DEVICE, torch.bfloat16, enabled=name.endswith("_mixed")):
+            loss = F.cross_entropy(model(x, y).flatten(0, 1), t.flatten())
         opt.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)

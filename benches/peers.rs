@@ -33,14 +33,14 @@ mod variants;
 
 use dfdx::tensor::{AutoDevice, Synchronize};
 use models::work::{Rates, Work, threads};
-use typed_transformer::nn::{Bf16, F16, FullPrecision, Q8, Q8Rows};
+use typed_transformer::nn::{Bf16, F16, FullPrecision, MixedBf16, Q8, Q8Rows};
 
 #[derive(Parser)]
 struct Arguments {
-    /// Models to measure: rot13, typed, gpt, length_1024, length_4096, gpt2, decode_gpt, decode_gpt2,
-    /// decode_gpt2_batch8, decode_gpt2_bf16, decode_gpt2_q8, decode_gpt2_q8_rows, decode_smollm, bert_forward, t5_128,
-    /// t5_512, t5_128_forward, t5_512_forward, llama or qwen3; of this crate alone decode_gpt2_f16, and gpt_dropout and
-    /// gpt_published, to be compared with gpt
+    /// Models to measure: rot13, typed, gpt, gpt_mixed, length_1024, length_4096, gpt2, gpt2_mixed, decode_gpt,
+    /// decode_gpt2, decode_gpt2_batch8, decode_gpt2_bf16, decode_gpt2_q8, decode_gpt2_q8_rows, decode_smollm,
+    /// bert_forward, t5_128, t5_512, t5_128_forward, t5_512_forward, llama or qwen3; of this crate alone
+    /// decode_gpt2_f16, and gpt_dropout and gpt_published, to be compared with gpt
     #[arg(default_values = ["rot13", "typed", "gpt"])]
     configs: Vec<String>,
     /// Measurements of each model
@@ -153,10 +153,12 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "typed" => (models::typed(), 15),
         "gpt" => (models::gpt(), 80),
         "gpt_dropout" => (variants::gpt_dropout(), 80),
-        "gpt_published" => (variants::gpt_published(), 80),
+        "gpt_published" => (variants::gpt_published::<FullPrecision>(), 80),
+        "gpt_mixed" => (variants::gpt_published::<MixedBf16>(), 80),
         "length_1024" => (large::length_1024(), 8),
         "length_4096" => (large::length_4096(), 5),
         "gpt2" => (large::gpt2(), 5),
+        "gpt2_mixed" => (large::gpt2_published::<MixedBf16>(), 5),
         "decode_gpt" => (large::decode_gpt(), 10),
         "decode_gpt2" => (large::decode_gpt2::<FullPrecision, 1>(4.0), 1),
         "decode_gpt2_batch8" => (large::decode_gpt2::<FullPrecision, 8>(4.0), 1),

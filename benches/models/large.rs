@@ -2,13 +2,13 @@
 //! one forward pass, or the decoding of one text.
 
 use crate::models::work::{Forward, Work, causal};
-use crate::models::{Step, decoder_step, ids, labels, nano_gpt_optimizer};
+use crate::models::{Step, decoder_step, decoder_work, ids, labels, nano_gpt_optimizer, published_step};
 use dfdx::{nn::TensorCollection, tensor::AutoDevice};
 use typed_transformer::generate::{Sampler, generate_from_prompt};
 use typed_transformer::models::llama::{Llama, LlamaConfig, Norms};
 use typed_transformer::models::nano_gpt::NanoGpt;
 use typed_transformer::models::published::{gpt2, qwen3_0_6b, smol_lm_135m, t5_small};
-use typed_transformer::nn::{Autoregressive, Module, Precision};
+use typed_transformer::nn::{Autoregressive, Module, Precision, Trainable};
 use typed_transformer::ops::Rotary;
 use typed_transformer::prelude::*;
 use typed_transformer::train::{AdamW, update};
@@ -66,6 +66,11 @@ single_stack!(Gpt2: NanoGpt);
 /// GPT-2 small, one sequence of 128 tokens.
 pub fn gpt2() -> Step {
     decoder_step::<Gpt2, Const<1>, Const<128>>()
+}
+
+/// GPT-2 small with its biases, one sequence of 128 tokens, in the precision `P`.
+pub fn gpt2_published<P: Trainable>() -> Step {
+    published_step::<gpt2::Config, P, Const<1>, Const<128>>(decoder_work::<Gpt2, Const<1>, Const<128>>())
 }
 
 /// GPT-2 small with its biases and weights in `P`, decoding 128 tokens after each prompt of 16, always on the CPU.

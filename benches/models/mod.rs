@@ -2,8 +2,9 @@
 
 use dfdx::tensor::*;
 use typed_transformer::models::another_annotated::Annotated;
+use typed_transformer::models::gpt2::{Gpt2, Gpt2Config};
 use typed_transformer::models::nano_gpt::NanoGpt;
-use typed_transformer::nn::Module;
+use typed_transformer::nn::{Module, Trainable};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{Adam, AdamW, Optimizer, Sgd, update};
 
@@ -133,11 +134,35 @@ where
         update(&mut model, loss.backward().unwrap(), &mut adam, 1e-3, 1.0).unwrap();
     };
     let params = DecoderOnly::<Config, f32, AutoDevice>::NUM_PARAMS;
+    Step { params, work: decoder_work::<Config, Batch, Len>(), run: Box::new(step) }
+}
+
+/// The work of one training step of a decoder.
+pub fn decoder_work<Config: SingleStack, Batch: ConstDim, Len: ConstDim>() -> Work {
     let rows = Batch::SIZE * Len::SIZE;
     let layer = Forward::layer::<Config, Config::EmbedDim>(rows, causal(Batch::SIZE, Len::SIZE));
     let forward = layer.repeated(Config::NumLayers::SIZE)
         + Forward::linear(rows, Config::EmbedDim::SIZE, Config::VocabSize::SIZE);
-    Step { params, work: forward.training(params), run: Box::new(step) }
+    forward.training(DecoderOnly::<Config, f32, AutoDevice>::NUM_PARAMS)
+}
+
+/// A training step of a [`Gpt2`] in the precision `P`.
+pub fn published_step<Config, P, Batch, Len>(work: Work) -> Step
+where
+    Config: Gpt2Config,
+    P: Trainable,
+    Batch: ConstDim,
+    Len: ConstDim + AtMost<Config::MaxSeqLen>,
+{
+    let mut model = Gpt2::<Config, f32, AutoDevice, P>::build(&AutoDevice::default());
+    let (inputs, labels) = (ids::<Batch, Len, Config::VocabSize>(1), labels(2));
+    let mut optimizer = nano_gpt_optimizer();
+    let step = move || {
+        let logits = model.forward(&inputs, model.recording()).unwrap();
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+        update(&mut model, loss.backward().unwrap(), &mut optimizer, 1e-3, 1.0).unwrap();
+    };
+    Step { params: Gpt2::<Config, f32, AutoDevice>::NUM_PARAMS, work, run: Box::new(step) }
 }
 
 pub fn nano_gpt_optimizer<Model>() -> AdamW<Model, f32, AutoDevice> {

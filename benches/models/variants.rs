@@ -1,12 +1,10 @@
-//! Two variants of nanoGPT's configuration for a CPU: with dropout, and as a published model.
+//! Variants of nanoGPT's configuration for a CPU: with dropout, and as a published model in a precision.
 
-use crate::models::{Step, decoder_step, gpt, ids, labels, nano_gpt_optimizer};
-use dfdx::tensor::AutoDevice;
-use typed_transformer::models::gpt2::{Gpt2, Gpt2Config};
+use crate::models::{Step, decoder_step, decoder_work, published_step};
+use typed_transformer::models::gpt2::Gpt2Config;
 use typed_transformer::models::nano_gpt::NanoGpt;
-use typed_transformer::nn::Module;
+use typed_transformer::nn::Trainable;
 use typed_transformer::prelude::*;
-use typed_transformer::train::update;
 
 dims! {
     VocabSize = 65; MaxSeqLen = 64; EmbedDim = 128; NumHeads = 4; HeadDim = 32; HiddenDim = 512; NumLayers = 4; Batch = 12;
@@ -18,8 +16,9 @@ pub fn gpt_dropout() -> Step {
     decoder_step::<Gpt, Batch, MaxSeqLen>()
 }
 
-/// As a [`Gpt2`], which has biases.
-pub fn gpt_published() -> Step {
+/// As a [`Gpt2`], which has biases, in the precision `P`.
+pub fn gpt_published<P: Trainable>() -> Step {
+    single_stack!(Gpt: NanoGpt);
     struct Config;
     impl Gpt2Config for Config {
         type VocabSize = VocabSize;
@@ -30,13 +29,5 @@ pub fn gpt_published() -> Step {
         type NumLayers = NumLayers;
         const NORM_EPSILON: f64 = 1e-5;
     }
-    let mut model = Gpt2::<Config, f32, AutoDevice>::build(&AutoDevice::default());
-    let (inputs, labels) = (ids::<Batch, MaxSeqLen, VocabSize>(1), labels(2));
-    let mut optimizer = nano_gpt_optimizer();
-    let step = move || {
-        let logits = model.forward(&inputs, model.recording()).unwrap();
-        let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
-        update(&mut model, loss.backward().unwrap(), &mut optimizer, 1e-3, 1.0).unwrap();
-    };
-    Step { params: Gpt2::<Config, f32, AutoDevice>::NUM_PARAMS, work: gpt().work, run: Box::new(step) }
+    published_step::<Config, P, Batch, MaxSeqLen>(decoder_work::<Gpt, Batch, MaxSeqLen>())
 }

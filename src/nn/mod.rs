@@ -43,6 +43,6 @@ pub use layers::*;
 pub use module::ForEachLayer;
 pub use module::{Layers, LayersIter, Module, Summary, SummaryRow};
 pub use precision::{
-    Bf16, F16, FullPrecision, Packed, Packing, Precision, Q8, Q8Rows, Trainable, Weight, WithPrecision,
+    Bf16, F16, FullPrecision, MixedBf16, Packed, Packing, Precision, Q8, Q8Rows, Trainable, Weight, WithPrecision,
 };
 pub use transformer::*;

@@ -1,13 +1,11 @@
 //! Collective operations on a tape, with no types that say what each rank has: `tensor_parallel` and layers add them.
 
-use crate::backend::{Tape, elements_of};
-use crate::ops::{OpError, Real, device_error};
+use crate::backend::Tape;
+use crate::ops::{OpError, Real, on_elements};
 use crate::ranks::{Element, Entered, RankAxis, Ranks, RanksError, failure, in_f32_or_f64};
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::{PutTape, SplitTape, Tensor};
-use dfdx::tensor_ops::{Device, ReshapeTo};
-use rand::{Rng, distributions::Distribution};
-use std::{cell::RefCell, vec::IntoIter};
+use dfdx::tensor::Tensor;
+use dfdx::tensor_ops::Device;
 
 /// Runs `forward` on the elements of `input`, in row-major order, and records `backward`, which makes the gradient of
 /// the input from that of the output.
@@ -24,51 +22,14 @@ pub fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis
 ) -> Result<Tensor<To, E, D, T>, OpError> {
     let ranks_error = |source| OpError::Ranks { op, source };
     failure::take_error().map_err(ranks_error)?;
-    let len = input.shape().num_elements();
-    let (input, mut tape) = if len == 0 {
-        // dfdx's copy of a permuted tensor reads a first element.
-        let (input, tape) = input.split_tape();
-        (input.device().try_zeros_like(&(len,)).map_err(device_error(op))?, tape)
-    } else {
-        // This shares the storage of a contiguous tensor, and copies any other, so that a gradient is in the same
-        // order.
-        input.try_reshape_like(&(len,)).map_err(device_error(op))?.split_tape()
+    let recorded_ranks = ranks.clone();
+    let of_gradient = move |gradient| {
+        if failure::has_failed() {
+            return None;
+        }
+        backward(&recorded_ranks, gradient).map_err(failure::put_aside).ok()
     };
-    let output = forward(ranks, elements_of(&input)).map_err(ranks_error)?;
-    let output = input.device().try_tensor_from_vec(output, shape).map_err(device_error(op))?;
-    if T::OWNS_TAPE {
-        let (input, output, device, ranks) = (input.ghost(), output.ghost(), input.device().clone(), ranks.clone());
-        tape.add_backward_op(move |gradients| {
-            if failure::has_failed() {
-                return Ok(());
-            }
-            gradients.try_alloc_for(&input)?;
-            gradients.try_alloc_for(&output)?;
-            match backward(&ranks, elements_of(&gradients.get(&output))) {
-                Ok(part) => {
-                    let so_far = elements_of(&gradients.get(&input));
-                    let sum: Vec<E> = so_far.into_iter().zip(part).map(|(so_far, part)| so_far + part).collect();
-                    let sum = Successive(RefCell::new(sum.into_iter()));
-                    device.try_fill_with_distr(gradients.get_or_alloc_mut(&input)?, sum)
-                }
-                Err(error) => {
-                    failure::put_aside(error);
-                    Ok(())
-                }
-            }
-        });
-    }
-    Ok(output.put_tape(tape))
-}
-
-/// A distribution that returns given numbers in their order. Drawing random numbers is how dfdx writes into a gradient
-/// on every device.
-struct Successive<E>(RefCell<IntoIter<E>>);
-
-impl<E: Real> Distribution<E> for Successive<E> {
-    fn sample<R: Rng + ?Sized>(&self, _: &mut R) -> E {
-        self.0.borrow_mut().next().unwrap_or_else(E::nan)
-    }
+    on_elements(op, input, shape, |elements| forward(ranks, elements).map_err(ranks_error), of_gradient)
 }
 
 /// The identity, whose backward pass sums the gradient over the ranks.

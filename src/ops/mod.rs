@@ -72,7 +72,7 @@ mod where_;
 
 pub use activation::{Activation, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh};
 pub(crate) use arithmetic::elementwise;
-pub use arithmetic::{add, detach, div, maximum, minimum, mul, offset, residual, scale, sub};
+pub use arithmetic::{add, detach, div, maximum, minimum, mul, offset, residual, round_to_bf16, scale, sub};
 pub use attention::{AttentionOptions, AttentionScale, attention, attention_weights};
 pub use axes::{broadcast, flatten, permute, rename, reshape, unflatten};
 #[doc(hidden)]
@@ -117,7 +117,7 @@ pub use reduce::{argmax, cumsum, max_over, mean, mean_over, sum_over, top_k};
 pub(crate) use rotary_positions::rotate_heads;
 pub use rotary_positions::{Rotary, RotaryPairs, RotaryScaling, rotary_positions};
 pub use slices::{narrow, select, slice, slice_last, windows};
-pub(crate) use unnamed::reshape_to;
+pub(crate) use unnamed::{on_elements, reshape_to};
 pub use views::NamedAxes;
 #[doc(hidden)]
 pub use views::Sizes;

@@ -1,4 +1,5 @@
-//! Operations that are parts of others: dfdx's, compiled once for each number of axes, or kernels.
+//! Operations that are parts of others: dfdx's, compiled once for each number of axes, kernels, or functions of the
+//! elements.
 //!
 //! The compiler makes code for each shape that an operation of dfdx is called with. These functions have the types of
 //! dfdx's operations, and call them with sizes alone.
@@ -7,13 +8,15 @@ use super::contraction::{Labelled, contract};
 use super::operand::distinct_from;
 use super::views::with_shape_type;
 use super::{OpError, Real, device_error};
-use crate::backend::{Backend, MiddleAxis, Tape, run_kernel, softmax_kernel, where_kernel};
+use crate::backend::{Backend, MiddleAxis, Tape, elements_of, run_kernel, softmax_kernel, where_kernel};
 use crate::dims;
 use crate::dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed};
 use crate::mask::bools_of;
 use dfdx::shapes::{Axes, Axes4, Axis, Dim, HasShape, ReduceShape, Shape};
-use dfdx::tensor::{Merge, Tensor};
-use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, TryAdd};
+use dfdx::tensor::{Merge, PutTape, SplitTape, Tensor};
+use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, ReshapeTo, TryAdd};
+use rand::{Rng, distributions::Distribution};
+use std::{cell::RefCell, vec::IntoIter};
 
 /// `compute` of each element by itself.
 pub fn map<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
@@ -44,6 +47,50 @@ pub fn on_sizes<Dims: Shape, Plain: Shape<Concrete = Dims::Concrete>, E: Real, D
     compute: impl FnOnce(Tensor<Plain, E, D, T>) -> Result<Tensor<Plain, E, D, T>, D::Err>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     with_shape_type(op, compute(with_shape_type(op, x)?).map_err(device_error(op))?)
+}
+
+/// `forward` of the elements of `x`, in row-major order. It records `backward`, which makes the gradient of `x` from that
+/// of the result, or `None` if there is none.
+pub fn on_elements<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<From, E, D, T>,
+    shape: To,
+    forward: impl FnOnce(Vec<E>) -> Result<Vec<E>, OpError>,
+    backward: impl FnOnce(Vec<E>) -> Option<Vec<E>> + 'static,
+) -> Result<Tensor<To, E, D, T>, OpError> {
+    let len = x.shape().num_elements();
+    let (x, mut tape) = if len == 0 {
+        // dfdx's copy of a permuted tensor reads a first element.
+        let (x, tape) = x.split_tape();
+        (x.device().try_zeros_like(&(len,)).map_err(device_error(op))?, tape)
+    } else {
+        // This shares the storage of a contiguous tensor, and copies any other, so that a gradient is in the same
+        // order.
+        x.try_reshape_like(&(len,)).map_err(device_error(op))?.split_tape()
+    };
+    let y = x.device().try_tensor_from_vec(forward(elements_of(&x))?, shape).map_err(device_error(op))?;
+    if T::OWNS_TAPE {
+        let (x, y, device) = (x.ghost(), y.ghost(), x.device().clone());
+        tape.add_backward_op(move |gradients| {
+            gradients.try_alloc_for(&x)?;
+            gradients.try_alloc_for(&y)?;
+            let Some(term) = backward(elements_of(&gradients.get(&y))) else { return Ok(()) };
+            let so_far = elements_of(&gradients.get(&x));
+            let sum: Vec<E> = so_far.into_iter().zip(term).map(|(so_far, term)| so_far + term).collect();
+            device.try_fill_with_distr(gradients.get_or_alloc_mut(&x)?, Successive(RefCell::new(sum.into_iter())))
+        });
+    }
+    Ok(y.put_tape(tape))
+}
+
+/// A distribution that returns given numbers in their order. Drawing random numbers is how dfdx writes into a gradient
+/// on every device.
+struct Successive<E>(RefCell<IntoIter<E>>);
+
+impl<E: Real> Distribution<E> for Successive<E> {
+    fn sample<R: Rng + ?Sized>(&self, _: &mut R) -> E {
+        self.0.borrow_mut().next().unwrap_or_else(E::nan)
+    }
 }
 
 /// The elements of `x` in row-major order, over another shape.

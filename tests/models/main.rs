@@ -20,6 +20,7 @@ mod fill_mask;
 mod heads;
 mod hugging_face;
 mod latent_attention;
+mod mixed_bf16;
 mod other_folders;
 mod parity;
 mod precisions;

@@ -83,6 +83,7 @@ where
         ln => Ln::apply(x());
         scale => scale(x(), 2.0);
         offset => offset(x(), 2.0);
+        round_to_bf16 => round_to_bf16(x());
         detach => detach(&x());
         alibi => alibi::<_, _, _, E, _>(&device, NumHeads, 0, len, len);
         argmax => argmax(&x(), axis::<EmbedDim>()).map(|found| zeros_of::<_, E>(found.shape()));

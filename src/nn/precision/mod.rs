@@ -1,20 +1,20 @@
-//! How the weights of a model are stored: in the dtype in which the model computes, or in fewer bits.
+//! How the weights of a model are stored and multiplied: in the dtype in which the model computes, or in fewer bits.
 
 mod packed;
 
 pub use packed::{Bf16, F16, Packed, Packing, Q8, Q8Rows};
 
-use crate::backend::{Backend, Tape, elements_of};
+use crate::backend::{Backend, Tape, elements_of, weight_on_tape};
 use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
 use crate::model_tensors::{ModelTensor, visit_tensors};
 use crate::nn::module::ParamShape;
-use crate::ops::{self, OpError, Real};
+use crate::ops::{self, OpError, Real, round_to_bf16};
 use crate::tokens::TokenIds;
 use crate::weights::{ExpectedTensor, LoadError, Loadable, load_from};
 use dfdx::{dtypes::Dtype, nn::TensorCollection, tensor::Tensor, tensor_ops::Device};
 use std::collections::HashMap;
 
-/// A weight of a module whose precision is `P`. In [`FullPrecision`] it is a tensor, otherwise it is [`Packed`].
+/// A weight of a module whose precision is `P`. If `P` is [`Trainable`] it is a tensor, otherwise it is [`Packed`].
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{FullPrecision, Packed, Q8, Weight}, prelude::*};
@@ -24,7 +24,8 @@ use std::collections::HashMap;
 /// ```
 pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 
-/// How the weights of a module are stored: [`FullPrecision`], [`Bf16`], [`F16`], [`Q8`] or [`Q8Rows`].
+/// How the weights of a module are stored and multiplied: [`FullPrecision`], [`MixedBf16`], [`Bf16`], [`F16`], [`Q8`] or
+/// [`Q8Rows`].
 ///
 /// The precision is a parameter of a module, `Gpt2<Config, f32, Cpu, Q8>`. Its linear maps and its tables of tokens are
 /// stored so. Norms, biases and positions stay in the dtype `E`, in which everything is computed: a kernel widens
@@ -64,7 +65,7 @@ pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a precision of weights",
     label = "weights are not stored as `{Self}`",
-    note = "the precisions are `FullPrecision`, `Bf16`, `F16`, `Q8` and `Q8Rows`"
+    note = "the precisions are `FullPrecision`, `MixedBf16`, `Bf16`, `F16`, `Q8` and `Q8Rows`"
 )]
 pub trait Precision: Sized + 'static {
     /// A weight of these dimensions.
@@ -97,8 +98,7 @@ pub trait Precision: Sized + 'static {
     ) -> Result<Tensor<(B, S, M), E, D, T>, OpError>;
 }
 
-/// The weights are tensors of the dtype in which the model computes. It is the default, and the precision that is
-/// trained.
+/// The weights are tensors of the dtype in which the model computes. It is the default.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{FullPrecision, Linear}, prelude::*};
@@ -107,6 +107,7 @@ pub trait Precision: Sized + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct FullPrecision;
 
+#[diagnostic::do_not_recommend]
 impl Precision for FullPrecision {
     type Weight<Dims: ParamShape, E: Dtype, D: Device<E>> = Tensor<Dims, E, D>;
 
@@ -130,17 +131,66 @@ impl Precision for FullPrecision {
     }
 }
 
+/// Mixed precision ([Micikevicius et al., 2018](https://arxiv.org/abs/1710.03740)), as `torch.autocast` in bfloat16: the
+/// weights are tensors of `E` that are trained, and each linear map rounds its input, its parameters and its output to
+/// bfloat16, and in the backward pass their gradients ([`round_to_bf16`](ops::round_to_bf16)).
+///
+/// Sums, attention, norms, the loss and the optimizer stay in `E`. A product of two numbers of bfloat16 is exact in
+/// `f32`, so a processor with instructions for bfloat16 gets the same terms. Here they are products of `f32`, so this
+/// takes a little longer than [`FullPrecision`]: it tells how a model trains in bfloat16 before it does so on a GPU.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{Linear, MixedBf16, WithPrecision}, prelude::*};
+/// let device = Cpu::default();
+/// let full = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
+/// let mixed: Linear<EmbedDim, VocabSize, f32, Cpu, MixedBf16> = full.with_precision()?;
+/// let x: Tensor<(Batch, EmbedDim), f32, Cpu> = device.sample_normal();
+/// let (y, rounded) = (full.forward(x.clone())?.as_vec(), mixed.forward(x)?.as_vec());
+/// assert!(y.iter().zip(&rounded).all(|(y, rounded)| (y - rounded).abs() < 0.1));
+/// assert_ne!(y, rounded);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct MixedBf16;
+
+#[diagnostic::do_not_recommend]
+impl Precision for MixedBf16 {
+    type Weight<Dims: ParamShape, E: Dtype, D: Device<E>> = Tensor<Dims, E, D>;
+
+    fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        input: Tensor<Dims, E, D, T>,
+        weight: &Tensor<(OutDim, InDim), E, D>,
+        bias: Option<&Tensor<(OutDim,), E, D>>,
+    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
+    where
+        Dims: EndsIn<InDim, Before: DataShape>,
+    {
+        let weight = round_to_bf16(weight_on_tape(weight, T::default()))?;
+        let bias = bias.map(|bias| round_to_bf16(weight_on_tape(bias, T::default()))).transpose()?;
+        round_to_bf16(ops::linear(round_to_bf16(input)?, &weight, bias.as_ref())?)
+    }
+
+    fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        table: &Tensor<(V, M), E, D>,
+        ids: &TokenIds<B, S, V>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+        ops::embed(table, ids, tape)
+    }
+}
+
 /// A precision whose weights are tensors: they have gradients, optimizers change them, and they are saved.
 ///
 /// ```
-/// use typed_transformer::nn::{FullPrecision, Trainable};
+/// use typed_transformer::nn::{FullPrecision, MixedBf16, Trainable};
 /// fn is_trainable<P: Trainable>() {}
 /// is_trainable::<FullPrecision>();
+/// is_trainable::<MixedBf16>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "weights in `{Self}` are not trained",
     label = "a model with weights in `{Self}` is for inference",
-    note = "train and save the model in `FullPrecision`; `model.with_precision::<{Self}>()` is a copy for inference"
+    note = "train and save the model in `FullPrecision` or `MixedBf16`; `model.with_precision::<{Self}>()` is a copy for inference"
 )]
 #[allow(missing_docs)]
 pub trait Trainable: Precision {
@@ -154,21 +204,29 @@ pub trait Trainable: Precision {
     fn from_tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(tensor: Tensor<Dims, E, D>) -> Self::Weight<Dims, E, D>;
 }
 
-impl Trainable for FullPrecision {
-    fn tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(weight: &Tensor<Dims, E, D>) -> &Tensor<Dims, E, D> {
-        weight
-    }
+/// The weight of a trainable precision is a tensor.
+macro_rules! trainable {
+    ($($precision:ident),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl Trainable for $precision {
+            fn tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(weight: &Tensor<Dims, E, D>) -> &Tensor<Dims, E, D> {
+                weight
+            }
 
-    fn tensor_mut<Dims: ParamShape, E: Dtype, D: Device<E>>(
-        weight: &mut Tensor<Dims, E, D>,
-    ) -> &mut Tensor<Dims, E, D> {
-        weight
-    }
+            fn tensor_mut<Dims: ParamShape, E: Dtype, D: Device<E>>(
+                weight: &mut Tensor<Dims, E, D>,
+            ) -> &mut Tensor<Dims, E, D> {
+                weight
+            }
 
-    fn from_tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(tensor: Tensor<Dims, E, D>) -> Tensor<Dims, E, D> {
-        tensor
-    }
+            fn from_tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(tensor: Tensor<Dims, E, D>) -> Tensor<Dims, E, D> {
+                tensor
+            }
+        }
+    )*};
 }
+
+trainable!(FullPrecision, MixedBf16);
 
 /// A module whose weights can be stored in another precision. [`#[module]`](macro@crate::module) implements it for a
 /// module with a parameter `P: Precision`.

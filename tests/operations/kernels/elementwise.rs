@@ -3,8 +3,8 @@
 use super::*;
 use typed_transformer::ops::{
     Activation, DropoutSeed, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh, add, div, dropout,
-    gather, log_softmax_over, max_over, maximum, mean_over, minimum, mul, offset, permute, scale, softmax_over, sub,
-    sum_over, take,
+    gather, log_softmax_over, max_over, maximum, mean_over, minimum, mul, offset, permute, round_to_bf16, scale,
+    softmax_over, sub, sum_over, take,
 };
 
 dims! { Batch; QLen; KLen; EmbedDim = 7; NumHeads = 3; Picked = 5; }
@@ -72,6 +72,14 @@ fn arithmetic_of_a_tensor_with_itself_agrees() {
         compare_map!(x, |x| add(x.clone(), x));
         compare_map!(x, |x| div(scale(x.clone(), 3.0).unwrap(), x));
         compare_map!(x, |x| offset(scale(x, -3.0).unwrap(), 0.7));
+    });
+}
+
+#[test]
+fn rounding_agrees() {
+    on_dims(|rng, b, q, _| {
+        let x = both(rng, (b, q), 3.0);
+        compare_map!(x, |x| round_to_bf16(x));
     });
 }
 
@@ -218,4 +226,18 @@ fn dropout_of_attention_weights_keeps_the_same_weights() {
         }
         compare!(attended!(single), attended!(double), [query, key, value]);
     });
+}
+
+#[test]
+fn rounding_is_that_of_the_crate_half() {
+    let halfway = [0x3f80_8000, 0x3f81_8000, 0xbf80_8000, 0x3f80_7fff, 0x3f80_8001, 0x7f7f_7fff, 0x7f7f_8000];
+    let edges = [0, 0x8000_0000, 1, 0x7fff, 0x8001, 0x0080_0000, 0x7f7f_ffff, 0x7f80_0000, 0xff80_0000, 0x7f80_0001];
+    let bits: Vec<u32> = halfway.into_iter().chain(edges).chain((0..20_000).map(|i| i * 214_741)).collect();
+    let len = Batch::new(bits.len());
+    let x: Tensor<(Batch,), f32, AutoDevice> =
+        device().tensor_from_vec(bits.iter().map(|&bits| f32::from_bits(bits)).collect(), (len,));
+    for (x, y) in x.as_vec().into_iter().zip(round_to_bf16(x).unwrap().as_vec()) {
+        let expected = half::bf16::from_f32(x).to_f32();
+        assert!(y.to_bits() == expected.to_bits() || y.is_nan() && expected.is_nan(), "{x}: {y}, not {expected}");
+    }
 }

@@ -30,6 +30,34 @@ pub fn affine_kernel(input: Operand, factor: f32, addend: f32) -> Result<KernelO
     }))
 }
 
+/// `x` rounded to bfloat16; backward rounds the gradient.
+pub fn round_kernel(input: Operand) -> Result<KernelOutput, CpuError> {
+    let partition = partition_elements(input.len(), 0);
+    let mut y = input.alloc_output(input.len())?;
+    partition.map_mut(&mut y, 1, |elements, y| {
+        let x = elements.slice(input.elements(), 1);
+        vectorized!(y.iter_mut().zip(x).for_each(|(y, x)| *y = round_to_bf16(*x)));
+    });
+    let output = input.new_tensor(y)?;
+
+    let input = input.gradient;
+    Ok(with_backward(output, move |mut dy, gradients| {
+        partition.map_chunks(partition.split_mut(&mut dy, 1), |dy| {
+            vectorized!(dy.iter_mut().for_each(|d| *d = round_to_bf16(*d)));
+        });
+        input.add(gradients, dy);
+    }))
+}
+
+/// The bfloat16 that is nearest; of two, the even one.
+#[inline(always)]
+fn round_to_bf16(x: f32) -> f32 {
+    let bits = x.to_bits();
+    // This carries into the upper half from its half on, and at the half itself if the upper half is odd.
+    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) & 0xffff_0000;
+    if x.is_nan() { x } else { f32::from_bits(rounded) }
+}
+
 /// Calls `$loop` with an operation and its derivatives with respect to both operands, times the gradient `d`. This is a
 /// macro because a function passed as a value would not be inlined into the loop that is compiled for wide registers.
 macro_rules! with_operation {

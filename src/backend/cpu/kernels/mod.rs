@@ -17,7 +17,7 @@ mod rotary;
 mod softmax;
 
 pub use activation::activation_kernel;
-pub use arithmetic::{affine_kernel, arithmetic_kernel, dropout_kernel, where_kernel};
+pub use arithmetic::{affine_kernel, arithmetic_kernel, dropout_kernel, round_kernel, where_kernel};
 pub use contraction::contraction_kernel;
 pub use copies::{concat_kernel, gather_kernel};
 pub use linear::{Linear, linear_kernel};
