@@ -135,6 +135,12 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
         Ok(None)
     }
 
+    /// Lets the next training step reuse the memory of tensors that are dropped.
+    #[doc(hidden)]
+    fn reuse_memory(device: &Self) -> Result<(), Self::Err> {
+        device.try_enable_cache()
+    }
+
     /// One step of Adam on [elements in memory](Self::elements_mut), whose gradient is multiplied by a factor first.
     #[doc(hidden)]
     fn adam_step(step: &AdamStep<E>, factor: E, values: &mut [E], gradient: &[E], averages: [&mut [E]; 2]) {

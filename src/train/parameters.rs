@@ -95,7 +95,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
                 return Ok(());
             }
             if sums.is_empty() {
-                tensor.device().try_enable_cache().map_err(device_error(OP))?;
+                D::reuse_memory(tensor.device()).map_err(device_error(OP))?;
             }
             let sum = match squared_norm(tensor, gradients).map_err(device_error(OP))? {
                 SumOnDevice::Read(sum) => sum,

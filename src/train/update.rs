@@ -17,8 +17,8 @@ use std::collections::HashMap;
 ///
 /// The global norm is `√(Σ g²)` over all parameters of the model. Parameters, gradients and the optimizer's
 /// state stay on the device; on the CPU they are changed in place. From the first update on, the device
-/// keeps the memory of dropped tensors, and the next step reuses it. `Cache::try_empty_cache` of dfdx frees it;
-/// dropping the device does not. A thread that computes while another one trains needs a device of its own: two threads
+/// keeps the memory of dropped tensors, and the next steps reuse it. It is freed after each 15 steps, when it is that of
+/// four steps, or by `Cache::try_empty_cache` of dfdx; dropping the device does not free it. A thread that computes while another one trains needs a device of its own: two threads
 /// that take the last kept memory of one size at once make dfdx panic.
 ///
 /// # Errors

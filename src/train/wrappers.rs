@@ -143,7 +143,11 @@ impl<Inner: Optimizer<Model, E, D>, Axis: RankAxis, Model: TensorCollection<E, D
         let mut rest = &updated[..];
         parameters.for_each(&mut |parameter: ParameterMut<'_, E, D>| {
             let values = rest.split_off(..parameter.len()).unwrap_or_default();
-            parameter.tensor.set_from_vec(values.to_vec()).map_err(device_error(OP))
+            match parameter.tensor.elements_mut() {
+                Some(elements) => elements.copy_from_slice(values),
+                None => parameter.tensor.set_from_vec(values.to_vec()).map_err(device_error(OP))?,
+            }
+            Ok(())
         })
     }
 

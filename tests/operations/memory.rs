@@ -6,7 +6,7 @@ use dfdx::tensor_ops::{MeanTo, SumTo};
 use std::{env, marker::PhantomData, process::Command};
 use typed_transformer::models::nano_gpt::NanoGpt;
 use typed_transformer::nn::{Autoregressive, Linear, Module};
-use typed_transformer::ops::multi_head_attention;
+use typed_transformer::ops::{mean, multi_head_attention};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{AdamW, Sgd, update};
 
@@ -165,5 +165,52 @@ fn training_with_a_loss_of_dfdx_keeps_no_more_with_each_step() {
         let kept_bytes = allocation_counter::measure(|| (0..STEPS).for_each(|_| step())).bytes_current;
         let output_bytes = (Batch::SIZE * Outputs::SIZE * size_of::<f32>()) as i64;
         assert!(kept_bytes < output_bytes, "{kept_bytes} bytes, where an output has {output_bytes}");
+    });
+}
+
+/// The bytes that steps keep beyond their end, once the pools are full.
+fn kept_bytes(mut step: impl FnMut()) -> i64 {
+    (0..20).for_each(|_| step());
+    allocation_counter::measure(|| (0..200).for_each(|_| step())).bytes_current
+}
+
+/// dfdx keeps the memory of each dropped tensor for one of the same length, also of one that was made from a vector.
+#[test]
+fn training_on_new_tensors_keeps_no_more_with_each_step() {
+    in_own_process("memory::training_on_new_tensors_keeps_no_more_with_each_step", || {
+        dims! { Batch = 256; Inputs = 512; Outputs = 16; }
+        let device = Cpu::default();
+        let mut model = Linear::<Inputs, Outputs, f32, Cpu>::build(&device);
+        let mut sgd = Sgd::default();
+        let forward = |model: &Linear<Inputs, Outputs, f32, Cpu>| {
+            let input: Tensor<(Batch, Inputs), f32, Cpu> = device.tensor(vec![1.0; Batch::SIZE * Inputs::SIZE]);
+            mean(model.forward(input.put_tape(model.recording())).unwrap()).unwrap()
+        };
+        let kept = kept_bytes(|| {
+            let gradients = forward(&model).backward().unwrap();
+            update(&mut model, gradients, &mut sgd, 0.1, 1.0).unwrap();
+        });
+        let input_bytes = (Batch::SIZE * Inputs::SIZE * size_of::<f32>()) as i64;
+        assert!(kept < 20 * input_bytes, "{kept} bytes");
+        // Neither does what a trained model computes later.
+        let kept = kept_bytes(|| drop(forward(&model)));
+        assert!(kept < 20 * input_bytes, "{kept} bytes");
+    });
+}
+
+#[test]
+fn training_on_new_lengths_keeps_the_memory_of_a_few_steps() {
+    in_own_process("memory::training_on_new_lengths_keeps_the_memory_of_a_few_steps", || {
+        dims! { Batch; Inputs = 16; Outputs = 512; }
+        let device = Cpu::default();
+        let mut model = Linear::<Inputs, Outputs, f32, Cpu>::build(&device);
+        let (mut sgd, mut rows) = (Sgd::default(), 500);
+        let kept = kept_bytes(|| {
+            rows += 1;
+            let input: Tensor<(Batch, Inputs), f32, Cpu> = device.sample_normal_like(&(Batch::new(rows), Inputs));
+            let loss = mean(model.forward(input.put_tape(model.recording())).unwrap()).unwrap();
+            update(&mut model, loss.backward().unwrap(), &mut sgd, 0.1, 1.0).unwrap();
+        });
+        assert!(kept < 20 * (720 * Outputs::SIZE * size_of::<f32>()) as i64, "{kept} bytes");
     });
 }

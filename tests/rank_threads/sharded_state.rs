@@ -53,6 +53,17 @@ fn train<O: Optimizer<Model, f32>>(optimizer: &mut O, model: &mut Model) -> Vec<
     [model.weight.as_vec(), model.bias.as_vec()].concat()
 }
 
+/// A parameter in new memory at each step would fill the cache of the device.
+#[test]
+fn parameters_stay_in_their_memory() {
+    Ranks::<World>::in_threads(2, |ranks| {
+        let mut model = Model::build(&Cpu::seed_from_u64(1));
+        let first = &raw const model.weight[[0, 0]];
+        train(&mut ShardedState::new(Adam::default(), ranks), &mut model);
+        assert!(std::ptr::eq(first, &raw const model.weight[[0, 0]]));
+    });
+}
+
 #[test]
 fn the_numbers_are_those_of_one_rank_to_the_bit() {
     let build = || Model::build(&Cpu::seed_from_u64(1));

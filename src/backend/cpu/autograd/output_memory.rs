@@ -2,8 +2,10 @@
 //! begun, the memory comes from the cache of the device, and no pass fills it.
 
 use dfdx::dtypes::{SafeZeros, Unit};
-use dfdx::tensor::{Cpu, CpuError, Storage};
+use dfdx::tensor::{Cache, Cpu, CpuError, Storage};
+use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::mem::{self, ManuallyDrop};
 use std::sync::Once;
@@ -59,6 +61,9 @@ mod on_cuda {
 /// in tests, they are NaN before.
 pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
     keep_freed_memory();
+    if OUTPUTS.with_borrow_mut(|outputs| outputs.as_mut().is_some_and(|outputs| outputs.add(len))) {
+        device.try_empty_cache()?;
+    }
     let mut memory = match len * size_of::<f32>() > MAX_KEPT_BYTES {
         // Outside of a training run the allocator does not keep this much. Zeros of the system are then not written, so
         // that the kernel is the first to touch the pages, which are fewer if they are huge.
@@ -73,6 +78,70 @@ pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
         memory.fill(f32::NAN);
     }
     Ok(memory)
+}
+
+/// Lets the next training step reuse the memory of tensors that are dropped. It is called once in each step.
+///
+/// dfdx keeps that of every tensor, for one of exactly the same length. Nothing takes what a tensor has brought that was
+/// made from a vector, or the length of a batch that does not come again, so the cache is emptied now and then. The
+/// step after that takes fresh pages from the system.
+pub fn reuse_memory(device: &Cpu) -> Result<(), CpuError> {
+    if OUTPUTS.with_borrow_mut(|outputs| outputs.get_or_insert_default().end_step()) {
+        device.try_empty_cache()?;
+    }
+    device.try_enable_cache()
+}
+
+thread_local! {
+    /// `None` before the first training step of the thread.
+    static OUTPUTS: RefCell<Option<Outputs>> = const { RefCell::new(None) };
+}
+
+/// The outputs of kernels since the cache was emptied.
+#[derive(Default)]
+struct Outputs {
+    /// For each length, the outputs of this step, and the most of one step.
+    of_len: HashMap<usize, [usize; 2]>,
+    num_steps: usize,
+    /// The outputs of this step, and of the one before.
+    of_step: [usize; 2],
+}
+
+impl Outputs {
+    /// The steps after which the cache is emptied. It is odd, so that two devices take turns.
+    const MAX_STEPS: usize = 15;
+    /// The cache may hold this many times what one step takes.
+    const MAX_STEPS_IN_CACHE: usize = 4;
+
+    /// Adds an output of this length. Returns whether the cache is to be emptied: since the last step there were as many
+    /// outputs as in many steps, so the training is over, or this is an evaluation.
+    fn add(&mut self, len: usize) -> bool {
+        self.of_step[0] += 1;
+        self.of_len.entry(len).or_default()[0] += 1;
+        let is_late = self.of_step[0] > Self::MAX_STEPS * self.of_step[1].max(1);
+        if is_late {
+            self.of_len.clear();
+            self.of_step[0] = 0;
+        }
+        is_late
+    }
+
+    /// Returns whether the cache is to be emptied.
+    fn end_step(&mut self) -> bool {
+        self.num_steps += 1;
+        let [mut taken, mut kept] = [0, 0];
+        for (len, [outputs, most]) in &mut self.of_len {
+            *most = (*most).max(*outputs);
+            taken += len * mem::take(outputs);
+            kept += len * *most;
+        }
+        let is_full = self.num_steps >= Self::MAX_STEPS || kept > Self::MAX_STEPS_IN_CACHE * taken;
+        if is_full {
+            (self.num_steps, self.of_len) = Default::default();
+        }
+        self.of_step = [0, self.of_step[0]];
+        is_full
+    }
 }
 
 fn take_from_cache<E: Unit>(device: &Cpu, len: usize) -> Result<Vec<E>, CpuError> {
