@@ -20,10 +20,6 @@ macro_rules! elements_in_memory {
         ) -> Result<Option<&'a mut [$E]>, CpuError> {
             Ok(Some($gradient))
         }
-
-        fn reuse_memory(device: &Self) -> Result<(), CpuError> {
-            typed_transformer_cpu::reuse_memory(device)
-        }
     };
 }
 

@@ -138,6 +138,9 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
     /// Lets the next training step reuse the memory of tensors that are dropped.
     #[doc(hidden)]
     fn reuse_memory(device: &Self) -> Result<(), Self::Err> {
+        if typed_transformer_cpu::count_step() {
+            device.try_empty_cache()?;
+        }
         device.try_enable_cache()
     }
 

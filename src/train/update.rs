@@ -16,10 +16,10 @@ use std::collections::HashMap;
 /// optimizer step. Returns the norm before clipping.
 ///
 /// The global norm is `√(Σ g²)` over all parameters of the model. Parameters, gradients and the optimizer's
-/// state stay on the device; on the CPU they are changed in place. From the first update on, the device
-/// keeps the memory of dropped tensors, and the next steps reuse it. It is freed after each 15 steps, when it is that of
-/// four steps, or by `Cache::try_empty_cache` of dfdx; dropping the device does not free it. A thread that computes while another one trains needs a device of its own: two threads
-/// that take the last kept memory of one size at once make dfdx panic.
+/// state stay on the device; on the CPU they are changed in place. From the first update on, the device keeps the memory
+/// of dropped tensors, and the next steps reuse it. It is freed after each 13 steps, and when it is that of four steps.
+/// After the training `device.disable_cache()`, of dfdx's `Cache`, frees it; dropping the device does not. Two threads
+/// that take the last kept memory of one size at once make dfdx panic, so until then each needs a device of its own.
 ///
 /// # Errors
 /// After these errors the model is unchanged:

@@ -16,7 +16,7 @@ pub use backward_pass::{GradientHook, Leaves};
 pub use buffer::Buffer;
 pub use gradients::{Gradients, tensor_id};
 pub use operand::{FlatTensor, GradientTarget, KernelOutput, Operand, record_kernel, with_backward};
-pub use output_memory::{prefer_huge_pages, reuse_memory};
+pub use output_memory::{count_step, prefer_huge_pages};
 pub use partition::{
     Chunk, MACS_PER_READ, Partition, Split, SumsInParts, add_in_parallel, copied, partition_elements, partition_rows,
 };

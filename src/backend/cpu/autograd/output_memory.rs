@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::mem::{self, ManuallyDrop};
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering as AtomicOrdering};
 
 /// An `f32` that may have any value. dfdx fills what comes from its cache with one element, on one thread. For `f32`
 /// this took 7 % of a training step of *The Typed Transformer*. All elements of this type are equal, so `clone_from`,
@@ -61,7 +62,7 @@ mod on_cuda {
 /// in tests, they are NaN before.
 pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
     keep_freed_memory();
-    if OUTPUTS.with_borrow_mut(|outputs| outputs.as_mut().is_some_and(|outputs| outputs.add(len))) {
+    if HAS_TRAINED.load(AtomicOrdering::Relaxed) && OUTPUTS.with_borrow_mut(|outputs| outputs.add(len)) {
         device.try_empty_cache()?;
     }
     let mut memory = match len * size_of::<f32>() > MAX_KEPT_BYTES {
@@ -80,48 +81,56 @@ pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
     Ok(memory)
 }
 
-/// Lets the next training step reuse the memory of tensors that are dropped. It is called once in each step.
+/// Counts a training step. Returns whether the cache of its device is to be emptied.
 ///
-/// dfdx keeps that of every tensor, for one of exactly the same length. Nothing takes what a tensor has brought that was
-/// made from a vector, or the length of a batch that does not come again, so the cache is emptied now and then. The
-/// step after that takes fresh pages from the system.
-pub fn reuse_memory(device: &Cpu) -> Result<(), CpuError> {
-    if OUTPUTS.with_borrow_mut(|outputs| outputs.get_or_insert_default().end_step()) {
-        device.try_empty_cache()?;
-    }
-    device.try_enable_cache()
+/// dfdx keeps the memory of every tensor that is dropped, for one of exactly the same length. Nothing takes what a
+/// tensor has brought that was made from a vector, or the length of a batch that does not come again, so the cache is
+/// emptied now and then. The step after that takes fresh pages from the system.
+pub fn count_step() -> bool {
+    HAS_TRAINED.store(true, AtomicOrdering::Relaxed);
+    OUTPUTS.with_borrow_mut(Outputs::end_step)
 }
 
+/// Counts a part of a batch, whose inputs the cache keeps as those of a step.
+pub fn count_part() {
+    OUTPUTS.with_borrow_mut(|outputs| outputs.num_steps += 1);
+}
+
+/// Whether a device of this process may have a cache.
+static HAS_TRAINED: AtomicBool = AtomicBool::new(false);
+
 thread_local! {
-    /// `None` before the first training step of the thread.
-    static OUTPUTS: RefCell<Option<Outputs>> = const { RefCell::new(None) };
+    static OUTPUTS: RefCell<Outputs> = RefCell::default();
 }
 
 /// The outputs of kernels since the cache was emptied.
 #[derive(Default)]
 struct Outputs {
-    /// For each length, the outputs of this step, and the most of one step.
+    /// For each length, the outputs since the last step, and the most of one step.
     of_len: HashMap<usize, [usize; 2]>,
     num_steps: usize,
-    /// The outputs of this step, and of the one before.
-    of_step: [usize; 2],
+    /// The outputs since the last step.
+    num_outputs: usize,
+    /// The most outputs of one step, and the most elements.
+    most: [usize; 2],
 }
 
 impl Outputs {
-    /// The steps after which the cache is emptied. It is odd, so that two devices take turns.
-    const MAX_STEPS: usize = 15;
-    /// The cache may hold this many times what one step takes.
+    /// The steps after which the cache is emptied. It is a prime, so that several devices take turns.
+    const MAX_STEPS: usize = 13;
+    /// The cache may hold this many times what the largest step takes.
     const MAX_STEPS_IN_CACHE: usize = 4;
 
     /// Adds an output of this length. Returns whether the cache is to be emptied: since the last step there were as many
     /// outputs as in many steps, so the training is over, or this is an evaluation.
     fn add(&mut self, len: usize) -> bool {
-        self.of_step[0] += 1;
+        self.num_outputs += 1;
         self.of_len.entry(len).or_default()[0] += 1;
-        let is_late = self.of_step[0] > Self::MAX_STEPS * self.of_step[1].max(1);
+        // A thread that makes no step has no number of its own.
+        let outputs_per_step = if self.most[0] == 0 { 4 } else { self.most[0] };
+        let is_late = self.num_outputs > Self::MAX_STEPS * outputs_per_step;
         if is_late {
-            self.of_len.clear();
-            self.of_step[0] = 0;
+            (self.of_len, self.num_outputs) = Default::default();
         }
         is_late
     }
@@ -135,11 +144,12 @@ impl Outputs {
             taken += len * mem::take(outputs);
             kept += len * *most;
         }
-        let is_full = self.num_steps >= Self::MAX_STEPS || kept > Self::MAX_STEPS_IN_CACHE * taken;
+        let step = [mem::take(&mut self.num_outputs), taken];
+        self.most = [0, 1].map(|i| self.most[i].max(step[i]));
+        let is_full = self.num_steps >= Self::MAX_STEPS || kept > Self::MAX_STEPS_IN_CACHE * self.most[1];
         if is_full {
-            (self.num_steps, self.of_len) = Default::default();
+            (self.of_len, self.num_steps, self.most) = (HashMap::new(), 0, step);
         }
-        self.of_step = [0, self.of_step[0]];
         is_full
     }
 }
@@ -239,6 +249,19 @@ mod tests {
             // dfdx's own tensors of the same length are still filled.
             drop(device.tensor_from_vec(memory, (len,)));
             assert_eq!(take_from_cache::<f32>(&device, len).unwrap(), vec![0.0; len]);
+        }
+    }
+
+    #[test]
+    fn all_devices_of_a_thread_take_turns() {
+        for lens in [&[100, 1][..], &[1; 3], &[1; 5], &[100, 1, 1]] {
+            let (mut outputs, mut emptied) = (Outputs::default(), vec![0; lens.len()]);
+            for step in 0..40 * lens.len() {
+                (0..10).for_each(|_| drop(outputs.add(lens[step % lens.len()])));
+                emptied[step % lens.len()] += usize::from(outputs.end_step());
+            }
+            // Each now and then; none at each step.
+            assert!(emptied.iter().all(|&count| (1..8).contains(&count)), "{lens:?}: {emptied:?}");
         }
     }
 

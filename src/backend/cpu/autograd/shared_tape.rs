@@ -1,5 +1,6 @@
 use super::backward_pass::{GradientHook, Leaves, PassGradients};
 use super::gradients::{Gradients, KernelKey};
+use super::output_memory::count_part;
 use dfdx::tensor::{Cpu, Merge, NoneTape, Storage, Tape as DfdxTape, Tensor, UniqueId};
 use dfdx::{dtypes::Dtype, shapes::Rank0, tensor_ops::Device};
 use std::collections::{HashMap, HashSet};
@@ -83,6 +84,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// A tape whose backward pass adds to `gradients`. They are those of earlier passes, in which the parameters `used`
     /// were used.
     pub fn adding_to(gradients: Gradients<E, D>, used: HashSet<UniqueId>) -> Self {
+        count_part();
         Self::new(Pass { marked_used: used, gradients: Some(Box::new(gradients)), ..Pass::default() })
     }
 
@@ -225,7 +227,11 @@ impl<E, D: Storage<E>> Merge<Self> for SharedTape<E, D> {
         let others = mem::replace(&mut *joined.borrow_mut(), State::Joined(node.clone()));
         let state = &mut *node.borrow_mut();
         match (&mut *state, others) {
-            (State::Open(pass), State::Open(others)) if pass.gradients.is_none() || others.gradients.is_none() => {
+            (State::Open(pass), State::Open(mut others)) if pass.gradients.is_none() || others.gradients.is_none() => {
+                // The shorter one moves, so that joining many parts takes no longer for each. The order is in the times.
+                if others.operations.len() > pass.operations.len() {
+                    mem::swap(pass, &mut others);
+                }
                 pass.add(others);
             }
             // A pass that has run has no other backward pass.
