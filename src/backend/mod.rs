@@ -214,9 +214,9 @@ fn elements_of_unnamed<Sizes: Shape, E: Dtype, D: Device<E>>(tensor: Tensor<Size
 
 /// Runs a kernel and records its backward pass: the way of every operation to its kernel.
 ///
-/// `run` gets `tape`, the output's, still empty. It reads the operands and calls the kernel. [`Backend::read`] merges
-/// an operand's tape into `tape`; [`read_weight`] also takes a parameter, which has none. The output gets `shape`. An
-/// error becomes an [`OpError`] of `op`.
+/// `run` gets the tape of the output, which is empty at first. It reads the operands and calls the kernel.
+/// [`Backend::read`] merges an operand's tape into that of the output; [`read_weight`] also takes a parameter, which
+/// has none. The output gets `shape`. An error becomes an [`OpError`] of `op`.
 pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     shape: Dims,

@@ -14,9 +14,10 @@ crate::dims! {
 
 /// Texts that are being generated: an iterator over their next tokens, one for each of the `B` texts.
 ///
-/// An item has a token for each text that is written, and `None` for the others: they have ended, or the model still
-/// reads their prompts. A text ends with one of the tokens `ends`, which is part of it. With its prompt, it has at most
-/// [`MaxSeqLen`](Autoregressive::MaxSeqLen)` + 1` tokens. The iterator ends when no text goes on, and after an error.
+/// An item has the next token of each text that this step continues, and `None` for the others: they have ended, or the
+/// model still reads their prompts. A text ends with one of the tokens `ends`, which is part of it. With its prompt, it
+/// has at most [`MaxSeqLen`](Autoregressive::MaxSeqLen)` + 1` tokens. The iterator ends when no text goes on, and after
+/// an error.
 ///
 /// Prompts may have different lengths. First the model reads as many tokens of each as the shortest one has. Then it
 /// reads the rest of the longer ones, token by token, while it writes the shorter texts. So column `i` of a batch is

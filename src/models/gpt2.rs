@@ -181,7 +181,8 @@ pub struct Attention<EmbedDim: ConstDim, NumHeads: Divides<EmbedDim>, E, D, P: P
 impl<EmbedDim: ConstDim, NumHeads: Divides<EmbedDim>, E: Real, D: Backend<E>, P: Precision>
     Attention<EmbedDim, NumHeads, E, D, P>
 {
-    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `update_cache` prepends the cached keys and values.
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `update_cache` prepends the cached keys and values;
+    /// without a cache it is `Ok`.
     pub(crate) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, EmbedDim), E, D, T>,

@@ -1,4 +1,5 @@
-//! Collective operations on a tape, with no types that say what each rank has: `tensor_parallel` and layers add them.
+//! Collective operations on a tape. Their types do not say what each rank has; those in `tensor_parallel` and of layers
+//! do.
 
 use crate::backend::Tape;
 use crate::ops::{OpError, Real, on_elements};

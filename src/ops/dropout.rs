@@ -121,8 +121,8 @@ pub(super) fn ensure_is_rate(rate: f64) -> Result<(), OpError> {
     if (0.0..1.0).contains(&rate) { Ok(()) } else { Err(OpError::DropoutRate { rate }) }
 }
 
-/// The random choice of the elements of a tensor over `Dims`, of these sizes, that dropout keeps, each with probability
-/// `1 - rate`. Without a seed for dropout, `random` gives one.
+/// Chooses which elements of a tensor over `Dims`, of these sizes, dropout keeps: each with probability `1 - rate`.
+/// Without a seed for dropout, `random` gives one.
 pub(crate) fn kept_elements<Dims>(
     rate: f64,
     sizes: &[usize],

@@ -1,4 +1,4 @@
-//! Linear maps: of the vector at each position, and of those around it.
+//! Linear maps of the vector at each position, and convolutions, which also read the vectors around it.
 
 use super::gather::gather_runs;
 use super::operand::distinct_from;

@@ -1,4 +1,4 @@
-//! Attention of heads that stand side by side in one axis, and that axis split into heads.
+//! Attention of heads that stand side by side in one axis; splitting that axis into heads, and merging them.
 
 use super::attention::{bounded, check_sizes, check_values, masked_softmax};
 use super::dropout::ensure_is_rate;

@@ -7,7 +7,7 @@ use super::handle::part_of;
 use super::{Element, Pending, RankAxis, Ranks, RanksError};
 use bytemuck::{cast_slice, cast_slice_mut};
 
-/// Below this many bytes, each rank gets all terms of a sum: one message is then faster than two.
+/// Up to this many bytes, each rank gets all terms of a sum: one message is then faster than two.
 const SMALL_SUM_LEN_BYTES: usize = 4096;
 
 impl<Axis: RankAxis> Ranks<Axis> {

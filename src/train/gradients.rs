@@ -65,8 +65,8 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     ///
     /// # Errors
     /// [`OpError::NoGradient`] for a tensor that a kernel of the pass made, and, if the pass adds to
-    /// [`zeros`](Self::zeros) or several ranks have summed the gradients, for all but the model's parameters. One rank
-    /// keeps those of inputs.
+    /// [`zeros`](Self::zeros) or several ranks have summed the gradients, for all but the model's parameters. A sum
+    /// over a single rank keeps the gradients of inputs.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};

@@ -92,7 +92,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     let is_other_model = gradients.model.is_other_than::<E, D>(model);
     let mut parameters = Parameters::new(model, gradients.gradients);
     let squares = parameters.sums_of_squares(|parameter| optimizer.rate_factor(parameter))?;
-    // A gradient that is not zero counts, even if no pass recorded it.
+    // A parameter with a gradient that is not zero counts as used, even if no pass recorded it.
     let unused = squares.iter().filter(|s| s.sum == 0.0 && !s.is_empty && !gradients.used.contains(&s.id));
     let (allowed, unused): (Vec<_>, Vec<_>) = unused.partition(|squares| gradients.may_be_unused.contains(&squares.id));
     // Two models may share parameters. Their gradients are of use to both.

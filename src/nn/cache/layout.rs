@@ -41,8 +41,8 @@ impl<A: Arch> CachedHeads for A {
     type VODim = A::VODim;
 }
 
-/// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`. A cache of the heads of a `Model` does
-/// not fit another one.
+/// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`. With a `Model`, a cache of these
+/// heads does not fit another model.
 ///
 /// ```
 /// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{CacheCapacity, Heads, KeyValueCache}, prelude::*};

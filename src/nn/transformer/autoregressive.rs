@@ -77,8 +77,9 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// `(B, S) ids of VocabSize, Last -> (B, Last, VocabSize)`. The tokens join the cache. After an error of the
     /// device, or if there are fewer tokens than `last`, the cache is not usable.
     ///
-    /// Padding is read as any token: [`Generation`](crate::generate::Generation) takes texts of different lengths. The
-    /// cache of an encoder-decoder holds the sources that it was made for, and the logits are those of these sources.
+    /// Padding is read like any other token. For texts of different lengths use
+    /// [`Generation`](crate::generate::Generation). The cache of an encoder-decoder holds the sources that it was made
+    /// for; the logits are for these sources.
     ///
     /// # Errors
     /// [`OpError::OtherCache`] if another model made the cache; [`OpError::UnfilledCache`] after an error in a step

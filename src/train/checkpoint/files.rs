@@ -30,13 +30,13 @@ impl LastCheckpoint {
 /// Writes the checkpoints of one training run, as the only process that does.
 #[derive(Debug)]
 pub(in super::super) struct CheckpointFiles {
-    /// The newest one, as the caller names it.
+    /// The newest one, as the caller names it; the same as `newest` if that is a link.
     pub path: PathBuf,
     /// The newest one, with all links followed.
     pub newest: PathBuf,
     /// The progress of the newest one, if it is one of this training run.
     newest_progress: Option<Progress>,
-    /// The number of steps between two checkpoints; 0 for none.
+    /// The number of steps between two checkpoints; with 0, one is saved only when the training is stopped.
     pub interval: usize,
     /// The progress of the best checkpoint.
     best: Option<Progress>,

@@ -162,7 +162,7 @@ fn ensure_consistent(
     if !training.progress.has_finite_losses() {
         return Err(invalid(format!("a loss of its {steps_made} steps is infinite")));
     }
-    // Steps before this run, which the optimizer of the file has made too.
+    // The steps that the optimizer made before this training run. That of the file must have made as many before it.
     let steps_before = optimizer_steps.wrapping_sub(run.progress.steps_made as u64);
     if training.optimizer_steps != steps_before.wrapping_add(steps_made as u64) {
         let optimizer_steps = training.optimizer_steps;

@@ -49,8 +49,8 @@ pub(super) fn others_beside(newest: &Path) -> Vec<PathBuf> {
     all.filter(|path| path.exists()).collect()
 }
 
-/// The first of `PATH.damaged`, `PATH.damaged-2`, … at which there is no file, or at which the file at `path` has
-/// another name already.
+/// The first of `PATH.damaged`, `PATH.damaged-2`, … that is free, or that is already a second name of the file at
+/// `path`.
 pub(super) fn set_aside_name(path: &Path) -> PathBuf {
     let name =
         |number: usize| with_suffix(path, &if number == 1 { DAMAGED.into() } else { format!("{DAMAGED}-{number}") });

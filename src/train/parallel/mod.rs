@@ -64,7 +64,7 @@ where
 }
 
 impl<E: Real, D: Device<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W> {
-    /// The number of this rank's part of the loss.
+    /// This rank's part of the loss, as a number.
     pub fn value(&self) -> Partial<f64, W> {
         let value = self.as_term().as_vec()[0];
         Partial::term(value.to_f64().unwrap_or(f64::NAN))

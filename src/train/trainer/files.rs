@@ -23,11 +23,11 @@ impl<O, S> Trainer<O, S> {
     /// stopped. With `steps` 0, only when it is stopped.
     ///
     /// The previous checkpoint is kept as `PATH.previous-1`; [`max_to_keep`](Self::max_to_keep) keeps more. The best
-    /// one is kept as `PATH.best`: the one whose last [recorded](Self::record_best) loss is the lowest. Evaluate in the
-    /// step that is saved, not in the one after it: if `(step.number + 1).is_multiple_of(steps)`. Without recorded
-    /// losses, the larger of the last step's loss and the mean of about 20 steps counts. No checkpoint is saved while
-    /// this mean is far above the first loss. This is not checked if the first loss is within 0.001 of 0. Each file is
-    /// complete at every moment.
+    /// one is kept as `PATH.best`: the one whose last [recorded](Self::record_best) loss is the lowest. Evaluate before
+    /// the update of the step that is saved: if `(step.number + 1).is_multiple_of(steps)`. Without recorded losses, the
+    /// larger of the last step's loss and the mean of about 20 steps counts. No checkpoint is saved while this mean is
+    /// far above the first loss. This is not checked if the first loss is within 0.001 of 0. Each file is complete at
+    /// every moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training run can save there. A resumed training run
     /// calls it after [`resume`](Self::resume).

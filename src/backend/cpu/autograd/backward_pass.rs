@@ -96,11 +96,11 @@ impl PassGradients<f32, Cpu> {
         }))
     }
 
-    /// Tells the hook that all kernels that read the parameter have added to its gradient, if any did.
+    /// Gives the hook the gradient of a parameter, if it has one: all kernels that read the parameter have added to it.
     pub fn report_complete(&mut self, parameter: &KernelKey) -> Result<(), CpuError> {
         let Some(hook) = &self.hook else { return Ok(()) };
         let gradients = &mut self.gradients;
-        // This one alone: kernels have yet to take the gradients of their outputs.
+        // Only this entry moves: kernels have yet to take the gradients of their outputs.
         if gradients.has_used_dfdx
             && let Some(entry) = gradients.of_kernels.remove(&parameter.id)
         {

@@ -58,7 +58,7 @@ pub struct Gradients<E, D: Storage<E>> {
     /// Each is in the order of its tensor's storage.
     pub(super) of_kernels: HashMap<UniqueId, Entry<E, D>>,
     pub(super) of_dfdx: OfDfdx<E, D>,
-    /// Whether `of_dfdx` may have terms of any gradient, not only that of the loss of a pass.
+    /// Whether `of_dfdx` may have terms of other gradients than that of the loss.
     pub(super) has_used_dfdx: bool,
     /// The ids of tensors whose gradient in `of_dfdx` has a term of a kernel.
     pub(super) ids_in_dfdx: HashSet<UniqueId>,
@@ -66,7 +66,8 @@ pub struct Gradients<E, D: Storage<E>> {
     pub(super) leaves: Option<HashSet<UniqueId>>,
     /// The tensors whose gradient a backward pass has taken: outputs of kernels, which are no leaves.
     pub(super) non_leaves: HashSet<UniqueId>,
-    /// Those of them whose gradient in `of_dfdx` was taken, and its length: another pass may read such a tensor.
+    /// The non-leaves whose gradient was taken out of `of_dfdx`, and its length. The next pass puts zeros in its place,
+    /// because it may read such a tensor.
     pub(super) taken_from_dfdx: Vec<(GradientKey<E, D>, usize)>,
 }
 
@@ -103,7 +104,7 @@ impl<E, D: Storage<E>> Gradients<E, D> {
         !self.non_leaves.contains(&id) && self.leaves.as_ref().is_none_or(|leaves| leaves.contains(&id))
     }
 
-    /// All gradients, for what of dfdx reads and changes some of them.
+    /// Moves all gradients to dfdx's, for a part of dfdx that reads or changes some of them.
     pub fn for_dfdx(&mut self) -> Result<&mut OfDfdx<E, D>, D::Err> {
         self.has_used_dfdx = true;
         for entry in mem::take(&mut self.of_kernels).into_values() {

@@ -45,7 +45,7 @@ enum State<E, D: Storage<E>> {
 
 struct Pass<E, D: Storage<E>> {
     operations: Vec<(u64, Operation<E, D>)>,
-    /// Parameters that count as used whatever the kernels of this pass add to: those that were
+    /// Parameters that count as used even if no kernel of this pass adds to their gradients: those that were
     /// [marked](SharedTape::mark_used), and those of an earlier pass to whose gradients this one adds.
     marked_used: HashSet<UniqueId>,
     /// The time at which the first kernel read each parameter.

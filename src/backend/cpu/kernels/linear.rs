@@ -1,4 +1,4 @@
-//! A linear layer. Its rows are the units of a [`Split`].
+//! A linear layer. The rows of its input are the units of a [`Split`].
 //!
 //! With at least 256 rows for each thread ([`Split::WholeUnits`]), each thread has rows of its own, in both passes. It
 //! sums its terms of the weight's gradient in a buffer. The first buffer becomes the gradient, if there is none yet;
@@ -6,7 +6,7 @@
 //!
 //! With fewer rows ([`Split::PartsOfUnits`]), each thread has columns of `y` and `dx` of its own, and rows of the
 //! weight's gradient, which it writes, or adds to, in place. If the rows are more than the input features, threads
-//! divide those of `y` and `dx` all the same.
+//! divide the rows of `dx` instead, and with more than `MAX_FEW_ROWS` rows also those of `y`.
 
 use crate::autograd::{Buffer, Chunk, KernelOutput, MACS_PER_READ, Operand, Partition, Split, with_backward};
 use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};

@@ -6,7 +6,7 @@ use std::slice::ChunksExact;
 /// How the elements of a block are stored. A block has 32 consecutive elements of a row.
 pub trait Format: Copy + Send + Sync + 'static {
     type Block: Copy + Send + Sync + 'static;
-    /// A block of the vector that the rows are multiplied by, as their product reads it.
+    /// A block of the vector that the rows are multiplied by, as [`add_product`](Self::add_product) reads it.
     type InputBlock: Copy + Send + Sync + 'static;
 
     /// The number that a row is divided by before its blocks are packed, if there is one.

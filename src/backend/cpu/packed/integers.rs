@@ -18,8 +18,8 @@ pub const PRODUCTS_PER_BLOCK: usize = BLOCK_LEN / 8;
 /// The sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS_PER_ROW`.
 pub const SUMS_PER_ROW: usize = 4;
 
-/// The largest absolute value; if an element is NaN or infinite, so is it. The bits of positive numbers, read as
-/// integers, are in the order of the numbers; those of infinity and NaN come last.
+/// The largest absolute value; it is NaN or infinite if an element is. The bits of positive numbers, read as integers,
+/// are in the order of the numbers; those of infinity and NaN come last.
 #[inline(always)]
 pub fn largest(elements: &[f32]) -> f32 {
     let mut bits = 0;

@@ -66,7 +66,7 @@ impl<F: Format> PackedWeight<F> {
         size_of_val(&self.blocks[..]) + size_of_val(&self.scales[..])
     }
 
-    /// The blocks of each of some rows.
+    /// The blocks of some rows, row by row.
     fn rows(&self, rows: Range<usize>) -> ChunksExact<'_, F::Block> {
         let len = self.columns.div_ceil(BLOCK_LEN);
         self.blocks[rows.start * len..rows.end * len].chunks_exact(len.max(1))

@@ -83,7 +83,7 @@ impl Attention {
         });
     }
 
-    /// The threads share the key and value heads of a sequence, unless each thread has sequences of its own.
+    /// The threads divide the key and value heads of a sequence among themselves, unless each has sequences of its own.
     fn partition_heads(&self) -> Partition {
         let dims = self.config.dims;
         match self.split {
@@ -95,7 +95,7 @@ impl Attention {
     }
 }
 
-/// The elements of one sequence, of which each has `len`.
+/// The `len` elements of one sequence.
 fn part<T>(all: &[T], sequence: usize, len: usize) -> &[T] {
     &all[sequence * len..][..len]
 }
