@@ -140,7 +140,7 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<V
     let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
     let numbers = ChaCha8Rng::seed_from_u64(seed);
     let len: usize = sizes.iter().product();
-    let first = ACTIVE_SEEDS.with_borrow(|seeds| {
+    let first_element = ACTIVE_SEEDS.with_borrow(|seeds| {
         let rows = seeds.last_key_value()?.1.rows.as_ref()?;
         let after_axis = dims_type_name.strip_prefix('(')?.strip_prefix(rows.axis)?;
         after_axis.starts_with(',').then(|| rows.range.start * (len / sizes[0].max(1)))
@@ -150,7 +150,7 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<V
     let kept = parallel_map(chunks, |chunk: Range<usize>| {
         // Every element has its own numbers in the stream, whatever thread draws them.
         let mut numbers = numbers.clone();
-        numbers.set_word_pos(WORDS_PER_DRAW * (first.unwrap_or(0) + chunk.start) as u128);
+        numbers.set_word_pos(WORDS_PER_DRAW * (first_element.unwrap_or(0) + chunk.start) as u128);
         is_dropped.sample_iter(numbers).take(chunk.len()).map(|is_dropped| !is_dropped).collect::<Vec<bool>>()
     });
     Ok(kept.concat())

@@ -58,7 +58,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         Model: TensorCollection<E, D>,
     {
         let gradients = Gradients::of_leaves(&map_trained::<_, E, D, _>(model, |parameter| parameter.id()));
-        Self::new(Leaves { gradients, reached: HashSet::new() }, RecordedModel::of::<E, D>(model))
+        Self::new(Leaves { gradients, used: HashSet::new() }, RecordedModel::of::<E, D>(model))
     }
 
     /// The gradient of a parameter or of an input of the pass; zero if it does not affect the loss.
@@ -96,8 +96,8 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
 
 impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
     pub(super) fn new(leaves: Leaves<E, D>, model: RecordedModel<Model>) -> Self {
-        let Leaves { gradients, reached } = leaves;
-        Self { gradients, used: reached, may_be_unused: HashSet::new(), model }
+        let Leaves { gradients, used } = leaves;
+        Self { gradients, used, may_be_unused: HashSet::new(), model }
     }
 
     /// A tape whose backward pass adds to these gradients. So a batch that does not fit into memory can be processed in

@@ -30,8 +30,8 @@ pub struct PassGradients<E, D: Storage<E>> {
 /// The gradients that a backward pass leaves: those of parameters and inputs.
 pub struct Leaves<E, D: Storage<E>> {
     pub gradients: Gradients<E, D>,
-    /// The parameters and inputs that a kernel added to, even if it added only zeros, and those noted on the tape.
-    pub reached: HashSet<UniqueId>,
+    /// The parameters and inputs that a kernel added to, even if it added only zeros, and those marked on the tape.
+    pub used: HashSet<UniqueId>,
 }
 
 impl<E: Dtype, D: Device<E>> PassGradients<E, D> {
@@ -57,10 +57,10 @@ impl<E: Dtype, D: Device<E>> PassGradients<E, D> {
     /// The gradients that are left at the end of the pass.
     pub fn into_leaves(self) -> Result<Leaves<E, D>, D::Err> {
         let Self { mut gradients, loss, .. } = self;
-        let mut reached: HashSet<_> = gradients.of_kernels.keys().chain(&gradients.ids_in_dfdx).copied().collect();
+        let mut used: HashSet<_> = gradients.of_kernels.keys().chain(&gradients.moved_to_dfdx).copied().collect();
         // The loss may be a parameter.
-        reached.insert(loss);
-        if gradients.has_used_dfdx || !gradients.non_leaves.contains(&loss) {
+        used.insert(loss);
+        if gradients.dfdx_has_terms || !gradients.non_leaves.contains(&loss) {
             gradients.for_dfdx()?;
         }
         if let Some(leaves) = &gradients.leaves {
@@ -68,7 +68,7 @@ impl<E: Dtype, D: Device<E>> PassGradients<E, D> {
             gradients.of_kernels.retain(|id, _| leaves.contains(id));
             gradients.of_dfdx.drop_non_leafs();
         }
-        Ok(Leaves { gradients, reached })
+        Ok(Leaves { gradients, used })
     }
 }
 
@@ -79,7 +79,7 @@ impl PassGradients<f32, Cpu> {
         let gradients = &mut self.gradients;
         let gradient = gradients.of_kernels.remove(&key.id).map(|entry| entry.gradient);
         gradients.non_leaves.insert(key.id);
-        if !self.has_run_dfdx && key.id != self.loss && !gradients.ids_in_dfdx.contains(&key.id) {
+        if !self.has_run_dfdx && key.id != self.loss && !gradients.moved_to_dfdx.contains(&key.id) {
             return Ok(gradient);
         }
         // The memory is freed here. In the pool of buffers it would pile up: dfdx allocates its own in each step.
@@ -101,14 +101,14 @@ impl PassGradients<f32, Cpu> {
         let Some(hook) = &self.hook else { return Ok(()) };
         let gradients = &mut self.gradients;
         // Only this entry moves: kernels have yet to take the gradients of their outputs.
-        if gradients.has_used_dfdx
+        if gradients.dfdx_has_terms
             && let Some(entry) = gradients.of_kernels.remove(&parameter.id)
         {
             gradients.move_to_dfdx(entry)?;
         }
         if let Some(entry) = gradients.of_kernels.get(&parameter.id) {
             hook.receive(parameter.id, &entry.gradient);
-        } else if gradients.ids_in_dfdx.contains(&parameter.id) {
+        } else if gradients.moved_to_dfdx.contains(&parameter.id) {
             hook.receive(parameter.id, (parameter.find)(&mut gradients.of_dfdx)?);
         }
         Ok(())

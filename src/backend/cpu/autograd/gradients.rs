@@ -59,9 +59,9 @@ pub struct Gradients<E, D: Storage<E>> {
     pub(super) of_kernels: HashMap<UniqueId, Entry<E, D>>,
     pub(super) of_dfdx: OfDfdx<E, D>,
     /// Whether `of_dfdx` may have terms of other gradients than that of the loss.
-    pub(super) has_used_dfdx: bool,
+    pub(super) dfdx_has_terms: bool,
     /// The ids of tensors whose gradient in `of_dfdx` has a term of a kernel.
-    pub(super) ids_in_dfdx: HashSet<UniqueId>,
+    pub(super) moved_to_dfdx: HashSet<UniqueId>,
     /// The tensors whose gradients outlive a backward pass; `None` for all.
     pub(super) leaves: Option<HashSet<UniqueId>>,
     /// The tensors whose gradient a backward pass has taken: outputs of kernels, which are no leaves.
@@ -82,8 +82,8 @@ impl<E, D: Storage<E>> Default for Gradients<E, D> {
         Self {
             of_kernels: HashMap::new(),
             of_dfdx: OfDfdx::leaky(),
-            has_used_dfdx: false,
-            ids_in_dfdx: HashSet::new(),
+            dfdx_has_terms: false,
+            moved_to_dfdx: HashSet::new(),
             leaves: None,
             non_leaves: HashSet::new(),
             taken_from_dfdx: Vec::new(),
@@ -106,7 +106,7 @@ impl<E, D: Storage<E>> Gradients<E, D> {
 
     /// Moves all gradients to dfdx's, for a part of dfdx that reads or changes some of them.
     pub fn for_dfdx(&mut self) -> Result<&mut OfDfdx<E, D>, D::Err> {
-        self.has_used_dfdx = true;
+        self.dfdx_has_terms = true;
         for entry in mem::take(&mut self.of_kernels).into_values() {
             self.move_to_dfdx(entry)?;
         }
@@ -118,7 +118,7 @@ impl<E, D: Storage<E>> Gradients<E, D> {
     where
         E: Unit,
     {
-        self.has_used_dfdx = true;
+        self.dfdx_has_terms = true;
         if let Some(entry) = self.of_kernels.remove(&tensor_id(tensor)) {
             self.move_to_dfdx(entry)?;
         }
@@ -127,7 +127,7 @@ impl<E, D: Storage<E>> Gradients<E, D> {
     }
 
     pub(super) fn move_to_dfdx(&mut self, Entry { gradient, key, add }: Entry<E, D>) -> Result<(), D::Err> {
-        self.ids_in_dfdx.insert(key.id);
+        self.moved_to_dfdx.insert(key.id);
         add((key.find)(&mut self.of_dfdx)?, &gradient);
         Ok(())
     }
@@ -161,7 +161,7 @@ impl Gradients<f32, Cpu> {
         match self.of_kernels.get_mut(&tensor_id(tensor)) {
             Some(entry) => Ok(&mut entry.gradient),
             None => {
-                self.has_used_dfdx = true;
+                self.dfdx_has_terms = true;
                 Ok(&mut *self.of_dfdx.get_or_alloc_mut(tensor)?)
             }
         }

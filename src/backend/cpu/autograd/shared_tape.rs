@@ -169,7 +169,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
             }
         }
         let mut leaves = gradients.into_leaves()?;
-        leaves.reached.extend(pass.marked_used);
+        leaves.used.extend(pass.marked_used);
         Ok(leaves)
     }
 }

@@ -14,7 +14,7 @@ pub const MAX_WEIGHT_MULTIPLE: f32 = 127.0;
 /// The largest multiple of a scale in 16 bits.
 pub const MAX_INPUT_MULTIPLE: f32 = 32_767.0;
 /// The products that a lane adds for each block.
-pub const PRODUCTS_PER_BLOCK: usize = BLOCK_LEN / 8;
+pub const PRODUCTS_PER_LANE: usize = BLOCK_LEN / 8;
 /// The sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS_PER_ROW`.
 pub const SUMS_PER_ROW: usize = 4;
 

@@ -2,7 +2,7 @@
 
 use super::format::f32_of_f16;
 use super::integers::{
-    IntegerFormat, Lanes, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, PRODUCTS_PER_BLOCK, SUMS_PER_ROW,
+    IntegerFormat, Lanes, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, PRODUCTS_PER_LANE, SUMS_PER_ROW,
     add_product_at_level, largest,
 };
 use super::{BLOCK_LEN, Format, reciprocal};
@@ -103,7 +103,7 @@ impl Format for Q8RowsFormat {
     fn input_scale(x: &[f32]) -> Option<f32> {
         /// The largest `f32` below 2³¹.
         const MAX_SUM: f32 = 2_147_483_520.0;
-        let num_products = x.len().div_ceil(BLOCK_LEN * SUMS_PER_ROW).max(1) * PRODUCTS_PER_BLOCK;
+        let num_products = x.len().div_ceil(BLOCK_LEN * SUMS_PER_ROW).max(1) * PRODUCTS_PER_LANE;
         let max_multiple = (MAX_SUM / (MAX_WEIGHT_MULTIPLE * num_products as f32)).floor().min(MAX_INPUT_MULTIPLE);
         // With an element that is not finite the scale is not either, and the product is NaN.
         Some(largest(x) / max_multiple)
