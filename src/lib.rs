@@ -150,6 +150,7 @@ pub mod ops;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod ranks;
+mod real;
 pub mod tensor_parallel;
 pub mod tokens;
 pub mod train;

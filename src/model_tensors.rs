@@ -11,7 +11,7 @@ pub use view::child_path;
 
 use crate::backend::{Backend, Gradients, elements_of, tensor_id};
 use crate::dims::unnamed;
-use crate::error::Real;
+use crate::real::Real;
 use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Gradients as OfDfdx, OwnedTape, Storage, Tensor, Trace, UniqueId};

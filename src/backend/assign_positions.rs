@@ -2,7 +2,8 @@
 
 use super::{Backend, elements_of};
 use crate::dims::{AnyDim, Dim, MaybeSharded, unnamed};
-use crate::error::{OpError, Real, device_error};
+use crate::error::{OpError, device_error};
+use crate::real::Real;
 use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{ReshapeTo, TryConcatAlong};

@@ -24,7 +24,8 @@ pub use weight::WeightTape;
 pub(crate) use weight::{mark_used, read_weight, weight_on_tape};
 
 use crate::dims::{AnyDim, Dim, MaybeSharded, unnamed};
-use crate::error::{OpError, Real, device_error};
+use crate::error::{OpError, device_error};
+use crate::real::Real;
 use dfdx::dtypes::Dtype;
 #[cfg(all(feature = "cuda", feature = "f16"))]
 use dfdx::dtypes::{AMP, f16};

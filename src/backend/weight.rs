@@ -1,5 +1,5 @@
 use super::{Backend, Operand, Tape, tensor_id};
-use crate::error::Real;
+use crate::real::Real;
 use dfdx::shapes::Shape;
 use dfdx::tensor::{CpuError, Merge, NoneTape, PutTape, SplitTape, Storage, Tensor, UniqueId};
 

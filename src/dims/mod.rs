@@ -44,6 +44,7 @@ mod relations;
 mod shape;
 mod size;
 mod sum;
+mod windows;
 
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
 pub(crate) use axis::{for_each_axis, for_each_shape};
@@ -58,8 +59,9 @@ pub use product::{Product, ProductDim, Quotient, QuotientDim, SameFactors};
 pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LengthOf, LessThan, SumOf};
 pub use shape::{AxesAmong, CanBecome, DataShape, EndsIn, NamedShape, WholeShape};
 pub use size::{CountFactor, PushDigit, StaticKind, StaticSize};
-pub use sum::{ConvLen, KernelOf, Strided, Sum, SumDim, WindowOf, Windows, WindowsDim};
+pub use sum::{Sum, SumDim};
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};
+pub use windows::{ConvLen, KernelOf, Strided, WindowOf, Windows, WindowsDim};
 
 use dfdx::shapes::Shape;
 

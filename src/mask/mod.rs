@@ -7,11 +7,8 @@
 mod kinds;
 mod padding;
 
-pub use kinds::{
-    CausalKind, CausalMask, CenteredWindow, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule,
-    SlidingWindow,
-};
-pub use padding::PaddingMask;
+pub use kinds::{CausalKind, CausalMask, CenteredWindow, MaskKind, NoMask, SlidingWindow};
+pub use padding::{PadQueriesAndKeys, PadSourceKeys, PaddingMask, PaddingRule};
 
 use typed_transformer_cpu::MaskRule;
 

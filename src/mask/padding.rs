@@ -122,3 +122,57 @@ crate::error::debug_as!(
     [Batch: MaybeSharded, SeqLen: MaybeSharded] PaddingMask<Batch, SeqLen>,
     |this, f| write!(f, "PaddingMask {:?}", this.shape)
 );
+
+/// The positions that attention masks because of padding: [`PadQueriesAndKeys`] or [`PadSourceKeys`].
+///
+/// ```
+/// use typed_transformer::{doctest::*, mask::PaddingRule, prelude::*};
+/// let pad: Fin<VocabSize> = Fin::literal::<27>();
+/// let padding = TokenIds::from_ids(&[7, 27], Some(pad), (Batch, Const::<2>))?.padding_mask();
+/// let mask = mk_mask::<NoMask, PadQueriesAndKeys, _, _>(&padding);
+/// assert_eq!(mask.as_slice(), [true, false, false, false]);
+/// let mask = mk_mask::<NoMask, PadSourceKeys, _, _>(&padding);
+/// assert_eq!(mask.as_slice(), [true, false, true, false]);
+///
+/// pub struct PadKeys;
+/// impl PaddingRule for PadKeys {
+///     const MASKS_PADDED_QUERIES: bool = false;
+///     const MASKS_TARGET_PADDING: bool = true;
+/// }
+/// assert_eq!(mk_mask::<NoMask, PadKeys, _, _>(&padding).as_slice(), mask.as_slice());
+/// # Ok::<(), TokenError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "expected a padding rule: `PadQueriesAndKeys` or `PadSourceKeys`",
+    label = "`{Self}` is not a padding rule",
+    note = "`PadQueriesAndKeys` masks padded queries and padded keys; `PadSourceKeys` masks padded keys, but not those of a decoder's own tokens in `nn`"
+)]
+pub trait PaddingRule: 'static {
+    /// Whether a padded query sees no key.
+    const MASKS_PADDED_QUERIES: bool;
+    /// Whether the self-attention of a decoder of [`nn`](crate::nn) masks the padding of its own tokens.
+    /// The published models and [`mk_mask`](crate::mask::mk_mask) hide padded keys under both rules.
+    const MASKS_TARGET_PADDING: bool;
+}
+
+/// Padding hides queries and keys: no query sees a padded key, and a padded query sees no key (*The Typed
+/// Transformer*).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PadQueriesAndKeys;
+
+/// Padded keys are hidden, and padded queries see the others. A decoder of [`nn`](crate::nn) does not mask its own
+/// padding: that stands at the end, where the causal mask hides it from all earlier queries (*Another annotated
+/// transformer*).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PadSourceKeys;
+
+#[diagnostic::do_not_recommend]
+impl PaddingRule for PadQueriesAndKeys {
+    const MASKS_PADDED_QUERIES: bool = true;
+    const MASKS_TARGET_PADDING: bool = true;
+}
+#[diagnostic::do_not_recommend]
+impl PaddingRule for PadSourceKeys {
+    const MASKS_PADDED_QUERIES: bool = false;
+    const MASKS_TARGET_PADDING: bool = false;
+}

@@ -125,10 +125,10 @@ pub use views::Sizes;
 pub use where_::Comparand;
 pub use where_::{Mask, TensorOrNumber, eq, ge, gt, le, lt, ne, where_};
 
-pub use crate::error::{OpError, Real};
-pub(crate) use crate::error::{
-    cast, cast_all, device_error, dim_error, ensure_not_empty, ensure_positions, range_error,
-};
+pub use crate::error::OpError;
+pub(crate) use crate::error::{device_error, dim_error, ensure_not_empty, ensure_positions, range_error};
+pub use crate::real::Real;
+pub(crate) use crate::real::{cast, cast_all};
 
 /// How an [attention](crate::ops::attention()) hides a key. [`attention_weights`] shows
 /// both kinds side by side.

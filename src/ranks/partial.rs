@@ -2,8 +2,8 @@
 
 use super::{RankAxis, Ranks, RanksError, Replicated};
 use crate::backend::elements_of;
-use crate::error::Real;
 use crate::internal::Internal;
+use crate::real::Real;
 use bytemuck::Pod;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::{tensor::Tensor, tensor_ops::Device};

@@ -8,25 +8,6 @@ use dfdx::shapes;
 use std::hash::{Hash, Hasher};
 use std::{any::type_name, marker::PhantomData, ops::Range};
 
-/// An axis of ranks whose size is known at compile time. It is a dimension too, so that it can
-/// [divide](crate::dims::Divides) others.
-///
-/// ```
-/// use typed_transformer::{prelude::*, ranks, ranks::ConstRankAxis};
-/// ranks! { pub Tp = 2; }
-/// dims! { pub NumHeads = 6; }
-/// fn heads_of_a_rank<Axis: ConstRankAxis + Divides<NumHeads>>() -> usize {
-///     NumHeads::SIZE / Axis::EXPECTED_SIZE.unwrap()
-/// }
-/// assert_eq!(heads_of_a_rank::<Tp>(), 3);
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "the number of ranks of `{Self}` is not known at compile time",
-    label = "`{Self}` gets its size when the program starts",
-    note = "`ranks! {{ pub {Self} = 2; }}` gives it a size at compile time"
-)]
-pub trait ConstRankAxis: RankAxis + Dim + StaticSize {}
-
 /// Declares axes of ranks.
 ///
 /// - `pub World;` has its size when the program starts: the number of ranks. It divides a batch.
@@ -86,6 +67,25 @@ macro_rules! ranks {
         ::core::compile_error!("an axis of ranks is declared by `Name;` or `Name = 2;`, with its `;`");
     };
 }
+
+/// An axis of ranks whose size is known at compile time. It is a dimension too, so that it can
+/// [divide](crate::dims::Divides) others.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::ConstRankAxis};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub NumHeads = 6; }
+/// fn heads_of_a_rank<Axis: ConstRankAxis + Divides<NumHeads>>() -> usize {
+///     NumHeads::SIZE / Axis::EXPECTED_SIZE.unwrap()
+/// }
+/// assert_eq!(heads_of_a_rank::<Tp>(), 3);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the number of ranks of `{Self}` is not known at compile time",
+    label = "`{Self}` gets its size when the program starts",
+    note = "`ranks! {{ pub {Self} = 2; }}` gives it a size at compile time"
+)]
+pub trait ConstRankAxis: RankAxis + Dim + StaticSize {}
 
 /// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.
 ///

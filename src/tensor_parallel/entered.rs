@@ -7,6 +7,55 @@ use crate::ranks::{Element, Entered, Partial, RankAxis, Ranks};
 use dfdx::tensor::{Storage, Tensor};
 use dfdx::{shapes::Shape, tensor_ops::Device};
 
+/// The identity, before an operation with the shards of the ranks (`f` of
+/// [*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3, and its `copy_to_tensor_model_parallel_region`). The
+/// backward pass sums the gradient over the ranks.
+///
+/// `(..) -> Entered<(..)>`
+///
+/// # Errors
+/// [`OpError::Ranks`] if a collective operation failed in the backward pass before.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Entered, enter}};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub Batch = 1; pub SeqLen = 1; pub EmbedDim = 2; }
+/// Ranks::<Tp>::in_threads(2, |ranks| {
+///     let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
+///     let entered: Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> = enter(x, ranks).unwrap();
+/// });
+/// ```
+pub fn enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    input: Tensor<Dims, E, D, T>,
+    ranks: &Ranks<Axis>,
+) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
+    entered(input, ranks)
+}
+
+/// The sum of the ranks' terms, the same on all ranks (`g` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053),
+/// section 3). The backward pass is the identity: every rank has the gradient of the sum. Another operation with shards
+/// takes `enter(sum, &ranks)?`.
+///
+/// `Partial<(..)> -> (..)`
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::all_reduce};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub EmbedDim = 2; }
+/// let sums = Ranks::<Tp>::in_threads(2, |ranks| {
+///     let term: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, ranks.rank() as f32]);
+///     let sum: Tensor<(EmbedDim,), f32, Cpu> = all_reduce(Partial::<_, Tp>::term(term), ranks).unwrap();
+///     sum.as_vec()
+/// });
+/// assert_eq!(sums, [[2.0, 1.0], [2.0, 1.0]]);
+/// ```
+pub fn all_reduce<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    terms: Partial<Tensor<Dims, E, D, T>, Axis>,
+    ranks: &Ranks<Axis>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    sum_of_terms(terms.into_term(), ranks)
+}
+
 /// The operand of an operation with shards over `Axis`: an [`Entered`] tensor.
 ///
 /// ```
@@ -108,52 +157,3 @@ can_enter!(S M);
 can_enter!(A S M);
 can_enter!(A C S M);
 can_enter!(A C F S M);
-
-/// The identity, before an operation with the shards of the ranks (`f` of
-/// [*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3, and its `copy_to_tensor_model_parallel_region`). The
-/// backward pass sums the gradient over the ranks.
-///
-/// `(..) -> Entered<(..)>`
-///
-/// # Errors
-/// [`OpError::Ranks`] if a collective operation failed in the backward pass before.
-///
-/// ```
-/// use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Entered, enter}};
-/// ranks! { pub Tp = 2; }
-/// dims! { pub Batch = 1; pub SeqLen = 1; pub EmbedDim = 2; }
-/// Ranks::<Tp>::in_threads(2, |ranks| {
-///     let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
-///     let entered: Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> = enter(x, ranks).unwrap();
-/// });
-/// ```
-pub fn enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
-    input: Tensor<Dims, E, D, T>,
-    ranks: &Ranks<Axis>,
-) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
-    entered(input, ranks)
-}
-
-/// The sum of the ranks' terms, the same on all ranks (`g` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053),
-/// section 3). The backward pass is the identity: every rank has the gradient of the sum. Another operation with shards
-/// takes `enter(sum, &ranks)?`.
-///
-/// `Partial<(..)> -> (..)`
-///
-/// ```
-/// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::all_reduce};
-/// ranks! { pub Tp = 2; }
-/// dims! { pub EmbedDim = 2; }
-/// let sums = Ranks::<Tp>::in_threads(2, |ranks| {
-///     let term: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, ranks.rank() as f32]);
-///     let sum: Tensor<(EmbedDim,), f32, Cpu> = all_reduce(Partial::<_, Tp>::term(term), ranks).unwrap();
-///     sum.as_vec()
-/// });
-/// assert_eq!(sums, [[2.0, 1.0], [2.0, 1.0]]);
-/// ```
-pub fn all_reduce<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
-    terms: Partial<Tensor<Dims, E, D, T>, Axis>,
-    ranks: &Ranks<Axis>,
-) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    sum_of_terms(terms.into_term(), ranks)
-}

@@ -10,85 +10,6 @@ use crate::ranks::{ConstRankAxis, Element, Entered, Partial, RankAxis, Ranks, Sh
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::{tensor::Tensor, tensor_ops::Device};
 
-/// The shape has a whole axis of dimension `Name`, which can be divided among the ranks of `Axis`. `WhichAxis` is its
-/// position, which rustc infers.
-///
-/// ```
-/// use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanShard};
-/// ranks! { pub Tp = 2; }
-/// dims! { pub SeqLen = 3; pub EmbedDim = 8; }
-/// fn shards<Dims: CanShard<EmbedDim, Tp, WhichAxis, Shards = (SeqLen, Shard<EmbedDim, Tp>)>, WhichAxis>() {}
-/// shards::<(SeqLen, EmbedDim), _>();
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has no whole axis `{Name}` to divide among the ranks of `{Axis}`",
-    label = "`{Name}` is not a whole axis of `{Self}`",
-    note = "a collective operation names an axis of the tensor whose size is known at compile time"
-)]
-pub trait CanShard<Name, Axis, WhichAxis>: Shape {
-    /// The shape with a rank's part in place of the axis.
-    type Shards: Shape;
-    /// Position of the axis, counted from 0.
-    const INDEX: usize;
-
-    /// The shape with a rank's part in place of the axis.
-    fn shards(self) -> Self::Shards;
-}
-
-/// The shape has an axis of which each rank of `Axis` has its part of `Name`. `WhichAxis` is its position, which rustc
-/// infers.
-///
-/// ```
-/// use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanGather};
-/// ranks! { pub Tp = 2; }
-/// dims! { pub SeqLen = 3; pub EmbedDim = 8; }
-/// fn gathers<Dims: CanGather<EmbedDim, Tp, WhichAxis, Whole = (SeqLen, EmbedDim)>, WhichAxis>() {}
-/// gathers::<(SeqLen, Shard<EmbedDim, Tp>), _>();
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has no axis `Shard<{Name}, {Axis}>`",
-    label = "no axis of `{Self}` is a shard of `{Name}` over `{Axis}`",
-    note = "a gather along `{Name}` joins the parts of `Shard<{Name}, {Axis}>`"
-)]
-pub trait CanGather<Name, Axis, WhichAxis>: Shape {
-    /// The shape with all of `Name` in place of a rank's part.
-    type Whole: Shape;
-    /// Position of the axis, counted from 0.
-    const INDEX: usize;
-
-    /// The shape with all of `Name` in place of a rank's part.
-    fn whole(self) -> Self::Whole;
-}
-
-#[diagnostic::do_not_recommend]
-impl<Dims, Name, Axis, WhichAxis> CanShard<Name, Axis, WhichAxis> for Dims
-where
-    Dims: HasAxis<Name, WhichAxis>,
-    Name: ConstDim,
-    Axis: ConstRankAxis + Divides<Name>,
-{
-    type Shards = Dims::Replaced<Shard<Name, Axis>>;
-    const INDEX: usize = Dims::INDEX;
-
-    fn shards(self) -> Self::Shards {
-        self.replace_axis(Shard::default())
-    }
-}
-#[diagnostic::do_not_recommend]
-impl<Dims, Name, Axis, WhichAxis> CanGather<Name, Axis, WhichAxis> for Dims
-where
-    Dims: HasAxis<Shard<Name, Axis>, WhichAxis>,
-    Name: ConstDim,
-    Axis: ConstRankAxis + Divides<Name>,
-{
-    type Whole = Dims::Replaced<Name>;
-    const INDEX: usize = Dims::INDEX;
-
-    fn whole(self) -> Self::Whole {
-        self.replace_axis(Name::default())
-    }
-}
-
 /// Joins the parts of an axis. The result is the same on all ranks, and so is its gradient: the backward pass gives
 /// each rank its part of that (*Megatron-LM*'s `gather_from_tensor_model_parallel_region`).
 ///
@@ -212,4 +133,83 @@ where
     let forward = |ranks: &Ranks<Axis>, whole: Vec<E>| Ok(parts.part(&whole, ranks.rank()));
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| Ok(parts.padded(&gradient, ranks.rank()));
     record("shard", ranks, input, shape.shards(), forward, backward)
+}
+
+/// The shape has a whole axis of dimension `Name`, which can be divided among the ranks of `Axis`. `WhichAxis` is its
+/// position, which rustc infers.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanShard};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub SeqLen = 3; pub EmbedDim = 8; }
+/// fn shards<Dims: CanShard<EmbedDim, Tp, WhichAxis, Shards = (SeqLen, Shard<EmbedDim, Tp>)>, WhichAxis>() {}
+/// shards::<(SeqLen, EmbedDim), _>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no whole axis `{Name}` to divide among the ranks of `{Axis}`",
+    label = "`{Name}` is not a whole axis of `{Self}`",
+    note = "a collective operation names an axis of the tensor whose size is known at compile time"
+)]
+pub trait CanShard<Name, Axis, WhichAxis>: Shape {
+    /// The shape with a rank's part in place of the axis.
+    type Shards: Shape;
+    /// Position of the axis, counted from 0.
+    const INDEX: usize;
+
+    /// The shape with a rank's part in place of the axis.
+    fn shards(self) -> Self::Shards;
+}
+
+/// The shape has an axis of which each rank of `Axis` has its part of `Name`. `WhichAxis` is its position, which rustc
+/// infers.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanGather};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub SeqLen = 3; pub EmbedDim = 8; }
+/// fn gathers<Dims: CanGather<EmbedDim, Tp, WhichAxis, Whole = (SeqLen, EmbedDim)>, WhichAxis>() {}
+/// gathers::<(SeqLen, Shard<EmbedDim, Tp>), _>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no axis `Shard<{Name}, {Axis}>`",
+    label = "no axis of `{Self}` is a shard of `{Name}` over `{Axis}`",
+    note = "a gather along `{Name}` joins the parts of `Shard<{Name}, {Axis}>`"
+)]
+pub trait CanGather<Name, Axis, WhichAxis>: Shape {
+    /// The shape with all of `Name` in place of a rank's part.
+    type Whole: Shape;
+    /// Position of the axis, counted from 0.
+    const INDEX: usize;
+
+    /// The shape with all of `Name` in place of a rank's part.
+    fn whole(self) -> Self::Whole;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims, Name, Axis, WhichAxis> CanShard<Name, Axis, WhichAxis> for Dims
+where
+    Dims: HasAxis<Name, WhichAxis>,
+    Name: ConstDim,
+    Axis: ConstRankAxis + Divides<Name>,
+{
+    type Shards = Dims::Replaced<Shard<Name, Axis>>;
+    const INDEX: usize = Dims::INDEX;
+
+    fn shards(self) -> Self::Shards {
+        self.replace_axis(Shard::default())
+    }
+}
+#[diagnostic::do_not_recommend]
+impl<Dims, Name, Axis, WhichAxis> CanGather<Name, Axis, WhichAxis> for Dims
+where
+    Dims: HasAxis<Shard<Name, Axis>, WhichAxis>,
+    Name: ConstDim,
+    Axis: ConstRankAxis + Divides<Name>,
+{
+    type Whole = Dims::Replaced<Name>;
+    const INDEX: usize = Dims::INDEX;
+
+    fn whole(self) -> Self::Whole {
+        self.replace_axis(Name::default())
+    }
 }

@@ -5,6 +5,41 @@ use crate::nn::{Arch, Conventions, NormKind, NormPlacement, init};
 use crate::ops::{OpError, Real, layer_norm, residual, rms_norm};
 use dfdx::tensor::Tensor;
 
+/// `(x - mean(x)) / √(var(x) + ε) · weight + bias` of the vector at each position, by
+/// [`layer_norm`](crate::ops::layer_norm).
+///
+/// The blocks of *The Typed Transformer* have a [`Norm`](crate::nn::Norm) instead, which follows the conventions of an
+/// [`Arch`](crate::nn::Arch).
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::LayerNorm, prelude::*};
+/// let device = Cpu::default();
+/// let norm = LayerNorm::<Const<2>, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, Const<2>), f32, Cpu> = device.tensor(vec![30.0, 70.0, 1.0, 3.0, 0.0, 2.0, 5.0, 9.0]);
+/// assert_eq!(norm.forward(x, 1e-5)?.as_vec()[..2], [-1.0, 1.0]);
+/// # Ok::<(), OpError>(())
+/// ```
+#[module(output = EmbedDim)]
+pub struct LayerNorm<EmbedDim: ConstDim, E, D> {
+    /// A factor for each column.
+    #[param(init::ones)]
+    pub weight: Tensor<(EmbedDim,), E, D>,
+    /// A number that is added to each column.
+    #[param(init::zeros)]
+    pub bias: Tensor<(EmbedDim,), E, D>,
+}
+
+impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> LayerNorm<EmbedDim, E, D> {
+    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
+    pub fn forward<Dims: EndsIn<EmbedDim, Before: DataShape>, T: Tape<E, D>>(
+        &self,
+        input: Tensor<Dims, E, D, T>,
+        epsilon: f64,
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        layer_norm(input, &self.weight, Some(&self.bias), epsilon)
+    }
+}
+
 /// `normalized(x) · weight + bias`: [`layer_norm`] or [`rms_norm`] of each vector, by the conventions of `A`.
 ///
 /// [`layer_norm`]: crate::ops::layer_norm
@@ -89,40 +124,5 @@ pub(crate) fn sublayer_input<B: MaybeSharded, S: Dim, M: ConstDim, A: Arch, E: R
     match (norm, A::Conventions::NORM_PLACEMENT) {
         (Some(norm), NormPlacement::Pre) => norm.forward(input),
         _ => Ok(input),
-    }
-}
-
-/// `(x - mean(x)) / √(var(x) + ε) · weight + bias` of the vector at each position, by
-/// [`layer_norm`](crate::ops::layer_norm).
-///
-/// The blocks of *The Typed Transformer* have a [`Norm`](crate::nn::Norm) instead, which follows the conventions of an
-/// [`Arch`](crate::nn::Arch).
-///
-/// ```
-/// # use typed_transformer::{doctest::*, nn::LayerNorm, prelude::*};
-/// let device = Cpu::default();
-/// let norm = LayerNorm::<Const<2>, f32, Cpu>::build(&device);
-/// let x: Tensor<(Batch, SeqLen, Const<2>), f32, Cpu> = device.tensor(vec![30.0, 70.0, 1.0, 3.0, 0.0, 2.0, 5.0, 9.0]);
-/// assert_eq!(norm.forward(x, 1e-5)?.as_vec()[..2], [-1.0, 1.0]);
-/// # Ok::<(), OpError>(())
-/// ```
-#[module(output = EmbedDim)]
-pub struct LayerNorm<EmbedDim: ConstDim, E, D> {
-    /// A factor for each column.
-    #[param(init::ones)]
-    pub weight: Tensor<(EmbedDim,), E, D>,
-    /// A number that is added to each column.
-    #[param(init::zeros)]
-    pub bias: Tensor<(EmbedDim,), E, D>,
-}
-
-impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> LayerNorm<EmbedDim, E, D> {
-    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
-    pub fn forward<Dims: EndsIn<EmbedDim, Before: DataShape>, T: Tape<E, D>>(
-        &self,
-        input: Tensor<Dims, E, D, T>,
-        epsilon: f64,
-    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        layer_norm(input, &self.weight, Some(&self.bias), epsilon)
     }
 }

@@ -4,9 +4,9 @@ use crate::backend::{
     read_weight, run_kernel,
 };
 use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
-use crate::error::cast;
 use crate::nn::module::ParamShape;
 use crate::ops::{self, OpError, Real, device_error, ensure_not_empty};
+use crate::real::cast;
 use crate::tokens::TokenIds;
 use crate::weights::{LoadError, Loadable, TensorSource};
 use dfdx::tensor::{PutTape, Tensor};
