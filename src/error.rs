@@ -86,6 +86,12 @@ pub enum OpError {
          ranks, and drops what one rank would drop"
     )]
     ShardedDropout { heads: String },
+    /// The random number of an element depends on its place in the whole tensor, which a shard's type does not say.
+    #[error(
+        "dropout: a rank has its part of `{dims}`, and all ranks would drop the same places of their parts; \
+         `Step::assign_rows` gives a part of a batch whose rows have the numbers of the whole batch"
+    )]
+    DropoutOfShard { dims: String },
     /// The amount of label smoothing is not a probability.
     #[error("cross-entropy: label smoothing must be between 0 and 1, but it is {smoothing}")]
     Smoothing { smoothing: f64 },

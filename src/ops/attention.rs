@@ -1,6 +1,6 @@
 use super::unnamed::{choose, constant, matmul, matmul_transposed, softmax};
 use super::where_::bool_tensor;
-use super::{MaskFill, OpError, Real, cast, device_error, dim_error, elementwise, ensure_not_empty};
+use super::{MaskFill, OpError, Real, cast, device_error, dim_error, dropout_by, elementwise, ensure_not_empty};
 use crate::backend::{Arithmetic, Backend, Tape};
 use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, NamedShape, check_same_size, name};
 use crate::mask::AttentionMask;
@@ -17,7 +17,8 @@ use dfdx::tensor_ops::BroadcastTo;
 ///
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= dropout < 1`; [`OpError::ShardedDropout`] if heads that ranks divide are
-/// trained with dropout.
+/// trained with dropout; [`OpError::DropoutOfShard`] if it is training on a part of a batch whose place
+/// [`dropout`](super::dropout()) does not know.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -74,7 +75,8 @@ pub fn attention_weights<
     }
     let query = super::scale(query, scale.factor(heads.whole_size(), QKDim::SIZE))?;
     let logits = matmul_transposed(OP, query, key)?; // (B, H, Q, K)
-    super::dropout(masked_softmax(logits, bias, mask, mask_fill)?, dropout)
+    // The heads may be those of a single rank, which has all.
+    dropout_by::<(B, Q, K), _, _, _, _>(masked_softmax(logits, bias, mask, mask_fill)?, dropout)
 }
 
 /// `softmax(logits + bias)` over the visible keys: `(B, H, Q, K), (H, Q, K), mask (B, Q, K) -> (B, H, Q, K)`. The sizes

@@ -1,6 +1,8 @@
 use super::unnamed::choose;
 use super::{OpError, Real, device_error, scale};
 use crate::backend::{Backend, Tape, dropout_kernel, parallel_map, run_kernel};
+use crate::dims::without_paths;
+use crate::ranks::is_sharded;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
 use rand::{RngCore, SeedableRng};
@@ -89,11 +91,11 @@ impl Drop for DropoutSeed {
 ///
 /// The type says whether it is active: without a tape (`T` is `NoneTape`) it returns its input. The random numbers come
 /// from the device or from a [`DropoutSeed`]. Ranks that divide a model need one seed: without it, each drops other
-/// elements of a tensor that all have. Do not drop elements of a shard of the model, such as hidden columns: with one
-/// seed all ranks drop the same places of their own columns.
+/// elements of a tensor that all have.
 ///
 /// # Errors
-/// [`OpError::DropoutRate`] unless `0 <= rate < 1`.
+/// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::DropoutOfShard`] if this rank has a part of the tensor,
+/// such as hidden columns. The rows that [`Step::assign_rows`](crate::train::Step::assign_rows) gives may be dropped.
 ///
 /// ```
 /// use typed_transformer::{ops::dropout, prelude::*, train::Recording};
@@ -108,12 +110,20 @@ pub fn dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    dropout_by::<Dims, _, _, _, _>(input, rate)
+}
+
+/// [`dropout`] of a tensor of which ranks divide no axes but those in `Divided`. The first of these is its own first.
+pub(super) fn dropout_by<Divided, Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    rate: f64,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
     ensure_is_rate(rate)?;
     if !T::OWNS_TAPE || rate == 0.0 {
         return Ok(input);
     }
     let sizes: Vec<usize> = input.shape().concrete().into();
-    let is_kept = kept_elements::<Dims>(rate, &sizes, || input.device().random_u64())?;
+    let is_kept = kept_elements::<Divided>(rate, &sizes, || input.device().random_u64())?;
     drop_others(input, is_kept, rate)
 }
 
@@ -140,17 +150,21 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<V
     let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
     let numbers = ChaCha8Rng::seed_from_u64(seed);
     let len: usize = sizes.iter().product();
-    let first_element = ACTIVE_SEEDS.with_borrow(|seeds| {
+    let placed = ACTIVE_SEEDS.with_borrow(|seeds| {
         let rows = seeds.last_key_value()?.1.rows.as_ref()?;
         let after_axis = dims_type_name.strip_prefix('(')?.strip_prefix(rows.axis)?;
-        after_axis.starts_with(',').then(|| rows.range.start * (len / sizes[0].max(1)))
+        after_axis.starts_with(',').then(|| (rows.range.start * (len / sizes[0].max(1)), after_axis))
     });
+    let (first_element, others) = placed.unwrap_or((0, dims_type_name));
+    if is_sharded(others) {
+        return Err(OpError::DropoutOfShard { dims: without_paths(dims_type_name) });
+    }
     let chunk_len = len.div_ceil(rayon::current_num_threads()).max(MIN_DRAWS_PER_CHUNK);
     let chunks = (0..len).step_by(chunk_len).map(|start| start..len.min(start + chunk_len)).collect();
     let kept = parallel_map(chunks, |chunk: Range<usize>| {
         // Every element has its own numbers in the stream, whatever thread draws them.
         let mut numbers = numbers.clone();
-        numbers.set_word_pos(WORDS_PER_DRAW * (first_element.unwrap_or(0) + chunk.start) as u128);
+        numbers.set_word_pos(WORDS_PER_DRAW * (first_element + chunk.start) as u128);
         is_dropped.sample_iter(numbers).take(chunk.len()).map(|is_dropped| !is_dropped).collect::<Vec<bool>>()
     });
     Ok(kept.concat())

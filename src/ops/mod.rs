@@ -83,7 +83,7 @@ pub use cross_entropy::{Reduction, cross_entropy, cross_entropy_by_position, cro
 pub use display::DisplayTensor;
 pub(crate) use dropout::kept_elements;
 pub use dropout::{DropoutSeed, dropout};
-use dropout::{drop_others, kept_factor};
+use dropout::{drop_others, dropout_by, kept_factor};
 #[doc(hidden)]
 pub use einsum::{Over, repeated, summed};
 #[doc(hidden)]

@@ -187,7 +187,8 @@ pub(crate) fn attend<
             return Err(OpError::ShardedDropout { heads: name::<H>() });
         }
         let sizes = [batch.size(), H::SIZE, queries.size(), keys.size()];
-        kept = Some(kept_elements::<(B, H, Q, K)>(dropout, &sizes, || query.device().random_u64())?);
+        // Here a rank has all heads.
+        kept = Some(kept_elements::<(B, H::Whole, Q, K)>(dropout, &sizes, || query.device().random_u64())?);
     }
     let factor = scale.factor(H::WHOLE_SIZE, QKDim::SIZE);
     if D::HAS_KERNELS {

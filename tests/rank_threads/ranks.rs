@@ -1,5 +1,6 @@
 //! Ranks: collective operations, and data-parallel training against one rank.
 
+use dfdx::shapes::Shape;
 use dfdx::tensor::AsArray;
 use rand::Rng;
 use typed_transformer::nn::Linear;
@@ -452,4 +453,29 @@ fn dropout_knows_the_rows_of_the_batch_by_their_type() {
     .unwrap();
     assert_ne!(first.0, second.0);
     assert_eq!(first.1, second.1);
+}
+
+#[test]
+fn dropout_of_a_part_without_a_place_is_refused() {
+    fn error<Dims: Shape>(dims: Dims) -> String {
+        let ones = Cpu::default().tensor_from_vec(vec![1.0; dims.num_elements()], dims);
+        let dropped = dropout(ones.put_tape(Recording::<(), f64, Cpu>::default()), 0.5);
+        dropped.err().unwrap().to_string()
+    }
+    let expected = |dims: &str| {
+        format!(
+            "dropout: a rank has its part of `{dims}`, and all ranks would drop the same places of their parts; \
+             `Step::assign_rows` gives a part of a batch whose rows have the numbers of the whole batch"
+        )
+    };
+    let of_rows = Ranks::<World>::in_threads(2, |ranks| {
+        let mut trainer = Trainer::new(Adam::<Model, f64>::default(), 0.01, 20, 7);
+        let step = trainer.next_step().unwrap();
+        let before = error((ranks.shard(Batch::new(6)), EmbedDim));
+        let rows = step.assign_rows(ranks, Batch::new(6));
+        [before, error((rows, Shard::<EmbedDim, Tp>::default()))]
+    });
+    let dims = ["(Shard<Batch, World>, EmbedDim)", "(Shard<Batch, World>, Shard<EmbedDim, Tp>)"];
+    assert_eq!(of_rows, vec![dims.map(expected); 2]);
+    assert_eq!(error((Batch::new(3), Shard::<EmbedDim, Tp>::default())), expected("(Batch, Shard<EmbedDim, Tp>)"));
 }
