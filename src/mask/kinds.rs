@@ -52,6 +52,13 @@ pub struct CausalMask;
 
 /// A position sees itself and the `Width - 1` positions before it ([Beltagy et al.,
 /// 2020](https://arxiv.org/abs/2004.05150), 3.1; [Jiang et al., 2023](https://arxiv.org/abs/2310.06825), 2).
+///
+/// `cargo build` refuses a width of 0, in which no position sees a key:
+///
+/// ```compile_fail,E0080
+/// use typed_transformer::{doctest::*, mask::SlidingWindow, prelude::*};
+/// let mask = AttentionMask::causal::<SlidingWindow<Const<0>>>((Batch, SeqLen, SeqLen), 0);
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlidingWindow<Width>(PhantomData<fn() -> Width>);
 
@@ -68,7 +75,10 @@ impl<Width: ConstDim> MaskKind for CenteredWindow<Width> {
 #[diagnostic::do_not_recommend]
 impl<Width: ConstDim> MaskKind for SlidingWindow<Width> {
     const CAUSAL: bool = true;
-    const WINDOW: Option<usize> = Some(Width::SIZE);
+    const WINDOW: Option<usize> = {
+        assert!(Width::SIZE > 0, "a window has at least the position itself: its width is not 0");
+        Some(Width::SIZE)
+    };
 }
 #[diagnostic::do_not_recommend]
 impl MaskKind for NoMask {
