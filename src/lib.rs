@@ -16,7 +16,7 @@
 //!
 //! # Quick start
 //!
-//! A model, a training step and its loss. Dimensions are declared once, and a model is a type that names them.
+//! A model, some training steps and their losses. Dimensions are declared once, and a model is a type that names them.
 //!
 //! ```
 //! use typed_transformer::{prelude::*, train::{Adam, update}};
@@ -34,10 +34,13 @@
 //!     let mut model = DecoderOnly::<Small>::build(&Cpu::seed_from_u64(0));
 //!     let ids = TokenIds::from_ids(&[7, 4, 11, 11, 14], None, (Batch::new(1), SeqLen::new(5)?))?;
 //!     let (inputs, labels) = ids.teacher_forcing(Fin::literal::<26>());
-//!     let logits = model.forward(&inputs, model.recording())?;
-//!     let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;
-//!     println!("loss {:.3}", loss.array());
-//!     update(&mut model, loss.backward()?, &mut Adam::default(), 1e-3, 1.0)?;
+//!     let mut adam = Adam::default();
+//!     for _ in 0..10 {
+//!         let logits = model.forward(&inputs, model.recording())?;
+//!         let loss = cross_entropy(logits, &labels, Reduction::MeanAll)?;
+//!         println!("loss {:.3}", loss.array());
+//!         update(&mut model, loss.backward()?, &mut adam, 1e-3, 1.0)?;
+//!     }
 //!     Ok(())
 //! }
 //! ```

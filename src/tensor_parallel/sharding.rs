@@ -61,7 +61,8 @@ crate::error::debug_by_sentence!(DistributedError);
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let (inputs, labels) = ids.teacher_forcing(Fin::literal::<26>());
 /// let loss = cross_entropy(model.forward(&inputs, model.recording())?, &labels, Reduction::MeanAll)?;
-/// update_sharded(&mut model, loss.backward()?, &mut Adam::default(), 1e-3, 1.0, &ranks)?;
+/// let mut adam = Adam::default();
+/// update_sharded(&mut model, loss.backward()?, &mut adam, 1e-3, 1.0, &ranks)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn update_sharded<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axis: RankAxis>(
@@ -94,7 +95,8 @@ pub fn update_sharded<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axi
 /// let logits = model.forward(&inputs, model.recording())?;
 /// let loss = partial_cross_entropy(logits, &labels, Reduction::MeanAll)?;
 /// let gradients = loss.backward()?.all_reduce(&data, &model)?;
-/// update_sharded_replicated(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0, &tp)?;
+/// let mut adam = Adam::default();
+/// update_sharded_replicated(&mut model, gradients, &mut adam, 1e-3, 1.0, &tp)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn update_sharded_replicated<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axis: RankAxis, Data>(

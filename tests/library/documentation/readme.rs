@@ -1,6 +1,6 @@
-//! The README: its picture, its program, its counts and its addresses.
+//! The README: its picture, its programs, its counts and its addresses.
 
-use super::{RENEWAL, WRONG_PROGRAMS, is_blessed, path, read, split_at_fences};
+use super::{RENEWAL, WRONG_PROGRAMS, is_blessed, pages, path, read, split_at_fences};
 use crate::terminal;
 use std::fs;
 
@@ -55,6 +55,14 @@ fn readme_and_guide_have_the_same_profile() {
         profiles.collect::<Vec<_>>()
     };
     assert_eq!((profile("README.md").len(), profile("README.md")), (1, profile("docs/guide.md")));
+}
+
+/// In a loop it would begin anew in each step, without the moments of the steps before.
+#[test]
+fn programs_in_pages_make_an_optimizer_before_the_step() {
+    for page in pages().iter().map(String::as_str).chain(["src/lib.rs"]) {
+        assert!(!read(page).contains("&mut Adam::default()"), "{page}");
+    }
 }
 
 /// `Cargo.toml` has the address of the repository, and the minimum version of Rust.
