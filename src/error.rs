@@ -58,6 +58,12 @@ pub enum OpError {
     /// A prompt has padding before a token, or no token. Row and position count from 0.
     #[error("{op}: prompt {row} has padding at position {position}, but padding stands only behind its tokens")]
     Padding { op: &'static str, row: usize, position: usize },
+    /// A text ends in padding where the logits of its next token are wanted.
+    #[error(
+        "next logits: row {row} ends in padding, and its logits would be those after the padding; `Generation` takes \
+         texts of different lengths"
+    )]
+    EndsInPadding { row: usize },
     /// A number that a caller sets is out of its range: the base or the scaling of rotary positions, or the length
     /// penalty of a beam search.
     #[error("{op}: {name} must be {expected}, but it is {found}")]

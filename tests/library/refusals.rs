@@ -94,6 +94,23 @@ fn a_cache_with_reserved_positions_that_no_layer_filled_is_refused() {
 }
 
 #[test]
+fn a_text_that_ends_in_padding_has_no_next_token() {
+    let model = DecoderOnly::<Sizes, f32, AutoDevice>::build(&device());
+    dims! { Texts = 2; }
+    let pad = Some(Fin::literal::<27>());
+    let next = |ids: &[usize], len: usize| {
+        let tokens = TokenIds::from_ids(ids, pad, (Texts, Len::new(len))).unwrap();
+        model.next_logits(&tokens, &mut model.cache(Texts).unwrap()).map(|logits| logits.as_vec())
+    };
+    assert_eq!(
+        next(&[7, 4, 11, 27], 2).unwrap_err().to_string(),
+        "next logits: row 1 ends in padding, and its logits would be those after the padding; `Generation` takes texts \
+         of different lengths"
+    );
+    assert!(next(&[7, 4, 27, 11], 2).is_ok());
+}
+
+#[test]
 fn a_window_may_be_empty() {
     struct Blind;
     impl MaskKind for Blind {

@@ -93,11 +93,19 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     ) -> Result<Tensor<(B, Last, Self::VocabSize), E, D>, OpError>;
 
     /// [`last_logits`](Self::last_logits) of the last token: `(B, S) ids of VocabSize -> (B, VocabSize)`.
+    ///
+    /// # Errors
+    /// Those of [`last_logits`](Self::last_logits); [`OpError::EndsInPadding`] if the last token of a row is padding.
     fn next_logits<S: Dim>(
         &self,
         tokens: &TokenIds<B, S, Self::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Self::VocabSize), E, D>, OpError> {
+        let (pad, len) = (tokens.pad_token_id(), tokens.shape().1.size());
+        let ends_in_padding = |row: &[usize]| pad.is_some_and(|pad| row.last() == Some(&pad.value()));
+        if let Some(row) = tokens.as_slice().chunks(len.max(1)).position(ends_in_padding) {
+            return Err(OpError::EndsInPadding { row });
+        }
         select(self.last_logits(tokens, cache, Const::<1>)?, axis::<Const<1>>(), 0)
     }
 
