@@ -32,6 +32,9 @@ pub enum SamplingError {
     /// The factor of min-p sampling is not in `[0, 1]`.
     #[error("min-p must be at least 0 and at most 1, but it is {0}")]
     MinP(f64),
+    /// A setting chooses among tokens that a greedy sampler does not draw.
+    #[error("{0} chooses among drawn tokens, and a greedy sampler draws none: begin with `with_temperature`")]
+    Greedy(&'static str),
     /// The repetition penalty is not positive or not finite.
     #[error("a repetition penalty must be above 0 and finite, but it is {0}")]
     RepetitionPenalty(f64),
@@ -96,27 +99,32 @@ impl<V: ConstDim> Sampler<V> {
     /// Keeps the `k` most likely tokens ([Fan et al., 2018](https://arxiv.org/abs/1805.04833)).
     ///
     /// # Errors
-    /// [`SamplingError::TopK`] if `k` is 0.
+    /// [`SamplingError::TopK`] if `k` is 0; [`SamplingError::Greedy`] if this sampler is greedy.
     pub fn top_k(self, k: usize) -> Result<Self, SamplingError> {
-        (k > 0).then_some(Self { top_k: k, ..self }).ok_or(SamplingError::TopK)
+        (k > 0).then_some(Self { top_k: k, ..self }).ok_or(SamplingError::TopK)?.drawing("top-k")
     }
 
     /// Keeps the most likely tokens until their probabilities add up to at least `p`
     /// ([Holtzman et al., 2019](https://arxiv.org/abs/1904.09751)).
     ///
     /// # Errors
-    /// [`SamplingError::TopP`] unless `0 < p <= 1`.
+    /// [`SamplingError::TopP`] unless `0 < p <= 1`; [`SamplingError::Greedy`] if this sampler is greedy.
     pub fn top_p(self, p: f64) -> Result<Self, SamplingError> {
-        (p > 0.0 && p <= 1.0).then_some(Self { top_p: p, ..self }).ok_or(SamplingError::TopP(p))
+        (p > 0.0 && p <= 1.0).then_some(Self { top_p: p, ..self }).ok_or(SamplingError::TopP(p))?.drawing("top-p")
     }
 
     /// Keeps the tokens that are at least `p` times as likely as the most likely one ([Nguyen et al.,
     /// 2024](https://arxiv.org/abs/2407.01082)).
     ///
     /// # Errors
-    /// [`SamplingError::MinP`] unless `0 <= p <= 1`.
+    /// [`SamplingError::MinP`] unless `0 <= p <= 1`; [`SamplingError::Greedy`] if this sampler is greedy.
     pub fn min_p(self, p: f64) -> Result<Self, SamplingError> {
-        (0.0..=1.0).contains(&p).then_some(Self { min_p: p, ..self }).ok_or(SamplingError::MinP(p))
+        (0.0..=1.0).contains(&p).then_some(Self { min_p: p, ..self }).ok_or(SamplingError::MinP(p))?.drawing("min-p")
+    }
+
+    /// Itself, unless it is greedy.
+    fn drawing(self, setting: &'static str) -> Result<Self, SamplingError> {
+        if self.random.is_some() { Ok(self) } else { Err(SamplingError::Greedy(setting)) }
     }
 
     /// Makes the tokens of a text less likely in the rest of it: a positive logit is divided by the penalty, and a

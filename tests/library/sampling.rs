@@ -142,6 +142,15 @@ fn invalid_settings_are_an_error() {
     for p in [0.0, -0.5, 1.5, f64::NAN] {
         assert!(sampler().top_p(p).is_err());
     }
+    // Where nothing is drawn, values in their ranges are errors, too.
+    let error = sampler().top_k(2).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "top-k chooses among drawn tokens, and a greedy sampler draws none: begin with `with_temperature`"
+    );
+    assert_eq!(sampler().top_p(0.9).unwrap_err(), SamplingError::Greedy("top-p"));
+    assert_eq!(sampler().min_p(0.1).unwrap_err(), SamplingError::Greedy("min-p"));
+    assert!(sampler().repetition_penalty(1.3).is_ok());
 }
 
 proptest! {
