@@ -155,6 +155,13 @@ macro_rules! dims {
         $crate::dims!($($rest)*);
     };
 
+    ($(#[$meta:meta])* $vis:vis $name:ident <= $max:ident::SIZE $($rest:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "the bound of `", ::core::stringify!($name), "` is the dimension `", ::core::stringify!($max),
+            "`, not its size: `", ::core::stringify!($name), " <= ", ::core::stringify!($max), ";`",
+        ));
+    };
+
     ($(#[$meta:meta])* $vis:vis $name:ident <= $max:ty; $($rest:tt)*) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq)]

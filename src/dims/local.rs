@@ -90,6 +90,9 @@ pub trait LocalDim: shapes::Dim {
 #[macro_export]
 macro_rules! local_dims {
     () => {};
+    (let $value:ident: $name:ident <= $max:ident::SIZE $($rest:tt)*) => {
+        $crate::dims! { $name <= $max::SIZE; }
+    };
     (let $value:ident: $name:ident <= $max:ty = $size:expr; $($rest:tt)*) => {
         $crate::local_dims!(@declare $name);
         #[diagnostic::do_not_recommend]

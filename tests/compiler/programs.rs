@@ -41,6 +41,24 @@ fn right_forms_are_accepted() {
     assert!(refused.is_empty(), "{refused:#?}");
 }
 
+/// The head of a program of `ui-tests` replaces one token, and `MaxLen` for `MaxLen::SIZE` replaces four.
+#[test]
+fn a_bound_is_not_the_size_of_its_dimension() {
+    let declared = |declaration: &str| {
+        format!(
+            "use typed_transformer::{{local_dims, prelude::*}};\ndims! {{ MaxLen = 16; }}\nfn f() {{ {declaration} }}\n"
+        )
+    };
+    let declarations = [
+        "dims! { Len <= MaxLen::SIZE; }",
+        "local_dims! { let len: Len <= MaxLen::SIZE = 4; }",
+        "dims! { Len <= MaxLen; }",
+        "local_dims! { let len: Len <= MaxLen = 4; }",
+    ];
+    let error = "the bound of `Len` is the dimension `MaxLen`, not its size: `Len <= MaxLen;`".to_string();
+    assert_eq!(first_errors("", &declarations.map(declared)), [Some(error.clone()), Some(error), None, None]);
+}
+
 // Equal sizes must not make a type mismatch compile. Only relations compare sizes.
 #[test]
 fn names_decide_where_sizes_are_equal() {
