@@ -18,6 +18,11 @@ use std::fmt::Debug;
 /// assert_eq!(LinearDecay { init_value: 0.1, steps: 100 }.learning_rate(50), 0.05);
 /// assert_eq!(0.1.learning_rate(1_000), 0.1);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "expected a schedule of learning rates: an `f64`, or a type that implements `Schedule`",
+    label = "this is not a schedule",
+    note = "a constant rate is an `f64`, such as `f64::from(rate)`; a function of the step is `FnSchedule::new(\"its formula\", |step| ..)`"
+)]
 pub trait Schedule: Debug {
     /// The learning rate of a step, the first being 0.
     fn learning_rate(&self, step: usize) -> f64;

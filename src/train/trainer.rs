@@ -103,7 +103,7 @@ pub struct Trainer<O, S> {
     throughput: Option<Throughput>,
 }
 
-impl<O, S> Trainer<O, S> {
+impl<O, S: Schedule> Trainer<O, S> {
     /// A training run of `steps` steps, before its first step.
     pub fn new(optimizer: O, schedule: S, steps: usize, seed: u64) -> Self {
         Self {
@@ -131,7 +131,9 @@ impl<O, S> Trainer<O, S> {
             throughput: None,
         }
     }
+}
 
+impl<O, S> Trainer<O, S> {
     /// Adds a setting that determines the result, such as the batch size. [`resume`](Self::resume)
     /// refuses a checkpoint in which its value differs, or one of its values if it is added several times.
     pub fn require_same(&mut self, name: &str, value: impl Display) {

@@ -73,12 +73,13 @@ fn faults(text: &str) -> Vec<String> {
 
 /// Headlines about another kind of type, not about dimensions. They do not name the type, because the compiler writes
 /// its path if it is imported by a glob.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "]: expected a tensor, or a reference to one without a tape, as an operand",
     "]: expected a mask kind",
     "]: expected a padding rule",
     "]: expected an architecture",
     "]: expected the conventions of a model",
+    "]: expected a schedule of learning rates",
     "]: a loss without a tape has no gradients",
     "]: the ranks cannot sum this value",
     "]: the weight has a tape that the input does not have",

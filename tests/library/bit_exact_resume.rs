@@ -64,7 +64,7 @@ type Model<E = f32> = LM<Small, E, Cpu>;
 const RATE: f64 = 0.01;
 const SEED: u64 = 5;
 
-fn trainer<O, S>(optimizer: O, schedule: S) -> Trainer<O, S> {
+fn trainer<O, S: Schedule>(optimizer: O, schedule: S) -> Trainer<O, S> {
     let mut trainer = Trainer::new(optimizer, schedule, usize::MAX, SEED);
     trainer.clip_norm = 1.0;
     trainer.require_same("the batch", Batch::SIZE);
