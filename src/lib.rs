@@ -236,7 +236,7 @@ pub mod __private {
     pub use crate::{
         dims::dim::name,
         dims::local::{LocalDim, LocalSize},
-        nn::module::{ParamShape, child_path},
+        nn::module::{ParamShape, child_path, dim_text},
         ops::{Over, Rearrangement, repeated, summed},
     };
 }

@@ -12,9 +12,10 @@ use clone_and_debug::clone_and_debug;
 use field::Field;
 use loadable::loadable;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, parse_quote};
 use syntax::{add_bound, bounds_of, is_one_of, precision, take_layers};
 
@@ -250,8 +251,8 @@ fn module(declaration: &ItemStruct, parameters: &TypeParameters, fields: &[Field
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let counts = fields.iter().map(Field::count);
     let output = match &options.output {
-        Some(dim) => quote! {
-            ::core::option::Option::Some(::std::format!("{:?}", <#dim as ::core::default::Default>::default()))
+        Some(dim) => quote_spanned! {dim.span()=>
+            ::core::option::Option::Some(::typed_transformer::__private::dim_text::<#dim>())
         },
         None => quote!(::core::option::Option::None),
     };
