@@ -17,7 +17,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Fields, GenericParam, Generics, ItemStruct, Result, Type, parse_quote};
-use syntax::{add_bound, bounds_of, is_one_of, precision, take_layers};
+use syntax::{add_bound, bounds_of, check_derives, is_one_of, precision, take_layers};
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -50,6 +50,7 @@ impl Options {
 /// The struct and its implementations.
 pub fn expand(options: TokenStream, declaration: TokenStream) -> Result<TokenStream> {
     let mut declaration: ItemStruct = syn::parse2(declaration)?;
+    check_derives(&declaration.attrs)?;
     let options = Options::parse(options)?;
     let parameters = TypeParameters::of(&declaration)?;
     let Fields::Named(fields) = &mut declaration.fields else {

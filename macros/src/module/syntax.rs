@@ -1,7 +1,8 @@
-//! The attributes and the type of a field, and the bounds of parameters.
+//! The attributes of a module, those and the type of a field, and the bounds of parameters.
 
-use crate::axes::ungrouped;
+use crate::axes::{has_ident, ungrouped};
 use proc_macro2::Ident;
+use quote::ToTokens;
 use std::mem;
 use syn::punctuated::Punctuated;
 use syn::{
@@ -16,6 +17,17 @@ const LAYERS: &str = "modules of one type are `Layers<NumLayers, Module>`";
 pub fn take(attributes: &mut Vec<Attribute>, name: &str) -> Result<Option<Expr>> {
     let position = attributes.iter().position(|attribute| attribute.path().is_ident(name));
     position.map(|position| attributes.remove(position).parse_args()).transpose()
+}
+
+/// Refuses to derive what every module has.
+pub fn check_derives(attributes: &[Attribute]) -> Result<()> {
+    let is_own = |ident: &Ident| ident == "Clone" || ident == "Debug";
+    let derives =
+        |attribute: &&Attribute| attribute.path().is_ident("derive") && has_ident(attribute.to_token_stream(), &is_own);
+    attributes.iter().find(derives).map_or(Ok(()), |derive| {
+        let message = "a module is `Clone` and `Debug` by itself: leave them out of `#[derive]`";
+        Err(Error::new_spanned(derive, message))
+    })
 }
 
 /// The first argument of the type `name<…>`. `form` is the error for any other type.

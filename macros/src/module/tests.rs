@@ -240,6 +240,15 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
             ),
             "a field of a module is there in every build: make it an `Option` with `#[some_if(cfg!(…))]`",
         ),
+        (
+            quote!(
+                #[derive(Clone, Debug)]
+                struct Copied<E, D> {
+                    map: Linear<Width, Width, E, D>,
+                }
+            ),
+            "a module is `Clone` and `Debug` by itself: leave them out of `#[derive]`",
+        ),
     ];
     for (module, expected) in modules {
         assert_eq!(expand(TokenStream::new(), module).unwrap_err().to_string(), expected);
