@@ -264,6 +264,7 @@ fn module(declaration: &ItemStruct, parameters: &TypeParameters, fields: &[Field
     let conventions = fields.iter().map(|field| field.conventions(&out));
     quote! {
         #[automatically_derived]
+        #[diagnostic::do_not_recommend]
         impl #impl_generics ::typed_transformer::nn::Module for #name #type_generics #where_clause {
             const NUM_PARAMS: usize = 0 #(+ #counts)*;
 

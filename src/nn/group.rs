@@ -142,6 +142,7 @@ impl<Axis: RankAxis, E: Dtype, D: Device<E>> Loadable<E, D> for ProcessGroup<Axi
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Axis, E, D> Module for ProcessGroup<Axis, E, D> {
     const NUM_PARAMS: usize = 0;
 

@@ -193,6 +193,7 @@ impl<NumLayers: ConstDim, Layer: Loadable<E, D>, E: Dtype, D: Device<E>> Loadabl
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<NumLayers: ConstDim, Layer: Module> Module for Layers<NumLayers, Layer> {
     const NUM_PARAMS: usize = NumLayers::SIZE * Layer::NUM_PARAMS;
 

@@ -108,6 +108,11 @@ pub fn dim_text<Any: Factor>() -> String {
 ///     Ok(())
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a module",
+    label = "this is not a module",
+    note = "`#[module]` on a struct makes it one; a field of a module is a parameter or a module"
+)]
 pub trait Module {
     /// Number of trainable scalars.
     const NUM_PARAMS: usize;
