@@ -1,8 +1,8 @@
 //! The gradients of a model: those of a pass, the sums of several, and those of a copy in 16 bits.
 
-use super::Recording;
 use super::recording::RecordedModel;
-use crate::backend::{Backend, Gradients, Leaves, SharedTape, tensor_id};
+use super::{Parameter, Recording};
+use crate::backend::{Backend, Gradients, Leaves, SharedTape, elements_of, tensor_id};
 use crate::model_tensors::{AnyTensor, map_trained, visit_tensors};
 use crate::ops::{OpError, Real, device_error};
 use dfdx::nn::TensorCollection;
@@ -91,6 +91,51 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     pub fn allow_unused(mut self, part: &impl TensorCollection<E, D>) -> Self {
         self.may_be_unused.extend(map_trained::<_, E, D, _>(part, |parameter| parameter.id()));
         self
+    }
+
+    /// These gradients with `change(parameter, gradient)` in place of each: clipped by value, or with noise of
+    /// [`Step::rng`](super::Step::rng). Each is one axis. A parameter that got no gradient is left out.
+    ///
+    /// # Errors
+    /// The first error of `change`; [`OpError::Shape`] if it returns another number of elements.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
+    /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+    /// let gradients = sum_over(model.bias.clone().put_tape(model.recording()), axis::<VocabSize>())?.backward()?;
+    /// let mut clipped = gradients.map(&model, |_, gradient| Ok(gradient.clamp(-0.5, 0.5)))?;
+    /// assert_eq!(clipped.of(&model.bias)?.as_vec(), [0.5; 28]);
+    /// # Ok::<(), OpError>(())
+    /// ```
+    pub fn map(
+        mut self,
+        model: &Model,
+        mut change: impl FnMut(&Parameter, Tensor<(usize,), E, D>) -> Result<Tensor<(usize,), E, D>, OpError>,
+    ) -> Result<Self, OpError>
+    where
+        Model: TensorCollection<E, D>,
+        D: Backend<E>,
+    {
+        const OP: &str = "map gradients";
+        visit_tensors::<_, E, D, OpError>(model, "", |visited| {
+            let tensor = visited.tensor;
+            if !visited.is_trained {
+                return Ok(());
+            }
+            let gradient = tensor.flat_gradient(&mut self.gradients).map_err(device_error(OP))?;
+            // An update must still name it.
+            if !self.used.contains(&tensor.id()) && elements_of(&gradient).iter().all(E::is_zero) {
+                return Ok(());
+            }
+            let expected = gradient.shape().0;
+            let changed = change(&Parameter { path: visited.path, sizes: tensor.sizes() }, gradient)?;
+            let len = changed.shape().0;
+            if len != expected {
+                return Err(OpError::Shape { op: OP, from: format!("({len})"), to: format!("({expected})") });
+            }
+            replace_gradient(tensor, &mut self.gradients, changed).map_err(device_error(OP))
+        })?;
+        Ok(self)
     }
 }
 
@@ -224,6 +269,20 @@ pub(super) fn put_gradient<E: Real, D: Backend<E>>(
     }
     let len = gradient.len();
     add_gradient(parameter, gradients, parameter.device().try_tensor_from_vec(gradient, (len,))?)
+}
+
+fn replace_gradient<E: Real, D: Backend<E>>(
+    parameter: &dyn AnyTensor<E, D>,
+    gradients: &mut Gradients<E, D>,
+    gradient: Tensor<(usize,), E, D>,
+) -> Result<(), D::Err> {
+    if let Some(stored) = parameter.row_major_gradient(gradients)? {
+        stored.copy_from_slice(&elements_of(&gradient));
+        return Ok(());
+    }
+    let stored = parameter.stored_gradient(gradients.for_dfdx()?)?;
+    *stored = Storage::<E>::try_alloc_grad(parameter.device(), stored)?;
+    add_gradient(parameter, gradients, gradient)
 }
 
 /// Adds to the gradient of `parameter`, on every device, by the backward pass of `Σ gradient · parameter`.

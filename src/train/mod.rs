@@ -11,6 +11,7 @@
 //! | data | [`Batches`]: the examples of each step, shuffled in each epoch |
 //! | validation | [`Evaluation`]: loss, perplexity and accuracy |
 //! | large batches | [`GradientsOf::into_recording`] adds up gradients |
+//! | clipping by value, noise | [`GradientsOf::map`] |
 //! | mixed precision | [`master_gradients`] |
 //! | ports of models | [`compare_gradients`] with those of the original |
 //! | files | checkpoints by [`Trainer::checkpoint_every`] and [`Trainer::resume`], [`Metrics`], also for TensorBoard, and [`plot::training_curves`](crate::plot::training_curves()) of them |

@@ -1,8 +1,9 @@
 //! Learning rates by parameter, frozen parameters, the moving average of a model, and schedules.
 
-use crate::tiny_training::Tiny;
+use crate::tiny_training::{InDim, OutDim, Tiny};
 use dfdx::{shapes::HasShape, tensor::TensorFromVec, tensor_ops::SumTo};
-use typed_transformer::ops::{OpError, mean};
+use typed_transformer::nn::Linear;
+use typed_transformer::ops::{OpError, mean, offset};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{
     Adam, GradientsOf, GroupRates, MovingAverage, OneCycle, Optimizer, Parameter, Schedule, Sgd, compare_gradients,
@@ -55,6 +56,52 @@ fn a_frozen_parameter_stays_and_counts_for_no_norm_and_needs_no_gradient() {
     assert!((norm - (bias_len as f64).sqrt()).abs() < 1e-6, "{norm}");
     let of_bias = SumTo::sum::<(), _>(model.bias.clone().put_tape(model.recording())).backward().unwrap();
     update(&mut model, of_bias, &mut optimizer, 0.5, f64::INFINITY).unwrap();
+}
+
+/// The gradients of `Σ weight² + Σ bias²`: twice the elements.
+fn of_squares<E: Real>(model: &Linear<InDim, OutDim, E, Cpu>) -> GradientsOf<Linear<InDim, OutDim, E, Cpu>, E, Cpu>
+where
+    Cpu: Backend<E>,
+{
+    let weight = SumTo::sum::<(), _>(model.weight.clone().put_tape(model.recording()).square());
+    let bias = SumTo::sum::<(), _>(model.bias.clone().put_tape(model.recording()).square());
+    add(weight, bias).unwrap().backward().unwrap()
+}
+
+#[test]
+fn a_change_of_gradients_reaches_the_update() {
+    fn check<E: Real>()
+    where
+        Cpu: Backend<E>,
+    {
+        let mut model = Linear::<InDim, OutDim, E, Cpu>::build(&Cpu::seed_from_u64(1));
+        let numbers = |numbers: [f64; 3]| numbers.map(|x| E::from_f64(x).unwrap());
+        model.bias = tensor(&Cpu::default(), numbers([0.125, -4.0, 2.0]), (OutDim,)).unwrap();
+        let before = model.bias.as_vec();
+        let mut paths = Vec::new();
+        let clipped = of_squares(&model).map(&model, |parameter, gradient| {
+            paths.push(parameter.path.clone());
+            Ok(gradient.clamp(-0.5, 0.5))
+        });
+        update(&mut model, clipped.unwrap(), &mut Sgd::default(), 1.0, f64::INFINITY).unwrap();
+        assert_eq!(paths, ["weight", "bias"]);
+        let moved: Vec<E> = before.into_iter().zip(model.bias.as_vec()).map(|(before, after)| before - after).collect();
+        assert_eq!(moved, numbers([0.25, -0.5, 0.5]));
+
+        let short = of_squares(&model).map(&model, |_, _| tensor(&Cpu::default(), [E::one(); 5], (5,)));
+        assert_eq!(short.err().unwrap().to_string(), "map gradients: shape (5) is not compatible with (6)");
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
+#[test]
+fn noise_hides_no_parameter_without_a_gradient() {
+    let mut model = Tiny::build(&Cpu::seed_from_u64(1));
+    let of_bias = SumTo::sum::<(), _>(model.bias.clone().put_tape(model.recording())).backward().unwrap();
+    let noisy = of_bias.map(&model, |_, gradient| offset(gradient, 0.1)).unwrap();
+    let error = update(&mut model, noisy, &mut Sgd::default(), 0.5, f64::INFINITY).unwrap_err();
+    assert_eq!(error, OpError::Unused { parameters: vec!["weight".into()] });
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod buckets;
 
 use super::gradients::put_gradient;
-use super::{Backpropagate, GradientTape, GradientsOf, Optimizer, Recording, update};
+use super::{Backpropagate, GradientTape, GradientsOf, Optimizer, Parameter, Recording, update};
 use crate::backend::{Backend, Gradients, elements_of};
 use crate::internal::Internal;
 use crate::model_tensors::{map_tensors, map_trained, visit_tensors};
@@ -123,6 +123,18 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Part
 }
 
 impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Replicated<GradientsOf<Model, E, D>, W> {
+    /// [`GradientsOf::map`] of the sums. `change` computes the same on all ranks: noise has one seed.
+    ///
+    /// # Errors
+    /// Those of [`GradientsOf::map`].
+    pub fn map(
+        self,
+        model: &Replicated<Model, W>,
+        change: impl FnMut(&Parameter, Tensor<(usize,), E, D>) -> Result<Tensor<(usize,), E, D>, OpError>,
+    ) -> Result<Self, OpError> {
+        self.into_inner().map(model, change).map(Self::assume)
+    }
+
     /// Exists for its error message: the gradients are already summed, so no type fulfils the bound.
     #[doc(hidden)]
     pub fn all_reduce(self, _: &Ranks<W>, _: &Replicated<Model, W>) -> Result<Self, RanksError>
