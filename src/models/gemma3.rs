@@ -18,7 +18,7 @@ pub use layers::{Attention, Layer};
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis};
-use crate::mask::{CausalMask, PadSourceKeys, SlidingWindow, mk_mask};
+use crate::mask::{CausalMask, PadSourceKeys, PaddingMask, SlidingWindow, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, Heads, Layers, Precision, Weight, init};
 use crate::ops::{OpError, Real, Rotary, offset, rms_norm, scale, slice_last};
@@ -127,11 +127,13 @@ fn norm<Dims: EndsIn<M, Before: DataShape>, M: ConstDim, E: Real, D: Backend<E>,
 /// A Gemma 3: the logits of the next token at each position.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, models::gemma3::Gemma3, prelude::*};
+/// use typed_transformer::{doctest::*, models::gemma3::Gemma3, ops::{embed, scale}, prelude::*};
 /// let model = Gemma3::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
+/// let embeddings = scale(embed(&model.token_embedder, &ids, NoneTape)?, 8f64.sqrt())?;
+/// assert_eq!(model.vectors_of(embeddings, &ids.padding_mask())?.as_vec(), vectors.as_vec());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -164,11 +166,21 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let padding = token_ids.padding_mask();
-        let local = mk_mask::<Local<Config>, PadSourceKeys, B, S>(&padding);
-        let global = mk_mask::<CausalMask, PadSourceKeys, B, S>(&padding);
-        let x = self.embed(token_ids, tape)?;
-        let x = self.layers.iter().enumerate().try_fold(x, |x, (i, layer)| {
+        self.vectors_of(self.embed(token_ids, tape)?, &token_ids.padding_mask())
+    }
+
+    /// [`vectors`](Self::vectors) of embeddings in place of those of tokens, `inputs_embeds`:
+    /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`.
+    ///
+    /// They are not scaled, as in HuggingFace: a token has its vector times the square root of the width.
+    pub fn vectors_of<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+        padding: &PaddingMask<B, S>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let local = mk_mask::<Local<Config>, PadSourceKeys, B, S>(padding);
+        let global = mk_mask::<CausalMask, PadSourceKeys, B, S>(padding);
+        let x = self.layers.iter().enumerate().try_fold(embeddings, |x, (i, layer)| {
             let mask = if Config::is_global(i) { &global } else { &local };
             layer.forward(x, (0, rotary::<Config>(i)), mask, Ok)
         })?;

@@ -12,7 +12,7 @@
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis};
-use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
+use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Layers, Linear, Precision, Weight, init};
 use crate::ops::{
@@ -20,6 +20,7 @@ use crate::ops::{
     residual, slice_last,
 };
 use crate::tokens::TokenIds;
+use dfdx::shapes::HasShape;
 use dfdx::tensor::{NoneTape, Tensor};
 
 /// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace.
@@ -73,11 +74,13 @@ type CachedHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Con
 /// A GPT-2: the logits of the next token at each position.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, models::gpt2::Gpt2, prelude::*};
+/// use typed_transformer::{doctest::*, models::gpt2::Gpt2, ops::embed, prelude::*};
 /// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
+/// let embeddings = embed(&model.token_embedder, &ids, NoneTape)?;
+/// assert_eq!(model.vectors_of(embeddings, &ids.padding_mask())?.as_vec(), vectors.as_vec());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -113,21 +116,30 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
-        let x = self.embed(token_ids, 0, tape)?;
+        self.vectors_of(P::embed(&self.token_embedder, token_ids, tape)?, &token_ids.padding_mask())
+    }
+
+    /// [`vectors`](Self::vectors) of embeddings in place of those of tokens, `inputs_embeds`:
+    /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`.
+    pub fn vectors_of<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+        padding: &PaddingMask<B, S>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(padding);
+        let x = self.add_positions(embeddings, 0)?;
         let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, Config::NORM_EPSILON, &mask, Ok))?;
         self.norm.forward(x, Config::NORM_EPSILON)
     }
 
-    /// The sum of the vectors of tokens and of their positions, which begin at `start`.
-    fn embed<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    /// The sum of embeddings and their positions, which begin at `start`.
+    fn add_positions<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
-        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         start: usize,
-        tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let positions = learned_positions_from(&self.position_embedder, start, token_ids.shape().1)?;
-        add_positions(P::embed(&self.token_embedder, token_ids, tape)?, positions)
+        let positions = learned_positions_from(&self.position_embedder, start, embeddings.shape().1)?;
+        add_positions(embeddings, positions)
     }
 }
 
@@ -150,7 +162,7 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> 
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
         let (start, mask) = cache.advance(&self.position_embedder, tokens.shape())?;
-        let mut x = self.embed(tokens, start, NoneTape)?;
+        let mut x = self.add_positions(P::embed(&self.token_embedder, tokens, NoneTape)?, start)?;
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
             x = layer.forward(x, Config::NORM_EPSILON, &mask, |new| cache.update(new))?;
         }

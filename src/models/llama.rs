@@ -22,7 +22,7 @@ pub(super) use attention::CachedHeadsOf;
 
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, Divides, Even, MaybeSharded, axis};
-use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
+use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
 use crate::module;
 use crate::nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init};
 use crate::ops::{Activation, OpError, Real, Rotary, Silu, mul, residual, rms_norm, slice_last};
@@ -199,11 +199,13 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E,
 /// A Llama: the logits of the next token at each position. [`models`](super) declares a configuration of one's own.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, models::llama::Llama, prelude::*};
+/// use typed_transformer::{doctest::*, models::llama::Llama, ops::embed, prelude::*};
 /// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
+/// let embeddings = embed(&model.token_embedder, &ids, NoneTape)?;
+/// assert_eq!(model.vectors_of(embeddings, &ids.padding_mask())?.as_vec(), vectors.as_vec());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -240,9 +242,18 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
-        let x = P::embed(&self.token_embedder, token_ids, tape)?;
-        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?;
+        self.vectors_of(P::embed(&self.token_embedder, token_ids, tape)?, &token_ids.padding_mask())
+    }
+
+    /// [`vectors`](Self::vectors) of embeddings in place of those of tokens, `inputs_embeds`:
+    /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`.
+    pub fn vectors_of<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+        padding: &PaddingMask<B, S>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(padding);
+        let x = self.layers.iter().try_fold(embeddings, |x, layer| layer.forward(x, 0, &mask, Ok))?;
         rms_norm(x, &self.norm, Config::NORM_EPSILON)
     }
 }

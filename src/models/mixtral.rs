@@ -12,7 +12,7 @@
 use super::llama::{Attention, CachedHeadsOf, FeedForwardOf, LlamaConfig, Norms};
 use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded, Sum, along, axis};
-use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask};
+use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
 use crate::nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init};
 use crate::ops::{
     OpError, Real, concat, flatten, linear, mul, one_hot, residual, rms_norm, select, slice_last, softmax_over, take,
@@ -124,11 +124,13 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, 
 /// A Mixtral: the logits of the next token at each position.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, models::mixtral::Mixtral, prelude::*};
+/// use typed_transformer::{doctest::*, models::mixtral::Mixtral, ops::embed, prelude::*};
 /// let model = Mixtral::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
+/// let embeddings = embed(&model.token_embedder, &ids, NoneTape)?;
+/// assert_eq!(model.vectors_of(embeddings, &ids.padding_mask())?.as_vec(), vectors.as_vec());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -165,9 +167,18 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
-        let x = P::embed(&self.token_embedder, token_ids, tape)?;
-        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, 0, &mask, Ok))?;
+        self.vectors_of(P::embed(&self.token_embedder, token_ids, tape)?, &token_ids.padding_mask())
+    }
+
+    /// [`vectors`](Self::vectors) of embeddings in place of those of tokens, `inputs_embeds`:
+    /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`.
+    pub fn vectors_of<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+        padding: &PaddingMask<B, S>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(padding);
+        let x = self.layers.iter().try_fold(embeddings, |x, layer| layer.forward(x, 0, &mask, Ok))?;
         rms_norm(x, &self.norm, Config::NORM_EPSILON)
     }
 }
@@ -222,14 +233,10 @@ pub struct MixtureOfExperts<Config: MixtralConfig, E, D, P: Precision> {
 }
 
 dims! {
-    /// All positions of a batch.
-    Tokens;
-    /// The tokens that chose an expert.
-    Routed;
-    /// The number of sequences that hold the tokens of an expert.
-    One = 1;
-    /// A row of zeros, the output of an expert for a token that did not choose it.
-    Zeros = 1;
+    Tokens; // all positions of a batch
+    Routed; // the tokens that chose an expert
+    One = 1; // the number of sequences that hold the tokens of an expert
+    Zeros = 1; // a row of zeros, the output of an expert for a token that did not choose it
 }
 
 /// The experts that compute a token.
@@ -253,8 +260,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExper
             one_hot(x.device(), &chosen)?;
         let weights = einsum!(
             weights: (Tokens, ExpertsPerToken<Config>),
-            &is_chosen: (Tokens, ExpertsPerToken<Config>, Config::NumExperts)
-            -> (Tokens, Config::NumExperts)
+            &is_chosen: (Tokens, ExpertsPerToken<Config>, Config::NumExperts) -> (Tokens, Config::NumExperts)
         )?;
 
         let mut output = zeros(x.device(), *x.shape())?.retaped::<T>();
@@ -263,8 +269,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExper
             let tokens_of_expert: Vec<usize> =
                 choices.filter(|(_, choices)| choices.contains(&index.value())).map(|(token, _)| token).collect();
             if !tokens_of_expert.is_empty() {
-                // (Tokens)
-                let weight = select(weights.clone(), axis::<Config::NumExperts>(), index)?;
+                let weight = select(weights.clone(), axis::<Config::NumExperts>(), index)?; // (Tokens)
                 output = residual(output, routed::<Config, _, _, _, _>(expert, x.clone(), weight, tokens_of_expert)?)?;
             }
         }
@@ -285,7 +290,6 @@ fn routed<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>, P: Preci
     routed.iter().enumerate().for_each(|(row, &token)| place[token] = row);
     let routed = Indices::new(&routed, (count,), tokens)?;
     let place = Indices::new(&place, (tokens,), Sum::of(count, Zeros))?;
-
     let x: Tensor<(Routed, Config::EmbedDim), E, D, T> = take(x, axis::<Tokens>(), &routed)?;
     let weight: Tensor<(Routed,), E, D, T> = take(weight, axis::<Tokens>(), &routed)?;
     let transformed = expert.forward(unflatten(x, (One, count, width))?)?; // (One, Routed, EmbedDim)

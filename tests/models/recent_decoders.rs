@@ -10,7 +10,7 @@ use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
 use typed_transformer::nn::Autoregressive;
-use typed_transformer::ops::linear;
+use typed_transformer::ops::{embed, linear, scale};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Element;
 
@@ -49,25 +49,33 @@ where
     compare_writer(&model, model.forward(&read, OwnTape::default()).unwrap(), &inputs, &reference);
 }
 
-/// The vectors that a head of one's own takes are those that the logits are made of.
+/// The vectors that a head of one's own takes are those that the logits are made of, and those of the tokens'
+/// embeddings.
 #[test]
 fn logits_are_the_vectors_times_their_weight() {
     macro_rules! check {
-        ($($family:ident: $Model:ident, $config:ident, $model:ident => $weight:expr;)*) => {
+        ($($family:ident: $Model:ident, $config:ident, $model:ident, $scale:expr => $weight:expr;)*) => {
             $(
                 let $model: $Model<$config::Config, f32, AutoDevice> = load(stringify!($family));
-                let read = ids(&[7, 4, 11, 0, 96, 5, 3], (Const::<1>, $config::SeqLen::new(7).unwrap()));
-                let logits = linear($model.vectors(&read, NoneTape).unwrap(), $weight, None).unwrap();
+                let shape = (Const::<1>, $config::SeqLen::new(7).unwrap());
+                let read = ids(&[7, 4, 11, 0, 96, 5, 3], shape);
+                let vectors = $model.vectors(&read, NoneTape).unwrap();
+                let logits = linear(vectors.clone(), $weight, None).unwrap();
                 assert_eq!(logits.as_vec(), $model.forward(&read, NoneTape).unwrap().as_vec(), stringify!($family));
+
+                let embeddings = scale(embed(&$model.token_embedder, &read, NoneTape).unwrap(), $scale).unwrap();
+                let of = |padding: &PaddingMask<_, _>| $model.vectors_of(embeddings.clone(), padding).unwrap().as_vec();
+                assert_eq!(of(&read.padding_mask()), vectors.as_vec(), stringify!($family));
+                assert_ne!(of(&PaddingMask::from_fn(shape, |_, i| i > 0)), vectors.as_vec(), stringify!($family));
             )*
         };
     }
     check! {
-        gpt2: Gpt2, small_gpt2, model => &model.token_embedder;
-        gemma3: Gemma3, small_gemma3, model => &model.token_embedder;
-        llama: Llama, small_llama, model => model.logit.as_ref().unwrap_or(&model.token_embedder);
-        qwen3: Llama, small_qwen3, model => model.logit.as_ref().unwrap_or(&model.token_embedder);
-        mixtral: Mixtral, small_mixtral, model => model.logit.as_ref().unwrap_or(&model.token_embedder);
+        gpt2: Gpt2, small_gpt2, model, 1.0 => &model.token_embedder;
+        gemma3: Gemma3, small_gemma3, model, (small_gemma3::EmbedDim::SIZE as f64).sqrt() => &model.token_embedder;
+        llama: Llama, small_llama, model, 1.0 => model.logit.as_ref().unwrap_or(&model.token_embedder);
+        qwen3: Llama, small_qwen3, model, 1.0 => model.logit.as_ref().unwrap_or(&model.token_embedder);
+        mixtral: Mixtral, small_mixtral, model, 1.0 => model.logit.as_ref().unwrap_or(&model.token_embedder);
     }
 }
 
