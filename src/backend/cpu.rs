@@ -1,6 +1,7 @@
 //! The device of this process's memory: it runs the kernels of the crate in `src/backend/cpu`.
 
 use super::{Backend, Gradients, KernelOutput, Operand, StridedOperand, Tape};
+use crate::mask::bools_of;
 #[cfg(feature = "f16")]
 use dfdx::dtypes::{AMP, f16};
 use dfdx::shapes::Shape;
@@ -68,6 +69,10 @@ impl Backend<f32> for Cpu {
         tape: T,
     ) -> Result<Tensor<Dims, f32, Cpu, T>, CpuError> {
         record_kernel(output, shape, tape)
+    }
+
+    fn bools<S: Shape>(mask: &Tensor<S, bool, Cpu>) -> Vec<bool> {
+        elements(mask).map_or_else(|| bools_of(mask), <[bool]>::to_vec)
     }
 
     elements_in_memory!(f32, |gradients, tensor| gradients.elements_mut(tensor)?);

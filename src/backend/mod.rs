@@ -25,6 +25,7 @@ pub(crate) use weight::{mark_used, read_weight, weight_on_tape};
 
 use crate::dims::{AnyDim, Dim, MaybeSharded, unnamed};
 use crate::error::{OpError, device_error};
+use crate::mask::bools_of;
 use crate::real::Real;
 use dfdx::dtypes::Dtype;
 #[cfg(all(feature = "cuda", feature = "f16"))]
@@ -124,6 +125,12 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
     /// or in another order.
     fn elements_mut<S: Shape>(_: &mut Tensor<S, E, Self>) -> Option<&mut [E]> {
         None
+    }
+
+    /// The elements of a mask in row-major order.
+    #[doc(hidden)]
+    fn bools<S: Shape>(mask: &Tensor<S, bool, Self>) -> Vec<bool> {
+        bools_of(mask)
     }
 
     /// The gradient of a tensor in the order of its storage, zeros if there is none; `None` if the device keeps it

@@ -1,4 +1,4 @@
-use super::unnamed::{choose, constant, matmul, matmul_transposed, softmax};
+use super::unnamed::{choose, constant, matmul, matmul_transposed, repeated, softmax};
 use super::where_::bool_tensor;
 use super::{MaskFill, OpError, Real, cast, device_error, dim_error, dropout_by, elementwise, ensure_not_empty};
 use crate::backend::{Arithmetic, Backend, Tape};
@@ -90,12 +90,11 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
     const OP: &str = "attention weights";
     let shape = *logits.shape();
     let visible = bool_tensor(OP, mask.as_slice(), mask.shape(), logits.device())?;
-    let error = device_error::<D::Err>(OP);
     if let Some(bias) = bias {
-        let bias = bias.try_broadcast_like::<_, Axis<0>>(&shape).map_err(&error)?;
+        let bias = bias.try_broadcast_like::<_, Axis<0>>(&shape).map_err(device_error(OP))?;
         logits = elementwise(OP, Arithmetic::Add, logits, bias)?;
     }
-    let visible = visible.try_broadcast_like::<_, Axis<1>>(&shape).map_err(&error)?;
+    let visible = repeated::<E, 1, _, _, _>(OP, visible, &shape)?;
     let number = match bounded::<E>(mask_fill) {
         MaskFill::MinValue => E::min_value(),
         MaskFill::Subtract(amount) => cast(-amount),

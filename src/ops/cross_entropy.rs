@@ -1,6 +1,6 @@
 use super::arithmetic::elementwise;
 use super::gather::gather_repeated;
-use super::unnamed::{Rows, choose, reshape_to};
+use super::unnamed::{Rows, choose, repeated, reshape_to};
 use super::views::with_shape_type;
 use super::where_::bool_tensor;
 use super::{
@@ -11,7 +11,7 @@ use crate::dims::{Const, Dim, axis};
 use crate::tokens::{Fin, Indices};
 use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
 use dfdx::tensor::Tensor;
-use dfdx::tensor_ops::{BroadcastTo, MeanTo, SelectTo, SumTo, TryAdd, TryMul};
+use dfdx::tensor_ops::{MeanTo, SelectTo, SumTo, TryAdd, TryMul};
 
 const OP: &str = "cross-entropy";
 
@@ -273,6 +273,6 @@ pub(super) fn counted_rows<V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     }
     let (shape, device) = (*vectors.shape(), vectors.device().clone());
     let is_counted = bool_tensor(op, &is_counted, (shape.0,), &device)?;
-    let is_counted = is_counted.try_broadcast_like::<_, Axis<1>>(&shape).map_err(device_error::<D::Err>(op))?;
+    let is_counted = repeated::<E, 1, _, _, _>(op, is_counted, &shape)?;
     choose(op, is_counted, vectors, device.try_zeros_like(&shape).map_err(device_error::<D::Err>(op))?)
 }

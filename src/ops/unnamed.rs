@@ -11,8 +11,7 @@ use super::{OpError, Real, device_error};
 use crate::backend::{Backend, MiddleAxis, Tape, elements_of, run_kernel, softmax_kernel, where_kernel};
 use crate::dims;
 use crate::dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed};
-use crate::mask::bools_of;
-use dfdx::shapes::{Axes, Axes4, Axis, Dim, HasShape, ReduceShape, Shape};
+use dfdx::shapes::{Axes, Axes4, Axis, BroadcastShapeTo, Dim, HasShape, ReduceShape, Shape};
 use dfdx::tensor::{Merge, PutTape, SplitTape, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, ReshapeTo, TryAdd};
 use rand::{Rng, distributions::Distribution};
@@ -208,6 +207,26 @@ pub fn constant<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     Ok(compute().map_err(device_error::<D::Err>(op))?.retaped::<T>())
 }
 
+/// A mask that repeats itself along an axis of `shape`. Kernels read its elements one after the other; a device without
+/// kernels gets a view.
+pub fn repeated<E: Real, const AXIS: isize, Own, Dims: Shape, D: Backend<E>>(
+    op: &'static str,
+    mask: Tensor<Own, bool, D>,
+    shape: &Dims,
+) -> Result<Tensor<Dims, bool, D>, OpError>
+where
+    Own: Shape + BroadcastShapeTo<Dims, Axis<AXIS>>,
+{
+    if !D::HAS_KERNELS {
+        return mask.try_broadcast_like::<_, Axis<AXIS>>(shape).map_err(device_error(op));
+    }
+    let (axis, sizes): (usize, Vec<usize>) = (AXIS.unsigned_abs(), shape.concrete().into());
+    let run_len = sizes[axis + 1..].iter().product::<usize>().max(1);
+    let mut elements = Vec::with_capacity(shape.num_elements());
+    D::bools(&mask).chunks(run_len).for_each(|run| elements.extend_from_slice(&run.repeat(sizes[axis])));
+    mask.device().try_tensor_from_vec(elements, *shape).map_err(device_error(op))
+}
+
 /// `x` where `mask` holds, `y` elsewhere.
 pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: Tape<E, D>>(
     op: &'static str,
@@ -216,7 +235,7 @@ pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: 
     y: Tensor<Dims, E, D, R>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     if D::HAS_KERNELS {
-        let (shape, mask) = (*x.shape(), bools_of(&mask));
+        let (shape, mask) = (*x.shape(), D::bools(&mask));
         return run_kernel(op, shape, |tape| {
             let x = D::read(x, tape)?;
             where_kernel(mask, x, D::read(y, tape)?)
@@ -228,4 +247,31 @@ pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: 
     }
     let y = distinct_from(&x, y)?;
     with_shape_type(op, unnamed(mask).try_choose(unnamed(x), unnamed(y)).map_err(device_error(op))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dfdx::tensor::{Cpu, TensorFromVec};
+
+    #[test]
+    fn a_repeated_mask_has_the_elements_of_the_view() {
+        fn check<const AXIS: isize, Own: Shape + BroadcastShapeTo<Dims, Axis<AXIS>>, Dims: Shape>(
+            own: Own,
+            shape: Dims,
+        ) {
+            let elements = (0..own.num_elements()).map(|i| i % 3 == 0).collect();
+            let mask: Tensor<Own, bool, Cpu> = Cpu::default().tensor_from_vec(elements, own);
+            let view = mask.clone().broadcast_like::<_, Axis<AXIS>>(&shape);
+            assert_eq!(<Cpu as Backend<f32>>::bools(&view), view.as_vec());
+            let copy = repeated::<f32, AXIS, _, _, _>("mask", mask.clone(), &shape).unwrap();
+            assert_eq!(copy.as_vec(), view.as_vec());
+            assert_eq!(repeated::<f64, AXIS, _, _, _>("mask", mask, &shape).unwrap().as_vec(), view.as_vec());
+        }
+        check::<0, _, _>((3, 4), (2, 3, 4));
+        check::<1, _, _>((3, 4), (3, 2, 4));
+        check::<2, _, _>((3, 4), (3, 4, 2));
+        check::<1, _, _>((2, 3, 4), (2, 5, 3, 4));
+        check::<1, _, _>((7,), (7, 1));
+    }
 }

@@ -1,13 +1,13 @@
 //! [`where_`], the masks by which it chooses, and the comparisons that make one.
 
-use super::unnamed::{choose, constant};
+use super::unnamed::{choose, constant, repeated};
 use super::{OpError, Real, cast, device_error, ensure_not_empty};
 use crate::backend::{Backend, Tape, weight_on_tape};
 use crate::dims::{AnyDim, Dim, MaybeSharded};
 use crate::mask::{AttentionMask, PaddingMask};
-use dfdx::shapes::{Axis, HasShape, Shape};
+use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{NoneTape, Tensor, TensorFromVec};
-use dfdx::tensor_ops::{BroadcastTo, TryEq, TryGe, TryGt, TryLe, TryLt, TryNe};
+use dfdx::tensor_ops::{TryEq, TryGe, TryGt, TryLe, TryLt, TryNe};
 
 /// The element of `input` where the mask is true, and `otherwise` where it is false.
 ///
@@ -109,7 +109,7 @@ macro_rules! mask {
             fn to_tensor(&self, op: &'static str, shape: &$to, device: &D) -> Result<Tensor<$to, bool, D>, OpError> {
                 check_same_shape(op, &($(shape.$own),*), &self.shape())?;
                 let mask = bool_tensor(op, self.as_slice(), self.shape(), device)?;
-                $(let mask = mask.try_broadcast_like::<_, Axis<$repeated>>(shape).map_err(device_error(op))?;)?
+                $(let mask = repeated::<E, $repeated, _, _, _>(op, mask, shape)?;)?
                 Ok(mask)
             }
         }
