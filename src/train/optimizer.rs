@@ -100,6 +100,8 @@ impl<O: Optimizer<Model, E, D> + ?Sized, Model, E: Real, D: Backend<E>> Optimize
 ///
 /// `Slots` is an array. As a slice, `[Slot<E, D>]`, it erases the number of slots.
 ///
+/// The example computes with tensors. [`ParameterMut::update_in_place`] is faster.
+///
 /// ```
 /// use typed_transformer::train::{Optimizer, OptimizerState, Parameters, Slot};
 /// use typed_transformer::{backend::Backend, doctest::*, nn::Linear, prelude::*};

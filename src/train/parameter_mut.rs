@@ -97,10 +97,37 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
         Ok(zeros)
     }
 
-    /// Calls `update(gradient_factor, values, gradient, slots)` once on each thread, on the elements themselves.
-    /// `update` multiplies the gradient by the factor. Returns false and changes nothing if the elements are not in CPU
-    /// memory.
-    pub(super) fn update_in_place<const SLOTS: usize>(
+    /// Calls `update(gradient_factor, values, gradient, slots)` once on each thread, on the elements themselves: a loop
+    /// over them takes a fraction of the time of operations on tensors. `update` multiplies the gradient by the factor.
+    /// Returns false and changes nothing if the elements are not in CPU memory: then compute with
+    /// [`values`](Self::values) and [`gradient`](Self::gradient).
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    ///
+    /// ```
+    /// use typed_transformer::{backend::Backend, prelude::*, train::ParameterMut};
+    /// /// `v ← 0.9 v + g`, then `θ ← θ - rate · v`.
+    /// fn step<E: Real, D: Backend<E>>(
+    ///     mut parameter: ParameterMut<'_, E, D>,
+    ///     velocity: &mut Tensor<(usize,), E, D>,
+    ///     rate: E,
+    /// ) -> Result<(), OpError> {
+    ///     let decay = E::from_f64(0.9).unwrap();
+    ///     let is_done = parameter.update_in_place([&mut *velocity], |factor, values, gradient, [velocity]| {
+    ///         for ((value, gradient), velocity) in values.iter_mut().zip(gradient).zip(velocity) {
+    ///             *velocity = *velocity * decay + *gradient * factor;
+    ///             *value = *value - *velocity * rate;
+    ///         }
+    ///     })?;
+    ///     if is_done {
+    ///         return Ok(());
+    ///     }
+    ///     *velocity = velocity.clone() * decay + parameter.gradient()?;
+    ///     parameter.set_values(parameter.values()? - velocity.clone() * rate)
+    /// }
+    /// ```
+    pub fn update_in_place<const SLOTS: usize>(
         &mut self,
         slots: [&mut Tensor<(usize,), E, D>; SLOTS],
         update: impl Fn(E, &mut [E], &[E], [&mut [E]; SLOTS]) + Sync,

@@ -6,8 +6,8 @@ use typed_transformer::nn::Linear;
 use typed_transformer::ops::{OpError, mean, offset};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{
-    Adam, GradientsOf, GroupRates, MovingAverage, OneCycle, Optimizer, Parameter, Schedule, Sgd, compare_gradients,
-    update,
+    Adam, GradientsOf, GroupRates, MovingAverage, OneCycle, Optimizer, OptimizerState, Parameter, Parameters, Schedule,
+    Sgd, Slot, compare_gradients, update,
 };
 
 /// An update by a gradient of 1 for each element, with the learning rate 0.5. Returns the norm.
@@ -58,8 +58,10 @@ fn a_frozen_parameter_stays_and_counts_for_no_norm_and_needs_no_gradient() {
     update(&mut model, of_bias, &mut optimizer, 0.5, f64::INFINITY).unwrap();
 }
 
+type Layer<E> = Linear<InDim, OutDim, E, Cpu>;
+
 /// The gradients of `Σ weight² + Σ bias²`: twice the elements.
-fn of_squares<E: Real>(model: &Linear<InDim, OutDim, E, Cpu>) -> GradientsOf<Linear<InDim, OutDim, E, Cpu>, E, Cpu>
+fn of_squares<E: Real>(model: &Layer<E>) -> GradientsOf<Layer<E>, E, Cpu>
 where
     Cpu: Backend<E>,
 {
@@ -74,7 +76,7 @@ fn a_change_of_gradients_reaches_the_update() {
     where
         Cpu: Backend<E>,
     {
-        let mut model = Linear::<InDim, OutDim, E, Cpu>::build(&Cpu::seed_from_u64(1));
+        let mut model = Layer::<E>::build(&Cpu::seed_from_u64(1));
         let numbers = |numbers: [f64; 3]| numbers.map(|x| E::from_f64(x).unwrap());
         model.bias = tensor(&Cpu::default(), numbers([0.125, -4.0, 2.0]), (OutDim,)).unwrap();
         let before = model.bias.as_vec();
@@ -112,6 +114,70 @@ fn a_factor_below_zero_is_an_error() {
         let error = step(&mut model, &mut optimizer).unwrap_err();
         assert!(matches!(error, OpError::Hyperparameter { .. }), "{error}");
     }
+}
+
+/// Descent with momentum: `v ← 0.9 v + g`, then `θ ← θ - rate · v`.
+struct Momentum<E: Real>
+where
+    Cpu: Backend<E>,
+{
+    is_in_place: bool,
+    state: OptimizerState<Layer<E>, E, [Slot<E, Cpu>; 1]>,
+}
+
+impl<E: Real> Optimizer<Layer<E>, E> for Momentum<E>
+where
+    Cpu: Backend<E>,
+{
+    fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Layer<E>, E>) -> Result<(), OpError> {
+        let [rate, decay] = [learning_rate, 0.9].map(|x| E::from_f64(x).unwrap());
+        self.state.update(parameters, |_, mut parameter, [velocity]| {
+            if self.is_in_place {
+                let is_done = parameter.update_in_place([velocity], |factor, values, gradient, [velocity]| {
+                    for ((value, gradient), velocity) in values.iter_mut().zip(gradient).zip(velocity) {
+                        *velocity = *velocity * decay + *gradient * factor;
+                        *value = *value - *velocity * rate;
+                    }
+                })?;
+                assert!(is_done);
+                return Ok(());
+            }
+            *velocity = velocity.clone() * decay + parameter.gradient()?;
+            parameter.set_values(parameter.values()? - velocity.clone() * rate)
+        })
+    }
+    fn hyperparameters(&self) -> String {
+        "Momentum".into()
+    }
+    fn state(&self) -> &OptimizerState<Layer<E>, E, [Slot<E, Cpu>]> {
+        &self.state
+    }
+    fn state_mut(&mut self) -> &mut OptimizerState<Layer<E>, E, [Slot<E, Cpu>]> {
+        &mut self.state
+    }
+}
+
+#[test]
+fn an_update_in_place_has_the_bits_of_the_tensors() {
+    fn check<E: Real>()
+    where
+        Cpu: Backend<E>,
+    {
+        let models = [true, false].map(|is_in_place| {
+            let mut model = Layer::<E>::build(&Cpu::seed_from_u64(1));
+            let mut optimizer = Momentum { is_in_place, state: OptimizerState::new(["velocity"]) };
+            for _ in 0..3 {
+                // The norm is clipped.
+                let gradients = of_squares(&model);
+                let norm = update(&mut model, gradients, &mut optimizer, 0.1, 0.01).unwrap();
+                assert!(norm > 0.01);
+            }
+            [model.weight.as_vec(), model.bias.as_vec()]
+        });
+        assert_eq!(models[0], models[1]);
+    }
+    check::<f32>();
+    check::<f64>();
 }
 
 /// The average of three steps, by its definition in f64.
