@@ -6,12 +6,13 @@ use crate::recorded::Recorded;
 use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
 use typed_transformer::ops::{
-    binary_cross_entropy, binary_cross_entropy_by_element, cross_entropy, cross_entropy_by_position,
-    cross_entropy_with_label_smoothing, ge, kl_divergence, mean, mean_squared_error, rename,
+    Activation, Exp, Ln, binary_cross_entropy, binary_cross_entropy_by_element, cross_entropy,
+    cross_entropy_by_position, cross_entropy_with_label_smoothing, detach, ge, kl_divergence, mean, mean_squared_error,
+    rename, sub,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
-use typed_transformer::train::Evaluation;
+use typed_transformer::train::{Evaluation, Recording};
 
 dims! { Batch; Len; Two = 2; Three = 3; VocabSize = 5; }
 
@@ -120,6 +121,37 @@ fn gradients() {
     // Each position has its own weight.
     let weights = random::<(Two, Three)>(5);
     check(logits, |x| mean(mul(cross_entropy_by_position(x, &labels).unwrap(), &weights).unwrap()).unwrap());
+}
+
+/// The logarithm of a sum of exponentials, as `docs/porting.md` writes it: its gradient is the softmax, also where the
+/// exponentials are infinite, where two numbers are the largest, and where they differ by less than the result rounds.
+#[test]
+fn a_log_sum_of_exponentials_is_exact() {
+    fn check<E: Real>()
+    where
+        Cpu: Backend<E>,
+    {
+        for (row, expected) in [
+            ([1000.0, 1000.0, 999.0, -1e30, 0.0], 1000.0 + (2.0 + (-1f64).exp()).ln()),
+            ([-1000.0, -1001.0, -1002.0, -1e30, -1e30], -1000.0 + (1.0 + (-1f64).exp() + (-2f64).exp()).ln()),
+            ([1e-9, 0.0, 1e-9, 0.0, -1e-9], 5f64.ln()),
+        ] {
+            let x = tensor(&Cpu::default(), row.map(|x| E::from_f64(x).unwrap()), (Batch::new(1), VocabSize)).unwrap();
+            let recorded = x.clone().put_tape(Recording::<(), E, Cpu>::default());
+            let axis = axis::<VocabSize>();
+            let largest = detach(&max_over(recorded.clone(), axis).unwrap()).unwrap();
+            let exponentials = Exp::apply(sub(recorded, &largest).unwrap()).unwrap();
+            let found = add(Ln::apply(sum_over(exponentials, axis).unwrap()).unwrap(), &largest).unwrap();
+            assert!((found.as_vec()[0].to_f64().unwrap() / expected - 1.0).abs() < 1e-6);
+
+            let gradient = mean(found).unwrap().backward().unwrap().of(&x).unwrap();
+            let softmax = softmax_over(x, axis).unwrap().as_vec();
+            let differences = gradient.as_vec().into_iter().zip(softmax).map(|(x, y)| (x - y).abs().to_f64().unwrap());
+            assert!(differences.fold(0.0, f64::max) < 1e-6);
+        }
+    }
+    check::<f32>();
+    check::<f64>();
 }
 
 #[test]
