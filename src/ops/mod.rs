@@ -105,10 +105,10 @@ pub use operand::TensorOrRef;
 pub use padding::{Padding, masked_mean};
 #[doc(hidden)]
 pub use padding::{PadsLogits, PadsStart, WithoutLastOf};
-pub(crate) use positions::sinusoidal_positions_from;
+pub(crate) use positions::sinusoids;
 pub use positions::{
     RelativeBuckets, add_positions, alibi, learned_positions, learned_positions_from, relative_position_bias,
-    sinusoidal_positions,
+    sinusoidal_positions, sinusoidal_positions_from,
 };
 #[doc(hidden)]
 pub use rearrange::Rearrangement;

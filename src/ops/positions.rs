@@ -98,13 +98,36 @@ pub fn sinusoidal_positions<S: Dim, M: Even, E: Real, D: Backend<E>>(
     sinusoidal_positions_from(device, 0, len, width)
 }
 
-/// [`sinusoidal_positions`] from position `start` on. The caller guarantees by type that `M` is even.
-pub(crate) fn sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+/// [`sinusoidal_positions`] from position `start` on: `-> (S, M)`. A step of decoding adds those after the positions in
+/// its cache.
+///
+/// ```
+/// use typed_transformer::{ops::{sinusoidal_positions_from, slice}, prelude::*};
+/// dims! { pub EmbedDim = 4; pub MaxSeqLen = 9; pub SeqLen = 2; }
+/// let device = Cpu::default();
+/// let all: Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> = sinusoidal_positions(&device, MaxSeqLen, EmbedDim)?;
+/// let later: Tensor<(SeqLen, EmbedDim), f32, Cpu> = sinusoidal_positions_from(&device, 7, SeqLen, EmbedDim)?;
+/// assert_eq!(later.as_vec(), slice(all, axis::<MaxSeqLen>(), 7, SeqLen)?.as_vec());
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn sinusoidal_positions_from<S: Dim, M: Even, E: Real, D: Backend<E>>(
     device: &D,
     start: usize,
     len: S,
     width: M,
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
+    sinusoids(device, start, len, width)
+}
+
+/// [`sinusoidal_positions_from`] of a caller that knows of its own that `M` is even.
+pub(crate) fn sinusoids<S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+    device: &D,
+    start: usize,
+    len: S,
+    width: M,
+) -> Result<Tensor<(S, M), E, D>, OpError> {
+    const OP: &str = "sinusoidal positions";
+    ensure_positions(OP, start, len.size())?;
     let wavelength = |column: usize| 10_000f64.powf((column - column % 2) as f64 / M::SIZE as f64);
     let wavelengths: Vec<f64> = (0..M::SIZE).map(wavelength).collect();
     let element = |i: usize| {
@@ -113,7 +136,7 @@ pub(crate) fn sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Backend
         cast(if column % 2 == 0 { angle.sin() } else { angle.cos() })
     };
     let table: Vec<E> = (0..len.size() * M::SIZE).map(element).collect();
-    device.try_tensor_from_vec(table, (len, width)).map_err(device_error("sinusoidal positions"))
+    device.try_tensor_from_vec(table, (len, width)).map_err(device_error(OP))
 }
 
 /// `x + p`: the same positions added to every sequence of the batch.

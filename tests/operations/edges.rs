@@ -381,6 +381,7 @@ fn positions_beyond_all_numbers_are_refused() {
     let expected = format!("rotary positions: a sequence of 3 from {start} on is not inside the numbers of positions");
     assert_eq!(error.to_string(), expected);
     assert!(alibi::<_, _, _, f32, _>(&Cpu::default(), NumHeads, usize::MAX, Two, Two).is_err());
+    assert!(ops::sinusoidal_positions_from::<_, _, f32, _>(&Cpu::default(), usize::MAX, Two, Width).is_err());
 }
 
 #[test]

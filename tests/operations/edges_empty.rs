@@ -169,6 +169,7 @@ where
         learned_positions_from => learned_positions_from::<_, _, _, _, _, NoneTape>(
             &zeros_of::<_, E>((MaxLen, EmbedDim)), 8, Other::new(0));
         sinusoidal_positions => sinusoidal_positions::<_, _, E, _>(&device, len, EmbedDim);
+        sinusoidal_positions_from => sinusoidal_positions_from::<_, _, E, _>(&device, 3, len, EmbedDim);
         add_positions => add_positions(x(), taped::<_, E>((len, EmbedDim)));
         sum_over => sum_over(x(), axis::<EmbedDim>());
         mean_over => mean_over(x(), axis::<Len>());

@@ -3,7 +3,7 @@ use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
 use crate::module;
 use crate::nn::group::HeadGroupOf;
 use crate::nn::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, optional_norm};
-use crate::ops::{OpError, Real, add, add_positions, learned_positions_from, scale, sinusoidal_positions_from};
+use crate::ops::{OpError, Real, add, add_positions, learned_positions_from, scale, sinusoids};
 use crate::tokens::TokenIds;
 use dfdx::tensor::Tensor;
 
@@ -62,7 +62,7 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
         let embeds = match &self.position_embedder {
             Some(table) => add_positions(tokens, learned_positions_from(&table.weight, start, len)?)?,
             None if <A::Conventions as Conventions>::Positions::IS_ADDED => {
-                let positions = sinusoidal_positions_from(tokens.device(), start, len, EmbedDim::default())?;
+                let positions = sinusoids(tokens.device(), start, len, EmbedDim::default())?;
                 add(tokens, &positions)?
             }
             None => tokens,
