@@ -11,6 +11,10 @@ use typed_transformer_cpu::{AdamStep, SgdStep, elements, record_kernel, reshape,
 /// The methods of a [`Backend`] whose elements lie in the memory of this process.
 macro_rules! elements_in_memory {
     ($E:ty, |$gradients:ident, $tensor:ident| $gradient:expr) => {
+        fn elements<S: Shape>(tensor: &Tensor<S, $E, Self>) -> Option<&[$E]> {
+            typed_transformer_cpu::elements(tensor)
+        }
+
         fn elements_mut<S: Shape>(tensor: &mut Tensor<S, $E, Self>) -> Option<&mut [$E]> {
             typed_transformer_cpu::elements_mut(tensor)
         }

@@ -121,6 +121,12 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
         assign_positions::assign_positions(out, part, start)
     }
 
+    /// The elements of a tensor in row-major order; `None` if the device keeps them elsewhere or in another order.
+    #[doc(hidden)]
+    fn elements<S: Shape>(_: &Tensor<S, E, Self>) -> Option<&[E]> {
+        None
+    }
+
     /// The elements of a tensor in row-major order, to be changed in place; `None` if the device keeps them elsewhere
     /// or in another order.
     fn elements_mut<S: Shape>(_: &mut Tensor<S, E, Self>) -> Option<&mut [E]> {

@@ -169,7 +169,7 @@ crate::error::debug_as!([E: Real, D: Backend<E>] ParameterMut<'_, E, D>, |this, 
 const MIN_PARALLEL_LEN: usize = 1 << 15;
 
 /// Calls `update` with the values, the gradient and the slots of all elements, once on each thread.
-fn update_elements<E: Real, const SLOTS: usize>(
+pub(super) fn update_elements<E: Real, const SLOTS: usize>(
     values: &mut [E],
     gradient: &[E],
     slots: [&mut [E]; SLOTS],

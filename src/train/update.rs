@@ -1,9 +1,10 @@
 //! One update of a model, and the average of its parameters over the updates.
 
 use super::optimizer::{ensure, ensure_non_negative};
+use super::parameter_mut::update_elements;
 use super::parameters::SumOfSquares;
 use super::{GradientsOf, Optimizer, Parameters};
-use crate::backend::Backend;
+use crate::backend::{Backend, tensor_id};
 use crate::dims::{name, without_paths};
 use crate::model_tensors::{map_tensors, visit_tensors_mut};
 use crate::ops::{OpError, Real, cast, device_error};
@@ -176,8 +177,23 @@ impl<Model: Clone> MovingAverage<Model> {
         let mut parameters = parameters.map_err(device_error(AVERAGE))?.into_iter();
         let rest = cast::<E>(1.0 - self.decay);
         visit_tensors_mut::<_, E, D, OpError>(&mut self.model, |visited| {
-            let average = visited.tensor.flat().map_err(device_error(AVERAGE))?;
             let Some(parameter) = parameters.next() else { return Ok(()) };
+            // Gradients are kept by ids. The first average has those of the parameters, the next one its own.
+            let has_own_id = visited.tensor.id() != tensor_id(&parameter);
+            // In one pass in CPU memory.
+            if has_own_id
+                && self.decay > 0.0
+                && let Some((averages, parameters)) = visited.tensor.elements_mut().zip(D::elements(&parameter))
+                && averages.len() == parameters.len()
+            {
+                update_elements(averages, parameters, [], |averages, parameters, []| {
+                    for (average, parameter) in averages.iter_mut().zip(parameters) {
+                        *average = *average + (*parameter - *average) * rest;
+                    }
+                });
+                return Ok(());
+            }
+            let average = visited.tensor.flat().map_err(device_error(AVERAGE))?;
             let next = match self.decay == 0.0 {
                 true => Ok(parameter),
                 // The average of equal numbers is that number, however `rest` is rounded.

@@ -222,6 +222,38 @@ fn a_moving_average_of_equal_parameters_is_their_value() {
     }
 }
 
+#[test]
+fn a_moving_average_has_gradients_of_its_own() {
+    let model = Tiny::build(&Cpu::seed_from_u64(1));
+    let mut average = MovingAverage::new(&model, 0.9);
+    for _ in 0..2 {
+        average.add(&model).unwrap();
+        let of_average = SumTo::sum::<(), _>(average.model().bias.clone().put_tape(model.recording()));
+        assert_eq!(of_average.backward().unwrap().of(&model.bias).unwrap().as_vec(), [0.0; 3]);
+    }
+}
+
+/// The average of so many elements that threads divide them, as operations of dfdx.
+#[test]
+fn a_moving_average_has_the_bits_of_its_operations() {
+    dims! { Columns = 65_536; }
+    fn check<E: Real>()
+    where
+        Cpu: Backend<E>,
+    {
+        let build = |seed| Linear::<Const<1>, Columns, E, Cpu>::build(&Cpu::seed_from_u64(seed));
+        let (first, second) = (build(1), build(2));
+        let mut average = MovingAverage::new(&first, 0.9);
+        average.add(&second).unwrap();
+        let rest = E::from_f64(1.0 - 0.9).unwrap();
+        let expected = first.weight.clone() + (second.weight.clone() - first.weight.clone()) * rest;
+        assert_eq!(average.model().weight.as_vec(), expected.as_vec());
+        assert_ne!(first.weight.as_vec(), expected.as_vec());
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
 /// `OneCycleLR(max_lr=0.8, total_steps=50)` of PyTorch 2.15.
 #[test]
 fn one_cycle_is_that_of_pytorch() {
