@@ -136,7 +136,7 @@ where
                 let is_done = parameter.update_in_place([velocity], |factor, values, gradient, [velocity]| {
                     for ((value, gradient), velocity) in values.iter_mut().zip(gradient).zip(velocity) {
                         *velocity = *velocity * decay + *gradient * factor;
-                        *value = *value - *velocity * rate;
+                        *value -= *velocity * rate;
                     }
                 })?;
                 assert!(is_done);

@@ -257,7 +257,9 @@ mod tests {
         for lens in [&[100, 1][..], &[1; 3], &[1; 5], &[100, 1, 1]] {
             let (mut outputs, mut emptied) = (Outputs::default(), vec![0; lens.len()]);
             for step in 0..40 * lens.len() {
-                (0..10).for_each(|_| drop(outputs.add(lens[step % lens.len()])));
+                (0..10).for_each(|_| {
+                    outputs.add(lens[step % lens.len()]);
+                });
                 emptied[step % lens.len()] += usize::from(outputs.end_step());
             }
             // Each now and then; none at each step.
