@@ -29,7 +29,7 @@ pub trait NamedShape: Shape {
 #[diagnostic::on_unimplemented(
     message = "an axis of `{Self}` is not known to be whole, but here all of it is needed",
     label = "an axis of `{Self}` is a rank's part, or no dimension",
-    note = "gather a sharded axis before it, or reduce over its ranks after an operation on shards",
+    note = "`partial_mean` is this rank's term of a mean over a batch that ranks divide; `all_gather` joins the parts of a model's axis",
     note = "`usize` is no dimension, `Unchecked` is one; a function that is generic in `Dims` bounds it: `Dims: dims::WholeShape`"
 )]
 pub trait WholeShape: NamedShape {}

@@ -4,7 +4,8 @@ use super::unnamed::{Rows, choose, repeated, reshape_to};
 use super::views::with_shape_type;
 use super::where_::bool_tensor;
 use super::{
-    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty, log_softmax_over, scale,
+    FitsLogits, Labels, LabelsByPosition, OpError, Real, cast, device_error, dim_error, ensure_not_empty,
+    log_softmax_over, scale,
 };
 use crate::backend::{Arithmetic, Backend, Tape, cross_entropy_kernel, run_kernel};
 use crate::dims::{Const, Dim, axis};
@@ -136,8 +137,9 @@ where
 /// `-log softmax(logits)[label]` of each position, in nats, and 0 where the label is padding: PyTorch's
 /// `reduction="none"`.
 ///
-/// `(.., V), (..) indices of V -> (..)`, for logits of 1 to 6 axes. Losses that weigh positions differently are made of
-/// it: those of preferences, of policies, of weighted examples. Logits at padding may be NaN.
+/// `(.., V), (..) indices of V -> (..)`, for logits of 1 to 6 axes, of which ranks may divide the batch. Losses that weigh
+/// positions differently are made of it: those of preferences, of policies, of weighted examples. Logits at padding may
+/// be NaN.
 ///
 /// ```
 /// use typed_transformer::{ops::cross_entropy_by_position, prelude::*};
@@ -154,7 +156,7 @@ pub fn cross_entropy_by_position<Dims: Shape, Positions: Shape, V: Dim, Ids, E: 
     labels: &Ids,
 ) -> Result<Tensor<Positions, E, D, T>, OpError>
 where
-    Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
+    Ids: LabelsByPosition<Positions, V> + FitsLogits<Dims, Positions, V>,
 {
     let (ids, padding) = (labels.indices(), labels.padding());
     Ids::check_sizes(*logits.shape(), ids).map_err(dim_error(OP))?;

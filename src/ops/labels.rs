@@ -9,7 +9,8 @@ use crate::tokens::{Fin, Indices, LabelIds};
 use dfdx::{shapes::Shape, tensor::Tensor};
 
 /// The right classes of logits, over `Positions`: an index of `Classes` at each position. They are [`LabelIds`], some
-/// of which may be padding, or [`Indices`] of up to 5 axes.
+/// of which may be padding, or [`Indices`] of up to 5 axes. `indices` shows them, and `padding` the label that means
+/// padding, if there is one.
 ///
 /// ```
 /// use typed_transformer::{ops::Labels, prelude::*, tokens::Indices};
@@ -27,7 +28,24 @@ use dfdx::{shapes::Shape, tensor::Tensor};
     note = "labels have the axes of the logits, without the last one, which they are indices of; `partial_cross_entropy` takes a `Shard` of a batch",
     note = "`TokenIds` are what a model reads: `teacher_forcing` makes inputs and labels of them, `windows` of a text; `LabelIds::from` is for labels from elsewhere"
 )]
-pub trait Labels<Positions: Shape, Classes: Dim> {
+pub trait Labels<Positions: Shape, Classes: Dim>: LabelsByPosition<Positions, Classes> {}
+
+// Without `do_not_recommend`: an unmet bound here is reported, so that an error says which axis is sharded.
+impl<B: Dim, S: Dim, V: ConstDim> Labels<(B, S), V> for LabelIds<B, S, V> {}
+#[diagnostic::do_not_recommend]
+impl<Positions: WholeShape, Classes: Dim> Labels<Positions, Classes> for Indices<Positions, Classes> {}
+#[diagnostic::do_not_recommend]
+impl<Positions: Shape, Classes: Dim, Any: Labels<Positions, Classes>> Labels<Positions, Classes> for &Any {}
+
+/// [`Labels`] for a loss of each position by itself: a rank may have its part of the positions.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "expected labels over `{Positions}`, indices of `{Classes}`",
+    label = "`{Self}` is not `LabelIds` or `Indices` of these",
+    note = "labels have the axes of the logits, without the last one, which they are indices of",
+    note = "`TokenIds` are what a model reads: `teacher_forcing` makes inputs and labels of them, `windows` of a text; `LabelIds::from` is for labels from elsewhere"
+)]
+pub trait LabelsByPosition<Positions: Shape, Classes: Dim> {
     /// The labels as indices.
     fn indices(&self) -> &Indices<Positions, Classes>;
 
@@ -37,8 +55,8 @@ pub trait Labels<Positions: Shape, Classes: Dim> {
     }
 }
 
-// Without `do_not_recommend`: an unmet bound here is reported, so that an error says which axis is sharded.
-impl<B: Dim, S: Dim, V: ConstDim> Labels<(B, S), V> for LabelIds<B, S, V> {
+#[diagnostic::do_not_recommend]
+impl<B: AnyDim, S: Dim, V: ConstDim> LabelsByPosition<(B, S), V> for LabelIds<B, S, V> {
     fn indices(&self) -> &Indices<(B, S), V> {
         self.indices()
     }
@@ -48,13 +66,15 @@ impl<B: Dim, S: Dim, V: ConstDim> Labels<(B, S), V> for LabelIds<B, S, V> {
     }
 }
 #[diagnostic::do_not_recommend]
-impl<Positions: WholeShape, Classes: Dim> Labels<Positions, Classes> for Indices<Positions, Classes> {
+impl<Positions: NamedShape, Classes: Dim> LabelsByPosition<Positions, Classes> for Indices<Positions, Classes> {
     fn indices(&self) -> &Self {
         self
     }
 }
 #[diagnostic::do_not_recommend]
-impl<Positions: Shape, Classes: Dim, Any: Labels<Positions, Classes>> Labels<Positions, Classes> for &Any {
+impl<Positions: Shape, Classes: Dim, Any: LabelsByPosition<Positions, Classes>> LabelsByPosition<Positions, Classes>
+    for &Any
+{
     fn indices(&self) -> &Indices<Positions, Classes> {
         (**self).indices()
     }
@@ -84,11 +104,7 @@ impl<Positions: Shape, Classes: Dim, Any: Labels<Positions, Classes>> Labels<Pos
     label = "`{Self}` is not `LabelIds` or `Indices` of these",
     note = "the first axis of the labels is a `Shard` of the batch, of which `cross_entropy` takes a whole one; `TokenIds` become labels by `teacher_forcing`, `windows` or `LabelIds::from`"
 )]
-pub trait ShardedLabels<Positions: Shape, Classes: Dim, Axis: RankAxis> {
-    /// The labels as indices.
-    fn indices(&self) -> &Indices<Positions, Classes>;
-    /// The label that means padding, if there is one.
-    fn padding(&self) -> Option<Fin<Classes>>;
+pub trait ShardedLabels<Positions: Shape, Classes: Dim, Axis: RankAxis>: LabelsByPosition<Positions, Classes> {
     /// The number of rows of the whole batch, if the shard knows it.
     fn whole_rows(&self) -> Option<usize>;
 }
@@ -97,12 +113,6 @@ pub trait ShardedLabels<Positions: Shape, Classes: Dim, Axis: RankAxis> {
 impl<B: Dim, Axis: RankAxis, S: Dim, V: ConstDim> ShardedLabels<(Shard<B, Axis>, S), V, Axis>
     for LabelIds<Shard<B, Axis>, S, V>
 {
-    fn indices(&self) -> &Indices<(Shard<B, Axis>, S), V> {
-        self.indices()
-    }
-    fn padding(&self) -> Option<Fin<V>> {
-        self.pad_token_id()
-    }
     fn whole_rows(&self) -> Option<usize> {
         self.indices().shape().0.whole_size()
     }
@@ -114,12 +124,6 @@ macro_rules! sharded_labels {
         impl<B: Dim, Axis: RankAxis, $($axis: Dim,)* V: Dim> ShardedLabels<(Shard<B, Axis>, $($axis,)*), V, Axis>
             for Indices<(Shard<B, Axis>, $($axis,)*), V>
         {
-            fn indices(&self) -> &Self {
-                self
-            }
-            fn padding(&self) -> Option<Fin<V>> {
-                None
-            }
             fn whole_rows(&self) -> Option<usize> {
                 self.shape().0.whole_size()
             }

@@ -65,6 +65,7 @@ mod positions;
 pub(crate) mod rearrange;
 mod reduce;
 mod rotary_positions;
+mod sharded_batch;
 mod slices;
 mod unnamed;
 mod views;
@@ -91,13 +92,11 @@ pub use gather::PlacesIn;
 pub(crate) use gather::gather_runs;
 pub use gather::{embed, gather, take};
 #[doc(hidden)]
-pub use labels::FitsLogits;
+pub use labels::{FitsLogits, LabelsByPosition};
 pub use labels::{Labels, ShardedLabels};
 pub(crate) use linear::{add_bias, linear_of_parts};
 pub use linear::{conv1d, conv2d, linear};
-pub use losses::{
-    binary_cross_entropy, binary_cross_entropy_by_element, kl_divergence, mean_squared_error, partial_cross_entropy,
-};
+pub use losses::{binary_cross_entropy, binary_cross_entropy_by_element, kl_divergence, mean_squared_error};
 pub(crate) use multi_head_attention::attend;
 pub use multi_head_attention::{grouped_query_attention, merge_heads, multi_head_attention, split_heads};
 pub use norms::{layer_norm, log_softmax_over, rms_norm, softmax_over};
@@ -116,6 +115,7 @@ pub use rearrange::{PatchGrid, patches};
 pub use reduce::{argmax, cumsum, max_over, mean, mean_over, sum_over, top_k};
 pub(crate) use rotary_positions::rotate_heads;
 pub use rotary_positions::{Rotary, RotaryPairs, RotaryScaling, rotary_positions};
+pub use sharded_batch::{partial_cross_entropy, partial_mean};
 pub use slices::{narrow, select, slice, slice_last, windows};
 pub(crate) use unnamed::{on_elements, reshape_to};
 pub use views::NamedAxes;

@@ -108,14 +108,21 @@ where
 pub fn mean<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
-    const OP: &str = "mean";
-    ensure_not_empty(OP, input.shape())?;
+    mean_of_all("mean", input)
+}
+
+/// [`mean`] of a whole tensor or of a rank's part of one.
+pub(super) fn mean_of_all<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    input: Tensor<Dims, E, D, T>,
+) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+    ensure_not_empty(op, input.shape())?;
     if D::HAS_KERNELS {
-        return reduce_all_by_kernel(OP, input, ReductionKind::Mean);
+        return reduce_all_by_kernel(op, input, ReductionKind::Mean);
     }
     let count = input.shape().num_elements();
     // On a GPU, dfdx cannot sum a tensor without axes.
-    reshape_to(OP, input, (count,))?.try_mean().map_err(device_error(OP))
+    reshape_to(op, input, (count,))?.try_mean().map_err(device_error(op))
 }
 
 /// The index of the highest element along the axis `Name`; the first of several such indices.

@@ -159,6 +159,13 @@ where
             });
             loss[0].clone().map(|_| zeros_of::<_, E>(()))
         };
+        partial_mean => {
+            let term = Ranks::<World>::in_threads(1, |ranks| {
+                let rows = ranks.shard(batch);
+                partial_mean(zeros_of::<_, E>((rows, len, EmbedDim)), rows).map(drop)
+            });
+            term[0].clone().map(|_| zeros_of::<_, E>(()))
+        };
         patches => patches::<_, _, _, _, PatchHeight, PatchHeight, _, _, _>(image());
         permute => permute::<_, (Len, EmbedDim, Batch), _, _, _, _>(x());
         permuted_then_scaled => permute::<_, (Len, EmbedDim, Batch), _, _, _, _>(x()).and_then(|x| scale(x, 2.0));

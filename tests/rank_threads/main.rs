@@ -15,6 +15,7 @@ mod guide;
 mod published;
 mod ranks;
 mod ranks_gradients;
+mod sharded_batch;
 mod sharded_state;
 mod tensor_parallel;
 mod tensor_parallel_layers;

@@ -1,0 +1,126 @@
+//! Losses and means of a batch that ranks divide: this rank's terms of them.
+
+use super::cross_entropy::weighted_cross_entropy;
+use super::reduce::mean_of_all;
+use super::{FitsLogits, OpError, Real, Reduction, ShardedLabels, device_error, dim_error, ensure_not_empty, scale};
+use crate::backend::{Backend, Tape};
+use crate::dims::{Dim, HasAxis, WholeShape, check_same_size};
+use crate::ranks::{Partial, RankAxis, Shard};
+use dfdx::shapes::{HasShape, Rank0, Shape};
+use dfdx::tensor::{PutTape, SplitTape, Tensor};
+
+/// This rank's term of the [`cross_entropy`](fn@crate::ops::cross_entropy) of the whole batch, in nats. The sum over
+/// the ranks is the loss.
+///
+/// `(Shard<B, W>, .., V), (Shard<B, W>, ..) indices of V -> Partial<(), W>`, for logits of 2 to 6 axes. The
+/// [`ShardedLabels`] of logits `(Shard<B, W>, S, V)` are [`LabelIds`](crate::tokens::LabelIds), or
+/// [`Indices`](crate::tokens::Indices) as for any other logits.
+///
+/// Each row is divided by the size of the whole batch, which the labels' [`Shard`] stores: the mean of the ranks' means
+/// would be wrong where they have different numbers of rows. The other axes must have the same sizes on all ranks.
+/// Labels `(Shard<B, W>)` are sequences of one label each.
+///
+/// # Errors
+/// [`OpError::TokensOfRanks`] with [`Reduction::MeanTokens`], because no rank knows how many tokens the others have;
+/// [`OpError::Whole`] if the labels' shard does not know the whole batch.
+///
+/// ```
+/// use typed_transformer::{ops::partial_cross_entropy, prelude::*, ranks, ranks::Ranks};
+/// ranks! { pub World; }
+/// dims! { pub VocabSize = 4; pub SeqLen = 1; pub Batch; }
+/// let losses = Ranks::<World>::in_threads(2, |ranks| {
+///     // Two rows on the first rank and one on the second; label 2 has odds of e.
+///     let rows = ranks.shard(Batch::new(3));
+///     let labels = LabelIds::from_ids(&[2, 0, 0][rows.range().unwrap()], None, (rows, SeqLen)).unwrap();
+///     let logits = [0.0, 0.0, 1.0, 0.0].repeat(rows.size());
+///     let logits: Tensor<_, f64, Cpu> = Cpu::default().tensor_from_vec(logits, (rows, SeqLen, VocabSize));
+///     let loss = partial_cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+///     loss.all_reduce(ranks).unwrap().array()
+/// });
+/// let expected = (3.0 + 1f64.exp()).ln() - 1.0 / 3.0;
+/// assert!((losses[0] - expected).abs() < 1e-12);
+/// assert_eq!(losses[0], losses[1]);
+/// ```
+pub fn partial_cross_entropy<
+    Dims: Shape,
+    Positions: Shape,
+    V: Dim,
+    W: RankAxis,
+    Ids,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    logits: Tensor<Dims, E, D, T>,
+    labels: &Ids,
+    reduction: Reduction,
+) -> Result<Partial<Tensor<Rank0, E, D, T>, W>, OpError>
+where
+    Ids: ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
+{
+    if reduction == Reduction::MeanTokens {
+        return Err(OpError::TokensOfRanks);
+    }
+    let (ids, padding) = (labels.indices(), labels.padding());
+    let whole_rows = labels
+        .whole_rows()
+        .ok_or_else(|| OpError::Whole { op: "partial cross-entropy", dim: format!("{:?}", ids.shape()) })?;
+    let sizes: Vec<usize> = ids.shape().concrete().into();
+    let of_row = &sizes[1..];
+    // Labels `(Shard<B, W>)` are sequences of one label each.
+    let len = *of_row.last().unwrap_or(&1);
+    let sequences = whole_rows * (of_row.iter().product::<usize>() / len.max(1));
+    let weighting = (reduction, len, sequences);
+    weighted_cross_entropy::<Ids, _, _, _, _, _, _>(logits, ids, padding, weighting, 0.0).map(Partial::term)
+}
+
+/// This rank's term of the [`mean`](super::mean()) of all elements of a batch that ranks divide. The sum over the ranks
+/// is the mean.
+///
+/// `(.., Shard<B, W>, ..), Shard<B, W> -> Partial<(), W>`
+///
+/// The elements are any losses, such as those of [`cross_entropy_by_position`](super::cross_entropy_by_position) or
+/// squares of differences. `rows` are those that [`Ranks::shard`](crate::ranks::Ranks::shard) made: they know the whole
+/// batch, and the shape of a result may not. The other axes must have the same sizes on all ranks. The term of a rank
+/// without rows is 0.
+///
+/// # Errors
+/// [`OpError::Whole`] if `rows` do not know the whole batch.
+///
+/// ```
+/// use typed_transformer::{ops::partial_mean, prelude::*, ranks, ranks::Ranks};
+/// ranks! { pub World; }
+/// dims! { pub Batch; }
+/// let means = Ranks::<World>::in_threads(3, |ranks| {
+///     // Two rows on the first rank and one on each other.
+///     let rows = ranks.shard(Batch::new(4));
+///     let losses = [1.0, 3.0, 5.0, 7.0][rows.range().unwrap()].to_vec();
+///     let losses: Tensor<_, f64, Cpu> = Cpu::default().tensor_from_vec(losses, (rows,));
+///     partial_mean(losses, rows).unwrap().all_reduce(ranks).unwrap().array()
+/// });
+/// assert_eq!(means, [4.0; 3]);
+/// ```
+pub fn partial_mean<Dims, B: Dim, W: RankAxis, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    rows: Shard<B, W>,
+) -> Result<Partial<Tensor<Rank0, E, D, T>, W>, OpError>
+where
+    Dims: HasAxis<Shard<B, W>, WhichAxis, Remaining: WholeShape>,
+{
+    const OP: &str = "partial mean";
+    let shape = *input.shape();
+    check_same_size("the input", shape.axis(), "`rows`", rows).map_err(dim_error(OP))?;
+    let whole = whole_batch(OP, rows)?;
+    ensure_not_empty(OP, &shape.replace_axis(whole))?;
+    if rows.is_empty() {
+        let (input, tape) = input.split_tape();
+        let zero: Tensor<Rank0, E, D> = input.device().try_zeros().map_err(device_error(OP))?;
+        return Ok(Partial::term(zero.put_tape(tape)));
+    }
+    scale(mean_of_all(OP, input)?, rows.size() as f64 / whole.size() as f64).map(Partial::term)
+}
+
+/// The batch of which a rank has these rows.
+fn whole_batch<B: Dim, W: RankAxis>(op: &'static str, rows: Shard<B, W>) -> Result<B, OpError> {
+    rows.whole_size().and_then(B::from_size).ok_or_else(|| OpError::Whole { op, dim: format!("{rows:?}") })
+}
