@@ -58,6 +58,52 @@ pub fn partial_cross_entropy<
 where
     Ids: ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
 {
+    partial_cross_entropy_with_label_smoothing(logits, labels, reduction, 0.0)
+}
+
+/// [`partial_cross_entropy`] with label smoothing, which is that of
+/// [`cross_entropy_with_label_smoothing`](super::cross_entropy_with_label_smoothing).
+///
+/// `(Shard<B, W>, .., V), (Shard<B, W>, ..) indices of V -> Partial<(), W>`
+///
+/// # Errors
+/// Those of [`partial_cross_entropy`]; [`OpError::Smoothing`] if `smoothing` is not from 0 to 1.
+///
+/// ```
+/// use typed_transformer::{ops::partial_cross_entropy_with_label_smoothing, prelude::*, ranks, ranks::Ranks};
+/// ranks! { pub World; }
+/// dims! { pub VocabSize = 2; pub SeqLen = 1; pub Batch; }
+/// let losses = Ranks::<World>::in_threads(2, |ranks| {
+///     let rows = ranks.shard(Batch::new(3));
+///     let labels = LabelIds::from_ids(&vec![0; rows.size()], None, (rows, SeqLen)).unwrap();
+///     // The label has odds of e⁴.
+///     let logits = [2.0, -2.0].repeat(rows.size());
+///     let logits: Tensor<_, f64, Cpu> = Cpu::default().tensor_from_vec(logits, (rows, SeqLen, VocabSize));
+///     let loss = partial_cross_entropy_with_label_smoothing(logits, &labels, Reduction::MeanAll, 0.1).unwrap();
+///     loss.all_reduce(ranks).unwrap().array()
+/// });
+/// // The other token has q = 0.05.
+/// let expected = (1.0 + (-4f64).exp()).ln() + 0.05 * 4.0;
+/// assert!((losses[0] - expected).abs() < 1e-12);
+/// ```
+pub fn partial_cross_entropy_with_label_smoothing<
+    Dims: Shape,
+    Positions: Shape,
+    V: Dim,
+    W: RankAxis,
+    Ids,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    logits: Tensor<Dims, E, D, T>,
+    labels: &Ids,
+    reduction: Reduction,
+    smoothing: f64,
+) -> Result<Partial<Tensor<Rank0, E, D, T>, W>, OpError>
+where
+    Ids: ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
+{
     if reduction == Reduction::MeanTokens {
         return Err(OpError::TokensOfRanks);
     }
@@ -71,7 +117,7 @@ where
     let len = *of_row.last().unwrap_or(&1);
     let sequences = whole_rows * (of_row.iter().product::<usize>() / len.max(1));
     let weighting = (reduction, len, sequences);
-    weighted_cross_entropy::<Ids, _, _, _, _, _, _>(logits, ids, padding, weighting, 0.0).map(Partial::term)
+    weighted_cross_entropy::<Ids, _, _, _, _, _, _>(logits, ids, padding, weighting, smoothing).map(Partial::term)
 }
 
 /// This rank's term of the [`mean`](super::mean()) of all elements of a batch that ranks divide. The sum over the ranks

@@ -3,8 +3,9 @@
 use dfdx::shapes::Dim as _;
 use typed_transformer::nn::Linear;
 use typed_transformer::ops::{
-    binary_cross_entropy, binary_cross_entropy_by_element, cross_entropy_by_position, mean_squared_error,
-    partial_cross_entropy, partial_mean, sub,
+    binary_cross_entropy, binary_cross_entropy_by_element, cross_entropy_by_position,
+    cross_entropy_with_label_smoothing, mean_squared_error, partial_cross_entropy,
+    partial_cross_entropy_with_label_smoothing, partial_mean, sub,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
@@ -120,6 +121,22 @@ fn the_mean_of_the_losses_by_position_is_the_partial_cross_entropy() {
         partial_mean(losses, rows).unwrap()
     });
     compare(5, alone, |logits, rows| partial_cross_entropy(logits, &rows.labels(None), Reduction::MeanAll).unwrap());
+}
+
+#[test]
+fn the_terms_of_smoothed_labels_add_up_to_their_loss() {
+    for reduction in [Reduction::MeanAll, Reduction::MeanPerSequence, Reduction::Sum] {
+        compare(
+            5,
+            |logits, batch| {
+                cross_entropy_with_label_smoothing(logits, &batch.labels(Some(PAD)), reduction, 0.1).unwrap()
+            },
+            |logits, rows| {
+                let labels = rows.labels(Some(PAD));
+                partial_cross_entropy_with_label_smoothing(logits, &labels, reduction, 0.1).unwrap()
+            },
+        );
+    }
 }
 
 #[test]
