@@ -115,7 +115,9 @@ pub use rearrange::{PatchGrid, patches};
 pub use reduce::{argmax, cumsum, max_over, mean, mean_over, sum_over, top_k};
 pub(crate) use rotary_positions::rotate_heads;
 pub use rotary_positions::{Rotary, RotaryPairs, RotaryScaling, rotary_positions};
-pub use sharded_batch::{partial_cross_entropy, partial_cross_entropy_with_label_smoothing, partial_mean};
+pub use sharded_batch::{
+    gather_batch, partial_cross_entropy, partial_cross_entropy_with_label_smoothing, partial_mean,
+};
 pub use slices::{narrow, select, slice, slice_last, windows};
 pub(crate) use unnamed::{on_elements, reshape_to};
 pub use views::NamedAxes;

@@ -1,13 +1,15 @@
-//! Losses and means of a batch that ranks divide: this rank's terms of them.
+//! A batch that ranks divide: this rank's terms of losses and means, and the rows of all ranks.
 
+use super::collective::record;
 use super::cross_entropy::weighted_cross_entropy;
 use super::reduce::mean_of_all;
 use super::{FitsLogits, OpError, Real, Reduction, ShardedLabels, device_error, dim_error, ensure_not_empty, scale};
 use crate::backend::{Backend, Tape};
 use crate::dims::{Dim, HasAxis, WholeShape, check_same_size};
-use crate::ranks::{Partial, RankAxis, Shard};
-use dfdx::shapes::{HasShape, Rank0, Shape};
+use crate::ranks::{Element, Partial, RankAxis, Ranks, Shard};
+use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
 use dfdx::tensor::{PutTape, SplitTape, Tensor};
+use dfdx::tensor_ops::Device;
 
 /// This rank's term of the [`cross_entropy`](fn@crate::ops::cross_entropy) of the whole batch, in nats. The sum over
 /// the ranks is the loss.
@@ -126,9 +128,8 @@ where
 /// `(.., Shard<B, W>, ..), Shard<B, W> -> Partial<(), W>`
 ///
 /// The elements are any losses, such as those of [`cross_entropy_by_position`](super::cross_entropy_by_position) or
-/// squares of differences. `rows` are those that [`Ranks::shard`](crate::ranks::Ranks::shard) made: they know the whole
-/// batch, and the shape of a result may not. The other axes must have the same sizes on all ranks. The term of a rank
-/// without rows is 0.
+/// squares of differences. `rows` are those that [`Ranks::shard`] made: they know the whole batch, and the shape of a
+/// result may not. The other axes must have the same sizes on all ranks. The term of a rank without rows is 0.
 ///
 /// # Errors
 /// [`OpError::Whole`] if `rows` do not know the whole batch.
@@ -164,6 +165,57 @@ where
         return Ok(Partial::term(zero.put_tape(tape)));
     }
     scale(mean_of_all(OP, input)?, rows.size() as f64 / whole.size() as f64).map(Partial::term)
+}
+
+/// The rows of all ranks. The loss of each rank is a term: the backward pass sums the gradient over the ranks, and each
+/// keeps that of its rows.
+///
+/// `(Shard<B, W>, ..), Shard<B, W> -> (B, ..)`
+///
+/// A contrastive loss compares each row with those of the whole batch, as CLIP's ([Radford et al.,
+/// 2021](https://arxiv.org/abs/2103.00020), 2.3). All ranks call it and run the backward pass. So does a rank without
+/// rows, whose loss is [`Partial::of_no_rows`] with the tape of the result.
+///
+/// # Errors
+/// [`OpError::Whole`] if `rows`, which [`Ranks::shard`] makes, do not know the whole batch; [`OpError::Ranks`].
+///
+/// ```
+/// use typed_transformer::{ops::{gather_batch, partial_cross_entropy}, prelude::*, ranks, ranks::{Ranks, Shard}};
+/// ranks! { pub World; }
+/// dims! { pub EmbedDim = 3; pub Batch; }
+/// type Rows = Shard<Batch, World>;
+/// let losses = Ranks::<World>::in_threads(2, |ranks| {
+///     let rows = ranks.shard(Batch::new(3));
+///     let right: Vec<usize> = rows.range().unwrap().collect();
+///     // Text `i` is the unit vector `i`, and so is the image that belongs to it.
+///     let units = right.iter().flat_map(|row| (0..3).map(move |column| f64::from(column == *row))).collect();
+///     let texts: Tensor<(Rows, EmbedDim), f64, Cpu> = Cpu::default().tensor_from_vec(units, (rows, EmbedDim));
+///     let images: Tensor<(Batch, EmbedDim), f64, Cpu> = gather_batch(texts.clone(), rows, ranks).unwrap();
+///     let scores = einsum!(texts: (Rows, EmbedDim), images: (Batch, EmbedDim) -> (Rows, Batch)).unwrap();
+///     let labels = Indices::new(&right, (rows,), Batch::new(3)).unwrap();
+///     partial_cross_entropy(scores, &labels, Reduction::MeanAll).unwrap().all_reduce(ranks).unwrap().array()
+/// });
+/// // The right image has odds of e.
+/// let expected = (2.0 + 1f64.exp()).ln() - 1.0;
+/// assert!((losses[0] - expected).abs() < 1e-12);
+/// ```
+pub fn gather_batch<Dims, B: Dim, W: RankAxis, E: Element, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    rows: Shard<B, W>,
+    ranks: &Ranks<W>,
+) -> Result<Tensor<Dims::Replaced<B>, E, D, T>, OpError>
+where
+    Dims: HasAxis<Shard<B, W>, Axis<0>>,
+{
+    const OP: &str = "gather_batch";
+    let shape = *input.shape();
+    check_same_size("the input", shape.axis(), "`rows`", rows).map_err(dim_error(OP))?;
+    let whole = whole_batch(OP, rows)?;
+    let lens = ranks.lens(whole.size(), shape.remove_axis().num_elements());
+    let lens_of_gradient = lens.clone();
+    let forward = |ranks: &Ranks<W>, part: Vec<E>| ranks.all_gather(&part, &lens);
+    let backward = move |ranks: &Ranks<W>, gradient: Vec<E>| ranks.reduce_scatter(&gradient, &lens_of_gradient);
+    record(OP, ranks, input, shape.replace_axis(whole), forward, backward)
 }
 
 /// The batch of which a rank has these rows.

@@ -206,7 +206,7 @@ pub(crate) fn is_sharded(dims: &str) -> bool {
 #[diagnostic::on_unimplemented(
     message = "`{Whole}` is sharded over `{Axis}`, but what sums, normalizes, indexes or orders `{Whole}` needs all of it",
     label = "this rank has only its part of `{Whole}`",
-    note = "`partial_cross_entropy` gives this rank's term of a loss; `all_gather` joins the parts of `{Whole}` if both sizes are known at compile time"
+    note = "`partial_cross_entropy` gives this rank's term of a loss, `partial_mean` that of a mean; `gather_batch` joins a batch, `all_gather` the parts of `{Whole}` if both sizes are known at compile time"
 )]
 pub trait IsAllOf<Whole, Axis>: PartOfData<Whole, Axis> {}
 /// The ranks of `Axis` divide a batch: what a weight gets is a term of a sum that `all_reduce` makes of the gradients.

@@ -4,16 +4,16 @@ use dfdx::shapes::Dim as _;
 use typed_transformer::nn::Linear;
 use typed_transformer::ops::{
     binary_cross_entropy, binary_cross_entropy_by_element, cross_entropy_by_position,
-    cross_entropy_with_label_smoothing, mean_squared_error, partial_cross_entropy,
-    partial_cross_entropy_with_label_smoothing, partial_mean, sub,
+    cross_entropy_with_label_smoothing, gather_batch, mean_squared_error, partial_cross_entropy,
+    partial_cross_entropy_with_label_smoothing, partial_mean, rename, sub,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::{Partial, Ranks, Shard};
-use typed_transformer::train::Recording;
+use typed_transformer::train::{GradientsOf, Recording};
 
 ranks! { World; }
-dims! { VocabSize = 7; EmbedDim = 3; SeqLen = 2; Batch; }
+dims! { VocabSize = 7; EmbedDim = 3; SeqLen = 2; Images; Batch; }
 
 const PAD: Fin<VocabSize> = Fin::literal::<6>();
 /// Five rows on three ranks, and fewer rows than ranks.
@@ -156,4 +156,56 @@ fn a_mean_needs_the_rows_of_the_batch() {
         "partial mean: (Batch=0,) has no elements",
     ];
     assert_eq!(errors, [expected; 2]);
+}
+
+type Encoder = Linear<EmbedDim, VocabSize, f32, Cpu>;
+type Encoded<B> = Tensor<(B, VocabSize), f32, Cpu, Recording<Encoder, f32, Cpu>>;
+
+/// Texts and images, on one tape.
+fn encoded<B: Part>(model: &Encoder, batch: B) -> [Encoded<B>; 2] {
+    let tape = model.recording();
+    [0.0, 0.5].map(|phase| {
+        let elements = batch.of((0..).map(|i| (f64::from(i) + phase).sin()), EmbedDim::SIZE);
+        let elements = elements.into_iter().map(|x| x as f32).collect();
+        let x = Cpu::default().tensor_from_vec(elements, (batch, EmbedDim));
+        model.forward(x.put_tape(tape.clone())).unwrap()
+    })
+}
+
+fn elements(mut gradients: GradientsOf<Encoder, f32, Cpu>, model: &Encoder) -> Vec<f32> {
+    [gradients.of(&model.weight).unwrap().as_vec(), gradients.of(&model.bias).unwrap().as_vec()].concat()
+}
+
+#[test]
+fn negatives_of_the_whole_batch_have_the_gradients_of_one_process() {
+    for batch in BATCHES {
+        let gradients = Ranks::<World>::in_threads(3, |ranks| {
+            let model = ranks.replicate(Encoder::build(&Cpu::seed_from_u64(0))).unwrap();
+            let rows = ranks.shard(Batch::new(batch));
+            let [texts, images] = encoded(&model, rows);
+            let images: Encoded<Batch> = gather_batch(images, rows, ranks).unwrap();
+            let loss: Partial<_, World> = if rows.is_empty() {
+                let (_, tape) = images.split_tape();
+                Partial::of_no_rows(&Cpu::default(), tape).unwrap()
+            } else {
+                let scores = einsum!(texts: (Rows, VocabSize), images: (Batch, VocabSize) -> (Rows, Batch)).unwrap();
+                let right: Vec<usize> = rows.range().unwrap().collect();
+                let labels = Indices::new(&right, (rows,), Batch::new(batch)).unwrap();
+                partial_cross_entropy(scores, &labels, Reduction::MeanAll).unwrap()
+            };
+            let gradients = loss.backward().unwrap().all_reduce(ranks, &model).unwrap();
+            elements(gradients.into_inner(), &model)
+        });
+        let model = Encoder::build(&Cpu::seed_from_u64(0));
+        let [texts, images] = encoded(&model, Batch::new(batch));
+        let images = rename(images, axis::<Batch>(), Images::new(batch)).unwrap();
+        let scores = einsum!(texts: (Batch, VocabSize), images: (Images, VocabSize) -> (Batch, Images)).unwrap();
+        let right: Vec<usize> = (0..batch).collect();
+        let labels = Indices::new(&right, (Batch::new(batch),), Images::new(batch)).unwrap();
+        let loss = cross_entropy(scores, &labels, Reduction::MeanAll).unwrap();
+        let expected = elements(loss.backward().unwrap(), &model);
+        for found in gradients {
+            assert!(found.iter().zip(&expected).all(|(x, y)| (x - y).abs() < 1e-5), "{found:?} {expected:?}");
+        }
+    }
 }
