@@ -208,21 +208,15 @@ impl<'a> Program<'a> {
         Variant { what, kind, shares_declarations, text: source::replaced(self.source, edits) }
     }
 
-    /// The first error of each variant.
+    /// The first error of each variant. A whole one is a module that does not see the shared declarations.
     pub fn first_errors(&self, variants: Vec<Variant>) -> Vec<(Variant, Option<String>)> {
-        let (sharing, whole): (Vec<_>, Vec<_>) = variants.into_iter().partition(|variant| variant.shares_declarations);
+        let text = |variant: &Variant| match variant.shares_declarations {
+            true => format!("use super::*;{}", &variant.text[self.end_of_declarations..]),
+            false => variant.text.clone(),
+        };
         let declarations = &self.source[..self.end_of_declarations];
-        [(declarations, sharing), ("", whole)]
-            .into_iter()
-            .flat_map(|(shared, variants)| {
-                let text = |variant: &Variant| match variant.shares_declarations {
-                    true => format!("use super::*;{}", &variant.text[self.end_of_declarations..]),
-                    false => variant.text.clone(),
-                };
-                let errors = first_errors(shared, &variants.iter().map(text).collect::<Vec<_>>());
-                variants.into_iter().zip(errors)
-            })
-            .collect()
+        let errors = first_errors(declarations, &variants.iter().map(text).collect::<Vec<_>>());
+        variants.into_iter().zip(errors).collect()
     }
 }
 
