@@ -99,6 +99,8 @@ fn mpirun(ranks: usize) -> Command {
     mpirun.args(["--oversubscribe", "-n", &ranks.to_string()]);
     mpirun.env("RAYON_NUM_THREADS", "1").env("OMPI_ALLOW_RUN_AS_ROOT", "1");
     mpirun.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    // On one machine UCX and OFI are not needed, and opening them takes a third of a start.
+    mpirun.env("OMPI_MCA_pml", "ob1");
     mpirun
 }
 
