@@ -61,7 +61,7 @@ fn the_loss_falls_and_samples_use_the_characters_of_the_text() {
 fn the_default_text_is_shakespeare() {
     let folder = temp_dir();
     let report = if cfg!(feature = "plot") { "--report report" } else { "" };
-    let args = "--steps 1 --batch 2 --interval 0 --sample 5 --prompt ROMEO: --top-k 3 --top-p 0.9";
+    let args = "--steps 1 --batch 50 --interval 0 --sample 5 --prompt ROMEO: --top-k 3 --top-p 0.9";
     let run = run(&folder, &format!("{args} {report}"));
     run.assert_ended_with(0);
     let (loss, sample) = run.stdout.split_once("\n\n").unwrap();
