@@ -54,34 +54,14 @@
 //! - [`guide::training`] is a training run with all that it needs: epochs, validation, checkpoints, curves.
 //! - [`guide::llama`] leads from a paper to a module, with a block of Llama.
 //! - [`guide::pretrained`] loads models that exist. [`guide::porting`] brings one that is not there.
-//! - [`guide::annotated`] reads the crate beside the post *The Typed Transformer*, section by section.
+//! - [`guide::annotated`] reads the crate beside the post *The Typed Transformer*, which it follows in names and order,
+//!   section by section.
 //! - [`guide::messages`] shows the error messages for 12 mistakes here, in plain dfdx and in candle.
 //! - [`guide::comparison`] says what other systems check and when, and what they have that this crate does
 //!   not.
 //! - [`guide::ranks`] leads from one process to many, with MPI.
 //! - [`guide::cuda`] is about GPUs and mixed precision.
 //! - [`guide::reliability`] says what is promised about files, and how it is tested.
-//!
-//! # The post, section by section
-//!
-//! The crate follows *The Typed Transformer* in names and order.
-//!
-//! | section of the post | here |
-//! | --- | --- |
-//! | Python typing preliminaries: `Fin`, `InputIDs` | [`tokens::Fin`], [`tokens::TokenIds`] |
-//! | `Product` | [`dims::Product`]; [`dims!`] declares named dimensions |
-//! | Embedder | [`nn::Embedder`], [`ops::embed`], [`ops::learned_positions`] |
-//! | Multi-head attention | [`nn::MHAttention`], [`ops::split_heads`], [`ops::multi_head_attention`] |
-//! | `InstanceSingleton`: dimensions internal to a module | [`nn::Arch`] |
-//! | Masking: `NoMask`, `CausalMask`, `mk_mask` | [`mask`] |
-//! | Self-attention | [`nn::SelfAttention`] |
-//! | Feed forward | [`nn::FeedForward`] |
-//! | Encoder block, stack, encoder | [`nn::EncoderLayer`], [`nn::Encoder`], [`nn::EmbeddingEncoder`] |
-//! | Cross-attention | [`nn::CrossAttention`] |
-//! | Decoder block, stack, decoder | [`nn::DecoderLayer`], [`nn::Decoder`], [`nn::EmbeddingDecoder`] |
-//! | Encoder-decoder transformer: `Output`, `LM` | [`nn::Output`], [`nn::LM`], [`nn::Seq2Seq`] |
-//! | Appendix: performance-oriented attention | [`ops::attention_weights`], [`ops::attention`] |
-//! | Appendix: `LTE` | [`dims::AtMost`] |
 //!
 //! # Modules
 //!

@@ -80,7 +80,7 @@ fn assert_goes_on(folder: &TempDir, whole: &[Vec<u8>], what: &str) {
 fn inject_errors(stride: usize, kinds: &[ErrorKind]) {
     let (whole, calls) = uninterrupted();
     assert!(calls > 100, "{calls}");
-    assert!(RELIABILITY.contains(&format!("{calls} calls: an error")), "{calls} calls");
+    assert!(RELIABILITY.contains(&format!("{calls} file-system calls: an error")), "{calls} calls");
     for call in (0..calls).step_by(stride) {
         for &kind in kinds {
             let what = format!("{kind:?} at call {call} of {calls}");
