@@ -36,7 +36,7 @@ struct Cli {
     /// The published model whose folder it is
     #[arg(long, value_enum, default_value_t)]
     model: ModelName,
-    /// The language that is spoken, such as en; without it, the model finds it out
+    /// The language that is spoken, such as en; without it, the folder names it, or the model finds it out
     #[arg(long, value_name = "CODE")]
     language: Option<String>,
     /// Write the text in English
@@ -73,13 +73,18 @@ fn run<Config: WhisperConfig, D: Backend<f32>>(cli: &Cli, device: &D) -> Result<
         tokenizer.token(&text).ok_or_else(|| format!("the tokenizer has no token {text}"))
     };
     let start = token("startoftranscript")?;
-    let task = token(if cli.translate { "translate" } else { "transcribe" })?;
+    let task = token(if cli.translate || rules.translates { "translate" } else { "transcribe" })?;
     let no_timestamps = token("notimestamps")?;
-    let language = |code: &String| {
-        let language = rules.languages.get(&format!("<|{code}|>")).copied();
-        language.ok_or_else(|| format!("--language: the model does not know {code}"))
+    let spoken = cli.language.as_ref().map(|code| ("--language", code));
+    let spoken = spoken.or(rules.spoken.as_ref().map(|code| ("generation_config.json", code)));
+    let language = |(place, code): (&str, &String)| {
+        let names = [code.to_lowercase(), format!("<|{}|>", code.to_lowercase())];
+        let language = names.iter().find_map(|name| rules.languages.get(name).copied());
+        language.or_else(|| tokenizer.token(&names[1])).ok_or_else(|| {
+            format!("{place}: the model does not know {code:?}; give the code of the language, such as --language en")
+        })
     };
-    let mut language = cli.language.as_ref().map(language).transpose()?;
+    let mut language = spoken.map(language).transpose()?;
     for samples in samples.chunks(max_samples::<Config>()) {
         let sound = model.encode(features::<Config, D>(device, samples)?)?;
         let language = match language {

@@ -22,7 +22,11 @@ dims! { Prompt; }
 #[derive(Deserialize)]
 struct Settings {
     /// The token of each language, by its text.
-    lang_to_id: BTreeMap<String, usize>,
+    lang_to_id: Option<BTreeMap<String, usize>>,
+    /// The language of a model that was tuned for one.
+    language: Option<String>,
+    /// `translate` asks for English.
+    task: Option<String>,
     /// What no text has.
     suppress_tokens: Option<Vec<usize>>,
     /// What no text begins with.
@@ -38,6 +42,10 @@ pub struct Rules<V> {
     pub ends: Vec<Fin<V>>,
     /// The token of each language, by its text, such as `<|en|>`.
     pub languages: BTreeMap<String, Fin<V>>,
+    /// The language that the folder names.
+    pub spoken: Option<String>,
+    /// Whether the folder asks for English.
+    pub translates: bool,
 }
 
 impl<V: ConstDim> Rules<V> {
@@ -57,12 +65,14 @@ impl<V: ConstDim> Rules<V> {
         let without = |suppressed: &[usize]| {
             Sampler::greedy().restrict_to(tokenizer.tokens().filter(|token| !suppressed.contains(&token.value())))
         };
-        let languages = settings.lang_to_id.into_iter().map(|(text, id)| Ok((text, Fin::new(id)?)));
+        let languages = settings.lang_to_id.unwrap_or_default().into_iter().map(|(text, id)| Ok((text, Fin::new(id)?)));
         Ok(Self {
             first: without(&[suppressed.clone(), settings.begin_suppress_tokens.unwrap_or_default()].concat()),
             others: without(&suppressed),
             ends: eos_token_ids(folder)?,
             languages: languages.collect::<Result<_, Box<dyn Error>>>()?,
+            spoken: settings.language,
+            translates: settings.task.as_deref() == Some("translate"),
         })
     }
 
@@ -72,6 +82,9 @@ impl<V: ConstDim> Rules<V> {
         sound: &EncodedWhisper<'_, Sound, Config, f32, D>,
         start: Fin<V>,
     ) -> Result<Fin<V>, Box<dyn Error>> {
+        if self.languages.is_empty() {
+            return Err("generation_config.json names no languages; give one, such as --language en".into());
+        }
         let start = TokenIds::from_rows(&[[start]], (Sound, Const::<1>))?;
         let logits = sound.next_logits(&start, &mut sound.cache(Sound)?)?;
         Ok(Sampler::greedy().restrict_to(self.languages.values().copied()).choose_each(&logits)?[0])

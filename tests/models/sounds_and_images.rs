@@ -147,6 +147,11 @@ fn rules_of_texts_come_from_the_folder() {
     let chosen = [&mut rules.first, &mut rules.others].map(|rule| rule.choose(&logits).unwrap());
     assert_eq!(chosen.map(Fin::value), [297, 298]);
     assert_eq!(rules.languages["<|de|>"].value(), 6);
+    assert!(rules.spoken.is_none() && !rules.translates);
+    let tuned = r#"{"language": "de", "task": "translate", "eos_token_id": 5}"#;
+    fs::write(&path, tuned).unwrap();
+    let rules = read().unwrap();
+    assert!(rules.spoken.as_deref() == Some("de") && rules.translates && rules.languages.is_empty());
     fs::write(&path, settings.replace("299", "-1")).unwrap();
     assert!(read().err().unwrap().to_string().contains("invalid value: integer `-1`"));
 }
@@ -165,6 +170,8 @@ fn texts_of_sounds_are_those_of_transformers() {
         others: without(&[90]),
         ends: vec![token(40)],
         languages: [7, 8, 12].map(|id| (format!("<|{id}|>"), token(id))).into(),
+        spoken: None,
+        translates: false,
     };
     let elements: Vec<f32> = reference.elements("input.features");
     let sounds = elements.chunks(elements.len() / 3);
