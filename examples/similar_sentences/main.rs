@@ -56,7 +56,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
         return Err(format!("{} exists; --overwrite replaces it", path.display()).into());
     }
     let model: Model<f32, D> = load_pretrained(&cli.folder, device)?;
-    let tokenizer = Tokenizer::<VocabSize>::from_file(cli.folder.join("tokenizer.json"))?;
+    let tokenizer = Tokenizer::<VocabSize>::from_file(cli.folder.join("tokenizer.json"))?.allowing_unknown();
     let sentences = match cli.sentences.is_empty() {
         true => SENTENCES.map(String::from).to_vec(),
         false => cli.sentences.clone(),

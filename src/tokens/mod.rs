@@ -15,6 +15,8 @@ mod chat_template;
 mod chat_template_values;
 mod indices;
 #[cfg(feature = "tokenizers")]
+mod panics;
+#[cfg(feature = "tokenizers")]
 mod text_stream;
 mod token_ids;
 #[cfg(feature = "tokenizers")]

@@ -1,16 +1,18 @@
+use super::panics::catch_panic;
 use super::tokenizer_file::{TokenizerFile, max_len_bytes};
 use super::{Fin, TextStream};
 use crate::dims::{ConstDim, name};
 use crate::escape::escape;
 use crate::files::read_bounded;
-use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::{cell::Cell, io, marker::PhantomData, sync::Once};
+use std::{io, marker::PhantomData};
 use tokenizers::tokenizer::normalizer::Range;
 use tokenizers::{NormalizedString, Normalizer};
 
 /// Some models have more rows in their table than their tokenizer has tokens, up to a multiple of this number.
 const PADDING: usize = 128;
+/// What helps a text of which a part has no token, if the tokenizer has an unknown one.
+const ADVICE: &str = "; `allowing_unknown` reads it as the unknown token";
 
 /// The error of a tokenizer.
 ///
@@ -32,8 +34,8 @@ pub enum TokenizerError {
     #[error("{} has {found} tokens, but `{vocab}` is {vocab_size}", path.display())]
     Vocabulary { path: PathBuf, found: usize, vocab: String, vocab_size: usize },
     /// A part of a text has no token. `index` counts bytes, from 0.
-    #[error("`{}` at byte {index} of the text has no token", escape(text))]
-    Unknown { text: String, index: usize },
+    #[error("`{}` at byte {index} of the text has no token{advice}", escape(text))]
+    Unknown { text: String, index: usize, advice: &'static str },
     /// A token of the vocabulary has no text.
     #[error("token {id} has no text: the tokenizer has {known} tokens")]
     NoText { id: usize, known: usize },
@@ -73,7 +75,10 @@ crate::error::debug_by_sentence!(TokenizerError);
 /// let parts: Vec<String> = tokens.iter().map(|token| stream.push(*token)).collect::<Result<_, _>>()?;
 /// assert_eq!(parts, ["play", "in", ""]);
 /// assert!(stream.has_stopped());
-/// assert_eq!(tokenizer.encode("playing badly").unwrap_err().to_string(), "`badly` at byte 8 of the text has no token");
+/// let error = tokenizer.encode("playing badly").unwrap_err().to_string();
+/// assert!(error.starts_with("`badly` at byte 8 of the text has no token; `allowing_unknown` "), "{error}");
+/// let tokenizer = tokenizer.allowing_unknown();
+/// assert_eq!(format!("{:?}", tokenizer.encode("playing badly")?), "[1, 2, 0]");
 ///
 /// dims! { pub OtherVocab = 28_996; }
 /// let error = Tokenizer::<OtherVocab>::from_file(&path).unwrap_err();
@@ -91,6 +96,7 @@ pub struct Tokenizer<V> {
     unknown: Option<u32>,
     /// Its text, if the tokenizer itself adds it to each text, as CLIP's does at the end: a text may have it, too.
     added_unknown: Option<String>,
+    allows_unknown: bool,
     /// One more than the highest token.
     size: usize,
     vocab: PhantomData<fn() -> V>,
@@ -156,14 +162,22 @@ impl<V: ConstDim> Tokenizer<V> {
             tokens.any(|token| token == (id, &1))
         };
         let added_unknown = unknown.filter(is_added).and_then(|id| tokenizer.id_to_token(id));
-        Ok(Self { tokenizer, unknown, added_unknown, size, vocab: PhantomData })
+        Ok(Self { tokenizer, unknown, added_unknown, allows_unknown: false, size, vocab: PhantomData })
+    }
+
+    /// The same tokenizer, by which a part of a text that has no token becomes the unknown one, such as `[UNK]`, as in
+    /// `transformers`. A tokenizer without such a token refuses the text as before. The example of [`Tokenizer`] has
+    /// one.
+    #[must_use]
+    pub fn allowing_unknown(self) -> Self {
+        Self { allows_unknown: true, ..self }
     }
 
     /// The tokens of a text, with the special tokens that the tokenizer adds, such as `[CLS]` and `[SEP]`.
     ///
     /// # Errors
-    /// [`TokenizerError::Unknown`] with the first part of the text that has no token. [`TokenizerError::Failed`] if the
-    /// tokenizer does.
+    /// [`TokenizerError::Unknown`] with the first part of the text that has no token, unless the tokenizer is
+    /// [`allowing_unknown`](Self::allowing_unknown). [`TokenizerError::Failed`] if the tokenizer does.
     pub fn encode(&self, text: &str) -> Result<Vec<Fin<V>>, TokenizerError> {
         self.encode_with(text, true)
     }
@@ -185,8 +199,9 @@ impl<V: ConstDim> Tokenizer<V> {
         {
             let part = text.get(start..end).unwrap_or(text);
             let is_unknown = Some(id) == self.unknown && is_special == 0 && self.added_unknown.as_deref() != Some(part);
-            if is_unknown || id as usize >= V::SIZE {
-                return Err(TokenizerError::Unknown { text: part.into(), index: start });
+            if (is_unknown && !self.allows_unknown) || id as usize >= V::SIZE {
+                let advice = if is_unknown { ADVICE } else { "" };
+                return Err(TokenizerError::Unknown { text: part.into(), index: start, advice });
             }
             is_encoded.get_mut(start..end).into_iter().flatten().for_each(|byte| *byte = true);
         }
@@ -204,7 +219,7 @@ impl<V: ConstDim> Tokenizer<V> {
                     .is_none_or(|part| part.is_empty())
             };
             if let Some((index, character)) = left_out.find(|character| !is_part(*character)) {
-                return Err(TokenizerError::Unknown { text: character.into(), index });
+                return Err(TokenizerError::Unknown { text: character.into(), index, advice: "" });
             }
         }
         // All are tokens of `V`, as was checked above.
@@ -268,29 +283,3 @@ crate::error::debug_as!(
     [V: ConstDim] Tokenizer<V>,
     |this, f| write!(f, "Tokenizer of {} tokens for {:?}", this.size, V::default())
 );
-
-thread_local! {
-    /// Whether a panic of this thread becomes an error.
-    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs code that may panic on a damaged file. The panic is an error, and is not printed.
-fn catch_panic<Value>(run: impl FnOnce() -> Result<Value, String>) -> Result<Value, String> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let hook = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !IS_CAUGHT.get() {
-                hook(info);
-            }
-        }));
-    });
-    let before = IS_CAUGHT.replace(true);
-    let result = panic::catch_unwind(AssertUnwindSafe(run));
-    IS_CAUGHT.set(before);
-    result.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-        Err(format!("the tokenizer is damaged: {text}"))
-    })
-}

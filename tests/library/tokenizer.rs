@@ -56,11 +56,14 @@ fn a_part_without_a_token_is_named() {
     }
     let unknown = |part: &str, index: usize| format!("`{part}` at byte {index} of the text has no token");
     let wordpiece = load::<WordVocab>("wordpiece");
-    assert_eq!(error(wordpiece.encode("é 🦀 e")), unknown("🦀", 3));
-    assert_eq!(error(wordpiece.encode("a [UNK]")), unknown("[UNK]", 2));
+    let advice = "; `allowing_unknown` reads it as the unknown token";
+    assert_eq!(error(wordpiece.encode("é 🦀 e")), unknown("🦀", 3) + advice);
+    assert_eq!(error(wordpiece.encode("a [UNK]")), unknown("[UNK]", 2) + advice);
     assert!(load::<WordVocab>("unigram").encode("Speak 🦀").is_err());
-    // This one would leave the character out.
-    let dropping = load::<CharVocab>("dropping");
+    assert_eq!(ids(&wordpiece.allowing_unknown(), "é 🦀 e"), [2, 19, 1, 19, 3]);
+    assert_eq!(ids(&load::<WordVocab>("unigram").allowing_unknown(), "é 🦀 e"), [3, 2, 3, 2, 3, 4, 1]);
+    // This one would leave the character out. It has no unknown token.
+    let dropping = load::<CharVocab>("dropping").allowing_unknown();
     assert_eq!(error(dropping.encode("Speak, é citizen")), unknown("é", 7));
     assert!(dropping.encode("Speak,\n\tcitizen").is_ok());
     assert_eq!(load::<BpeVocab>("bpe").encode("").unwrap(), []);
@@ -341,7 +344,8 @@ fn a_text_may_have_the_unknown_token_if_the_tokenizer_adds_it() {
     let written = tokenizer.encode_verbatim("ab<e>").unwrap();
     assert_eq!(written.into_iter().map(Fin::value).collect::<Vec<_>>(), [0, 1, 2]);
     for error in [tokenizer.encode("a<e>c").unwrap_err(), tokenizer.encode_verbatim("a<e>c").unwrap_err()] {
-        assert_eq!(error.to_string(), "`c` at byte 4 of the text has no token");
+        let expected = "`c` at byte 4 of the text has no token; `allowing_unknown` reads it as the unknown token";
+        assert_eq!(error.to_string(), expected);
     }
 }
 
