@@ -54,7 +54,7 @@ CONFIGS = {
     "decode_smollm": dict(vocab=49152, d=576, heads=9, key_heads=3, head=64, hidden=1536, layers=30, batch=1, src=16, tgt=144, max_len=2048),
     "bert_forward": dict(vocab=30522, d=384, heads=12, head=32, hidden=1536, layers=6, batch=3, src=24, tgt=24, max_len=512),
     "llama": dict(vocab=49152, d=576, heads=9, key_heads=3, head=64, hidden=1536, layers=30, batch=1, src=0, tgt=128, max_len=2048),
-    "qwen3": dict(vocab=8192, d=1024, heads=16, key_heads=8, head=128, hidden=3072, layers=4, batch=1, src=0, tgt=128, max_len=40960),
+    "qwen3": dict(vocab=8192, d=1024, heads=16, key_heads=8, head=128, hidden=3072, layers=4, batch=1, src=0, tgt=128, max_len=32768),
     "t5_128": dict(vocab=32128, batch=4, src=128, tgt=128),
     "t5_512": dict(vocab=32128, batch=1, src=512, tgt=512),
 }

@@ -113,30 +113,30 @@ published! {
         NumKeyValueHeads = 4; HeadDim = 64;
     } { NORM_EPSILON: f64 = 1e-5; ROTARY: Rotary = Rotary::halves(10_000.0); TIED_LOGITS: bool = false; };
 
-    /// Qwen3 of 0.6 billion parameters.
+    /// Qwen3 of 0.6 billion parameters. Its length is that of `Qwen3-0.6B-Base`, which also loads.
     qwen3_0_6b = "Qwen/Qwen3-0.6B": Llama, 596_049_920 parameters
     LlamaConfig {
-        VocabSize = 151_936; MaxSeqLen = 40_960; EmbedDim = 1024; HiddenDim = 3072; NumLayers = 28; NumHeads = 16;
+        VocabSize = 151_936; MaxSeqLen = 32_768; EmbedDim = 1024; HiddenDim = 3072; NumLayers = 28; NumHeads = 16;
         NumKeyValueHeads = 8; HeadDim = 128;
     } {
         NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = true;
         NORMS: Norms = Norms::BeforeAndInHeads;
     };
 
-    /// Qwen3 of 1.7 billion parameters.
+    /// Qwen3 of 1.7 billion parameters. Its length is that of `Qwen3-1.7B-Base`, which also loads.
     qwen3_1_7b = "Qwen/Qwen3-1.7B": Llama, 1_720_574_976 parameters
     LlamaConfig, tokens of qwen3_0_6b {
-        MaxSeqLen = 40_960; EmbedDim = 2048; HiddenDim = 6144; NumLayers = 28; NumHeads = 16;
+        MaxSeqLen = 32_768; EmbedDim = 2048; HiddenDim = 6144; NumLayers = 28; NumHeads = 16;
         NumKeyValueHeads = 8; HeadDim = 128;
     } {
         NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = true;
         NORMS: Norms = Norms::BeforeAndInHeads;
     };
 
-    /// Qwen3 of 8.2 billion parameters.
+    /// Qwen3 of 8.2 billion parameters. Its length is that of `Qwen3-8B-Base`, which also loads.
     qwen3_8b = "Qwen/Qwen3-8B": Llama, 8_190_735_360 parameters
     LlamaConfig, tokens of qwen3_0_6b {
-        MaxSeqLen = 40_960; EmbedDim = 4096; HiddenDim = 12_288; NumLayers = 36; NumHeads = 32;
+        MaxSeqLen = 32_768; EmbedDim = 4096; HiddenDim = 12_288; NumLayers = 36; NumHeads = 32;
         NumKeyValueHeads = 8; HeadDim = 128;
     } {
         NORM_EPSILON: f64 = 1e-6; ROTARY: Rotary = Rotary::halves(1_000_000.0); TIED_LOGITS: bool = false;

@@ -17,10 +17,11 @@ const TOLERANCE: f64 = 1e-6;
 ///
 /// ```
 /// use typed_transformer::{prelude::*, weights::ConfigField};
-/// dims! { pub EmbedDim = 768; pub HiddenDim = 3072; }
+/// dims! { pub EmbedDim = 768; pub HiddenDim = 3072; pub MaxSeqLen = 2048; }
 /// let fields = [
 ///     ConfigField::dim::<EmbedDim>("n_embd"),
 ///     ConfigField::dim::<HiddenDim>("n_inner").or_absent(),
+///     ConfigField::dim::<MaxSeqLen>("max_position_embeddings").or_more(),
 ///     ConfigField::text("activation_function", &["gelu_new", "gelu_pytorch_tanh"]),
 ///     ConfigField::number("layer_norm_epsilon", 1e-5),
 ///     ConfigField::flag("scale_attn_by_inverse_layer_idx", false).or_absent(),
@@ -46,6 +47,7 @@ enum Expected {
         size: usize,
         dim: String,
         index: Option<usize>,
+        or_more: bool,
     },
     Numbers(Vec<f64>),
     Texts(&'static [&'static str]),
@@ -54,15 +56,19 @@ enum Expected {
     Flag(bool),
     /// An object with the fields that are required of this other one.
     Overriding(&'static str),
-    /// Null in files of this `model_type`, anything in others.
-    NullIn(&'static str),
+    /// Null or at least `or_from` in files of this `model_type`, anything in others.
+    NullIn {
+        model_type: &'static str,
+        or_from: usize,
+    },
     Absent,
 }
 
 impl ConfigField {
     /// The field is the size of the dimension `Size`.
     pub fn dim<Size: ConstDim>(name: &'static str) -> Self {
-        Self::new(name, Expected::Size { size: Size::SIZE, dim: format!("{:?}", Size::default()), index: None })
+        let dim = format!("{:?}", Size::default());
+        Self::new(name, Expected::Size { size: Size::SIZE, dim, index: None, or_more: false })
     }
 
     /// The field is this number.
@@ -106,9 +112,10 @@ impl ConfigField {
         Self::new(name, Expected::Overriding(other)).or_absent()
     }
 
-    /// The field is null, and not missing, in files of this `model_type`. Other files may have any.
-    pub fn null_in(model_type: &'static str, name: &'static str) -> Self {
-        Self::new(name, Expected::NullIn(model_type))
+    /// The field is null, or a window of at least `MaxLen`, which hides nothing, in files of this `model_type`. It is
+    /// not missing there. Other files may have any.
+    pub fn no_window_in<MaxLen: ConstDim>(model_type: &'static str, name: &'static str) -> Self {
+        Self::new(name, Expected::NullIn { model_type, or_from: MaxLen::SIZE })
     }
 
     /// A missing or null field means this value.
@@ -125,6 +132,14 @@ impl ConfigField {
     pub fn or_element(mut self, index: usize) -> Self {
         if let Expected::Size { index: place, .. } = &mut self.expected {
             *place = Some(index);
+        }
+        self
+    }
+
+    /// A file may have a larger size: that of a length which no parameter has, if the model reads no more than its own.
+    pub fn or_more(mut self) -> Self {
+        if let Expected::Size { or_more, .. } = &mut self.expected {
+            *or_more = true;
         }
         self
     }
@@ -154,7 +169,7 @@ impl ConfigField {
     /// The difference from the configuration, in which the names are `renamed`, if any: "`n_embd` is 1024, not
     /// EmbedDim=768".
     pub(super) fn difference(&self, config: &Value, renamed: impl Fn(&str) -> String) -> Option<String> {
-        if let Expected::NullIn(model_type) = self.expected
+        if let Expected::NullIn { model_type, .. } = self.expected
             && (config["model_type"] != model_type || config.get(self.name).is_some_and(Value::is_null))
         {
             return None;
@@ -175,9 +190,10 @@ impl ConfigField {
 impl Expected {
     fn is(&self, value: &Value) -> bool {
         match self {
-            Self::Size { size, index, .. } => {
+            Self::Size { size, index, or_more, .. } => {
                 let element = index.and_then(|index| value.get(index)).unwrap_or(value);
-                element.as_u64() == Some(*size as u64)
+                let size = *size as u64;
+                element.as_u64().is_some_and(|found| found == size || (*or_more && found > size))
             }
             Self::Numbers(numbers) => {
                 let is = |found: f64| numbers.iter().any(|number| (found - number).abs() <= TOLERANCE * number.abs());
@@ -190,7 +206,8 @@ impl Expected {
             Self::Sizes(sizes) => *value == Value::from(sizes.as_slice()),
             Self::Flag(flag) => value.as_bool() == Some(*flag),
             Self::Overriding(_) => value.is_object(),
-            Self::NullIn(_) | Self::Absent => false,
+            Self::NullIn { or_from, .. } => value.as_u64().is_some_and(|found| found >= *or_from as u64),
+            Self::Absent => false,
         }
     }
 }
@@ -198,14 +215,14 @@ impl Expected {
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Size { dim, .. } => f.write_str(dim),
+            Self::Size { dim, or_more, .. } => write!(f, "{dim}{}", if *or_more { " or more" } else { "" }),
             Self::Numbers(numbers) => write!(f, "{}", numbers.iter().map(|number| format!("{number:?}")).join(" or ")),
             Self::Texts(texts) => write!(f, "{}", texts.iter().map(|text| format!("{text:?}")).join(" or ")),
             Self::List(texts) => write!(f, "[{}]", texts.iter().map(|text| format!("{text:?}")).join(",")),
             Self::Sizes(sizes) => write!(f, "{sizes:?}"),
             Self::Flag(flag) => write!(f, "{flag}"),
             Self::Overriding(other) => write!(f, "an object like `{other}`"),
-            Self::NullIn(_) => f.write_str("null"),
+            Self::NullIn { or_from, .. } => write!(f, "null or at least {or_from}"),
             Self::Absent => f.write_str("absent"),
         }
     }

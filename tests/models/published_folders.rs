@@ -118,29 +118,32 @@ fn each_setting_of_gpt2_counts() {
 
 #[test]
 fn each_setting_of_llama_counts() {
-    check::<SmallLlama>("llama", &[]);
+    // A file may have a larger length, here and in the decoders below.
+    check::<SmallLlama>("llama", &["max_position_embeddings"]);
 }
 
 #[test]
 fn each_setting_of_mixtral_counts() {
-    check::<Mixtral<small_mixtral::Config, f32, AutoDevice>>("mixtral", &[]);
+    check::<Mixtral<small_mixtral::Config, f32, AutoDevice>>("mixtral", &["max_position_embeddings"]);
 }
 
 #[test]
 fn each_setting_of_qwen3_counts() {
     // Of windows that it does not use.
-    check::<Llama<small_qwen3::Config, f32, AutoDevice>>("qwen3", &["max_window_layers", "sliding_window"]);
+    let others = ["max_window_layers", "sliding_window", "max_position_embeddings"];
+    check::<Llama<small_qwen3::Config, f32, AutoDevice>>("qwen3", &others);
 }
 
 #[test]
 fn each_setting_of_olmo2_counts() {
-    check::<Llama<small_olmo2::Config, f32, AutoDevice>>("olmo2", &[]);
+    check::<Llama<small_olmo2::Config, f32, AutoDevice>>("olmo2", &["max_position_embeddings"]);
 }
 
 #[test]
 fn each_setting_of_gemma3_counts() {
     // The list of the layers' types stands beside it.
-    check::<Gemma3<small_gemma3::Config, f32, AutoDevice>>("gemma3", &["_sliding_window_pattern"]);
+    let others = ["_sliding_window_pattern", "max_position_embeddings"];
+    check::<Gemma3<small_gemma3::Config, f32, AutoDevice>>("gemma3", &others);
 }
 
 #[test]
@@ -254,6 +257,17 @@ fn a_missing_setting_means_the_default_of_transformers() {
 }
 
 #[test]
+fn a_folder_may_be_of_a_longer_model_without_learned_positions() {
+    let error = |len: usize| {
+        let mut config = config("llama");
+        config["max_position_embeddings"] = len.into();
+        error_of::<SmallLlama>(&config)
+    };
+    assert_eq!(error(41), None);
+    assert!(error(39).unwrap().ends_with("`max_position_embeddings` is 39, not MaxSeqLen=40 or more"));
+}
+
+#[test]
 fn quantized_weights_are_refused() {
     let error = |quantization: Value| {
         let mut config = config("llama");
@@ -274,8 +288,10 @@ fn a_mistral_without_a_window_is_a_llama() {
         error_of::<SmallLlama>(&config)
     };
     assert_eq!(error("mistral", Some(Value::Null)), None);
-    assert!(error("mistral", Some(json!(4096))).unwrap().ends_with("`sliding_window` is 4096, not null"));
-    assert!(error("mistral", None).unwrap().ends_with("`sliding_window` is absent, not null"));
+    // A window of 40 shows all positions.
+    assert_eq!(error("mistral", Some(json!(40))), None);
+    assert!(error("mistral", Some(json!(39))).unwrap().ends_with("`sliding_window` is 39, not null or at least 40"));
+    assert!(error("mistral", None).unwrap().ends_with("`sliding_window` is absent, not null or at least 40"));
     // A Llama has no such field.
     assert_eq!(error("llama", Some(json!(4096))), None);
 }

@@ -131,7 +131,7 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ll
             Norms::Before => {
                 fields.push(ConfigField::flag("mlp_bias", false).or_absent());
                 // A Mistral without the field has a window of 4096, and one without `num_key_value_heads` has 8.
-                fields.push(ConfigField::null_in("mistral", "sliding_window"));
+                fields.push(ConfigField::no_window_in::<Config::MaxSeqLen>("mistral", "sliding_window"));
             }
             Norms::BeforeAndInHeads => {
                 fields.push(ConfigField::flag("use_sliding_window", false).or_absent());
@@ -160,7 +160,7 @@ fn llama_fields<Config: LlamaConfig>(
     let theta = number_or_default("rope_theta", Config::ROTARY.base, default_rope_theta);
     let mut fields = vec![
         ConfigField::dim::<Config::VocabSize>("vocab_size"),
-        ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings"),
+        ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings").or_more(),
         ConfigField::dim::<Config::EmbedDim>("hidden_size"),
         ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
         ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
@@ -252,7 +252,7 @@ impl<Config: Gemma3Config, E: Real, D: Device<E>, P: Precision> Pretrained for G
         vec![
             ConfigField::text("model_type", &["gemma3_text"]),
             ConfigField::dim::<Config::VocabSize>("vocab_size"),
-            ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings"),
+            ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings").or_more(),
             ConfigField::dim::<Config::EmbedDim>("hidden_size"),
             ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
             ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
