@@ -3,8 +3,8 @@
 use crate::other_folders::{Tensors, error_of_tensors, with};
 use crate::published_folders::{config, error_of, other};
 use crate::small_models::{
-    small_bert, small_bert_encoder, small_gpt2, small_llama, small_modern_bert, small_modern_bert_encoder, small_vit,
-    small_vit_encoder,
+    small_bert, small_bert_encoder, small_gpt2, small_llama, small_mixtral, small_modern_bert,
+    small_modern_bert_encoder, small_t5, small_vit, small_vit_encoder,
 };
 use dfdx::tensor::AutoDevice;
 use safetensors::Dtype;
@@ -12,7 +12,9 @@ use std::mem::take;
 use typed_transformer::models::bert::Bert;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
+use typed_transformer::models::mixtral::Mixtral;
 use typed_transformer::models::modern_bert::ModernBert;
+use typed_transformer::models::t5::T5;
 use typed_transformer::models::vit::Vit;
 use typed_transformer::weights::{Loadable, Pretrained};
 
@@ -68,6 +70,12 @@ fn heads_that_a_model_lacks_are_not_read() {
     check::<SmallVit>("vit", "classifier.bias");
     check::<SmallVit>("vit", "embeddings.mask_token");
     check::<SmallVit>("vit", "decoder.0.bias");
-    check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", "score.weight");
-    check::<Llama<small_llama::Config, f32, AutoDevice>>("llama", "score.weight");
+    for head in ["score.weight", "classifier.bias", "qa_outputs.bias", "multiple_choice_head.summary.bias"] {
+        check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", head);
+    }
+    for head in ["score.weight", "qa_outputs.bias"] {
+        check::<Llama<small_llama::Config, f32, AutoDevice>>("llama", head);
+        check::<Mixtral<small_mixtral::Config, f32, AutoDevice>>("mixtral", head);
+    }
+    check::<T5<small_t5::Config, f32, AutoDevice>>("t5", "qa_outputs.bias");
 }

@@ -34,6 +34,9 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt
         ignore *.attn.bias
         ignore *.attn.masked_bias
         ignore score.*
+        ignore classifier.*
+        ignore qa_outputs.*
+        ignore multiple_choice_head.*
     ";
     const PREFIX: &'static str = "transformer.";
 
@@ -79,6 +82,7 @@ macro_rules! names_like_llama {
             copy lm_head.weight of model.embed_tokens.weight
             ignore *.rotary_emb.inv_freq
             ignore score.*
+            ignore qa_outputs.*
         ",
             $own
         )

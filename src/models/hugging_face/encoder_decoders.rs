@@ -33,6 +33,7 @@ impl<Config: T5Config, E: Real, D: Device<E>, P: Precision> Pretrained for T5<Co
         copy {side}.embed_tokens.weight of shared.weight
         copy lm_head.weight of shared.weight
         ignore decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight
+        ignore qa_outputs.*
     ";
 
     fn config() -> Vec<ConfigField> {
