@@ -61,7 +61,7 @@ pub enum OpError {
     /// A text ends in padding where the logits of its next token are wanted.
     #[error(
         "next logits: row {row} ends in padding, and its logits would be those after the padding; `Generation` takes \
-         texts of different lengths"
+         texts of different lengths; a token that is also the padding, as the start of a T5, is given without padding"
     )]
     EndsInPadding { row: usize },
     /// A number that a caller sets is out of its range: the base or the scaling of rotary positions, or the length
@@ -95,7 +95,8 @@ pub enum OpError {
     /// The random number of an element depends on its place in the whole tensor, which a shard's type does not say.
     #[error(
         "dropout: a rank has its part of `{dims}`, and all ranks would drop the same places of their parts; \
-         `Step::assign_rows` gives a part of a batch whose rows have the numbers of the whole batch"
+         `Step::assign_rows` or `DropoutSeed::assign_rows` gives a part of a batch whose rows have the numbers of the \
+         whole batch"
     )]
     DropoutOfShard { dims: String },
     /// The amount of label smoothing is not a probability.
@@ -149,10 +150,8 @@ pub enum OpError {
          anew, or have one field for both"
     )]
     Clones { first: String, second: String },
-    /// The gradients are those of another model of the same type: no parameter of the updated model has one.
-    #[error(
-        "update: the gradients were recorded for another `{model}`: no parameter of the updated one has a gradient"
-    )]
+    /// The gradients are those of another model of the same type: no parameter of this model has one.
+    #[error("the gradients were recorded for another `{model}`: no parameter of this one has a gradient")]
     OtherModel { model: String },
     /// A cache is that of another model, whose keys and values it holds.
     #[error("cache: it was made for another model, whose keys and values it holds")]

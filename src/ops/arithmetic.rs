@@ -9,7 +9,9 @@ use super::operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_f
 use super::unnamed::{map, on_elements, reshape_to, zip};
 use super::views::{NamedAxes, Views};
 use super::{OpError, Real, cast, device_error, dim_error, ensure_not_empty};
-use crate::backend::{Arithmetic, Backend, Tape, affine_kernel, arithmetic_kernel, round_kernel, run_kernel};
+use crate::backend::{
+    Arithmetic, Backend, Tape, affine_kernel, arithmetic_kernel, read_weight, round_kernel, run_kernel, weight_on_tape,
+};
 use crate::dims::{AxesAmong, DataShape, NamedShape};
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
@@ -151,6 +153,16 @@ pub fn round_to_bf16<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     let round = |x: E| cast(bf16::from_f32(x.to_f32().unwrap_or(f32::NAN)).to_f64());
     let rounded = move |elements: Vec<E>| elements.into_iter().map(round).collect();
     on_elements(OP, input, shape, move |elements| Ok(rounded(elements)), move |gradient| Some(rounded(gradient)))
+}
+
+/// [`round_to_bf16`] of a parameter, on a tape of its own.
+pub(crate) fn round_parameter_to_bf16<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    parameter: &Tensor<Dims, E, D>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    if D::HAS_KERNELS {
+        return run_kernel("round_to_bf16", *parameter.shape(), |tape| round_kernel(read_weight(parameter, tape)?));
+    }
+    round_to_bf16(weight_on_tape(parameter, T::default()))
 }
 
 /// `x + f(x)`: adds the output of a sublayer to its input.

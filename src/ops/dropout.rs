@@ -1,8 +1,8 @@
 use super::unnamed::choose;
 use super::{OpError, Real, device_error, scale};
 use crate::backend::{Backend, Tape, dropout_kernel, parallel_map, run_kernel};
-use crate::dims::without_paths;
-use crate::ranks::is_sharded;
+use crate::dims::{Dim, without_paths};
+use crate::ranks::{RankAxis, Ranks, Shard, is_sharded};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
 use rand::{RngCore, SeedableRng};
@@ -68,14 +68,32 @@ impl DropoutSeed {
         ACTIVE_SEEDS.with_borrow(|seeds| !seeds.is_empty())
     }
 
-    /// Restricts dropout on this thread to these rows of the batch: they get the random numbers that they have in the
-    /// whole batch. It applies to tensors whose first axis is `Axis`.
-    pub(crate) fn set_rows<Axis>(&self, range: Range<usize>) {
+    /// This rank's rows of a batch. While the guard lives, dropout drops in tensors whose first axis they are what it
+    /// would drop in the whole batch.
+    ///
+    /// ```
+    /// use typed_transformer::{ops::{DropoutSeed, dropout}, prelude::*, ranks, ranks::Ranks, train::Recording};
+    /// ranks! { pub World; }
+    /// dims! { pub Batch; pub EmbedDim = 8; }
+    /// let dropped = |ranks| {
+    ///     let parts = Ranks::<World>::in_threads(ranks, |ranks| {
+    ///         let seed = DropoutSeed::new(1);
+    ///         let rows = seed.assign_rows(ranks, Batch::new(6));
+    ///         let ones = Cpu::default().tensor_from_vec(vec![1.0; rows.size() * EmbedDim::SIZE], (rows, EmbedDim));
+    ///         dropout(ones.put_tape(Recording::<(), f32, Cpu>::default()), 0.5).unwrap().as_vec()
+    ///     });
+    ///     parts.concat()
+    /// };
+    /// assert_eq!(dropped(2), dropped(1));
+    /// ```
+    pub fn assign_rows<Batch: Dim, W: RankAxis>(&self, ranks: &Ranks<W>, batch: Batch) -> Shard<Batch, W> {
+        let range = ranks.part_of(batch.size(), ranks.rank());
         ACTIVE_SEEDS.with_borrow_mut(|seeds| {
             if let Some(own) = seeds.get_mut(&self.id) {
-                own.rows = Some(Rows { axis: type_name::<Axis>(), range });
+                own.rows = Some(Rows { axis: type_name::<Shard<Batch, W>>(), range });
             }
         });
+        ranks.shard(batch)
     }
 }
 
@@ -95,7 +113,8 @@ impl Drop for DropoutSeed {
 ///
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::DropoutOfShard`] if this rank has a part of the tensor,
-/// such as hidden columns. The rows that [`Step::assign_rows`](crate::train::Step::assign_rows) gives may be dropped.
+/// such as hidden columns. The rows that [`Step::assign_rows`](crate::train::Step::assign_rows) or
+/// [`DropoutSeed::assign_rows`] gives may be dropped.
 ///
 /// ```
 /// use typed_transformer::{ops::dropout, prelude::*, train::Recording};

@@ -9,8 +9,7 @@ use crate::tokens::{Fin, Indices, LabelIds};
 use dfdx::{shapes::Shape, tensor::Tensor};
 
 /// The right classes of logits, over `Positions`: an index of `Classes` at each position. They are [`LabelIds`], some
-/// of which may be padding, or [`Indices`] of up to 5 axes. `indices` shows them, and `padding` the label that means
-/// padding, if there is one.
+/// of which may be padding, or [`Indices`] of up to 5 axes. [`LabelsByPosition`] has their methods.
 ///
 /// ```
 /// use typed_transformer::{ops::Labels, prelude::*, tokens::Indices};
@@ -38,7 +37,15 @@ impl<Positions: WholeShape, Classes: Dim> Labels<Positions, Classes> for Indices
 impl<Positions: Shape, Classes: Dim, Any: Labels<Positions, Classes>> Labels<Positions, Classes> for &Any {}
 
 /// [`Labels`] for a loss of each position by itself: a rank may have its part of the positions.
-#[doc(hidden)]
+///
+/// ```
+/// use typed_transformer::{ops::LabelsByPosition, prelude::*, tokens::Indices};
+/// dims! { pub NumClasses = 3; pub Batch; }
+/// let kinds = Indices::new(&[2, 0], (Batch::new(2),), NumClasses)?;
+/// assert_eq!(LabelsByPosition::indices(&kinds).as_slice(), [2, 0]);
+/// assert!(LabelsByPosition::padding(&kinds).is_none());
+/// # Ok::<(), TokenError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "expected labels over `{Positions}`, indices of `{Classes}`",
     label = "`{Self}` is not `LabelIds` or `Indices` of these",

@@ -72,8 +72,8 @@ mod views;
 mod where_;
 
 pub use activation::{Activation, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh};
-pub(crate) use arithmetic::elementwise;
 pub use arithmetic::{add, detach, div, maximum, minimum, mul, offset, residual, round_to_bf16, scale, sub};
+pub(crate) use arithmetic::{elementwise, round_parameter_to_bf16};
 pub use attention::{AttentionOptions, AttentionScale, attention, attention_weights};
 pub use axes::{broadcast, flatten, permute, rename, reshape, unflatten};
 #[doc(hidden)]
@@ -92,8 +92,8 @@ pub use gather::PlacesIn;
 pub(crate) use gather::gather_runs;
 pub use gather::{embed, gather, take};
 #[doc(hidden)]
-pub use labels::{FitsLogits, LabelsByPosition};
-pub use labels::{Labels, ShardedLabels};
+pub use labels::FitsLogits;
+pub use labels::{Labels, LabelsByPosition, ShardedLabels};
 pub(crate) use linear::{add_bias, linear_of_parts};
 pub use linear::{conv1d, conv2d, linear};
 pub use losses::{binary_cross_entropy, binary_cross_entropy_by_element, kl_divergence, mean_squared_error};

@@ -3,6 +3,7 @@
 use super::recording::RecordedModel;
 use super::{Parameter, Recording};
 use crate::backend::{Backend, Gradients, Leaves, SharedTape, elements_of, tensor_id};
+use crate::dims::name;
 use crate::model_tensors::{AnyTensor, map_trained, visit_tensors};
 use crate::ops::{OpError, Real, device_error};
 use dfdx::nn::TensorCollection;
@@ -97,7 +98,8 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// [`Step::rng`](super::Step::rng). Each is one axis. A parameter that got no gradient is left out.
     ///
     /// # Errors
-    /// The first error of `change`; [`OpError::Shape`] if it returns another number of elements.
+    /// The first error of `change`; [`OpError::Shape`] if it returns another number of elements;
+    /// [`OpError::OtherModel`] if the gradients are those of another model.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
@@ -117,6 +119,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         D: Backend<E>,
     {
         const OP: &str = "map gradients";
+        let (is_other_model, mut has_changed) = (self.model.is_other_than::<E, D>(model), false);
         visit_tensors::<_, E, D, OpError>(model, "", |visited| {
             let tensor = visited.tensor;
             if !visited.is_trained {
@@ -127,6 +130,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
             if !self.used.contains(&tensor.id()) && elements_of(&gradient).iter().all(E::is_zero) {
                 return Ok(());
             }
+            has_changed = true;
             let expected = gradient.shape().0;
             let changed = change(&Parameter { path: visited.path, sizes: tensor.sizes() }, gradient)?;
             let len = changed.shape().0;
@@ -135,6 +139,9 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
             }
             replace_gradient(tensor, &mut self.gradients, changed).map_err(device_error(OP))
         })?;
+        if is_other_model && !has_changed {
+            return Err(OpError::OtherModel { model: name::<Model>() });
+        }
         Ok(self)
     }
 }
@@ -178,7 +185,7 @@ const OP: &str = "master gradients";
 
 /// `accumulated + gradients / loss_scale`: the gradients of a model from those of its copy in 16 bits.
 /// This is mixed precision with master weights and loss scaling ([Micikevicius et al.,
-/// 2017](https://arxiv.org/abs/1710.03740), 3.1 and 3.2).
+/// 2018](https://arxiv.org/abs/1710.03740), 3.1 and 3.2).
 ///
 /// dfdx's `ToDtype` makes the copy, anew for each step: `AMP<f16>` (feature `f16`) for mixed precision.
 /// The optimizer and the files hold the model itself. 16 bits have four limits:
@@ -257,7 +264,7 @@ where
     Ok(accumulated)
 }
 
-/// Sets the gradient of a parameter that has none yet.
+/// Sets the gradient of a parameter that has none yet, or zeros.
 pub(super) fn put_gradient<E: Real, D: Backend<E>>(
     parameter: &dyn AnyTensor<E, D>,
     gradients: &mut Gradients<E, D>,
@@ -276,13 +283,11 @@ fn replace_gradient<E: Real, D: Backend<E>>(
     gradients: &mut Gradients<E, D>,
     gradient: Tensor<(usize,), E, D>,
 ) -> Result<(), D::Err> {
-    if let Some(stored) = parameter.row_major_gradient(gradients)? {
-        stored.copy_from_slice(&elements_of(&gradient));
-        return Ok(());
+    if parameter.row_major_gradient(gradients)?.is_none() {
+        let stored = parameter.stored_gradient(gradients.for_dfdx()?)?;
+        *stored = Storage::<E>::try_alloc_grad(parameter.device(), stored)?;
     }
-    let stored = parameter.stored_gradient(gradients.for_dfdx()?)?;
-    *stored = Storage::<E>::try_alloc_grad(parameter.device(), stored)?;
-    add_gradient(parameter, gradients, gradient)
+    put_gradient(parameter, gradients, elements_of(&gradient))
 }
 
 /// Adds to the gradient of `parameter`, on every device, by the backward pass of `Σ gradient · parameter`.

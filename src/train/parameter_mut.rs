@@ -138,10 +138,14 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
         let Some((values, gradient)) = elements else { return Ok(false) };
         let (values, gradient) = (&mut values[self.range.clone()], &gradient[self.range.clone()]);
         let slots = slots.map(D::elements_mut);
-        if slots.iter().any(|slot| slot.as_ref().is_none_or(|slot| slot.len() != values.len())) {
+        if slots.iter().any(Option::is_none) {
             return Ok(false);
         }
         let slots = slots.map(Option::unwrap_or_default);
+        if let Some(slot) = slots.iter().find(|slot| slot.len() != values.len()) {
+            let [from, to] = [slot.len(), values.len()].map(|len| format!("({len})"));
+            return Err(OpError::Shape { op: OP, from, to });
+        }
         update_elements(values, gradient, slots, |values, gradient, slots| update(factor, values, gradient, slots));
         Ok(true)
     }

@@ -118,8 +118,7 @@ impl Step {
     /// # Ok::<(), ranks::RanksError>(())
     /// ```
     pub fn assign_rows<Batch: Dim, W: RankAxis>(&self, ranks: &Ranks<W>, batch: Batch) -> Shard<Batch, W> {
-        self.dropout.set_rows::<Shard<Batch, W>>(ranks.part_of(batch.size(), ranks.rank()));
-        ranks.shard(batch)
+        self.dropout.assign_rows(ranks, batch)
     }
 }
 

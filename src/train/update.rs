@@ -18,7 +18,7 @@ use std::collections::HashMap;
 ///
 /// The global norm is `√(Σ g²)` over all parameters of the model. Parameters, gradients and the optimizer's
 /// state stay on the device; on the CPU they are changed in place. From the first update on, the device keeps the memory
-/// of dropped tensors, and the next steps reuse it. It is freed after each 13 steps, and when it is that of four steps.
+/// of dropped tensors, and the next steps reuse it. It is freed after each 13 steps or parts of batches, and when it is that of four steps.
 /// After the training `device.disable_cache()`, of dfdx's `Cache`, frees it; dropping the device does not. Two threads
 /// that take the last kept memory of one size at once make dfdx panic, so until then each needs a device of its own.
 ///

@@ -102,7 +102,7 @@ fn pages_read_alike_in_rustdoc_and_on_a_code_host() {
     let items = read("src/guide/links.md");
     let items: Vec<(&str, &str)> = items.lines().filter_map(definition).collect();
     let mut used = Vec::new();
-    // What rustdoc leaves out.
+    // rustdoc leaves these lines out.
     let is_hidden = |line: &str| line.split_whitespace().next() == Some("#");
     for page in pages().into_iter().filter(|page| page.starts_with("docs/")) {
         let parts = split_at_fences(&page);

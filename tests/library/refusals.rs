@@ -105,7 +105,7 @@ fn a_text_that_ends_in_padding_has_no_next_token() {
     assert_eq!(
         next(&[7, 4, 11, 27], 2).unwrap_err().to_string(),
         "next logits: row 1 ends in padding, and its logits would be those after the padding; `Generation` takes texts \
-         of different lengths"
+         of different lengths; a token that is also the padding, as the start of a T5, is given without padding"
     );
     assert!(next(&[7, 4, 27, 11], 2).is_ok());
 }

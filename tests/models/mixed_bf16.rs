@@ -41,6 +41,19 @@ fn a_linear_map_is_that_of_autocast() {
     linear_is_that_of_autocast::<f64>();
 }
 
+#[test]
+fn a_map_that_the_loss_does_not_use_is_named() {
+    let device = Cpu::default();
+    let mut map = Linear::<EmbedDim, HiddenDim, f32, Cpu>::build(&device).with_precision::<MixedBf16>().unwrap();
+    let x: Tensor<(Batch, EmbedDim), f32, Cpu> = device.zeros();
+    let tape = map.recording();
+    drop(map.forward(x.put_tape(tape.clone())).unwrap());
+    let loss = sum_over(map.bias.clone().put_tape(tape), axis::<HiddenDim>()).unwrap();
+    let updated = update(&mut map, loss.backward().unwrap(), &mut Adam::default(), 1e-2, 1.0);
+    let Err(OpError::Unused { parameters, .. }) = updated else { panic!("{updated:?}") };
+    assert_eq!(parameters, ["weight"]);
+}
+
 struct Small;
 dims! { VocabSize = 13; MaxSeqLen = 16; Width = 24; NumHeads = 3; MlpDim = 48; NumLayers = 2; Texts = 8; SeqLen = 16; }
 impl Gpt2Config for Small {

@@ -1,14 +1,14 @@
-//! How the weights of a model are stored and multiplied: in the dtype in which the model computes, or in fewer bits.
+//! The storage and the products of a model's weights: in the dtype in which the model computes, or in fewer bits.
 
 mod packed;
 
 pub use packed::{Bf16, F16, Packed, Packing, Q8, Q8Rows};
 
-use crate::backend::{Backend, Tape, elements_of, weight_on_tape};
+use crate::backend::{Backend, Tape, elements_of};
 use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
 use crate::model_tensors::{ModelTensor, visit_tensors};
 use crate::nn::module::ParamShape;
-use crate::ops::{self, OpError, Real, round_to_bf16};
+use crate::ops::{self, OpError, Real, round_parameter_to_bf16, round_to_bf16};
 use crate::tokens::TokenIds;
 use crate::weights::{ExpectedTensor, LoadError, Loadable, load_from};
 use dfdx::{dtypes::Dtype, nn::TensorCollection, tensor::Tensor, tensor_ops::Device};
@@ -24,7 +24,7 @@ use std::collections::HashMap;
 /// ```
 pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 
-/// How the weights of a module are stored and multiplied: [`FullPrecision`], [`MixedBf16`], [`Bf16`], [`F16`], [`Q8`] or
+/// The storage and the products of a module's weights: [`FullPrecision`], [`MixedBf16`], [`Bf16`], [`F16`], [`Q8`] or
 /// [`Q8Rows`].
 ///
 /// The precision is a parameter of a module, `Gpt2<Config, f32, Cpu, Q8>`. Its linear maps and its tables of tokens are
@@ -133,12 +133,13 @@ impl Precision for FullPrecision {
 }
 
 /// Mixed precision ([Micikevicius et al., 2018](https://arxiv.org/abs/1710.03740)), as `torch.autocast` in bfloat16: the
-/// weights are tensors of `E` that are trained, and each linear map rounds its input, its parameters and its output to
-/// bfloat16, and in the backward pass their gradients ([`round_to_bf16`](ops::round_to_bf16)).
+/// weights are tensors of `E` that are trained, and a linear map of such a weight rounds its input, its parameters and its
+/// output to bfloat16, and in the backward pass their gradients ([`round_to_bf16`](ops::round_to_bf16)).
 ///
 /// Sums, attention, norms, the loss and the optimizer stay in `E`. A product of two numbers of bfloat16 is exact in
 /// `f32`, so a processor with instructions for bfloat16 gets the same terms. Here they are products of `f32`, so this
 /// takes a little longer than [`FullPrecision`]: it tells how a model trains in bfloat16 before it does so on a GPU.
+/// Devices without kernels round in the memory of the host, which takes much longer.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Linear, MixedBf16, WithPrecision}, prelude::*};
@@ -166,8 +167,8 @@ impl Precision for MixedBf16 {
     where
         Dims: EndsIn<InDim, Before: DataShape>,
     {
-        let weight = round_to_bf16(weight_on_tape(weight, T::default()))?;
-        let bias = bias.map(|bias| round_to_bf16(weight_on_tape(bias, T::default()))).transpose()?;
+        let weight = round_parameter_to_bf16(weight)?;
+        let bias = bias.map(round_parameter_to_bf16).transpose()?;
         round_to_bf16(ops::linear(round_to_bf16(input)?, &weight, bias.as_ref())?)
     }
 

@@ -149,7 +149,8 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>
     Partial<Tensor<Rank0, E, D, Recording<Model, E, D>>, W>
 {
     /// [`backward`](Self::backward) and [`all_reduce`](Partial::all_reduce) at once: the gradients of the last layers
-    /// are summed while those of the first are computed. The result has the same bits as that of the two calls.
+    /// are summed while those of the first are computed. The result has the same bits as that of the two calls. It is not
+    /// for a pass through [`gather_batch`](crate::ops::gather_batch) of which a rank may have no rows.
     ///
     /// # Errors
     /// [`RanksError::Engine`]; [`RanksError::Device`] if the device fails.

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::mem::{self, ManuallyDrop};
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, Ordering as AtomicOrdering};
 
 /// An `f32` that may have any value. dfdx fills what comes from its cache with one element, on one thread. For `f32`
 /// this took 7 % of a training step of *The Typed Transformer*. All elements of this type are equal, so `clone_from`,
@@ -62,7 +61,7 @@ mod on_cuda {
 /// in tests, they are NaN before.
 pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
     keep_freed_memory();
-    if HAS_TRAINED.load(AtomicOrdering::Relaxed) && OUTPUTS.with_borrow_mut(|outputs| outputs.add(len)) {
+    if OUTPUTS.with_borrow_mut(|outputs| outputs.add(len)) {
         device.try_empty_cache()?;
     }
     let mut memory = match len * size_of::<f32>() > MAX_KEPT_BYTES {
@@ -87,7 +86,6 @@ pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
 /// tensor has brought that was made from a vector, or the length of a batch that does not come again, so the cache is
 /// emptied now and then. The step after that takes fresh pages from the system.
 pub fn count_step() -> bool {
-    HAS_TRAINED.store(true, AtomicOrdering::Relaxed);
     OUTPUTS.with_borrow_mut(Outputs::end_step)
 }
 
@@ -95,9 +93,6 @@ pub fn count_step() -> bool {
 pub fn count_part() {
     OUTPUTS.with_borrow_mut(|outputs| outputs.num_steps += 1);
 }
-
-/// Whether a device of this process may have a cache.
-static HAS_TRAINED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static OUTPUTS: RefCell<Outputs> = RefCell::default();
@@ -146,11 +141,13 @@ impl Outputs {
         }
         let step = [mem::take(&mut self.num_outputs), taken];
         self.most = [0, 1].map(|i| self.most[i].max(step[i]));
-        let is_full = self.num_steps >= Self::MAX_STEPS || kept > Self::MAX_STEPS_IN_CACHE * self.most[1];
-        if is_full {
-            (self.of_len, self.num_steps, self.most) = (HashMap::new(), 0, step);
+        let is_due = self.num_steps >= Self::MAX_STEPS || kept > Self::MAX_STEPS_IN_CACHE * self.most[1];
+        if is_due {
+            (self.of_len, self.most) = (HashMap::new(), step);
+            // What is left counts on. Parts of batches count too, so several devices would not take turns otherwise.
+            self.num_steps %= Self::MAX_STEPS;
         }
-        is_full
+        is_due
     }
 }
 
@@ -232,7 +229,8 @@ pub fn prefer_huge_pages<E>(_memory: &[E], _is_written: bool) {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dfdx::tensor::{Cache, TensorFromVec};
+    use dfdx::tensor::TensorFromVec;
+    use itertools::iproduct;
 
     #[test]
     fn memory_of_a_tensor_is_that_of_the_next_output() {
@@ -254,16 +252,18 @@ mod tests {
 
     #[test]
     fn all_devices_of_a_thread_take_turns() {
-        for lens in [&[100, 1][..], &[1; 3], &[1; 5], &[100, 1, 1]] {
+        for (lens, parts) in iproduct!([&[100, 1][..], &[1; 3], &[1; 5], &[100, 1, 1]], 0..13) {
             let (mut outputs, mut emptied) = (Outputs::default(), vec![0; lens.len()]);
             for step in 0..40 * lens.len() {
                 (0..10).for_each(|_| {
                     outputs.add(lens[step % lens.len()]);
                 });
+                outputs.num_steps += parts;
                 emptied[step % lens.len()] += usize::from(outputs.end_step());
             }
             // Each now and then; none at each step.
-            assert!(emptied.iter().all(|&count| (1..8).contains(&count)), "{lens:?}: {emptied:?}");
+            let expected = 1..8 + 4 * parts;
+            assert!(emptied.iter().all(|count| expected.contains(count)), "{lens:?}, {parts} parts: {emptied:?}");
         }
     }
 

@@ -12,8 +12,8 @@ fn all(
     images: Tensor<(Rows, HiddenDim), f32, Cpu>,
     rows: Shard<Batch, World>,
     ranks: &Ranks<World>,
-) -> Result<Tensor<(Batch, EmbedDim), f32, Cpu>, OpError> {
-    gather_batch(images, rows, ranks)
+) {
+    let _all: Tensor<(Batch, EmbedDim), f32, Cpu> = gather_batch(images, rows, ranks).unwrap();
 }
 
 fn main() {}
