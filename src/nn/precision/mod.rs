@@ -167,7 +167,7 @@ impl Precision for MixedBf16 {
     where
         Dims: EndsIn<InDim, Before: DataShape>,
     {
-        let weight = round_parameter_to_bf16(weight)?;
+        let weight: Tensor<_, E, D, T> = round_parameter_to_bf16(weight)?;
         let bias = bias.map(round_parameter_to_bf16).transpose()?;
         round_to_bf16(ops::linear(round_to_bf16(input)?, &weight, bias.as_ref())?)
     }
