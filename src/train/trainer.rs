@@ -161,7 +161,8 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// The number of steps since [`record_best`](Self::record_best) got the lowest loss, to end a training that no
-    /// longer improves. A resumed training goes on counting.
+    /// longer improves. A resumed training goes on counting. On several ranks it is rank 0's as of the last update: ask
+    /// before the evaluation of a step.
     ///
     /// ```
     /// use typed_transformer::train::{Sgd, Trainer};

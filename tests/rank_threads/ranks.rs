@@ -298,6 +298,26 @@ fn a_stop_on_one_rank_stops_all_after_the_same_step() {
     assert_eq!(spoiled_from(true, |_, _| 1.0), vec![("stopped: true".to_string(), 1); 3]);
 }
 
+/// Otherwise early stopping would end one rank, and the others would wait for it.
+#[test]
+fn all_ranks_count_the_steps_since_rank_0_recorded_the_best_loss() {
+    let counts = Ranks::<World>::in_threads(2, |ranks| {
+        let mut model = ranks.replicate(Model::build(&Cpu::seed_from_u64(0))).unwrap();
+        let mut trainer = Trainer::new(Adam::default(), 0.01, 10, 7);
+        [None, Some(3.0), Some(2.0), Some(2.5), Some(f64::NAN), Some(1.0)].map(|recorded| {
+            if let Some(loss) = recorded.filter(|_| ranks.is_first()) {
+                trainer.record_best(loss);
+            }
+            let gradients = Partial::term(GradientsOf::zeros(&*model).allow_unused(&*model));
+            let gradients: Replicated<GradientsOf<Model, f64, Cpu>, World> =
+                gradients.all_reduce(ranks, &model).unwrap();
+            trainer.update_replicated(ranks, &mut model, gradients, Partial::term(1.0), 1).unwrap();
+            (trainer.steps_since_best(), trainer.best_loss())
+        })
+    });
+    assert_eq!(counts, [[(1, f64::INFINITY), (1, 3.0), (1, 2.0), (2, 2.0), (3, 2.0), (1, 1.0)]; 2]);
+}
+
 #[test]
 fn an_error_on_one_rank_is_agreed_on() {
     let results = Ranks::<World>::in_threads(3, |ranks| {

@@ -20,7 +20,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// All ranks end together: after the step if [`stop`](Self::stop) is true on one, and before it if the loss of one
     /// is not finite, if all steps are made, or if the disk of rank 0 is too small for the checkpoints. Call
     /// [`checkpoint_every`](Self::checkpoint_every) and set [`metrics`](Self::metrics) on rank 0 only, because it
-    /// writes the files.
+    /// writes the files. All ranks get the losses that rank 0 has [recorded](Self::record_best).
     ///
     /// # Errors
     /// Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that did not fail, and on
@@ -48,9 +48,19 @@ impl<O, S: Schedule> Trainer<O, S> {
             self.is_space_checked = true;
         }
         let count = |is_so: bool| if is_so { 1.0 } else { 0.0 };
-        let mut sums = [loss.into_term(), count(self.stop.load(Ordering::Relaxed)), count(self.is_finished())];
+        let of_first = |number: f64| if ranks.is_first() { number } else { 0.0 };
+        let Progress { best_loss, best_after, recorded_loss, .. } = self.progress;
+        let mut sums = [
+            loss.into_term(),
+            count(self.stop.load(Ordering::Relaxed)),
+            count(self.is_finished()),
+            of_first(best_loss),
+            of_first(best_after as f64),
+            of_first(recorded_loss),
+        ];
         ranks.all_reduce(&mut sums)?;
-        let [loss, num_stop_requests, num_finished] = sums;
+        let [loss, num_stop_requests, num_finished, best_loss, best_after, recorded_loss] = sums;
+        self.progress = Progress { best_loss, best_after: best_after as usize, recorded_loss, ..self.progress };
         if num_finished > 0.0 {
             ranks.end_together();
             return Err(TrainError::Finished { steps: self.steps });
