@@ -174,8 +174,9 @@ where
 ///
 /// A contrastive loss compares each row with those of the whole batch, as CLIP's ([Radford et al.,
 /// 2021](https://arxiv.org/abs/2103.00020), 2.3). All ranks call it and run the backward pass. So does a rank without
-/// rows, whose loss is [`Partial::of_no_rows`] with the tape of the result. If there may be such a rank, all call
-/// `backward` and then `all_reduce`: with `backward_all_reduce` ranks might send in different orders.
+/// rows, whose loss is [`Partial::of_no_rows`] with the tape of the result; after two calls it is the
+/// [`add`](crate::tensor_parallel::add) of one for each result, so that both backward passes run. If there may be such
+/// a rank, all call `backward` and then `all_reduce`: with `backward_all_reduce` ranks might send in different orders.
 ///
 /// # Errors
 /// [`OpError::Whole`] if `rows`, which [`Ranks::shard`] makes, do not know the whole batch; [`OpError::Ranks`].

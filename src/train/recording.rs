@@ -12,8 +12,8 @@ const OP: &str = "backward";
 /// A tape that records a pass of a `Model`, made by [`recording`](Record::recording). The gradients of its
 /// backward pass are [those of this model](GradientsOf).
 ///
-/// A clone records to the same pass, so a value that is used twice is cloned. No tensor of a pass can be used after its
-/// backward pass.
+/// A clone records to the same pass once something is recorded, or once tensors of both meet. So a value that is used
+/// twice is cloned. No tensor of a pass can be used after its backward pass.
 pub struct Recording<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) tape: SharedTape<E, D>,
     pub(super) model: RecordedModel<Model>,

@@ -1,6 +1,6 @@
 //! Losses of a batch that ranks divide: values and gradients are those of one process.
 
-use dfdx::shapes::Dim as _;
+use dfdx::shapes::{Dim as _, HasShape as _};
 use typed_transformer::nn::Linear;
 use typed_transformer::ops::{
     binary_cross_entropy, binary_cross_entropy_by_element, cross_entropy_by_position,
@@ -10,6 +10,7 @@ use typed_transformer::ops::{
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::{Partial, Ranks, Shard};
+use typed_transformer::tensor_parallel;
 use typed_transformer::train::{GradientsOf, Recording};
 
 ranks! { World; }
@@ -160,8 +161,9 @@ fn a_mean_needs_the_rows_of_the_batch() {
 
 type Encoder = Linear<EmbedDim, VocabSize, f32, Cpu>;
 type Encoded<B> = Tensor<(B, VocabSize), f32, Cpu, Recording<Encoder, f32, Cpu>>;
+type EncoderLoss = Tensor<(), f32, Cpu, Recording<Encoder, f32, Cpu>>;
 
-/// Texts and images, on one tape.
+/// Texts and images: two passes, which become one where they meet.
 fn encoded<B: Part>(model: &Encoder, batch: B) -> [Encoded<B>; 2] {
     let tape = model.recording();
     [0.0, 0.5].map(|phase| {
@@ -176,33 +178,52 @@ fn elements(mut gradients: GradientsOf<Encoder, f32, Cpu>, model: &Encoder) -> V
     [gradients.of(&model.weight).unwrap().as_vec(), gradients.of(&model.bias).unwrap().as_vec()].concat()
 }
 
+/// This rank's term of the loss of finding the partner of each of its rows among those of all ranks.
+fn term(own: Encoded<Rows>, all: Encoded<Batch>, rows: Rows) -> Partial<EncoderLoss, World> {
+    if rows.is_empty() {
+        let (_, tape) = all.split_tape();
+        return Partial::of_no_rows(&Cpu::default(), tape).unwrap();
+    }
+    let (batch, _) = *all.shape();
+    let scores = einsum!(own: (Rows, VocabSize), all: (Batch, VocabSize) -> (Rows, Batch)).unwrap();
+    let right: Vec<usize> = rows.range().unwrap().collect();
+    let labels = Indices::new(&right, (rows,), batch).unwrap();
+    partial_cross_entropy(scores, &labels, Reduction::MeanAll).unwrap()
+}
+
+/// The loss in one process.
+fn whole(own: Encoded<Batch>, all: Encoded<Batch>) -> EncoderLoss {
+    let (batch, _) = *own.shape();
+    let all = rename(all, axis::<Batch>(), Images::new(batch.size())).unwrap();
+    let scores = einsum!(own: (Batch, VocabSize), all: (Images, VocabSize) -> (Batch, Images)).unwrap();
+    let right: Vec<usize> = (0..batch.size()).collect();
+    let labels = Indices::new(&right, (batch,), Images::new(batch.size())).unwrap();
+    cross_entropy(scores, &labels, Reduction::MeanAll).unwrap()
+}
+
+/// Finding images, and as CLIP also texts.
 #[test]
 fn negatives_of_the_whole_batch_have_the_gradients_of_one_process() {
-    for batch in BATCHES {
+    for (batch, is_symmetric) in BATCHES.into_iter().flat_map(|batch| [(batch, false), (batch, true)]) {
         let gradients = Ranks::<World>::in_threads(3, |ranks| {
             let model = ranks.replicate(Encoder::build(&Cpu::seed_from_u64(0))).unwrap();
             let rows = ranks.shard(Batch::new(batch));
             let [texts, images] = encoded(&model, rows);
-            let images: Encoded<Batch> = gather_batch(images, rows, ranks).unwrap();
-            let loss: Partial<_, World> = if rows.is_empty() {
-                let (_, tape) = images.split_tape();
-                Partial::of_no_rows(&Cpu::default(), tape).unwrap()
-            } else {
-                let scores = einsum!(texts: (Rows, VocabSize), images: (Batch, VocabSize) -> (Rows, Batch)).unwrap();
-                let right: Vec<usize> = rows.range().unwrap().collect();
-                let labels = Indices::new(&right, (rows,), Batch::new(batch)).unwrap();
-                partial_cross_entropy(scores, &labels, Reduction::MeanAll).unwrap()
-            };
+            let all_images: Encoded<Batch> = gather_batch(images.clone(), rows, ranks).unwrap();
+            let mut loss = term(texts.clone(), all_images, rows);
+            if is_symmetric {
+                let all_texts: Encoded<Batch> = gather_batch(texts, rows, ranks).unwrap();
+                loss = tensor_parallel::add(loss, term(images, all_texts, rows)).unwrap();
+            }
             let gradients = loss.backward().unwrap().all_reduce(ranks, &model).unwrap();
             elements(gradients.into_inner(), &model)
         });
         let model = Encoder::build(&Cpu::seed_from_u64(0));
         let [texts, images] = encoded(&model, Batch::new(batch));
-        let images = rename(images, axis::<Batch>(), Images::new(batch)).unwrap();
-        let scores = einsum!(texts: (Batch, VocabSize), images: (Images, VocabSize) -> (Batch, Images)).unwrap();
-        let right: Vec<usize> = (0..batch).collect();
-        let labels = Indices::new(&right, (Batch::new(batch),), Images::new(batch)).unwrap();
-        let loss = cross_entropy(scores, &labels, Reduction::MeanAll).unwrap();
+        let mut loss = whole(texts.clone(), images.clone());
+        if is_symmetric {
+            loss = add(loss, whole(images, texts)).unwrap();
+        }
         let expected = elements(loss.backward().unwrap(), &model);
         for found in gradients {
             assert!(found.iter().zip(&expected).all(|(x, y)| (x - y).abs() < 1e-5), "{found:?} {expected:?}");
