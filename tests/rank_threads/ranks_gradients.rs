@@ -10,7 +10,7 @@ use typed_transformer::nn::Linear;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::{Partial, Ranks, RanksError};
 use typed_transformer::train::{GradientsOf, Recording, Sgd, update_replicated};
-use typed_transformer::{ops, ranks};
+use typed_transformer::{ops, ranks, tensor_parallel};
 
 ranks! { World; }
 dims! { EmbedDim = 1024; HiddenDim = 1100; OutputDim = 300; SeqLen = 3; Batch = 2; }
@@ -198,6 +198,44 @@ fn all_ranks_decide_alike_which_parameters_are_unused() {
         };
         assert_eq!(updates, vec![expected; 3]);
     }
+}
+
+/// In the second part rank 1 has no rows.
+#[test]
+fn gradients_of_parts_add_up_before_their_sum() {
+    type Layer = Linear<SeqLen, OutputDim, f32, Cpu>;
+    type LayerLoss = Tensor<(), f32, Cpu, Recording<Layer, f32, Cpu>>;
+    let gradients = Ranks::<World>::in_threads(3, |ranks| {
+        let device = Cpu::default();
+        let model = ranks.replicate(Layer::build(&device)).unwrap();
+        let loss = |part: usize, tape: Recording<Layer, f32, Cpu>| -> Partial<LayerLoss, World> {
+            if part == 1 && ranks.rank() == 1 {
+                return Partial::of_no_rows(&device, tape).unwrap();
+            }
+            // Sums of whole numbers have the same bits in every order.
+            let x = vec![(1 + ranks.rank() + 4 * part) as f32; Batch::SIZE * SeqLen::SIZE];
+            let x: Tensor<(Batch, SeqLen), f32, Cpu> = device.tensor_from_vec(x, (Batch, SeqLen));
+            Partial::term(model.forward(x.put_tape(tape)).unwrap().sum())
+        };
+        let in_parts = |is_overlapped: bool| {
+            let zeros = Partial::<_, World>::term(GradientsOf::zeros(&*model));
+            let gradients = loss(0, zeros.into_recording()).backward().unwrap();
+            let last = loss(1, gradients.into_recording());
+            match is_overlapped {
+                true => last.backward_all_reduce(ranks, &model).unwrap(),
+                false => last.backward().unwrap().all_reduce(ranks, &model).unwrap(),
+            }
+        };
+        let at_once = tensor_parallel::add(loss(0, model.recording()), loss(1, model.recording())).unwrap();
+        let at_once = at_once.backward().unwrap().all_reduce(ranks, &model).unwrap();
+        [in_parts(true), in_parts(false), at_once].map(|gradients| {
+            let mut gradients = gradients.into_inner();
+            [gradients.of(&model.weight).unwrap().as_vec(), gradients.of(&model.bias).unwrap().as_vec()].concat()
+        })
+    });
+    // Two rows of 1, 2 and 3 in the first part, and of 5 and 7 in the second.
+    let expected = [vec![36.0; 900], vec![10.0; 300]].concat();
+    assert!(gradients.iter().flatten().all(|gradients| *gradients == expected), "{gradients:?}");
 }
 
 #[test]

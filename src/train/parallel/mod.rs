@@ -10,7 +10,7 @@ use crate::model_tensors::{map_tensors, map_trained, visit_tensors};
 use crate::ops::{OpError, Real, device_error};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated, TermOver};
 use buckets::Buckets;
-use dfdx::tensor::{PutTape, SplitTape, Tensor, UniqueId};
+use dfdx::tensor::{PutTape, SplitTape, Storage, Tensor, UniqueId};
 use dfdx::{nn::TensorCollection, shapes::Rank0, tensor_ops::Device};
 use std::{mem, rc::Rc};
 
@@ -119,6 +119,33 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Part
         }
         let parameters = list_parameters::<Model, E, D>(model);
         sum(ranks, &Buckets::new(ranks, &parameters), gradients, model, &parameters)
+    }
+}
+
+impl<Model, E, D: Storage<E>, W> Partial<GradientsOf<Model, E, D>, W> {
+    /// [`GradientsOf::into_recording`] of this rank's terms: the next part of a batch adds to them, and
+    /// [`all_reduce`](Partial::all_reduce) comes after the last one. The first part starts from
+    /// `Partial::term(GradientsOf::zeros(&*model))`.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::{Partial, Ranks, RanksError}};
+    /// use typed_transformer::train::GradientsOf;
+    /// ranks! { pub World; }
+    /// let sums = Ranks::<World>::in_threads(3, |ranks| -> Result<Vec<f32>, RanksError> {
+    ///     let model = ranks.replicate(Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default()))?;
+    ///     let mut gradients = Partial::<_, World>::term(GradientsOf::zeros(&*model));
+    ///     for _part in 0..2 {
+    ///         // The loss is the sum of the bias, on each rank.
+    ///         let bias = model.bias.clone().put_tape(gradients.into_recording());
+    ///         let loss: Partial<_, World> = Partial::term(sum_over(bias, axis::<VocabSize>()).unwrap());
+    ///         gradients = loss.backward().unwrap();
+    ///     }
+    ///     Ok(gradients.all_reduce(ranks, &model)?.into_inner().of(&model.bias).unwrap().as_vec())
+    /// });
+    /// assert_eq!(sums[0], Ok(vec![6.0; 28]));
+    /// ```
+    pub fn into_recording(self) -> Recording<Model, E, D> {
+        self.into_term().into_recording()
     }
 }
 
