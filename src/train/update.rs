@@ -97,7 +97,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     let unused = squares.iter().filter(|s| s.sum == 0.0 && !s.is_empty && !gradients.used.contains(&s.id));
     let (allowed, unused): (Vec<_>, Vec<_>) = unused.partition(|squares| gradients.may_be_unused.contains(&squares.id));
     // Two models may share parameters. Their gradients are of use to both.
-    if is_other_model && unused.len() == squares.len() {
+    if is_other_model && allowed.len() + unused.len() == squares.len() {
         return Err(OpError::OtherModel { model: name::<Model>() });
     }
     let norm = squared_norm(&squares)?.sqrt();

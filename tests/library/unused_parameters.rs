@@ -113,6 +113,19 @@ fn a_pass_of_another_model_on_the_tape_of_this_one_is_refused() {
     );
 }
 
+/// Otherwise nothing would be trained, step after step.
+#[test]
+fn a_permission_does_not_hide_the_gradients_of_another_model() {
+    type Layer = Linear<Width, Classes, f32, AutoDevice>;
+    let (mut model, other) = (Layer::build(&AutoDevice::seed_from_u64(0)), Layer::build(&AutoDevice::seed_from_u64(1)));
+    let labels = LabelIds::from_ids(&[0; 6], None, (Batch, SeqLen)).unwrap();
+    let logits = other.forward(input().put_tape(other.recording())).unwrap();
+    let gradients = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().backward().unwrap();
+    let gradients = gradients.allow_unused(&model);
+    let result = update(&mut model, gradients, &mut Sgd::default(), 0.1, 1.0);
+    assert!(matches!(result, Err(OpError::OtherModel { .. })), "{result:?}");
+}
+
 /// Two layers that a user may make as clones.
 #[module]
 struct Twins<E, D> {
