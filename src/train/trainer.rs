@@ -82,6 +82,9 @@ pub struct Trainer<O, S> {
     /// Whether a training run may be resumed with another schedule, for example with lower rates; initially
     /// false.
     pub allow_other_schedule: bool,
+    /// Whether the loss may rise far above that of the first step, as a generator's or a policy's does; initially
+    /// false. If it is true, no loss counts as divergence. On several ranks, set it on all.
+    pub loss_may_rise: bool,
     /// Set it to true, as a Ctrl-C handler does, to end the training after the current step, with a checkpoint.
     pub stop: Arc<AtomicBool>,
     required: Vec<(String, String)>,
@@ -114,6 +117,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             max_to_keep: 2,
             overwrite: false,
             allow_other_schedule: false,
+            loss_may_rise: false,
             stop: Arc::default(),
             required: Vec::new(),
             checkpoints: None,
@@ -273,7 +277,7 @@ impl<O, S: Schedule> Trainer<O, S> {
                 OpError::Gradient { norm } => TrainError::Gradient { step, norm },
                 error => TrainError::Op(error),
             })?;
-        self.progress.count_step(loss);
+        self.progress.count_step(loss, self.loss_may_rise);
 
         let steps_left = self.steps.saturating_sub(self.progress.steps_made);
         let (tokens_per_second, time_left) = match &mut self.throughput {

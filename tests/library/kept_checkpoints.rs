@@ -207,6 +207,24 @@ fn a_training_that_begins_near_0_is_not_judged_by_its_first_loss() {
     }
 }
 
+/// The loss of a generator rises while the validation improves.
+#[test]
+fn a_loss_that_may_rise_is_saved() {
+    let folder = temp_dir();
+    let path = folder.path().join("ck");
+    let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    trainer.loss_may_rise = true;
+    trainer.checkpoint_every(&path, 1).unwrap();
+    for loss in [0.7, 1.5, 3.0, 3.2] {
+        trainer.record_best(-loss);
+        step_with_loss(&mut trainer, &mut model, Some(loss));
+    }
+    let best = trainer.best_checkpoint().unwrap();
+    trainer.finish().unwrap();
+    drop(trainer);
+    assert_eq!((steps_in(&path), steps_in(&best)), (4, 4));
+}
+
 // ---- Outputs that are not overwritten ----
 
 #[test]

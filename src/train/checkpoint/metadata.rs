@@ -20,7 +20,7 @@ const MIN_ABS_FIRST_LOSS: f64 = 1e-3;
 pub(in super::super) struct Progress {
     #[serde(rename = "step")]
     pub steps_made: usize,
-    /// The loss of the first step; infinite before it.
+    /// The loss of the first step; infinite before it, and 0, which sets no limit, if the loss may rise.
     #[serde(with = "loss_text")]
     pub first_loss: f64,
     /// The loss of the last step; infinite before it.
@@ -68,9 +68,12 @@ impl Progress {
     }
 
     /// Counts a step with this loss.
-    pub fn count_step(&mut self, loss: f64) {
+    pub fn count_step(&mut self, loss: f64, may_rise: bool) {
         if self.steps_made == 0 {
             (self.first_loss, self.mean_loss) = (loss, loss);
+        }
+        if may_rise {
+            self.first_loss = 0.0;
         }
         self.steps_made = self.steps_made.saturating_add(1);
         self.last_loss = loss;

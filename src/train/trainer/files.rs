@@ -26,8 +26,8 @@ impl<O, S> Trainer<O, S> {
     /// one is kept as `PATH.best`: the one whose last [recorded](Self::record_best) loss is the lowest. Evaluate before
     /// the update of the step that is saved: if `(step.number + 1).is_multiple_of(steps)`. Without recorded losses, the
     /// larger of the last step's loss and the mean of about 20 steps counts. No checkpoint is saved while this mean is
-    /// far above the first loss. This is not checked if the first loss is within 0.001 of 0. Each file is complete at
-    /// every moment.
+    /// far above the first loss. This is not checked if the first loss is within 0.001 of 0, or if
+    /// [`loss_may_rise`](Self::loss_may_rise). Each file is complete at every moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training run can save there. A resumed training run
     /// calls it after [`resume`](Self::resume).
@@ -85,7 +85,7 @@ impl<O, S> Trainer<O, S> {
     /// # Errors
     /// One of the [`failures`](Self::failures): that of a checkpoint before others. The rest remain there.
     /// [`TrainError::Diverged`] is among them if the mean loss of the last steps is far above the loss of the first
-    /// step. This is not checked if the first loss is within 0.001 of 0.
+    /// step. This is not checked if the first loss is within 0.001 of 0, or if [`loss_may_rise`](Self::loss_may_rise).
     pub fn finish(&mut self) -> Result<(), TrainError> {
         self.use_metrics(|metrics| metrics.sync());
         let Progress { steps_made, mean_loss, first_loss, .. } = self.progress;
