@@ -14,7 +14,7 @@ use typed_transformer::{
     plot::HtmlReport,
     prelude::*,
     tokens::CharTokenizer,
-    train::{AdamW, Batches, Evaluation, Metrics, TrainError, Trainer, WarmupCosine},
+    train::{AdamW, Batches, Evaluation, Metrics, Trainer, WarmupCosine},
     weights,
 };
 
@@ -85,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let _ = writeln!(stderr(), "\n{error}");
     }
     let _ = writeln!(stderr(), "\n{}", evaluate(&model, validation)?);
-    if !trainer.stopped() && !matches!(finished, Err(TrainError::Diverged { .. })) {
+    if !trainer.stopped() && !trainer.is_diverged() {
         weights::save(&model, folder.join("model.safetensors"))?;
     }
     let mut report = HtmlReport::new("A training run");

@@ -212,10 +212,8 @@ impl Files {
         metadata: &HashMap<String, String>,
     ) -> Result<Outcome, BoxError> {
         let finished = trainer.finish();
-        let is_diverged = |error: &TrainError| matches!(error, TrainError::Diverged { .. });
-        let is_diverged = finished.as_ref().err().into_iter().chain(trainer.failures()).any(is_diverged);
         let hint = hint(&trainer);
-        let is_saved = !is_diverged && !matches!(finished, Err(TrainError::Save { .. }));
+        let is_saved = !trainer.is_diverged() && !matches!(finished, Err(TrainError::Save { .. }));
         let failures = finished.as_ref().err().into_iter().chain(trainer.failures());
         let errors: Vec<String> = failures.map(|error| with_hint(error, &hint)).collect();
         let finished = if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) };
@@ -228,7 +226,7 @@ impl Files {
             });
         }
         // Weights of an earlier training may be there, which are of more use.
-        let saved = if is_diverged { Ok(()) } else { self.save(model, metadata) };
+        let saved = if trainer.is_diverged() { Ok(()) } else { self.save(model, metadata) };
         let outcome = all([finished.map_err(BoxError::from), saved]);
         // Without `--resume`, the files there are not of this training. After Ctrl-C in the last step, or if no step was
         // left, they are all that remains of it without `--save`.

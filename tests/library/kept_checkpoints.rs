@@ -7,7 +7,8 @@ use std::{fs, path::Path};
 use typed_transformer::nn::Module as _;
 use typed_transformer::prelude::*;
 use typed_transformer::train::{Metrics, ResumeError, ResumeNote, TrainError};
-use typed_transformer::weights::{self, LoadError, SaveError, disk};
+use typed_transformer::weights::disk::{self, Fault};
+use typed_transformer::weights::{self, LoadError, SaveError};
 
 // ---- Generations ----
 
@@ -205,6 +206,22 @@ fn a_training_that_begins_near_0_is_not_judged_by_its_first_loss() {
         losses.iter().for_each(|&loss| step_with_loss(&mut trainer, &mut model, Some(loss)));
         assert!(matches!(trainer.finish(), Err(TrainError::Diverged { .. })), "{losses:?}");
     }
+}
+
+/// A training may fail twice: its error is that of the checkpoint, which says where a copy is.
+#[test]
+fn a_failed_save_hides_no_divergence() {
+    let folder = temp_dir();
+    let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    trainer.checkpoint_every(folder.path().join("ck"), 1).unwrap();
+    step_with_loss(&mut trainer, &mut model, Some(2.0));
+    disk::inject(Some((0, Fault::DiskFull)));
+    step_with_loss(&mut trainer, &mut model, Some(2.0));
+    disk::inject(None);
+    assert!(!trainer.is_diverged());
+    step_with_loss(&mut trainer, &mut model, Some(40.0));
+    assert!(matches!(trainer.finish(), Err(TrainError::Save { .. })));
+    assert!(trainer.is_diverged());
 }
 
 /// The loss of a generator rises while the validation improves.

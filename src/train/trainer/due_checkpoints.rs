@@ -14,7 +14,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// before remain.
     pub(super) fn is_checkpoint_due(&self) -> bool {
         let steps_made = self.progress.steps_made;
-        !self.progress.is_diverged()
+        !self.is_diverged()
             && self.checkpoints.as_ref().is_some_and(|CheckpointFiles { interval, .. }| {
                 self.stopped || *interval > 0 && (self.is_finished() || steps_made.is_multiple_of(*interval))
             })

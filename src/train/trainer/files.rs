@@ -80,6 +80,24 @@ impl<O, S> Trainer<O, S> {
         &self.failures
     }
 
+    /// Whether the mean loss of the last steps is far above the loss of the first, as [`finish`](Self::finish) says.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Sgd, Trainer}};
+    /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+    /// let mut trainer = Trainer::new(Sgd::default(), 0.1, 10, 0);
+    /// for loss in [2.0, 40.0] {
+    ///     assert!(!trainer.is_diverged());
+    ///     let gradients = GradientsOf::zeros(&model).allow_unused(&model);
+    ///     trainer.update(&mut model, gradients, loss, 4)?;
+    /// }
+    /// assert!(trainer.is_diverged());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_diverged(&self) -> bool {
+        self.progress.is_diverged()
+    }
+
     /// Ends a training run. If it fails, the model is still there to be saved.
     ///
     /// # Errors
@@ -89,7 +107,7 @@ impl<O, S> Trainer<O, S> {
     pub fn finish(&mut self) -> Result<(), TrainError> {
         self.use_metrics(|metrics| metrics.sync());
         let Progress { steps_made, mean_loss, first_loss, .. } = self.progress;
-        if self.progress.is_diverged() {
+        if self.is_diverged() {
             self.failures.push(TrainError::Diverged { steps_made, mean_loss, first_loss });
         }
         // A stable sort: what tells the user how to go on comes first.
