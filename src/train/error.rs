@@ -124,7 +124,7 @@ fn in_file(path: &Path, error: &LoadError) -> String {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
 pub enum ResumeNote {
-    /// The newest checkpoint is damaged, so the training goes on from an older one.
+    /// The newest checkpoint is damaged or missing, so the training goes on from an older one.
     OlderCheckpoint { damage: String, path: PathBuf, steps_made: usize },
     /// A file has a checkpoint's name but cannot be resumed. It is not overwritten but gets another name: at the next
     /// save if it is at the path of [`checkpoint_every`](crate::train::Trainer::checkpoint_every), at once if it is

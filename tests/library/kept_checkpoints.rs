@@ -115,6 +115,34 @@ fn the_newest_whole_checkpoint_is_resumed() {
 }
 
 #[test]
+fn a_training_goes_on_beside_a_checkpoint_that_is_missing() {
+    let folder = temp_dir();
+    let path = saved(&folder, 3, 2);
+    fs::remove_file(&path).unwrap();
+    let mut resumed = trainer();
+    let mut model: Tiny = resumed.resume_or(&path, &Cpu::default(), || panic!("it begins again")).unwrap();
+    let [ResumeNote::OlderCheckpoint { path: used, steps_made: 3, .. }] = resumed.resume_notes() else {
+        panic!("{:?}", resumed.resume_notes());
+    };
+    assert!(used.ends_with("ck.best"), "{}", used.display());
+    resumed.checkpoint_every(&path, 1).unwrap();
+    step(&mut resumed, &mut model);
+    resumed.finish().unwrap();
+    drop(resumed);
+    assert_eq!(steps_in(&path), 4);
+
+    // Those of another training run are neither resumed nor passed over.
+    fs::remove_file(&path).unwrap();
+    let mut other = trainer();
+    other.require_same("the batch", 3);
+    let error = other.resume_or::<Tiny, _, _>(&path, &Cpu::default(), || panic!("it begins")).unwrap_err().to_string();
+    assert!(error.ends_with("ck.best: the batch should be 3 but is absent"), "{error}");
+    other.overwrite = true;
+    let _: Tiny = other.resume_or(&path, &Cpu::default(), || Tiny::build(&Cpu::default())).unwrap();
+    assert_eq!(other.steps_made(), 0);
+}
+
+#[test]
 fn another_number_of_threads_is_said() {
     let folder = temp_dir();
     let path = saved(&folder, 1, 2);

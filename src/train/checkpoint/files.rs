@@ -223,9 +223,9 @@ impl CheckpointFiles {
     }
 }
 
-/// The checkpoints to try if `damaged` cannot be read, newest first.
-pub(in super::super) fn fallbacks(damaged: &Path) -> Vec<PathBuf> {
-    let newest = damaged.canonicalize().unwrap_or_else(|_| damaged.into());
+/// The checkpoints to try if `unreadable` cannot be read, newest first.
+pub(in super::super) fn fallbacks(unreadable: &Path) -> Vec<PathBuf> {
+    let newest = unreadable.canonicalize().unwrap_or_else(|_| unreadable.into());
     let steps = others_beside(&newest).into_iter().filter_map(|path| Some((read_progress(&path)?.steps_made, path)));
     let mut found: Vec<_> = steps.collect();
     // A stable sort: at equal steps, a previous checkpoint comes before the best.

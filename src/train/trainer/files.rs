@@ -197,7 +197,7 @@ impl<O, S: Schedule> Trainer<O, S> {
 
     /// Loads a training run: returns its model, and sets the optimizer state, the step and the losses.
     ///
-    /// If the file is damaged, the newest whole one of those that
+    /// If the file is damaged or missing, the newest whole one of those that
     /// [`checkpoint_every`](Self::checkpoint_every) keeps beside it is loaded.
     /// [`resume_notes`](Self::resume_notes) says so.
     ///
@@ -219,9 +219,11 @@ impl<O, S: Schedule> Trainer<O, S> {
         let ((model, resumed), used) = match load(path) {
             Ok(resumed) => (resumed, path.to_path_buf()),
             Err(error) if error.is_damage() => {
-                let mut older = checkpoint::fallbacks(path).into_iter();
-                let Some((resumed, used)) = older.find_map(|used| Some((load(&used).ok()?, used))) else {
-                    return Err(error);
+                let older = checkpoint::fallbacks(path);
+                let Some((resumed, used)) = older.iter().find_map(|used| Some((load(used).ok()?, used.clone()))) else {
+                    // If the newest is missing, the user has to know what is wrong with the one before it.
+                    let before = older.first().filter(|_| !path.exists());
+                    return Err(before.and_then(|before| load(before).err()).unwrap_or(error));
                 };
                 let (damage, steps_made) = (error.to_string(), resumed.1.progress.steps_made);
                 notes.push(ResumeNote::OlderCheckpoint { damage, path: used.clone(), steps_made });
@@ -241,7 +243,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         Ok(model)
     }
 
-    /// [`resume`](Self::resume), or the model that `build` makes if there is no file yet.
+    /// [`resume`](Self::resume), or the model that `build` makes if there is neither a file yet nor an earlier
+    /// checkpoint beside it, which does not count if [`overwrite`](Self::overwrite) is true.
     ///
     /// # Errors
     /// Those of [`resume`](Self::resume).
@@ -263,9 +266,11 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E, D>,
     {
-        match fs::metadata(path.as_ref()) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(build()),
-            _ => self.resume(path, device),
+        let path = path.as_ref();
+        let is_missing = fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        match is_missing && (self.overwrite || checkpoint::fallbacks(path).is_empty()) {
+            true => Ok(build()),
+            false => self.resume(path, device),
         }
     }
 
