@@ -77,26 +77,38 @@ impl Metrics {
         if path.is_symlink() && !path.exists() {
             return Err(io::Error::new(ErrorKind::InvalidInput, "a link to a file that does not exist"));
         }
-        let mut file = open_locked(path)?;
-        let mut kept = None;
-        let mut len_bytes = None;
+        let file = open_locked(path)?;
+        let len_bytes = overwrite.then_some(0);
+        let mut metrics = Self { path: path.into(), file, len_bytes, kept: None, logged: Vec::new(), events: None };
+        metrics.go_back_to(steps)?;
+        Ok(metrics)
+    }
+
+    /// Prepares for the repetition of the steps after `steps`, as [`open`](Self::open) does.
+    pub(super) fn go_back_to(&mut self, steps: usize) -> io::Result<()> {
+        self.logged.clear();
+        if let Some(events) = &mut self.events {
+            events.is_begun = false;
+        }
         // A pipe or a terminal has no earlier lines.
-        if file.metadata()?.is_file() {
-            len_bytes = Some(match earlier_lines(&file, steps)? {
+        if self.file.metadata()?.is_file() {
+            self.file.rewind()?;
+            self.len_bytes = Some(match earlier_lines(&self.file, steps)? {
                 Earlier::Lines { len_bytes } => len_bytes,
-                Earlier::NoMetrics if overwrite => 0,
+                // The whole file is to be replaced.
+                Earlier::NoMetrics if self.len_bytes == Some(0) => 0,
                 Earlier::NoMetrics => return Err(invalid_data("it is not a file of metrics".into())),
                 Earlier::Incomplete => {
-                    kept = Some(move_away(path)?);
-                    file = open_locked(path)?;
+                    self.kept = Some(move_away(&self.path)?);
+                    self.file = open_locked(&self.path)?;
                     0
                 }
             });
         }
-        Ok(Self { path: path.into(), file, len_bytes, kept, logged: Vec::new(), events: None })
+        Ok(())
     }
 
-    /// The path to which [`open`](Self::open) has moved an earlier file that it could not continue.
+    /// The path to which [`open`](Self::open), or a resume, has moved an earlier file that it could not continue.
     pub fn kept(&self) -> Option<&Path> {
         self.kept.as_deref()
     }

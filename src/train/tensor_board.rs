@@ -11,8 +11,8 @@ const PREFIX: &str = "events.out.tfevents.";
 #[derive(Debug)]
 pub struct EventFile {
     file: File,
-    /// Whether a step has been written.
-    is_begun: bool,
+    /// Whether a step has been written since the training began or was resumed.
+    pub is_begun: bool,
 }
 
 impl EventFile {
@@ -42,8 +42,8 @@ impl EventFile {
     /// Writes the values of a step. Values that are not numbers are points that TensorBoard marks.
     pub fn write<'a>(&mut self, step: usize, values: impl Iterator<Item = (&'a str, f64)>) -> io::Result<()> {
         if !self.is_begun {
-            // The start of a session. TensorBoard forgets what earlier files have of this step and of later ones, which
-            // a training that was resumed repeats.
+            // The start of a session. TensorBoard forgets what it has read of this step and of later ones, which a
+            // training that was resumed repeats.
             self.write_event(step, 7, &[tag(1, 0), 1])?;
             self.is_begun = true;
         }

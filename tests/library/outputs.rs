@@ -312,6 +312,34 @@ fn the_log_of_another_program_is_not_metrics() {
     assert_eq!(fs::read_to_string(kept).unwrap(), format!("{lines}of great value\n"));
 }
 
+#[test]
+fn metrics_go_back_with_a_training_that_is_resumed() {
+    let folder = temp_dir();
+    let [path, metrics] = ["ck", "metrics"].map(|name| folder.path().join(name));
+    let steps = || -> Vec<u64> {
+        let lines = fs::read_to_string(&metrics).unwrap();
+        let step = |line| serde_json::from_str::<serde_json::Value>(line).unwrap()["step"].as_u64().unwrap();
+        lines.lines().map(step).collect()
+    };
+    let (mut first, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    first.checkpoint_every(&path, 2).unwrap();
+    first.metrics = Some(Metrics::open(&metrics, 0).unwrap());
+    (0..3).for_each(|_| step(&mut first, &mut model));
+    model = first.resume(&path, &Cpu::default()).unwrap();
+    (0..2).for_each(|_| step(&mut first, &mut model));
+    first.finish().unwrap();
+    drop(first);
+    assert_eq!(steps(), [1, 2, 3, 4]);
+
+    // Metrics that were opened before it keep the lines of earlier steps.
+    let mut next = trainer();
+    next.metrics = Some(Metrics::open(&metrics, next.steps_made()).unwrap());
+    model = next.resume(&path, &Cpu::default()).unwrap();
+    step(&mut next, &mut model);
+    next.finish().unwrap();
+    assert_eq!(steps(), [1, 2, 3, 4, 5]);
+}
+
 /// Nobody reads a pipe, or its reader is slow, or goes away.
 #[cfg(target_os = "linux")]
 #[test]

@@ -1,6 +1,8 @@
 //! Events for TensorBoard, read by the definition of their format.
 
+use crate::tiny_training::{Tiny, step, trainer};
 use std::{fs, path::Path};
+use typed_transformer::prelude::*;
 use typed_transformer::train::Metrics;
 
 /// CRC-32C by its definition, a polynomial division bit by bit.
@@ -94,6 +96,23 @@ fn each_value_is_an_event() {
     assert_eq!(events[3][0], step(301));
     assert_eq!(fields(&events[3][1].1), [scalar(&long, f32::NAN)]);
     assert_eq!(events.len(), 4);
+}
+
+/// TensorBoard forgets the steps that are repeated.
+#[test]
+fn a_resume_begins_a_session() {
+    let folder = crate::support::temp_dir();
+    let at = |name: &str| folder.path().join(name);
+    let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    trainer.checkpoint_every(at("ck"), 2).unwrap();
+    let mut metrics = Metrics::open(at("metrics"), 0).unwrap();
+    metrics.tensorboard(at("events")).unwrap();
+    trainer.metrics = Some(metrics);
+    (0..3).for_each(|_| step(&mut trainer, &mut model));
+    model = trainer.resume(at("ck"), &Cpu::default()).unwrap();
+    step(&mut trainer, &mut model);
+    let starts = events(&at("events")).into_iter().filter(|event| event[1].0 == 7);
+    assert_eq!(starts.map(|event| event[0].1[0]).collect::<Vec<_>>(), [1, 3]);
 }
 
 /// TensorBoard reads them in the order of their names.

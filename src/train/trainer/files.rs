@@ -199,7 +199,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// If the file is damaged or missing, the newest whole one of those that
     /// [`checkpoint_every`](Self::checkpoint_every) keeps beside it is loaded.
-    /// [`resume_notes`](Self::resume_notes) says so.
+    /// [`resume_notes`](Self::resume_notes) says so. If [`metrics`](Self::metrics) are open, their next line removes
+    /// those of later steps.
     ///
     /// # Errors
     /// A [`ResumeError`] that names the first difference between the file and this training run. The
@@ -240,6 +241,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         self.last_checkpoint = Some(LastCheckpoint::new(&used, resumed.progress, used != path));
         self.resume_notes = notes;
         self.note_ranks();
+        self.use_metrics(|metrics| metrics.go_back_to(resumed.progress.steps_made));
         Ok(model)
     }
 
