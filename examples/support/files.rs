@@ -293,7 +293,7 @@ pub(super) fn exit_if_stopped(stop: &AtomicBool, outcome: &Outcome) {
 /// Loads a model; every error names the file.
 pub fn load_weights<M: Trainable<D>, D: Backend<f32>>(path: &Path, device: &D) -> Result<M, BoxError> {
     weights::load(path, device).map_err(|error| match error {
-        LoadError::Read { .. } | LoadError::Format { .. } => error.into(),
+        LoadError::Read { .. } | LoadError::Format { .. } | LoadError::Checkpoint { .. } => error.into(),
         error => format!("{}: {error}", path.display()).into(),
     })
 }

@@ -216,7 +216,7 @@ fn load_part<Model: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxi
     device: &D,
     ranks: &Ranks<Axis>,
 ) -> Result<Model, DistributedError> {
-    let mut file = TensorFile::open(path)?;
+    let mut file = TensorFile::open_weights(path)?;
     compare_conventions::<Model::Whole>(&file, false)?;
     let mut shardings = parameter_shardings::<Model, E, D, Axis>().into_iter();
     let mut read = |expected: &ExpectedTensor| {

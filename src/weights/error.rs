@@ -21,6 +21,13 @@ pub enum LoadError {
     /// The file is not a complete safetensors file.
     #[error("{} is damaged or not a safetensors file: {}", path.display(), escape(message))]
     Format { path: PathBuf, message: String },
+    /// The file is the checkpoint of a training run, which has more than the weights.
+    #[error(
+        "{} is a checkpoint: `Trainer::resume` reads it, and `load_mapped` reads its model by the names `* = model.*` \
+         and `ignore optimizer.*`",
+        path.display()
+    )]
+    Checkpoint { path: PathBuf },
     /// A folder has no file of weights under a name that this crate reads.
     #[error("{} has neither model.safetensors nor model.safetensors.index.json{}", path.display(), others(found))]
     NoWeights { path: PathBuf, found: Vec<String> },

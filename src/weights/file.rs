@@ -1,6 +1,6 @@
 use super::disk::{self, ReadFile};
 use super::header::{self, Header};
-use super::{LoadError, decode_elements, first_non_finite, is_readable};
+use super::{LoadError, TRAINING, decode_elements, first_non_finite, is_readable};
 use crate::files::ensure_regular_file;
 use crate::ranks::Element;
 use crc32fast::Hasher;
@@ -62,6 +62,15 @@ impl TensorFile {
         let len_bytes = file.len_bytes().map_err(unreadable)?;
         let header = Header::read(path, &mut file, len_bytes)?;
         Ok(Self { path: path.into(), file, header, parts_read: BTreeMap::new() })
+    }
+
+    /// [`open`](Self::open), but not of a checkpoint.
+    pub fn open_weights(path: &Path) -> Result<Self, LoadError> {
+        let file = Self::open(path)?;
+        match file.metadata().contains_key(TRAINING) {
+            true => Err(LoadError::Checkpoint { path: path.into() }),
+            false => Ok(file),
+        }
     }
 
     /// The strings of the header's `__metadata__`, by key, without the checksums.

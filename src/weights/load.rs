@@ -18,7 +18,8 @@ use std::{any::Any, path::Path};
 /// A [`LoadError`] if the file cannot be read or is damaged. Otherwise it names the first tensor that is
 /// missing, has another dtype, has other dimensions, is damaged, is not finite, or is not in the model; or the
 /// first [convention](crate::nn::Conventions::conventions) that differs. Files of other systems store no
-/// conventions, so they are not compared there.
+/// conventions, so they are not compared there. [`LoadError::Checkpoint`] if it is the checkpoint of a training run,
+/// whose model [`load_mapped`] reads.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
@@ -35,7 +36,7 @@ pub fn load<Model: Module + Loadable<E, D>, E: Element, D: Device<E>>(
     path: impl AsRef<Path>,
     device: &D,
 ) -> Result<Model, LoadError> {
-    let mut file = TensorFile::open(path.as_ref())?;
+    let mut file = TensorFile::open_weights(path.as_ref())?;
     compare_conventions::<Model>(&file, false)?;
     let model = load_from("", device, &mut |expected| file.read(expected))?;
     file.ensure_all_read(|_| false)?;

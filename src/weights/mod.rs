@@ -75,6 +75,12 @@ pub(crate) fn conventions<Model: Module>() -> BTreeMap<String, String> {
     by_name(found)
 }
 
+/// The metadata that say the conventions of a model, if it has any.
+pub(crate) fn conventions_entry<Model: Module>() -> Option<(String, String)> {
+    let lines: Vec<_> = conventions::<Model>().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    (!lines.is_empty()).then(|| (CONVENTIONS.into(), lines.join("\n")))
+}
+
 /// Whether elements of type `E` can be read from a tensor of this dtype: the same one, or one of 16 bits, of
 /// which every value is also one of `E`.
 pub(crate) fn is_readable<E: Element>(dtype: Dtype) -> bool {

@@ -1,6 +1,6 @@
 use super::atomic::StagedFile;
 use super::outputs::{ensure_no_other_kind, in_private_folder};
-use super::{CONVENTIONS, SaveError, TRAINING, conventions, decode_elements, first_non_finite, header};
+use super::{CONVENTIONS, SaveError, TRAINING, conventions_entry, decode_elements, first_non_finite, header};
 use crate::ranks::Element;
 use crate::{model_tensors::visit_tensors, nn::Module};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
@@ -117,13 +117,7 @@ pub(crate) fn save_tensors<Model: Module>(
         let message = format!("the metadata key `{key}` is reserved for this crate");
         return Err(SaveError::Format { path: path.into(), message });
     }
-    let conventions = conventions::<Model>().into_iter();
-    let lines: Vec<_> = conventions.map(|(name, value)| format!("{name}: {value}")).collect();
-    let mut metadata: BTreeMap<_, _> = metadata.into_iter().collect();
-    if !lines.is_empty() {
-        metadata.insert(CONVENTIONS.into(), lines.join("\n"));
-    }
-    let file = write(path, tensors, metadata)?;
+    let file = write(path, tensors, metadata.into_iter().chain(conventions_entry::<Model>()).collect())?;
     file.commit().map_err(|source| SaveError::Write { path: path.into(), source })
 }
 

@@ -1306,3 +1306,32 @@ fn weights_saved_with_another_mask_are_refused() {
     load_masked::<NoMask>(&path).unwrap();
     trainer().resume::<Masked<LastTwo>, _, _>(&checkpoint, &Cpu::default()).unwrap();
 }
+
+/// The best checkpoint of a training run, read for inference.
+#[test]
+fn the_model_of_a_checkpoint_is_loaded_with_its_conventions() {
+    type Causal = Masked<CausalMask>;
+    let (folder, model) = (temp_dir(), build::<Causal>());
+    let path = folder.path().join("checkpoint");
+    let trainer = || Trainer::new(Adam::<Causal, f32>::default(), 1e-3, 1, 0);
+    trainer().save(&model, &path).unwrap();
+    let names = "* = model.*\n ignore optimizer.*".parse().unwrap();
+    let loaded: Causal = weights::load_mapped(&path, &names, &Cpu::default()).unwrap();
+    assert_eq!(parameters(&loaded), parameters(&model));
+    let other = weights::load_mapped::<Masked<NoMask>, _, _>(&path, &names, &Cpu::default()).map(drop).unwrap_err();
+    assert_eq!(other.to_string(), "the model's mask is all positions, but the file was saved with earlier positions");
+    assert_eq!(
+        load_masked::<CausalMask>(&path).map(drop).unwrap_err().to_string(),
+        format!(
+            "{} is a checkpoint: `Trainer::resume` reads it, and `load_mapped` reads its model by the names `* = \
+             model.*` and `ignore optimizer.*`",
+            path.display()
+        )
+    );
+    // Checkpoints of earlier versions do not have them.
+    let (tensors, mut metadata) = tensors_of(&fs::read(&path).unwrap());
+    metadata.remove("conventions").unwrap();
+    fs::write(&path, sealed_file(&tensors, &metadata)).unwrap();
+    trainer().resume::<Causal, _, _>(&path, &Cpu::default()).unwrap();
+    weights::load_mapped::<Causal, _, _>(&path, &names, &Cpu::default()).unwrap();
+}

@@ -1,6 +1,6 @@
 //! A checkpoint is a safetensors file. It holds the parameters of the model with the prefix `model.`, each
 //! slot of the optimizer with the prefix `optimizer.<slot>.`, and in its metadata, under the key `training`, a
-//! [`TrainingMetadata`] in JSON.
+//! [`TrainingMetadata`] in JSON, beside the model's conventions as a file of weights has them.
 
 mod files;
 mod metadata;
@@ -22,7 +22,7 @@ use metadata::{MODEL, ParameterInfo, compare_dimensions, compare_settings, ensur
 pub use names::{checkpoint_of, ensure_not_of_checkpoint};
 use rayon::current_num_threads;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 /// The version of the format.
 const FORMAT: u32 = 2;
@@ -114,7 +114,9 @@ pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
     };
     let training = serde_json::to_string(&training)
         .map_err(|error| SaveError::Format { path: path.to_path_buf(), message: error.to_string() })?;
-    weights::write(path, &tensors, BTreeMap::from([(TRAINING.into(), training)]))
+    // Resuming compares the settings, which have the conventions too; loading the model alone compares these.
+    let metadata = weights::conventions_entry::<Model>().into_iter().chain([(TRAINING.into(), training)]);
+    weights::write(path, &tensors, metadata.collect())
 }
 
 /// Loads the model and the metadata. Changes `state` only if everything fits.
