@@ -121,23 +121,20 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         const OP: &str = "map gradients";
         let (is_other_model, mut has_changed) = (self.model.is_other_than::<E, D>(model), false);
         visit_tensors::<_, E, D, OpError>(model, "", |visited| {
-            let tensor = visited.tensor;
-            if !visited.is_trained {
-                return Ok(());
-            }
-            let gradient = tensor.flat_gradient(&mut self.gradients).map_err(device_error(OP))?;
-            // An update must still name it.
-            if !self.used.contains(&tensor.id()) && elements_of(&gradient).iter().all(E::is_zero) {
+            let gradient = visited.tensor.flat_gradient(&mut self.gradients).map_err(device_error(OP))?;
+            // An update must still name a parameter without a gradient.
+            let is_zero = || elements_of(&gradient).iter().all(E::is_zero);
+            if !visited.is_trained || !self.used.contains(&visited.tensor.id()) && is_zero() {
                 return Ok(());
             }
             has_changed = true;
-            let expected = gradient.shape().0;
-            let changed = change(&Parameter { path: visited.path, sizes: tensor.sizes() }, gradient)?;
-            let len = changed.shape().0;
-            if len != expected {
-                return Err(OpError::Shape { op: OP, from: format!("({len})"), to: format!("({expected})") });
+            let to = *gradient.shape();
+            let changed = change(&Parameter { path: visited.path, sizes: visited.tensor.sizes() }, gradient)?;
+            if *changed.shape() != to {
+                let [from, to] = [*changed.shape(), to].map(|(len,)| format!("({len})"));
+                return Err(OpError::Shape { op: OP, from, to });
             }
-            replace_gradient(tensor, &mut self.gradients, changed).map_err(device_error(OP))
+            replace_gradient(visited.tensor, &mut self.gradients, changed).map_err(device_error(OP))
         })?;
         if is_other_model && !has_changed {
             return Err(OpError::OtherModel { model: name::<Model>() });
