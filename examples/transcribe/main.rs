@@ -80,11 +80,19 @@ fn run<Config: WhisperConfig, D: Backend<f32>>(cli: &Cli, device: &D) -> Result<
     let language = |(place, code): (&str, &String)| {
         let names = [code.to_lowercase(), format!("<|{}|>", code.to_lowercase())];
         let language = names.iter().find_map(|name| rules.languages.get(name).copied());
-        language.or_else(|| tokenizer.token(&names[1])).ok_or_else(|| {
+        let unlisted = || names.iter().filter(|name| name.starts_with("<|")).find_map(|name| tokenizer.token(name));
+        language.or_else(|| if rules.languages.is_empty() { unlisted() } else { None }).ok_or_else(|| {
             format!("{place}: the model does not know {code:?}; give the code of the language, such as --language en")
         })
     };
-    let mut language = spoken.map(language).transpose()?;
+    let mut language = match spoken.map(language).transpose() {
+        // The folder may have a name, such as hindi, in place of a code.
+        Err(error) if cli.language.is_none() && !rules.languages.is_empty() => {
+            log(&format!("{error}; the model finds it out"));
+            None
+        }
+        language => language?,
+    };
     for samples in samples.chunks(max_samples::<Config>()) {
         let sound = model.encode(features::<Config, D>(device, samples)?)?;
         let language = match language {

@@ -9,7 +9,7 @@ use dfdx::shapes::{HasShape, Shape};
 use dfdx::{tensor::Tensor, tensor_ops::Device};
 use num_traits::NumCast;
 use safetensors::Dtype;
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, ops::Add};
 
 /// This rank's term of a value: the sum of the terms of the ranks of `Axis` is the value.
 ///
@@ -45,6 +45,15 @@ impl<X, Axis> Partial<X, Axis> {
     /// The term, for a function that is linear in it.
     pub(crate) fn as_term(&self) -> &X {
         &self.term
+    }
+}
+
+/// The sum of two values, such as the losses of two parts of a batch.
+impl<Axis> Add for Partial<f64, Axis> {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::term(self.term + other.term)
     }
 }
 

@@ -11,7 +11,7 @@ use tokenizers::{NormalizedString, Normalizer};
 
 /// Some models have more rows in their table than their tokenizer has tokens, up to a multiple of this number.
 const PADDING: usize = 128;
-/// What helps a text of which a part has no token, if the tokenizer has an unknown one.
+/// The advice for a text with a part that has no token, if the tokenizer has an unknown one.
 const ADVICE: &str = "; `allowing_unknown` reads it as the unknown token";
 
 /// The error of a tokenizer.

@@ -78,7 +78,8 @@ impl Metrics {
             return Err(io::Error::new(ErrorKind::InvalidInput, "a link to a file that does not exist"));
         }
         let file = open_locked(path)?;
-        let len_bytes = overwrite.then_some(0);
+        // A pipe has no length.
+        let len_bytes = (overwrite && file.metadata()?.is_file()).then_some(0);
         let mut metrics = Self { path: path.into(), file, len_bytes, kept: None, logged: Vec::new(), events: None };
         metrics.go_back_to(steps)?;
         Ok(metrics)

@@ -103,7 +103,7 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     /// [`values`](Self::values) and [`gradient`](Self::gradient).
     ///
     /// # Errors
-    /// [`OpError::Device`] if the device fails.
+    /// [`OpError::Shape`] if a slot has another number of elements; [`OpError::Device`] if the device fails.
     ///
     /// ```
     /// use typed_transformer::{backend::Backend, prelude::*, train::ParameterMut};

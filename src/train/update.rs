@@ -16,11 +16,12 @@ use std::collections::HashMap;
 /// One update of a model: clips the gradients to a global norm of at most `clip_norm`, then lets the
 /// optimizer step. Returns the norm before clipping.
 ///
-/// The global norm is `√(Σ g²)` over all parameters of the model. Parameters, gradients and the optimizer's
-/// state stay on the device; on the CPU they are changed in place. From the first update on, the device keeps the memory
-/// of dropped tensors, and the next steps reuse it. It is freed after each 13 steps or parts of batches, and when it is that of four steps.
-/// After the training `device.disable_cache()`, of dfdx's `Cache`, frees it; dropping the device does not. Two threads
-/// that take the last kept memory of one size at once make dfdx panic, so until then each needs a device of its own.
+/// The global norm is `√(Σ g²)` over all parameters of the model. Parameters, gradients and the optimizer's state stay on
+/// the device; on the CPU they are changed in place. From the first update on, the device keeps the memory of dropped
+/// tensors, and the next steps reuse it. It is freed after each 13 steps or parts of batches, and when it is that of four
+/// steps. After the training `device.disable_cache()`, of dfdx's `Cache`, frees it; dropping the device does not. Two
+/// threads that take the last kept memory of one size at once make dfdx panic, so until then each needs a device of its
+/// own.
 ///
 /// # Errors
 /// After these errors the model is unchanged:

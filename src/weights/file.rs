@@ -67,7 +67,9 @@ impl TensorFile {
     /// [`open`](Self::open), but not of a checkpoint.
     pub fn open_weights(path: &Path) -> Result<Self, LoadError> {
         let file = Self::open(path)?;
-        match file.metadata().contains_key(TRAINING) {
+        // Another system may have the same key.
+        let has_model = || file.names().iter().any(|name| name.starts_with("model."));
+        match file.metadata().contains_key(TRAINING) && has_model() {
             true => Err(LoadError::Checkpoint { path: path.into() }),
             false => Ok(file),
         }

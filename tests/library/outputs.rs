@@ -351,6 +351,7 @@ fn metrics_into_a_pipe_never_wait() {
     assert!(Metrics::open(&path, 0).is_err());
     // O_NONBLOCK, so that opening does not wait for a writer.
     let reader = OpenOptions::new().read(true).custom_flags(0o4000).open(&path).unwrap();
+    Metrics::overwrite(&path, 0).unwrap().write(1, &[("loss", 1.0)]).unwrap();
     let mut metrics = Metrics::open(&path, 0).unwrap();
     let error = (1..100_000).find_map(|step| metrics.write(step, &[("loss", 1.0)]).err()).unwrap();
     assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);

@@ -92,6 +92,9 @@ fn a_change_of_gradients_reaches_the_update() {
 
         let short = of_squares(&model).map(&model, |_, _| tensor(&Cpu::default(), [E::one(); 5], (5,)));
         assert_eq!(short.err().unwrap().to_string(), "map gradients: shape (5) is not compatible with (6)");
+        let other = Layer::<E>::build(&Cpu::seed_from_u64(2));
+        let error = of_squares(&other).map(&model, |_, gradient| Ok(gradient)).err().unwrap();
+        assert!(matches!(error, OpError::OtherModel { .. }), "{error}");
     }
     check::<f32>();
     check::<f64>();

@@ -392,8 +392,7 @@ fn gradients_of_another_model_of_the_same_type_are_refused() {
     // The name of a type leaves the CPU out.
     assert_eq!(
         error.to_string().replace(", Cuda", ""),
-        "update: the gradients were recorded for another `Classifier<f64>`: no parameter of the updated one has a \
-         gradient",
+        "the gradients were recorded for another `Classifier<f64>`: no parameter of this one has a gradient",
     );
     let zeros = GradientsOf::zeros(&model);
     let tape = zeros.into_recording();

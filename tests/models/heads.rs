@@ -73,6 +73,7 @@ fn heads_that_a_model_lacks_are_not_read() {
     for head in ["score.weight", "classifier.bias", "qa_outputs.bias", "multiple_choice_head.summary.bias"] {
         check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", head);
     }
+    // `qa_outputs` is that of Mistral and Mixtral: `transformers` names the other tensors of Llama's file differently.
     for head in ["score.weight", "qa_outputs.bias"] {
         check::<Llama<small_llama::Config, f32, AutoDevice>>("llama", head);
         check::<Mixtral<small_mixtral::Config, f32, AutoDevice>>("mixtral", head);

@@ -485,7 +485,8 @@ fn dropout_of_a_part_without_a_place_is_refused() {
     let expected = |dims: &str| {
         format!(
             "dropout: a rank has its part of `{dims}`, and all ranks would drop the same places of their parts; \
-             `Step::assign_rows` gives a part of a batch whose rows have the numbers of the whole batch"
+             `Step::assign_rows` or `DropoutSeed::assign_rows` gives a part of a batch whose rows have the numbers of \
+             the whole batch"
         )
     };
     let of_rows = Ranks::<World>::in_threads(2, |ranks| {

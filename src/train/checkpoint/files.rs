@@ -17,7 +17,7 @@ use std::{collections::BTreeSet, fs, io};
 pub(in super::super) struct LastCheckpoint {
     path: PathBuf,
     progress: Progress,
-    /// Whether the newest checkpoint was damaged, so that this one took its place.
+    /// Whether the newest checkpoint was damaged or missing, so that this one took its place.
     is_substitute: bool,
 }
 

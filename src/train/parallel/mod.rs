@@ -124,8 +124,8 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Part
 
 impl<Model, E, D: Storage<E>, W> Partial<GradientsOf<Model, E, D>, W> {
     /// [`GradientsOf::into_recording`] of this rank's terms: the next part of a batch adds to them, and
-    /// [`all_reduce`](Partial::all_reduce) comes after the last one. The first part starts from
-    /// `Partial::term(GradientsOf::zeros(&*model))`.
+    /// [`all_reduce`](Partial::all_reduce) comes after the last one. The first part is recorded by
+    /// `GradientsOf::zeros(&*model).into_recording()`.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::{Partial, Ranks, RanksError}};
