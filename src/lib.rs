@@ -216,7 +216,7 @@ pub mod __private {
     pub use crate::{
         dims::dim::name,
         dims::local::{LocalDim, LocalSize},
-        nn::module::{ParamShape, child_path, dim_text},
+        nn::module::{ParamShape, child_path},
         ops::{Over, Rearrangement, repeated, summed},
     };
 }

@@ -253,7 +253,7 @@ fn module(declaration: &ItemStruct, parameters: &TypeParameters, fields: &[Field
     let counts = fields.iter().map(Field::count);
     let output = match &options.output {
         Some(dim) => quote_spanned! {dim.span()=>
-            ::core::option::Option::Some(::typed_transformer::__private::dim_text::<#dim>())
+            ::core::option::Option::Some(<#dim as ::typed_transformer::dims::Factor>::text())
         },
         None => quote!(::core::option::Option::None),
     };

@@ -121,6 +121,11 @@ pub trait Factor: AnyDim + shapes::ConstDim {
     const NUM_FACTORS: usize = 1;
     /// The size of `Whole`.
     const WHOLE_SIZE: usize = <Self::Whole as shapes::ConstDim>::SIZE;
+    /// The name and the size, such as `EmbedDim=8`.
+    #[doc(hidden)]
+    fn text() -> String {
+        format!("{:?}", Self::default())
+    }
 }
 
 /// Implements the traits of a dimension that is never a rank's part of one.

@@ -5,7 +5,6 @@ mod layers;
 pub use crate::model_tensors::child_path;
 pub use layers::{ForEachLayer, Layers, LayersIter};
 
-use crate::dims::Factor;
 use crate::weights::{DIVISION, LoadError, TensorSource, factors, written_dims};
 use dfdx::shapes::{ConstShape, Shape};
 use dfdx::{dtypes::Dtype, nn::TensorOptions, tensor::Tensor, tensor_ops::Device};
@@ -79,11 +78,6 @@ use std::{collections::BTreeSet, fmt};
 /// ```
 #[doc(inline)]
 pub use typed_transformer_macros::module;
-
-/// The name and the size of the last dimension of a module's output.
-pub fn dim_text<Any: Factor>() -> String {
-    format!("{:?}", Any::default())
-}
 
 /// A module whose parameters and dimensions are known from its type alone.
 ///
