@@ -108,30 +108,6 @@ pub trait Precision: Sized + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct FullPrecision;
 
-#[diagnostic::do_not_recommend]
-impl Precision for FullPrecision {
-    type Weight<Dims: ParamShape, E: Dtype, D: Device<E>> = Tensor<Dims, E, D>;
-
-    fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        input: Tensor<Dims, E, D, T>,
-        weight: &Tensor<(OutDim, InDim), E, D>,
-        bias: Option<&Tensor<(OutDim,), E, D>>,
-    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
-    where
-        Dims: EndsIn<InDim, Before: DataShape>,
-    {
-        ops::linear(input, weight, bias)
-    }
-
-    fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        table: &Tensor<(V, M), E, D>,
-        ids: &TokenIds<B, S, V>,
-        tape: T,
-    ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
-        ops::embed(table, ids, tape)
-    }
-}
-
 /// Mixed precision ([Micikevicius et al., 2018](https://arxiv.org/abs/1710.03740)), as `torch.autocast` in bfloat16: the
 /// weights are tensors of `E` that are trained, and a linear map of such a weight rounds its input, its parameters and its
 /// output to bfloat16, and in the backward pass their gradients ([`round_to_bf16`](ops::round_to_bf16)).
@@ -154,32 +130,6 @@ impl Precision for FullPrecision {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct MixedBf16;
-
-#[diagnostic::do_not_recommend]
-impl Precision for MixedBf16 {
-    type Weight<Dims: ParamShape, E: Dtype, D: Device<E>> = Tensor<Dims, E, D>;
-
-    fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        input: Tensor<Dims, E, D, T>,
-        weight: &Tensor<(OutDim, InDim), E, D>,
-        bias: Option<&Tensor<(OutDim,), E, D>>,
-    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
-    where
-        Dims: EndsIn<InDim, Before: DataShape>,
-    {
-        let weight: Tensor<_, E, D, T> = round_parameter_to_bf16(weight)?;
-        let bias = bias.map(round_parameter_to_bf16).transpose()?;
-        round_to_bf16(ops::linear(round_to_bf16(input)?, &weight, bias.as_ref())?)
-    }
-
-    fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-        table: &Tensor<(V, M), E, D>,
-        ids: &TokenIds<B, S, V>,
-        tape: T,
-    ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
-        ops::embed(table, ids, tape)
-    }
-}
 
 /// A precision whose weights are tensors: they have gradients, optimizers change them, and they are saved.
 ///
@@ -206,9 +156,33 @@ pub trait Trainable: Precision {
     fn from_tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(tensor: Tensor<Dims, E, D>) -> Self::Weight<Dims, E, D>;
 }
 
-/// The weight of a trainable precision is a tensor.
-macro_rules! trainable {
-    ($($precision:ident),*) => {$(
+/// Implements a precision whose weights are tensors by its linear map, which may name `E`, `D` and `T`.
+macro_rules! precision_of_tensors {
+    ($precision:ident, |$input:ident, $weight:ident, $bias:ident| $linear:expr) => {
+        #[diagnostic::do_not_recommend]
+        impl Precision for $precision {
+            type Weight<Dims: ParamShape, E: Dtype, D: Device<E>> = Tensor<Dims, E, D>;
+
+            fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+                $input: Tensor<Dims, E, D, T>,
+                $weight: &Tensor<(OutDim, InDim), E, D>,
+                $bias: Option<&Tensor<(OutDim,), E, D>>,
+            ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
+            where
+                Dims: EndsIn<InDim, Before: DataShape>,
+            {
+                $linear
+            }
+
+            fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+                table: &Tensor<(V, M), E, D>,
+                ids: &TokenIds<B, S, V>,
+                tape: T,
+            ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+                ops::embed(table, ids, tape)
+            }
+        }
+
         #[diagnostic::do_not_recommend]
         impl Trainable for $precision {
             fn tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(weight: &Tensor<Dims, E, D>) -> &Tensor<Dims, E, D> {
@@ -225,10 +199,15 @@ macro_rules! trainable {
                 tensor
             }
         }
-    )*};
+    };
 }
 
-trainable!(FullPrecision, MixedBf16);
+precision_of_tensors!(FullPrecision, |input, weight, bias| ops::linear(input, weight, bias));
+precision_of_tensors!(MixedBf16, |input, weight, bias| {
+    let weight: Tensor<_, E, D, T> = round_parameter_to_bf16(weight)?;
+    let bias = bias.map(round_parameter_to_bf16).transpose()?;
+    round_to_bf16(ops::linear(round_to_bf16(input)?, &weight, bias.as_ref())?)
+});
 
 /// A module whose weights can be stored in another precision. [`#[module]`](macro@crate::module) implements it for a
 /// module with a parameter `P: Precision`.
