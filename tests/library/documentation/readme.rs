@@ -57,7 +57,7 @@ fn readme_and_guide_have_the_same_profile() {
     assert_eq!((profile("README.md").len(), profile("README.md")), (1, profile("docs/guide.md")));
 }
 
-/// In a loop it would begin anew in each step, without the moments of the steps before.
+/// An optimizer that is made in the line of the update begins anew in each step of a loop.
 #[test]
 fn programs_in_pages_make_an_optimizer_before_the_step() {
     for page in pages().iter().map(String::as_str).chain(["src/lib.rs"]) {

@@ -106,8 +106,10 @@ struct Outputs {
     num_steps: usize,
     /// The outputs since the last step.
     num_outputs: usize,
-    /// The most outputs of one step, and the most elements.
-    most: [usize; 2],
+    /// The most outputs of one step.
+    most_outputs: usize,
+    /// The most elements of the outputs of one step.
+    most_elements: usize,
 }
 
 impl Outputs {
@@ -122,10 +124,11 @@ impl Outputs {
         self.num_outputs += 1;
         self.of_len.entry(len).or_default()[0] += 1;
         // A thread that makes no step has no number of its own.
-        let outputs_per_step = if self.most[0] == 0 { 4 } else { self.most[0] };
+        let outputs_per_step = if self.most_outputs == 0 { 4 } else { self.most_outputs };
         let is_late = self.num_outputs > Self::MAX_STEPS * outputs_per_step;
         if is_late {
-            (self.of_len, self.num_outputs) = Default::default();
+            self.of_len.clear();
+            self.num_outputs = 0;
         }
         is_late
     }
@@ -133,17 +136,19 @@ impl Outputs {
     /// Returns whether the cache is to be emptied.
     fn end_step(&mut self) -> bool {
         self.num_steps += 1;
-        let [mut taken, mut kept] = [0, 0];
+        let (outputs, [mut elements, mut kept_elements]) = (mem::take(&mut self.num_outputs), [0, 0]);
         for (len, [outputs, most]) in &mut self.of_len {
             *most = (*most).max(*outputs);
-            taken += len * mem::take(outputs);
-            kept += len * *most;
+            elements += len * mem::take(outputs);
+            kept_elements += len * *most;
         }
-        let step = [mem::take(&mut self.num_outputs), taken];
-        self.most = [0, 1].map(|i| self.most[i].max(step[i]));
-        let is_due = self.num_steps >= Self::MAX_STEPS || kept > Self::MAX_STEPS_IN_CACHE * self.most[1];
+        self.most_outputs = self.most_outputs.max(outputs);
+        self.most_elements = self.most_elements.max(elements);
+        let is_full = kept_elements > Self::MAX_STEPS_IN_CACHE * self.most_elements;
+        let is_due = is_full || self.num_steps >= Self::MAX_STEPS;
         if is_due {
-            (self.of_len, self.most) = (HashMap::new(), step);
+            self.of_len.clear();
+            (self.most_outputs, self.most_elements) = (outputs, elements);
             // The remainder counts on: with parts of batches, several devices would not take turns otherwise.
             self.num_steps %= Self::MAX_STEPS;
         }
