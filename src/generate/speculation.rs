@@ -44,6 +44,8 @@ pub struct Speculation<
     text: Text<Target::VocabSize>,
     /// The tokens at the end of the text that were not handed out.
     chosen: VecDeque<Fin<Target::VocabSize>>,
+    /// What ended the text. It is handed out after the tokens that were chosen before.
+    error: Option<OpError>,
     num_proposed: usize,
     num_accepted: usize,
 }
@@ -76,6 +78,7 @@ where
             max_proposed,
             text: Text::new(prompt),
             chosen: VecDeque::new(),
+            error: None,
             num_proposed: 0,
             num_accepted: 0,
         })
@@ -120,6 +123,7 @@ where
                 (_, None) => (self.sampler.draw(&wanted), false),
             };
             self.text.push(token);
+            self.chosen.push_back(token);
             self.num_accepted += usize::from(is_accepted);
             self.text.has_ended = self.ends.contains(&token);
             if self.text.has_ended || !is_accepted {
@@ -127,7 +131,6 @@ where
             }
         }
         self.num_proposed += proposed.len();
-        self.chosen.extend(&self.text.tokens[len..]);
         // No model has read the last token: the target chose it, or the draft proposed it last.
         let num_kept = self.text.tokens.len() - 1;
         self.target.keep(num_kept)?;
@@ -148,9 +151,9 @@ where
             && let Err(error) = self.choose_next()
         {
             self.text.has_ended = true;
-            return Some(Err(error));
+            self.error = Some(error);
         }
-        self.chosen.pop_front().map(Ok)
+        self.chosen.pop_front().map(Ok).or_else(|| self.error.take().map(Err))
     }
 }
 

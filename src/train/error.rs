@@ -125,7 +125,7 @@ fn in_file(path: &Path, error: &LoadError) -> String {
 #[allow(missing_docs, reason = "the fields of a variant are the words of its sentence")]
 pub enum ResumeNote {
     /// The newest checkpoint is damaged or missing, so the training goes on from an older one.
-    OlderCheckpoint { damage: String, path: PathBuf, steps_made: usize },
+    OlderCheckpoint { why: String, path: PathBuf, steps_made: usize },
     /// A file has a checkpoint's name but cannot be resumed. It is not overwritten but gets another name: at the next
     /// save if it is at the path of [`checkpoint_every`](crate::train::Trainer::checkpoint_every), at once if it is
     /// beside that.
@@ -140,8 +140,8 @@ pub enum ResumeNote {
 impl fmt::Display for ResumeNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OlderCheckpoint { damage, path, steps_made } => {
-                write!(f, "{damage}; the training goes on from {}, after step {steps_made}", path.display())
+            Self::OlderCheckpoint { why, path, steps_made } => {
+                write!(f, "{why}; the training goes on from {}, after step {steps_made}", path.display())
             }
             Self::SetAside { path, why, kept } => {
                 write!(f, "{} is {why}; it is kept as {}", path.display(), kept.display())

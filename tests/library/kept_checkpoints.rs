@@ -87,12 +87,13 @@ fn the_newest_whole_checkpoint_is_resumed() {
         let mut trainer = trainer();
         let _: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
         assert_eq!(trainer.steps_made(), 2);
-        let [note @ ResumeNote::OlderCheckpoint { damage, path: used, steps_made: 2 }] = trainer.resume_notes() else {
+        let [note @ ResumeNote::OlderCheckpoint { why: found, path: used, steps_made: 2 }] = trainer.resume_notes()
+        else {
             panic!("{:?}", trainer.resume_notes());
         };
-        assert!(damage.contains(why), "{damage}");
+        assert!(found.contains(why), "{found}");
         assert_eq!(*used, path.with_file_name("ck.previous-1").canonicalize().unwrap());
-        assert_eq!(note.to_string(), format!("{damage}; the training goes on from {}, after step 2", used.display()));
+        assert_eq!(note.to_string(), format!("{found}; the training goes on from {}, after step 2", used.display()));
     }
     // The training goes on there, and the damaged file is set aside.
     fs::write(&path, &damaged).unwrap();

@@ -234,6 +234,14 @@ fn an_error_ends_the_text() {
     let mut sampler = Sampler::greedy();
     let text = Speculation::new(&target, &draft, &start(), None, 2, &mut sampler).unwrap();
     assert_eq!(text.map(|token| token.is_ok()).collect::<Vec<_>>(), [true, true, true, false]);
+    // Each token is followed by the next one, and the target has no logits after token 2.
+    let [mut target, mut draft] = [(); 2].map(|()| Bigrams { logits: [[0.0; 5]; 5], ..Bigrams::draw(1) });
+    for token in 0..4 {
+        (target.logits[token][token + 1], draft.logits[token][token + 1]) = (1.0, 1.0);
+    }
+    target.logits[2] = [f64::NAN; 5];
+    let text = Speculation::new(&target, &draft, &start(), None, 3, &mut sampler).unwrap();
+    assert_eq!(text.map(|token| token.is_ok()).collect::<Vec<_>>(), [true, true, false]);
     let padded = TokenIds::from_ids(&[1, 0], Some(Fin::literal::<1>()), (Const::<1>, Const::<2>)).unwrap();
     assert!(matches!(
         Speculation::new(&target, &draft, &padded, None, 2, &mut sampler),

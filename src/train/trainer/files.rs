@@ -226,8 +226,8 @@ impl<O, S: Schedule> Trainer<O, S> {
                     let before = older.first().filter(|_| !path.exists());
                     return Err(before.and_then(|before| load(before).err()).unwrap_or(error));
                 };
-                let (damage, steps_made) = (error.to_string(), resumed.1.progress.steps_made);
-                notes.push(ResumeNote::OlderCheckpoint { damage, path: used.clone(), steps_made });
+                let (why, steps_made) = (error.to_string(), resumed.1.progress.steps_made);
+                notes.push(ResumeNote::OlderCheckpoint { why, path: used.clone(), steps_made });
                 (resumed, used)
             }
             Err(error) => return Err(error),
