@@ -202,7 +202,7 @@ pub trait FactorList: Sized {
     type List;
     type Tuple;
 
-    /// The sizes of the axes that hold one. The type of each other axis has it.
+    /// The sizes of the axes that are known at run time. The type of each other axis has its size.
     fn run_time_sizes(self) -> impl Iterator<Item = usize>;
 }
 macro_rules! factor_list {
@@ -230,7 +230,8 @@ macro_rules! factor_list {
             #[allow(non_snake_case)]
             fn run_time_sizes(self) -> impl Iterator<Item = usize> {
                 let ($first, $($rest,)*) = self;
-                let size = (size_of::<$first>() > 0).then(|| $first.size());
+                // The size of `$first` itself does not tell: a `Sum` of compile-time dimensions holds its size, too.
+                let size = (size_of::<$first::Dynamic<()>>() > 0).then(|| $first.size());
                 size.into_iter().chain(($($rest,)*).run_time_sizes())
             }
         }

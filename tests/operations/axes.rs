@@ -190,6 +190,20 @@ fn flattened_axes_are_rows_in_their_order() {
 }
 
 #[test]
+fn a_product_with_a_sum_is_split_and_merged() {
+    // The fused queries, keys and values of a GPT-NeoX.
+    type Fused = Sum<Half, Sum<Half, Half>>;
+    let rows = Rows::new(2);
+    let x = count_from(0, (rows, Product::<Width, Fused>::default()));
+    let split: X<(Rows, Width, Fused)> = reshape(x.clone(), (rows, Width, Fused::default())).unwrap();
+    assert_eq!(split.as_vec(), x.as_vec());
+    let merged: X<(Rows, Product<Width, Fused>)> = reshape(split.clone(), *x.shape()).unwrap();
+    assert_eq!(merged.as_vec(), x.as_vec());
+    let error = reshape(split, (Rows::new(3), Product::<Width, Fused>::default())).unwrap_err();
+    assert!(matches!(error, OpError::Shape { op: "reshape", .. }), "{error}");
+}
+
+#[test]
 fn only_concat_accepts_an_empty_tensor() {
     let past = count_from(0, (Half, Past::new(0)));
     let present = count_from(0, (Half, Present::new(2)));
