@@ -174,6 +174,23 @@ pub trait SameAxes<Rest> {}
 #[diagnostic::do_not_recommend]
 impl<Dims> SameAxes<Dims> for Dims {}
 
+/// The shape is `Dims` with the axis `Other` in place of `One`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not `{Dims}` with `{Other}` in place of `{One}`",
+    label = "`{Self}` does not continue `{Dims}` along `{One}` and `{Other}`",
+    note = "tensors that are concatenated have the same other axes, in the same order; `permute` reorders axes"
+)]
+pub trait Continues<Dims, One: Dim, Other: Dim, WhichAxis>: HasAxis<Other, WhichAxis> {}
+
+#[diagnostic::do_not_recommend]
+impl<Next, Dims, One: Dim, Other: Dim, WhichAxis> Continues<Dims, One, Other, WhichAxis> for Next
+where
+    Dims: HasAxis<One, WhichAxis>,
+    Next: HasAxis<Other, WhichAxis, Remaining: SameAxes<Dims::Remaining>>,
+{
+}
+
 /// The shape has exactly the axes of `To`, in any order, and none of them twice. `WhichAxis` is their order, which
 /// rustc infers.
 ///

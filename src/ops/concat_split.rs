@@ -6,7 +6,7 @@ use super::unnamed::reshape_to;
 use super::views::{outer_len_inner, shape_of_sizes, sizes};
 use super::{OpError, Real, device_error, ensure_not_empty, range_error, scale};
 use crate::backend::{Backend, Tape, concat_kernel, run_kernel};
-use crate::dims::{AxisOf, BroadcastFrom, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
+use crate::dims::{AxisOf, BroadcastFrom, ConcatAxis, Continues, Dim, HasAxis, SumOf};
 use dfdx::shapes::{Axes3, Axis, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{PermuteTo, TryConcatAlong, TryStack};
@@ -46,7 +46,7 @@ pub fn concat<
 ) -> Result<Tensor<Dims::Replaced<Total>, E, D, T>, OpError>
 where
     Dims: HasAxis<One, WhichAxis>,
-    Next: HasAxis<Other, WhichAxis, Remaining: SameAxes<Dims::Remaining>>,
+    Next: Continues<Dims, One, Other, WhichAxis>,
 {
     const OP: &str = "concat";
     let (shape, other_shape) = (*one.shape(), *other.shape());
