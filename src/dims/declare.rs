@@ -42,8 +42,8 @@ crate::error::debug_as!([Max] BoundedSize<Max>, |this, f| this.size.fmt(f));
 ///
 /// - `pub VocabSize = 28;` has its size at compile time. The size is any constant expression below
 ///   2³². The dimension implements [`ConstDim`](crate::dims::ConstDim), and every relation of
-///   [`dims`](mod@crate::dims) applies to it. In `HeadDim = EmbedDim::SIZE / NumHeads::SIZE;` the heads must divide
-///   the width without remainder.
+///   [`dims`](mod@crate::dims) applies to it. A quotient of two named constants, such as
+///   `HeadDim = EmbedDim::SIZE / NumHeads::SIZE;`, must have no remainder; one in parentheses is rounded down.
 /// - `pub KeyValueDim: Sum<KeyDim, ValueDim>;` has the size of the sum, and is
 ///   [`SumOf<KeyDim, ValueDim>`](crate::dims::SumOf), so that it can be split into the two.
 /// - `pub SrcLen <= MaxSeqLen;` has its size at run time, from `SrcLen::new`. The bound is a compile-time dimension
@@ -80,18 +80,23 @@ crate::error::debug_as!([Max] BoundedSize<Max>, |this, f| this.size.fmt(f));
 macro_rules! dims {
     () => {};
 
-    ($(#[$meta:meta])* $vis:vis $name:ident = $whole:ident::SIZE / $parts:ident::SIZE; $($rest:tt)*) => {
+    (
+        $(#[$meta:meta])*
+        $vis:vis $name:ident = $whole:ident $(::$of_whole:ident)* / $parts:ident $(::$of_parts:ident)*;
+        $($rest:tt)*
+    ) => {
         const _: () = ::core::assert!(
-            $whole::SIZE % $parts::SIZE == 0,
+            $whole $(::$of_whole)* % $parts $(::$of_parts)* == 0,
             ::core::concat!(
-                "`", ::core::stringify!($parts), "` does not divide `", ::core::stringify!($whole), "`: `",
+                "`", ::core::stringify!($parts) $(, "::", ::core::stringify!($of_parts))*, "` does not divide `",
+                ::core::stringify!($whole) $(, "::", ::core::stringify!($of_whole))*, "`: `",
                 ::core::stringify!($name), "` would be rounded down",
             ),
         );
         // In parentheses the size does not match this arm again.
         $crate::dims! {
             $(#[$meta])*
-            $vis $name = ($whole::SIZE / $parts::SIZE);
+            $vis $name = ($whole $(::$of_whole)* / $parts $(::$of_parts)*);
         }
         $crate::dims!($($rest)*);
     };
