@@ -72,7 +72,7 @@ impl<Dims: Shape, E: Unit, D: Storage<E>> TensorOrRef<Dims, E, D, Untaped> for &
 #[diagnostic::on_unimplemented(
     message = "expected a tensor over `{Dims}`, found one over `{Found}`",
     label = "this operand is a tensor over `{Found}`",
-    note = "the axes that are written after an operand are those of its tensor, in their order"
+    note = "the axes that are written after an operand are those of its tensor, in their order; `rename` gives an axis another name of its size, such as a `Product`"
 )]
 pub trait AsWritten<Dims: Shape, Found: Shape, Inferred> {
     /// The same tensor.
