@@ -129,7 +129,8 @@ fn check(operands: &[Operand], result: &Axes) -> Result<()> {
         for axis in &operand.axes.list {
             let num_operands = operands.iter().filter(|operand| operand.axes.has(axis)).count();
             if num_operands == 1 && !result.has(axis) {
-                let note = "an axis of two operands may be summed over; `sum_over` sums over an axis of one";
+                let note = "an axis of two operands may be summed over, if both spell it alike; `sum_over` sums over an \
+                            axis of one";
                 return Err(axis.error("is in this operand alone", note));
             }
         }

@@ -65,7 +65,7 @@ fn check(from: &Axes, to: &Axes) -> Result<()> {
     if let Some(new) = to.list.iter().find(|axis| !from.has(axis)) {
         // A product is likely hidden in an alias if the numbers of axes differ.
         let note = match to.list.len() == from.list.len() {
-            true => "a rearrangement adds no axis; `broadcast` does",
+            true => "a rearrangement adds no axis, and both sides spell each alike; `broadcast` adds one",
             false => "a product is written out, `Product<Left, Right>`, and not as an alias; `broadcast` adds an axis",
         };
         return Err(new.error("of the result is not in the operand", note));
