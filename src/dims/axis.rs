@@ -146,7 +146,7 @@ pub fn along<Left: Dim, Right: Dim>() -> ConcatAxis<Left, Right> {
 #[diagnostic::on_unimplemented(
     message = "`{Smaller}` is not `{Self}` without `{Name}`",
     label = "adding the axis `{Name}` to `{Smaller}` does not give `{Self}`",
-    note = "broadcasting adds one axis, `{Name}`, and leaves all others as they are"
+    note = "the result has one more axis, `{Name}`; all others stay as they are, in their order"
 )]
 pub trait BroadcastFrom<Smaller, Name: MaybeSharded, WhichAxis>: HasAxis<Name, WhichAxis, Remaining = Smaller> {}
 

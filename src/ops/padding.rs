@@ -102,7 +102,7 @@ impl<Positions: Shape, D: Storage<bool>> Padding<Positions> for Tensor<Positions
 #[diagnostic::on_unimplemented(
     message = "padding over `{Positions}` does not fit a tensor over `{Dims}`",
     label = "padding over `{Positions}`",
-    note = "padding has the first axes of the tensor; the mean is over its last axis"
+    note = "padding has the first axes of the tensor; the mean is over the last axis of the padding"
 )]
 pub trait PadsStart<Dims: Shape, Positions: Shape> {
     /// The last axis of the padding.
@@ -117,7 +117,7 @@ pub trait PadsStart<Dims: Shape, Positions: Shape> {
 #[diagnostic::on_unimplemented(
     message = "padding over `{Positions}` has more axes than a tensor over `{Self}`",
     label = "padding over `{Positions}`",
-    note = "padding has the first axes of the tensor; the mean is over its last axis"
+    note = "padding has the first axes of the tensor; the mean is over the last axis of the padding"
 )]
 pub trait WithoutLastOf<Positions: Shape>: Shape {
     /// The shape without the axis.
