@@ -12,6 +12,8 @@ use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 /// `m ← β₁ m + (1 - β₁) g`, `v ← β₂ v + (1 - β₂) g²`,
 /// `θ ← θ - rate · m / (1 - β₁ᵗ) / (√(v / (1 - β₂ᵗ)) + ε)`.
 ///
+/// `m`, `v` and `t` are those of one model. Two models of one type, such as two critics, need an `Adam` each.
+///
 /// ```
 /// use typed_transformer::{nn::Linear, prelude::*, train::{Adam, update}};
 /// let mut model = Linear::<Const<1>, Const<2>, f64, Cpu>::build(&Cpu::default());
@@ -134,7 +136,8 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
 /// ([Loshchilov and Hutter, 2017](https://arxiv.org/abs/1711.05101), as in PyTorch).
 ///
 /// `θ ← θ - rate · weight_decay · θ` for the parameters that
-/// [`weight_decay_filter`](Self::weight_decay_filter) selects, then [`Adam`] for all.
+/// [`weight_decay_filter`](Self::weight_decay_filter) selects, then [`Adam`] for all. Two models of one type need an
+/// `AdamW` each.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::AdamW};
