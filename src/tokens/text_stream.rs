@@ -49,13 +49,16 @@ impl<'a, V: ConstDim> TextStream<'a, V> {
     /// Adds a token, and returns the text that is complete by now. It is empty after a stop string.
     ///
     /// # Errors
-    /// Those of [`Tokenizer::decode`].
+    /// Those of [`Tokenizer::decode`]; the text goes on without the token.
     pub fn push(&mut self, token: Fin<V>) -> Result<String, TokenizerError> {
         if self.has_stopped {
             return Ok(String::new());
         }
         self.tokens.push(token);
-        let text = self.undecoded()?;
+        // Otherwise every later token would fail with this one.
+        let text = self.undecoded().inspect_err(|_| {
+            self.tokens.pop();
+        })?;
         if text.is_empty() || text.ends_with(char::REPLACEMENT_CHARACTER) {
             return Ok(String::new());
         }

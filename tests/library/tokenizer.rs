@@ -122,6 +122,14 @@ fn a_number_without_a_token_is_not_among_the_tokens() {
     fs::write(&path, json).unwrap();
     let tokenizer = Tokenizer::<CharVocab>::from_file(&path).unwrap();
     assert_eq!(tokenizer.tokens().map(Fin::value).collect::<Vec<_>>(), [0, 5]);
+
+    // The text goes on without it.
+    let mut stream = tokenizer.stream();
+    let mut push = |id| stream.push(Fin::new(id).unwrap());
+    assert_eq!(push(0).unwrap(), "a");
+    assert!(matches!(push(3), Err(TokenizerError::NoText { id: 3, .. })));
+    assert_eq!(push(5).unwrap(), " b");
+    assert_eq!(stream.finish().unwrap(), "");
 }
 
 #[test]
