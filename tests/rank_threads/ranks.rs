@@ -406,7 +406,7 @@ fn ranks_that_have_made_other_numbers_of_steps_are_refused() {
 #[test]
 fn trainers_that_differ_are_refused_on_all_ranks() {
     type Change = fn(&mut Trainer<Adam<Model, f64>, f64>);
-    let changes: [(Change, &str); 5] = [
+    let changes: [(Change, &str); 6] = [
         (|trainer| trainer.clip_norm = 2.0, "the clip norm is inf on rank 0, but 2 on rank 2"),
         (|trainer| trainer.schedule = 0.5, "the schedule is 0.01 on rank 0, but 0.5 on rank 2"),
         (
@@ -419,6 +419,7 @@ fn trainers_that_differ_are_refused_on_all_ranks() {
             |trainer| *trainer = Trainer::new(Adam::default(), 0.01, 30, 7),
             "the number of steps is 20 on rank 0, but 30 on rank 2",
         ),
+        (|trainer| trainer.loss_may_rise = true, "whether the loss may rise is false on rank 0, but true on rank 2"),
     ];
     for (change, message) in changes {
         let compared = Ranks::<World>::in_threads(3, |ranks| {

@@ -89,7 +89,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         Ok(report)
     }
 
-    /// Compares the settings of the ranks: those that a checkpoint stores, the number of steps, and `counts`.
+    /// Compares the settings of the ranks: those that a checkpoint stores, the number of steps, whether the loss may
+    /// rise, and `counts`.
     fn ensure_same_on<Model, E: Real, D: Backend<E>, W: RankAxis>(
         &self,
         ranks: &Ranks<W>,
@@ -101,6 +102,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let mut settings = self.run_record().settings;
         settings.push(("the model".into(), name::<Model>()));
         settings.push(("the number of steps".into(), self.steps.to_string()));
+        settings.push(("whether the loss may rise".into(), self.loss_may_rise.to_string()));
         settings.extend(counts.iter().map(|(name, count)| (name.to_string(), count.to_string())));
         ranks.ensure_same(settings)
     }
@@ -110,8 +112,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// [`RanksError::Setting`], on all ranks, if the settings of one are not those of rank 0: model, optimizer,
-    /// schedule, clip norm, seed, number of steps, and what [`require_same`](Self::require_same) has; [`RanksError`] if
-    /// the ranks cannot reach each other.
+    /// schedule, clip norm, seed, number of steps, [`loss_may_rise`](Self::loss_may_rise), and what
+    /// [`require_same`](Self::require_same) has; [`RanksError`] if the ranks cannot reach each other.
     pub fn replicate<Model, E, D, W>(&mut self, ranks: &Ranks<W>, device: &D) -> Result<(), RanksError>
     where
         O: Optimizer<Model, E, D>,
