@@ -37,7 +37,8 @@ pub enum TrainError {
     #[error(transparent)]
     Ranks(#[from] RanksError),
     /// A checkpoint could not be written. The previous checkpoint is intact. `saved_at` is a copy that was saved
-    /// elsewhere, if any. If later saves to that place fail as well, it keeps the last copy that was written.
+    /// elsewhere, if any. If later saves to that place fail as well, it keeps the last copy that was written; a copy
+    /// that somebody has removed is saved at a new place.
     #[error("{source}{}", saved_elsewhere(saved_at.as_deref()))]
     Save { source: SaveError, saved_at: Option<PathBuf> },
     /// A line of metrics could not be written.

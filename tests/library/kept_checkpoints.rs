@@ -1,9 +1,10 @@
 //! Earlier checkpoints and the best one; outputs that are not overwritten; metrics that are kept.
 
 use crate::support::{file_names, temp_dir};
-use crate::tiny_training::{Tiny, saved, step, step_with_loss, steps_in, trainer};
+use crate::tiny_training::{Tiny, Training, saved, step, step_with_loss, steps_in, trainer};
 use dfdx::tensor::Cpu;
-use std::{fs, path::Path};
+use std::path::{Path, PathBuf};
+use std::{fs, io::ErrorKind};
 use typed_transformer::nn::Module as _;
 use typed_transformer::prelude::*;
 use typed_transformer::train::{Metrics, ResumeError, ResumeNote, TrainError};
@@ -155,6 +156,35 @@ fn another_number_of_threads_is_said() {
         trainer.resume_notes().to_vec()
     });
     assert_eq!(notes, [ResumeNote::Threads { before, now: before + 1 }]);
+}
+
+// ---- Refused checkpoints ----
+
+/// A step whose checkpoint its disk refuses. Returns where the checkpoint is saved.
+fn refused_step(trainer: &mut Training, model: &mut Tiny, loss: f64) -> PathBuf {
+    disk::inject(Some((0, Fault::Error(ErrorKind::StorageFull))));
+    step_with_loss(trainer, model, Some(loss));
+    disk::inject(None);
+    match trainer.failures() {
+        [TrainError::Save { saved_at: Some(saved_at), .. }] => saved_at.clone(),
+        failures => panic!("{failures:?}"),
+    }
+}
+
+/// Its user needs the room, or the system cleans its folder of temporary files.
+#[test]
+fn a_copy_that_somebody_removes_is_saved_again() {
+    let folder = temp_dir();
+    let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    trainer.checkpoint_every(folder.path().join("ck"), 1).unwrap();
+    let removed = refused_step(&mut trainer, &mut model, 2.0);
+    fs::remove_dir_all(removed.parent().unwrap()).unwrap();
+    let saved_at = refused_step(&mut trainer, &mut model, 2.0);
+    assert_eq!(steps_in(&saved_at), 2);
+    // One that is there keeps its place.
+    assert_eq!(refused_step(&mut trainer, &mut model, 2.0), saved_at);
+    assert_eq!(steps_in(&saved_at), 3);
+    fs::remove_dir_all(saved_at.parent().unwrap()).unwrap();
 }
 
 // ---- Divergence ----

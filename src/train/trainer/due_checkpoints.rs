@@ -56,7 +56,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         match saved {
             Ok(()) => earlier.iter().for_each(|path| weights::remove_private_file(path)),
             Err(source) => {
-                // The earlier file stays whole when this save fails too.
+                // Somebody may have removed it to make room. Otherwise it stays whole when this save fails too.
+                let earlier = earlier.filter(|earlier| earlier.exists());
                 let saved_at = match &earlier {
                     Some(earlier) => self.save(model, earlier).map(|()| earlier.clone()),
                     None => weights::in_private_folder(&path, |path| self.save(model, path)),
