@@ -140,6 +140,12 @@ fn weights_and_checkpoints_have_a_second_place() {
         assert!(weights.starts_with(temporary.path().to_str().unwrap()), "{weights}");
         assert!(fs::metadata(weights).unwrap().len() > 1_000);
         assert_eq!(file_names(&temporary).len(), 2);
+        // The disk is there again, perhaps with an earlier checkpoint.
+        fs::rename(folder.path().join("gone"), folder.path().join("disk")).unwrap();
+        let (_, training) = error.split_once("; the training is saved at ").unwrap();
+        let training = training.split("; ").next().unwrap();
+        self::run(&folder, example, &format!("{steps} --resume {training}")).assert_ended_with(0);
+        assert!(folder.path().join("disk/weights").exists());
     }
 }
 

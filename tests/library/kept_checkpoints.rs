@@ -171,6 +171,40 @@ fn refused_step(trainer: &mut Training, model: &mut Tiny, loss: f64) -> PathBuf 
     }
 }
 
+/// The user has made room.
+#[test]
+fn a_training_goes_on_where_its_checkpoint_was_refused() {
+    let folder = temp_dir();
+    let at = |name: &str| folder.path().join(name);
+    let train = |name, losses: [f64; 3]| {
+        let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+        trainer.checkpoint_every(at(name), 1).unwrap();
+        losses.into_iter().for_each(|loss| step_with_loss(&mut trainer, &mut model, Some(loss)));
+        (trainer, model)
+    };
+    drop(train("other", [3.0, 1.0, 2.1]));
+    let (mut refused, mut model) = train("ck", [3.0, 1.0, 2.0]);
+    let saved_at = refused_step(&mut refused, &mut model, 2.5);
+    drop(refused);
+
+    let mut trainer = trainer();
+    let mut model: Tiny = trainer.resume(&saved_at, &Cpu::default()).unwrap();
+    // Another run is not taken for its beginning, even with the same settings and the same first loss.
+    let error = trainer.checkpoint_every(at("other"), 1).unwrap_err();
+    assert!(matches!(error, SaveError::Exists { found: "the checkpoint of another training run", .. }), "{error}");
+    trainer.checkpoint_every(at("ck"), 1).unwrap();
+    step_with_loss(&mut trainer, &mut model, Some(2.5));
+    trainer.finish().unwrap();
+    drop(trainer);
+    assert_eq!(["ck", "ck.previous-1", "ck.best"].map(|name| steps_in(&at(name))), [5, 3, 2]);
+
+    // Another run has saved there meanwhile.
+    let mut late = crate::tiny_training::trainer();
+    let _: Tiny = late.resume(&saved_at, &Cpu::default()).unwrap();
+    assert!(matches!(late.checkpoint_every(at("ck"), 1), Err(SaveError::Exists { .. })));
+    fs::remove_dir_all(saved_at.parent().unwrap()).unwrap();
+}
+
 /// Its user needs the room, or the system cleans its folder of temporary files.
 #[test]
 fn a_copy_that_somebody_removes_is_saved_again() {

@@ -19,11 +19,14 @@ pub(in super::super) struct LastCheckpoint {
     progress: Progress,
     /// Whether the newest checkpoint was damaged or missing, so that this one took its place.
     is_substitute: bool,
+    /// If it is the copy of a refused one: the progress of the checkpoint that stayed at its path.
+    pub before: Option<Progress>,
 }
 
 impl LastCheckpoint {
     pub fn new(path: &Path, progress: Progress, is_substitute: bool) -> Self {
-        Self { path: path.canonicalize().unwrap_or_else(|_| path.into()), progress, is_substitute }
+        let path = path.canonicalize().unwrap_or_else(|_| path.into());
+        Self { path, progress, is_substitute, before: None }
     }
 }
 
@@ -35,7 +38,7 @@ pub(in super::super) struct CheckpointFiles {
     /// The newest one, with all links followed.
     pub newest: PathBuf,
     /// The progress of the newest one, if it is one of this training run.
-    newest_progress: Option<Progress>,
+    pub newest_progress: Option<Progress>,
     /// The number of steps between two checkpoints; with 0, one is saved only when the training is stopped.
     pub interval: usize,
     /// The progress of the best checkpoint.
@@ -86,9 +89,12 @@ impl CheckpointFiles {
         }
 
         let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
-        let last_checkpoint = last_checkpoint.filter(|last| last.path == newest || checkpoint_of(&last.path) == newest);
         let (found, file) = open_file(&newest);
         let newest_progress = file.and_then(|file| progress_in(&file));
+        // The copy of one that was refused here knows the one that stayed here. That of another run has other losses.
+        let was_refused_here = |last: &LastCheckpoint| last.before.is_some() && last.before == newest_progress;
+        let last_checkpoint = last_checkpoint
+            .filter(|last| last.path == newest || checkpoint_of(&last.path) == newest || was_refused_here(last));
         let progress_of = |path: &Path| if *path == newest { newest_progress } else { read_progress(path) };
         let at_path = match (last_checkpoint, found) {
             // Another run may have saved before this one took the lock.

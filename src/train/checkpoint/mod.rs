@@ -40,6 +40,9 @@ pub(super) struct TrainingMetadata {
     /// The number of ranks that trained together.
     #[serde(default = "one")]
     pub ranks: usize,
+    /// If it is the copy of a refused one: the progress of the checkpoint that stayed at its path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Progress>,
     settings: Vec<(String, String)>,
     /// The path of each parameter, and the name and size of each of its dimensions.
     dimensions: Vec<(String, Vec<String>)>,
@@ -59,6 +62,8 @@ pub(super) struct RunRecord<'a> {
     pub ignored_setting: Option<&'a str>,
     /// The number of ranks that train together.
     pub ranks: usize,
+    /// That of [`TrainingMetadata`].
+    pub before: Option<Progress>,
 }
 
 /// The size of a checkpoint, without its header.
@@ -77,7 +82,7 @@ pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
     path: &Path,
     model: &Model,
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
-    RunRecord { progress, settings, ranks, .. }: RunRecord,
+    RunRecord { progress, settings, ranks, before, .. }: RunRecord,
 ) -> Result<StagedFile, SaveError> {
     let parameters = parameter_infos::<Model, E, D>();
     let mut tensors = weights::collect(model, "model");
@@ -109,6 +114,7 @@ pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
         optimizer_steps: state.steps,
         threads: current_num_threads(),
         ranks,
+        before,
         settings: with_model::<Model, E, D>(settings),
         dimensions: parameters.into_iter().map(|p| (p.path, p.dims)).collect(),
     };

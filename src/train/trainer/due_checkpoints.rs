@@ -1,13 +1,14 @@
-//! Checkpoints that are due, and the space for them.
+//! Checkpoints that are due, the space for them, and copies of those that are refused.
 
 use super::Trainer;
 use crate::backend::Backend;
 use crate::nn::Module;
 use crate::ranks::Element;
-use crate::train::checkpoint::{self, CheckpointFiles, LastCheckpoint};
+use crate::train::checkpoint::{self, CheckpointFiles, LastCheckpoint, Progress, RunRecord};
 use crate::train::{Optimizer, Schedule, TrainError};
-use crate::weights::{self, SaveError};
+use crate::weights::{self, FileKind, FileLock, SaveError, atomic};
 use dfdx::nn::TensorCollection;
+use std::path::Path;
 
 impl<O, S: Schedule> Trainer<O, S> {
     /// Whether a checkpoint is due after the last step. None is due while the training is diverged: the ones
@@ -48,6 +49,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         if files.is_newest(progress) {
             self.last_checkpoint = Some(LastCheckpoint::new(&path, progress, false));
         }
+        let before = files.newest_progress;
         self.checkpoints = Some(files);
         let saves = self.failures.extract_if(.., |failure| matches!(failure, TrainError::Save { .. }));
         let places =
@@ -59,13 +61,39 @@ impl<O, S: Schedule> Trainer<O, S> {
                 // Somebody may have removed it to make room. Otherwise it stays whole when this save fails too.
                 let earlier = earlier.filter(|earlier| earlier.exists());
                 let saved_at = match &earlier {
-                    Some(earlier) => self.save(model, earlier).map(|()| earlier.clone()),
-                    None => weights::in_private_folder(&path, |path| self.save(model, path)),
+                    Some(earlier) => self.save_after(model, earlier, before).map(|()| earlier.clone()),
+                    None => weights::in_private_folder(&path, |path| self.save_after(model, path, before)),
                 };
                 let saved_at = saved_at.ok().or(earlier);
                 self.failures.push(TrainError::Save { source, saved_at });
             }
         }
+    }
+
+    /// [`save`](Self::save). Of a checkpoint that was refused, `before` is the one that stayed at its path, if any.
+    pub(super) fn save_after<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
+        &self,
+        model: &Model,
+        path: &Path,
+        before: Option<Progress>,
+    ) -> Result<(), SaveError>
+    where
+        O: Optimizer<Model, E, D>,
+    {
+        let run = RunRecord { before, ..self.run_record() };
+        let is_own = |kind| match kind {
+            FileKind::Nothing => true,
+            FileKind::Checkpoint => checkpoint::is_same_run::<Model, E, D>(path, &run),
+            FileKind::Weights | FileKind::Other => false,
+        };
+        if !self.overwrite && !is_own(weights::file_kind(path)) {
+            return Err(SaveError::Exists { path: path.into(), found: checkpoint::description_of(path) });
+        }
+        let cannot_write = |source| SaveError::Write { path: path.into(), source };
+        let target = atomic::resolve_target(path).map_err(cannot_write)?;
+        let holds_lock = self.checkpoints.as_ref().is_some_and(|own| own.newest == target);
+        let _lock = if holds_lock { None } else { Some(FileLock::acquire(path, &target)?) };
+        checkpoint::stage(path, model, self.optimizer.state(), run)?.commit().map_err(cannot_write)
     }
 
     /// Checks before the first step of a run that the disk has room for the checkpoints.

@@ -9,7 +9,7 @@ use crate::train::checkpoint::{self, CheckpointFiles, LastCheckpoint, Progress, 
 use crate::train::metrics::is_invalid_line;
 use crate::train::{Evaluation, Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
 use crate::weights::disk::retried;
-use crate::weights::{self, FileKind, FileLock, Loadable, SaveError, atomic};
+use crate::weights::{Loadable, SaveError};
 use dfdx::nn::TensorCollection;
 use rayon::current_num_threads;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,8 @@ impl<O, S> Trainer<O, S> {
     /// [`loss_may_rise`](Self::loss_may_rise). Each file is complete at every moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training run can save there. A resumed training run
-    /// calls it after [`resume`](Self::resume).
+    /// calls it after [`resume`](Self::resume), with its old path also if it goes on from the copy of a refused
+    /// checkpoint that [`TrainError::Save`] names.
     ///
     /// # Errors
     /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Locked`] if another training run saves
@@ -179,20 +180,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         E: Element,
         D: Backend<E>,
     {
-        let path = path.as_ref();
-        let is_own = |kind| match kind {
-            FileKind::Nothing => true,
-            FileKind::Checkpoint => checkpoint::is_same_run::<Model, E, D>(path, &self.run_record()),
-            FileKind::Weights | FileKind::Other => false,
-        };
-        if !self.overwrite && !is_own(weights::file_kind(path)) {
-            return Err(SaveError::Exists { path: path.into(), found: checkpoint::description_of(path) });
-        }
-        let cannot_write = |source| SaveError::Write { path: path.into(), source };
-        let target = atomic::resolve_target(path).map_err(cannot_write)?;
-        let holds_lock = self.checkpoints.as_ref().is_some_and(|own| own.newest == target);
-        let _lock = if holds_lock { None } else { Some(FileLock::acquire(path, &target)?) };
-        checkpoint::stage(path, model, self.optimizer.state(), self.run_record())?.commit().map_err(cannot_write)
+        self.save_after(model, path.as_ref(), None)
     }
 
     /// Loads a training run: returns its model, and sets the optimizer state, the step and the losses.
@@ -238,7 +226,10 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         self.ranks_before = resumed.ranks;
         self.progress = resumed.progress;
-        self.last_checkpoint = Some(LastCheckpoint::new(&used, resumed.progress, used != path));
+        let is_substitute = used != path;
+        let mut last = LastCheckpoint::new(&used, resumed.progress, is_substitute);
+        last.before = resumed.before.filter(|_| !is_substitute);
+        self.last_checkpoint = Some(last);
         self.resume_notes = notes;
         self.note_ranks();
         self.use_metrics(|metrics| metrics.go_back_to(resumed.progress.steps_made));
@@ -293,6 +284,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             settings,
             ignored_setting: self.allow_other_schedule.then_some(SCHEDULE),
             ranks: self.ranks,
+            before: None,
         }
     }
 }
