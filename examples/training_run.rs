@@ -85,8 +85,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let _ = writeln!(stderr(), "\n{error}");
     }
     let _ = writeln!(stderr(), "\n{}", evaluate(&model, validation)?);
-    if !trainer.stopped() && !trainer.is_diverged() {
-        weights::save(&model, folder.join("model.safetensors"))?;
+    if !trainer.stopped() {
+        let name = if trainer.is_diverged() { "diverged.safetensors" } else { "model.safetensors" };
+        weights::save(&model, folder.join(name))?;
     }
     let mut report = HtmlReport::new("A training run");
     let drawn = report.training_curves(&metrics);

@@ -3,7 +3,9 @@
 use super::{
     BoxError, EXIT_SIGINT, Interrupted, Report, Trainable, all, device_error, ensure_not_input, ensure_not_plot,
     hints::{hint, overwrite_hint, schedule_hint, with_hint},
-    log, stop_on_signals,
+    log,
+    outputs::{save, save_elsewhere},
+    stop_on_signals,
 };
 use clap::Args;
 use std::{
@@ -33,6 +35,9 @@ pub struct Files {
     /// Resume although --learning-rate or --steps differ from before
     #[arg(long, requires = "resume")]
     new_schedule: bool,
+    /// Save checkpoints and weights although the mean loss is far above the first loss
+    #[arg(long)]
+    pub(super) loss_may_rise: bool,
     /// File for metrics, one line of JSON per step
     #[arg(long, value_name = "PATH")]
     metrics: Option<PathBuf>,
@@ -108,6 +113,7 @@ impl Files {
         device: &D,
         new: impl Fn() -> Result<M, D::Err>,
     ) -> Result<M, BoxError> {
+        trainer.loss_may_rise = self.loss_may_rise;
         let model = self.open(trainer, checkpoints, device, new)?;
         trainer.resume_notes().iter().for_each(|note| log(&note.to_string()));
         stop_on_signals(trainer.stop.clone())?;
@@ -225,8 +231,12 @@ impl Files {
                 Err(errors) => errors.into(),
             });
         }
-        // Weights of an earlier training may be there, which are of more use.
-        let saved = if trainer.is_diverged() { Ok(()) } else { self.save(model, metadata) };
+        let saved = match &self.save {
+            // Weights of an earlier training may be there, which are of more use.
+            Some(path) if trainer.is_diverged() => Err(save_elsewhere(model, path, metadata)),
+            Some(path) => save(model, path, metadata, self.overwrite),
+            None => Ok(()),
+        };
         let outcome = all([finished.map_err(BoxError::from), saved]);
         // Without `--resume`, the files there are not of this training. After Ctrl-C in the last step, or if no step was
         // left, they are all that remains of it without `--save`.
@@ -237,22 +247,6 @@ impl Files {
         }
         // The lock of its checkpoints ends with the trainer.
         Ok(outcome)
-    }
-
-    /// Saves a model to the file of `--save`, if any. If that fails, it is saved in the folder of temporary
-    /// files.
-    fn save<M: Trainable<D>, D: Backend<f32>>(&self, model: &M, metadata: &HashMap<String, String>) -> Outcome {
-        let Some(path) = &self.save else {
-            return Ok(());
-        };
-        let Err(error) = weights::save_with_metadata(model, path, metadata.clone(), self.overwrite) else {
-            log(&format!("saved {}", path.display()));
-            return Ok(());
-        };
-        match weights::save_elsewhere(model, path, metadata.clone()) {
-            Ok(elsewhere) => Err(format!("{error}; the weights are saved at {}", elsewhere.display()).into()),
-            Err(_) => Err(error.into()),
-        }
     }
 
     /// The file of metrics; a report needs one.

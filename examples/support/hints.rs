@@ -28,7 +28,9 @@ pub fn with_hint(error: &TrainError, hint: &str) -> String {
         TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => {
             format!("the loss or its gradient is no longer a number at step {step}; {hint}")
         }
-        TrainError::Diverged { .. } => format!("{error}; {hint}"),
+        TrainError::Diverged { .. } => {
+            format!("{error}; {hint}, or --loss-may-rise if the first batch was an easy one")
+        }
         error => error.to_string(),
     }
 }

@@ -1,8 +1,44 @@
-//! Checks that no output takes the place of a file that is read, or of another output.
+//! The weights of a training, and checks that no output takes the place of a file that is read, or of another output.
 
-use super::BoxError;
+use super::{BoxError, Outcome, Trainable, log};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use typed_transformer::weights;
+use typed_transformer::{backend::Backend, weights};
+
+/// Saves a model. If that fails, it is saved in the folder of temporary files.
+pub fn save<M: Trainable<D>, D: Backend<f32>>(
+    model: &M,
+    path: &Path,
+    metadata: &HashMap<String, String>,
+    overwrite: bool,
+) -> Outcome {
+    match weights::save_with_metadata(model, path, metadata.clone(), overwrite) {
+        Ok(()) => {
+            log(&format!("saved {}", path.display()));
+            Ok(())
+        }
+        Err(error) => match weights::save_elsewhere(model, path, metadata.clone()) {
+            Ok(elsewhere) => Err(format!("{error}; {}", saved_at(&elsewhere)).into()),
+            Err(_) => Err(error.into()),
+        },
+    }
+}
+
+/// Saves a model in the folder of temporary files, instead of at `path`. The error says where, or why not.
+pub fn save_elsewhere<M: Trainable<D>, D: Backend<f32>>(
+    model: &M,
+    path: &Path,
+    metadata: &HashMap<String, String>,
+) -> BoxError {
+    match weights::save_elsewhere(model, path, metadata.clone()) {
+        Ok(elsewhere) => saved_at(&elsewhere).into(),
+        Err(error) => error.into(),
+    }
+}
+
+fn saved_at(path: &Path) -> String {
+    format!("the weights are saved at {}", path.display())
+}
 
 /// Checks that an output is not a file that is read, nor an existing one in a folder that is read.
 pub fn ensure_not_input(output: &Path, input: &Path) -> Result<(), BoxError> {

@@ -1,6 +1,9 @@
 //! A progress bar on a terminal, plain lines elsewhere.
 
-use super::{BoxError, Outcome, hints::step_error};
+use super::{
+    BoxError, Outcome,
+    hints::{hint, step_error, with_hint},
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     cell::Cell,
@@ -41,7 +44,9 @@ impl Progress {
         let report = report.map_err(|error| step_error(error, trainer))?;
         let failures = trainer.failures();
         let logged = self.logged.replace(failures.len());
-        failures.iter().skip(logged).for_each(|failure| self.log(&format!("warning: {failure}")));
+        for failure in failures.iter().skip(logged) {
+            self.log(&format!("warning: {}", with_hint(failure, &hint(trainer))));
+        }
         let StepReport { steps_made, steps, .. } = report;
         if let Some(bar) = &self.bar {
             bar.set_message(report.to_string());

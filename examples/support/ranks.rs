@@ -89,6 +89,7 @@ pub fn prepare<M: Trainable<D>, O: Optimizer<M, f32, D>, S: Schedule, D: Backend
     device: &D,
     new: impl Fn() -> Result<M, D::Err>,
 ) -> Result<Replicated<M, World>, BoxError> {
+    trainer.loss_may_rise = files.loss_may_rise;
     let model = on_first(ranks, || files.open(trainer, checkpoints, device, &new))?;
     let model = ranks.fail_together(model.map_or_else(|| new().map_err(device_error), Ok))?;
     trainer.replicate(ranks, device)?;

@@ -44,11 +44,12 @@ pub enum TrainError {
     /// A line of metrics could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Metrics { path: PathBuf, source: std::io::Error },
-    /// The model predicts worse than before its training, though its numbers are finite. While it does, no checkpoint
-    /// is saved, so those from before remain.
+    /// The model predicts worse than before its training, though its numbers are finite, or its first batch was an
+    /// easy one. While the mean loss is so high, no checkpoint is saved, so those from before remain.
+    /// [`loss_may_rise`](super::Trainer::loss_may_rise) allows it.
     #[error(
         "the training diverged: the mean loss is {mean_loss:.4} after step {steps_made}, but it began at \
-         {first_loss:.4}"
+         {first_loss:.4}, so no checkpoint is saved"
     )]
     Diverged { steps_made: usize, mean_loss: f64, first_loss: f64 },
 }

@@ -238,15 +238,32 @@ fn a_default_checkpoint_remains_until_its_training_is_complete() {
 /// Twenty steps are not needed to see it, and what was there before remains.
 #[test]
 fn a_short_training_that_diverges_fails_and_saves_nothing() {
-    let folder = temp_dir();
+    let (folder, temporary) = (temp_dir(), temp_dir());
     let args = "--batch 1 --interval 0 --sample 5 --save s";
     run(&folder, "train_shakespeare", &format!("{args} --steps 2")).assert_ended_with(0);
     let before = fs::read(folder.path().join("s")).unwrap();
     let args = format!("{args} --steps 19 --checkpoint c --checkpoint-every 5 --learning-rate 10");
-    let diverged = run(&folder, "train_shakespeare", &args);
-    assert!(error(&diverged).starts_with("the training diverged: the mean loss is "), "{}", error(&diverged));
+    let mut command = Command::new(built("train_shakespeare"));
+    command.args(with_short_text("train_shakespeare", &args)).current_dir(folder.path());
+    command.env("TMPDIR", temporary.path()).env("RAYON_NUM_THREADS", "1");
+    let diverged = end(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let said = error(&diverged);
+    assert!(said.starts_with("the training diverged: the mean loss is "), "{said}");
+    assert!(said.contains(", so no checkpoint is saved; try a lower --learning-rate, or --loss-may-rise if"), "{said}");
     assert!(fs::read(folder.path().join("s")).unwrap() == before);
     assert_eq!(file_names(&folder), ["s"]);
+    // The checkpoint of step 5 is not saved, and the weights are not lost.
+    assert!(diverged.stderr.contains("warning: the training diverged: the mean loss is "), "{}", diverged.stderr);
+    if cfg!(unix) {
+        let (_, weights) = said.split_once("; the weights are saved at ").unwrap();
+        let weights = weights.split("; ").next().unwrap();
+        assert!(weights.starts_with(temporary.path().to_str().unwrap()), "{weights}");
+        assert!(fs::metadata(weights).unwrap().len() > 1_000);
+    }
+    let risen = run(&folder, "train_shakespeare", &format!("{args} --loss-may-rise"));
+    assert!(!risen.stderr.contains("diverged"), "{}", risen.stderr);
+    assert!(fs::read(folder.path().join("s")).unwrap() != before);
+    assert_eq!(file_names(&folder), ["c", "c.best", "c.previous-1", "s"]);
 }
 
 #[test]

@@ -281,6 +281,28 @@ fn a_short_training_diverges_too_and_replaces_nothing() {
     }
 }
 
+/// The first batch was an easy one.
+#[test]
+fn a_checkpoint_that_is_not_saved_is_said_during_the_training() {
+    let folder = temp_dir();
+    let path = folder.path().join("ck");
+    let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    trainer.checkpoint_every(&path, 10).unwrap();
+    let mut make = |trainer: &mut Training, loss| step_with_loss(trainer, &mut model, Some(loss));
+    make(&mut trainer, 1.0);
+    (0..29).for_each(|_| make(&mut trainer, 1.6));
+    let [failure @ TrainError::Diverged { steps_made: 30, .. }] = trainer.failures() else {
+        panic!("{:?}", trainer.failures());
+    };
+    assert!(failure.to_string().ends_with(", but it began at 1.0000, so no checkpoint is saved"), "{failure}");
+    assert_eq!(steps_in(&path), 10);
+
+    // It recovers.
+    (0..10).for_each(|_| make(&mut trainer, 0.5));
+    assert_eq!((trainer.failures().len(), steps_in(&path)), (0, 40));
+    trainer.finish().unwrap();
+}
+
 /// Half of nearly nothing is nearly nothing: such a training could never be saved again.
 #[test]
 fn a_training_that_begins_near_0_is_not_judged_by_its_first_loss() {

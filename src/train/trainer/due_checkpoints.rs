@@ -10,15 +10,29 @@ use crate::weights::{self, FileKind, FileLock, SaveError, atomic};
 use dfdx::nn::TensorCollection;
 use std::path::Path;
 
+impl<O, S> Trainer<O, S> {
+    /// Renews the failure that the training is diverged.
+    pub(super) fn note_divergence(&mut self) {
+        self.failures.retain(|failure| !matches!(failure, TrainError::Diverged { .. }));
+        let Progress { steps_made, mean_loss, first_loss, .. } = self.progress;
+        if self.is_diverged() {
+            self.failures.push(TrainError::Diverged { steps_made, mean_loss, first_loss });
+        }
+    }
+}
+
 impl<O, S: Schedule> Trainer<O, S> {
     /// Whether a checkpoint is due after the last step. None is due while the training is diverged: the ones
     /// before remain.
     pub(super) fn is_checkpoint_due(&self) -> bool {
+        !self.is_diverged() && self.is_interval_over()
+    }
+
+    fn is_interval_over(&self) -> bool {
         let steps_made = self.progress.steps_made;
-        !self.is_diverged()
-            && self.checkpoints.as_ref().is_some_and(|CheckpointFiles { interval, .. }| {
-                self.stopped || *interval > 0 && (self.is_finished() || steps_made.is_multiple_of(*interval))
-            })
+        self.checkpoints.as_ref().is_some_and(|CheckpointFiles { interval, .. }| {
+            self.stopped || *interval > 0 && (self.is_finished() || steps_made.is_multiple_of(*interval))
+        })
     }
 
     /// Saves a checkpoint if one is due. If that fails, it is saved in the folder of temporary files.
@@ -28,6 +42,10 @@ impl<O, S: Schedule> Trainer<O, S> {
     ) where
         O: Optimizer<Model, E, D>,
     {
+        if self.is_interval_over() {
+            // The user should know it now: the training may go on for days, or end without `finish`.
+            self.note_divergence();
+        }
         if !self.is_checkpoint_due() {
             return;
         }

@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::nn::Module;
 use crate::ops::Real;
 use crate::ranks::Element;
-use crate::train::checkpoint::{self, CheckpointFiles, LastCheckpoint, Progress, RunRecord, ensure_not_of_checkpoint};
+use crate::train::checkpoint::{self, CheckpointFiles, LastCheckpoint, RunRecord, ensure_not_of_checkpoint};
 use crate::train::metrics::is_invalid_line;
 use crate::train::{Evaluation, Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
 use crate::weights::disk::retried;
@@ -76,7 +76,7 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// The files that could not be written so far. A checkpoint that could be written later is not among
-    /// them.
+    /// them. [`TrainError::Diverged`] is, from the first checkpoint that is due but not saved to the next one that is.
     pub fn failures(&self) -> &[TrainError] {
         &self.failures
     }
@@ -107,10 +107,7 @@ impl<O, S> Trainer<O, S> {
     /// step. This is not checked if the first loss is within 0.001 of 0, or if [`loss_may_rise`](Self::loss_may_rise).
     pub fn finish(&mut self) -> Result<(), TrainError> {
         self.use_metrics(|metrics| metrics.sync());
-        let Progress { steps_made, mean_loss, first_loss, .. } = self.progress;
-        if self.is_diverged() {
-            self.failures.push(TrainError::Diverged { steps_made, mean_loss, first_loss });
-        }
+        self.note_divergence();
         // A stable sort: what tells the user how to go on comes first.
         self.failures.sort_by_key(|failure| match failure {
             TrainError::Save { .. } => 0,
