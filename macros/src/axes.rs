@@ -81,7 +81,7 @@ impl Axes {
         twice.map_or(Ok(()), |i| Err(self.list[i].error(&format!("stands twice in the {tensor}"), note)))
     }
 
-    /// The position of each axis in the list of `all` names, which gets the names that it lacks.
+    /// The position of each axis in the list `all` of names. A name that the list lacks is added to it.
     pub fn labels(&self, all: &mut Vec<String>) -> Vec<u8> {
         let label = |axis: &Axis| {
             let position = all.iter().position(|name| *name == axis.name);

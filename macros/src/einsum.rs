@@ -82,14 +82,14 @@ pub fn expand(contraction: TokenStream) -> Result<TokenStream> {
         }
         [] => return Err(Error::new(result.span, "a contraction has an operand")),
     };
-    let checks = checks(&operands, &result);
-    Ok(quote!({ #(#checks)* #(#bindings)* #contraction }))
+    let bounds = bounds_of_axes(&operands, &result);
+    Ok(quote!({ #(#bounds)* #(#bindings)* #contraction }))
 }
 
 /// A summed axis must be whole. An axis that an operand lacks may not be divided between ranks of a model.
-fn checks(operands: &[Operand], result: &Axes) -> Vec<TokenStream> {
+fn bounds_of_axes(operands: &[Operand], result: &Axes) -> Vec<TokenStream> {
     let mut checked: Vec<&str> = Vec::new();
-    let mut checks = Vec::new();
+    let mut bounds = Vec::new();
     for axis in operands.iter().flat_map(|operand| &operand.axes.list) {
         if checked.contains(&&*axis.name) {
             continue;
@@ -101,9 +101,9 @@ fn checks(operands: &[Operand], result: &Axes) -> Vec<TokenStream> {
             true => "repeated",
         };
         let (check, ty) = (Ident::new(check, axis.ty.span()), &axis.ty);
-        checks.push(quote_spanned!(ty.span()=> ::typed_transformer::__private::#check::<#ty>();));
+        bounds.push(quote_spanned!(ty.span()=> ::typed_transformer::__private::#check::<#ty>();));
     }
-    checks
+    bounds
 }
 
 /// The error of a call that is not of the form of the macro.

@@ -24,7 +24,7 @@ use syntax::{add_bound, bounds_of, check_derives, is_one_of, precision, take_lay
 struct Options {
     /// The last dimension of the output.
     output: Option<Type>,
-    /// What the module does, beside its fields.
+    /// The type whose function `conventions` has those on which the module itself depends.
     conventions: Option<Type>,
 }
 
@@ -56,7 +56,7 @@ pub fn expand(options: TokenStream, declaration: TokenStream) -> Result<TokenStr
     let Fields::Named(fields) = &mut declaration.fields else {
         return Err(Error::new_spanned(&declaration.ident, "a module has fields with names"));
     };
-    let list = fields.named.iter_mut().map(Field::take).collect::<Result<Vec<_>>>()?;
+    let list = fields.named.iter_mut().map(Field::read).collect::<Result<Vec<_>>>()?;
     list.iter().try_for_each(|field| parameters.check(field))?;
     let types = parameters.types();
     fields.named.push(parse_quote!(__dims: ::core::marker::PhantomData<fn() -> (#(#types,)*)>));

@@ -220,19 +220,19 @@ for_each_shape!(axes_among: (A I) (B J) (C K) (F L) (G M) (H N));
 pub trait CanBecome<To: Dim>: Dim {}
 
 #[diagnostic::do_not_recommend]
-impl<From: Dim, To: CountFactor + Dim> CanBecome<To> for From where (To::Dynamic<()>, From, To): OneSize {}
+impl<From: Dim, To: CountFactor + Dim> CanBecome<To> for From where (To::Dynamic<()>, From, To): CanBeEqual {}
 
 /// `(Dynamic, From, To)`: `From` and `To` can have the same size. `Dynamic` is the list of run-time dimensions of `To`.
-/// If it has one, every `From` can have its size, even a type parameter.
-pub trait OneSize {}
-impl<Name, From, To> OneSize for ((Name, ()), From, To) {}
-impl<From: CountFactor, To: CountFactor> OneSize for ((), From, To) where
-    (From::Static, From::Dynamic<()>, To::Static): HasSize
+/// If the list is not empty, every `From` can have the size of `To`, even a type parameter.
+pub trait CanBeEqual {}
+impl<Name, From, To> CanBeEqual for ((Name, ()), From, To) {}
+impl<From: CountFactor, To: CountFactor> CanBeEqual for ((), From, To) where
+    (From::Static, From::Dynamic<()>, To::Static): CanHaveSize
 {
 }
 
 /// `(Size, Dynamic, Other)`: a dimension of compile-time size `Size` and with the run-time dimensions `Dynamic` can have
 /// the size `Other`. With a run-time dimension it can have any size.
-pub trait HasSize {}
-impl<Size> HasSize for (Size, (), Size) {}
-impl<Size, Other, Name> HasSize for (Size, (Name, ()), Other) {}
+pub trait CanHaveSize {}
+impl<Size> CanHaveSize for (Size, (), Size) {}
+impl<Size, Other, Name> CanHaveSize for (Size, (Name, ()), Other) {}

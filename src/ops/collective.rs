@@ -13,7 +13,7 @@ use dfdx::tensor_ops::Device;
 ///
 /// A backward pass cannot return the error of a collective operation. [`failure`] keeps it, and the rest of the pass
 /// skips communication.
-pub fn record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn run_and_record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     op: &'static str,
     ranks: &Ranks<Axis>,
     input: Tensor<From, E, D, T>,
@@ -39,7 +39,7 @@ pub fn entered<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis
     ranks: &Ranks<Axis>,
 ) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
     let shape = *input.shape();
-    record("enter", ranks, input, shape, |_, elements| Ok(elements), sum).map(Entered::new)
+    run_and_record("enter", ranks, input, shape, |_, elements| Ok(elements), sum_over_ranks).map(Entered::new)
 }
 
 /// The sum of the ranks' terms, whose backward pass is the identity.
@@ -48,11 +48,11 @@ pub fn sum_of_terms<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: Ran
     ranks: &Ranks<Axis>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     let shape = *term.shape();
-    record("all-reduce", ranks, term, shape, sum, |_, gradient| Ok(gradient))
+    run_and_record("all-reduce", ranks, term, shape, sum_over_ranks, |_, gradient| Ok(gradient))
 }
 
 /// The sums over the ranks, element by element. The closure stands twice, once for each dtype that ranks send.
-pub fn sum<E: Real, Axis: RankAxis>(ranks: &Ranks<Axis>, terms: Vec<E>) -> Result<Vec<E>, RanksError> {
+pub fn sum_over_ranks<E: Real, Axis: RankAxis>(ranks: &Ranks<Axis>, terms: Vec<E>) -> Result<Vec<E>, RanksError> {
     in_f32_or_f64(terms, |terms| ranks.start_all_reduce(terms).wait(), |terms| ranks.start_all_reduce(terms).wait())
 }
 
@@ -71,7 +71,7 @@ pub fn gathered<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Ax
     let backward = move |ranks: &Ranks<Axis>, whole: Vec<E>| {
         in_f32_or_f64(whole, |whole| parts.reduce_scatter(ranks, &whole), |whole| parts.reduce_scatter(ranks, &whole))
     };
-    record("all-gather", ranks, input, shape, forward, backward).map(Entered::new)
+    run_and_record("all-gather", ranks, input, shape, forward, backward).map(Entered::new)
 }
 
 /// An axis divided among ranks, in row-major order: each of `rows` rows has `part_len` elements for rank 0, then for

@@ -27,7 +27,7 @@ use std::marker::PhantomData;
 /// - an axis that only one of several operands has, if the result does not have it;
 /// - an axis that a tensor has twice.
 ///
-/// Axes are compared by their spelling in this call, so an axis has the same spelling in all places. An operand is a
+/// Axes are compared by their spelling in this call, so spell an axis the same way everywhere. An operand is a
 /// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Tensors have up to 6
 /// axes. Of three operands, the first two are contracted first.
 ///
@@ -159,7 +159,7 @@ impl<Dims: Shape> Over<Dims> {
         E: Real,
         D: Backend<E>,
     {
-        check_sizes(&[Axes::of(texts[0], &x, x_labels)?, Axes::of(texts[1], &w, w_labels)?])?;
+        check_sizes(&[OperandAxes::of(texts[0], &x, x_labels)?, OperandAxes::of(texts[1], &w, w_labels)?])?;
         let x = x_tape.join(w_tape).put_on(x);
         let w = second_operand(&x, w)?;
         let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, to);
@@ -188,9 +188,9 @@ impl<Dims: Shape> Over<Dims> {
         D: Backend<E>,
     {
         check_sizes(&[
-            Axes::of(texts[0], &x, x_labels)?,
-            Axes::of(texts[1], &w, w_labels)?,
-            Axes::of(texts[2], &v, v_labels)?,
+            OperandAxes::of(texts[0], &x, x_labels)?,
+            OperandAxes::of(texts[1], &w, w_labels)?,
+            OperandAxes::of(texts[2], &v, v_labels)?,
         ])?;
         let x = x_tape.join(w_tape).join(v_tape).put_on(x);
         let (w, v) = (second_operand(&x, w)?, v.put_tape(Default::default()));
@@ -213,14 +213,14 @@ pub fn summed<Axis: Dim>() {}
 pub fn repeated<Axis: MaybeSharded>() {}
 
 /// An operand's axes, for a comparison of sizes.
-struct Axes<'a> {
+struct OperandAxes<'a> {
     text: &'static str,
     names: fn() -> Vec<String>,
     sizes: Vec<usize>,
     labels: &'a [Label],
 }
 
-impl<'a> Axes<'a> {
+impl<'a> OperandAxes<'a> {
     fn of<Dims: NamedAxes, E: Real, D: Backend<E>>(
         text: &'static str,
         operand: &Tensor<Dims, E, D>,
@@ -232,7 +232,7 @@ impl<'a> Axes<'a> {
 }
 
 /// Refuses operands in which an axis has two sizes.
-fn check_sizes(operands: &[Axes]) -> Result<(), OpError> {
+fn check_sizes(operands: &[OperandAxes]) -> Result<(), OpError> {
     for (i, right) in operands.iter().enumerate() {
         for left in &operands[..i] {
             for (axis, label) in left.labels.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! A batch that ranks divide: this rank's terms of losses and means, and the rows of all ranks.
 
-use super::collective::record;
+use super::collective::run_and_record;
 use super::cross_entropy::weighted_cross_entropy;
 use super::reduce::mean_of_all;
 use super::{FitsLogits, OpError, Real, Reduction, ShardedLabels, device_error, dim_error, ensure_not_empty, scale};
@@ -173,10 +173,11 @@ where
 /// `(Shard<B, W>, ..), Shard<B, W> -> (B, ..)`
 ///
 /// A contrastive loss compares each row with those of the whole batch, as CLIP's ([Radford et al.,
-/// 2021](https://arxiv.org/abs/2103.00020), 2.3). All ranks call it and run the backward pass. So does a rank without
-/// rows, whose loss is [`Partial::of_no_rows`] with the tape of the result; after two calls it is the
-/// [`add`](crate::tensor_parallel::add) of one for each result, so that both backward passes run. If there may be such
-/// a rank, all call `backward` and then `all_reduce`: with `backward_all_reduce` ranks might send in different orders.
+/// 2021](https://arxiv.org/abs/2103.00020), 2.3). All ranks call it and run the backward pass, also a rank without
+/// rows: its loss is [`Partial::of_no_rows`] with the tape of the result. After two calls of `gather_batch` its loss is
+/// the [`add`](crate::tensor_parallel::add) of two of these, one for each result, so that both backward passes run. If
+/// there may be such a rank, all call `backward` and then `all_reduce`: with `backward_all_reduce` ranks might send in
+/// different orders.
 ///
 /// # Errors
 /// [`OpError::Whole`] if `rows`, which [`Ranks::shard`] makes, do not know the whole batch; [`OpError::Ranks`].
@@ -217,7 +218,7 @@ where
     let lens_of_gradient = lens.clone();
     let forward = |ranks: &Ranks<W>, part: Vec<E>| ranks.all_gather(&part, &lens);
     let backward = move |ranks: &Ranks<W>, gradient: Vec<E>| ranks.reduce_scatter(&gradient, &lens_of_gradient);
-    record(OP, ranks, input, shape.replace_axis(whole), forward, backward)
+    run_and_record(OP, ranks, input, shape.replace_axis(whole), forward, backward)
 }
 
 /// The batch of which a rank has these rows.

@@ -3,7 +3,7 @@
 use super::engine::{
     Communicator, EngineResult, MAX_MESSAGE_LEN_BYTES, all_gather_in_rounds, reduce_scatter_in_rounds,
 };
-use super::handle::part_of;
+use super::group::part_of;
 use super::{Element, Pending, RankAxis, Ranks, RanksError};
 use bytemuck::{cast_slice, cast_slice_mut};
 

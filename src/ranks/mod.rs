@@ -24,7 +24,7 @@
 mod collectives;
 mod engine;
 pub(crate) mod failure;
-mod handle;
+mod group;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod partial;
@@ -35,7 +35,7 @@ mod threads;
 pub use engine::Pending;
 pub use failure::RanksError;
 pub(crate) use failure::by_name;
-pub use handle::{CommunicationTime, Ranks};
+pub use group::{CommunicationTime, Ranks};
 pub use partial::{Element, Partial, Reduce, ReducedOver};
 #[doc(hidden)]
 pub use partial::{SumOver, TermOver};

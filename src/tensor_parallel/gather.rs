@@ -5,7 +5,7 @@ use crate::backend::Tape;
 use crate::dims::{AxisOf, ConstDim, Divides, HasAxis};
 use crate::internal::Internal;
 use crate::ops::OpError;
-use crate::ops::collective::{Parts, gathered, record};
+use crate::ops::collective::{Parts, gathered, run_and_record};
 use crate::ranks::{ConstRankAxis, Element, Entered, Partial, RankAxis, Ranks, Shard};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::{tensor::Tensor, tensor_ops::Device};
@@ -38,7 +38,7 @@ where
     let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
     let forward = |ranks: &Ranks<Axis>, part: Vec<E>| parts.all_gather(ranks, &part);
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| Ok(parts.part(&gradient, ranks.rank()));
-    record("all-gather", ranks, input, shape, forward, backward)
+    run_and_record("all-gather", ranks, input, shape, forward, backward)
 }
 
 /// [`all_gather`], for another operation with shards. The backward pass sums the gradient over the ranks, and each
@@ -97,7 +97,7 @@ where
     let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
     let forward = |ranks: &Ranks<Axis>, term: Vec<E>| parts.reduce_scatter(ranks, &term);
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| parts.all_gather(ranks, &gradient);
-    record("reduce-scatter", ranks, term, shape.shards(), forward, backward)
+    run_and_record("reduce-scatter", ranks, term, shape.shards(), forward, backward)
 }
 
 /// Each rank keeps its part of an axis. The backward pass puts zeros in the place of the others.
@@ -132,7 +132,7 @@ where
     let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
     let forward = |ranks: &Ranks<Axis>, whole: Vec<E>| Ok(parts.part(&whole, ranks.rank()));
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| Ok(parts.padded(&gradient, ranks.rank()));
-    record("shard", ranks, input, shape.shards(), forward, backward)
+    run_and_record("shard", ranks, input, shape.shards(), forward, backward)
 }
 
 /// The shape has a whole axis of dimension `Name`, which can be divided among the ranks of `Axis`. `WhichAxis` is its

@@ -10,7 +10,7 @@ use syn::{ext::IdentExt, spanned::Spanned};
 pub struct Field {
     pub name: Ident,
     /// The name of its parameters in files: that of `r#type` is `type`.
-    text: String,
+    name_in_files: String,
     pub ty: Type,
     kind: Kind,
     /// For an `Option`: the constant that says whether it is `Some`.
@@ -28,7 +28,7 @@ enum Kind {
 
 impl Field {
     /// Reads a field, and takes away the attributes that only a module has.
-    pub fn take(field: &mut syn::Field) -> Result<Self> {
+    pub fn read(field: &mut syn::Field) -> Result<Self> {
         if let Some(condition) = field.attrs.iter().find(|attribute| attribute.path().is_ident("cfg")) {
             let message = "a field of a module is there in every build: make it an `Option` with `#[some_if(cfg!(…))]`";
             return Err(Error::new_spanned(condition, message));
@@ -66,13 +66,13 @@ impl Field {
             _ => return Err(Error::new_spanned(&field.ident, "`#[layers(count)]` stands alone")),
         };
         let name = field.ident.clone().ok_or_else(|| Error::new_spanned(&field.ty, "a field has a name"))?;
-        let text = name.unraw().to_string();
-        Ok(Self { name, text, ty: field.ty.clone(), kind, flag })
+        let name_in_files = name.unraw().to_string();
+        Ok(Self { name, name_in_files, ty: field.ty.clone(), kind, flag })
     }
 
     /// Code that calls the visitor. Its value is an `Option` of the field; it returns early on an error.
     pub fn visit(&self, visitor: &Ident, dtype: &Ident, device: &Ident, precision: Option<&Ident>) -> TokenStream {
-        let (name, text, span) = (&self.name, &self.text, self.ty.span());
+        let (name, name_in_files, span) = (&self.name, &self.name_in_files, self.ty.span());
         let [get, get_mut] = match self.flag {
             None => [quote_spanned!(span=> &module.#name), quote_spanned!(span=> &mut module.#name)],
             Some(_) => ["as_ref", "as_mut"].map(|convert| {
@@ -96,7 +96,7 @@ impl Field {
                         &mut ::typed_transformer::__private::Tensor<#shape, #dtype, #device>,
                     ) -> ::core::result::Result<(), _> = #init;
                     #visitor.visit_tensor(
-                        #text,
+                        #name_in_files,
                         |module| #tensor,
                         |module| #tensor_mut,
                         <#shape as ::typed_transformer::__private::ParamShape>::options(init),
@@ -105,7 +105,7 @@ impl Field {
             }
             Kind::Module(module) => quote_spanned! {span=>
                 #visitor.visit_module::<#module, _, _>(
-                    #text,
+                    #name_in_files,
                     |module| #get,
                     |module| #get_mut,
                 )?
@@ -116,7 +116,7 @@ impl Field {
                     let mut layers = ::core::option::Option::Some(::std::vec::Vec::with_capacity(count));
                     for i in 0..count {
                         let layer = #visitor.visit_module::<#layer, _, _>(
-                            &::std::format!("{}.{i}", #text),
+                            &::std::format!("{}.{i}", #name_in_files),
                             move |module| &module.#name[i],
                             move |module| &mut module.#name[i],
                         )?;
@@ -151,7 +151,7 @@ impl Field {
 
     /// The field, read from a source of tensors.
     pub fn load(&self, source: &Ident, path: &Ident, dtype: &Ident, device: &Ident) -> TokenStream {
-        let (text, span) = (&self.text, self.ty.span());
+        let (name_in_files, span) = (&self.name_in_files, self.ty.span());
         let load = |ty: &Type, name: TokenStream| {
             quote_spanned! {span=>
                 <#ty as ::typed_transformer::weights::Loadable<#dtype, #device>>::load_from(
@@ -162,7 +162,7 @@ impl Field {
         };
         let loaded = match &self.kind {
             Kind::VecOfLayers { count, layer } => {
-                let load = load(layer, quote!(&::std::format!("{}.{i}", #text)));
+                let load = load(layer, quote!(&::std::format!("{}.{i}", #name_in_files)));
                 return quote_spanned!(span=> {
                     let count = #count;
                     let mut layers = ::std::vec::Vec::with_capacity(count);
@@ -172,11 +172,11 @@ impl Field {
                     layers
                 });
             }
-            Kind::Module(ty) => load(ty, quote!(#text)),
+            Kind::Module(ty) => load(ty, quote!(#name_in_files)),
             Kind::Param { shape, is_weight: false, .. } => quote_spanned! {span=>
                 <#shape as ::typed_transformer::__private::ParamShape>::load::<#dtype, #device>(
                     #source,
-                    &::typed_transformer::__private::child_path(#path, #text),
+                    &::typed_transformer::__private::child_path(#path, #name_in_files),
                 )?
             },
             Kind::Param { .. } => {
@@ -184,7 +184,7 @@ impl Field {
                     Some(_) => argument(&self.ty, "Option", "").unwrap_or(&self.ty),
                     None => &self.ty,
                 };
-                load(ty, quote!(#text))
+                load(ty, quote!(#name_in_files))
             }
         };
         match &self.flag {
@@ -212,10 +212,12 @@ impl Field {
 
     /// Adds a parameter to the row of its module.
     pub fn describe_parameter(&self, row: &Ident) -> TokenStream {
-        let (Kind::Param { shape, .. }, text) = (&self.kind, &self.text) else { return TokenStream::new() };
+        let (Kind::Param { shape, .. }, name_in_files) = (&self.kind, &self.name_in_files) else {
+            return TokenStream::new();
+        };
         self.if_some(quote! {
             #row.parameters.push((
-                #text,
+                #name_in_files,
                 <#shape as ::typed_transformer::__private::ParamShape>::describe(),
             ));
             #row.count += <#shape as ::typed_transformer::__private::ParamShape>::NUM_ELEMENTS;
@@ -224,7 +226,7 @@ impl Field {
 
     /// Adds the rows of a submodule.
     pub fn describe_child(&self, path: &Ident, rows: &Ident) -> TokenStream {
-        let text = &self.text;
+        let name_in_files = &self.name_in_files;
         let describe = |module: &Type, name: TokenStream| {
             quote! {
                 <#module as ::typed_transformer::nn::Module>::describe(
@@ -235,9 +237,9 @@ impl Field {
         };
         self.if_some(match &self.kind {
             Kind::Param { .. } => return TokenStream::new(),
-            Kind::Module(module) => describe(module, quote!(#text)),
+            Kind::Module(module) => describe(module, quote!(#name_in_files)),
             Kind::VecOfLayers { count, layer } => {
-                let describe = describe(layer, quote!(&::std::format!("{}.{i}", #text)));
+                let describe = describe(layer, quote!(&::std::format!("{}.{i}", #name_in_files)));
                 quote! {
                     let count = #count;
                     for i in 0..count { #describe }

@@ -54,8 +54,8 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Attention<Confi
         mask: &AttentionMask<B, Q, K>,
         update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let query = self.rotate(P::linear(x.clone(), &self.query, None)?, &self.query_norm, positions)?;
-        let key = self.rotate(P::linear(x.clone(), &self.key, None)?, &self.key_norm, positions)?;
+        let query = self.normalize_and_rotate(P::linear(x.clone(), &self.query, None)?, &self.query_norm, positions)?;
+        let key = self.normalize_and_rotate(P::linear(x.clone(), &self.key, None)?, &self.key_norm, positions)?;
         let value = P::linear(x, &self.value, None)?;
         let (key, value) = update_cache((key, value))?;
         let scale = AttentionScale::Constant(1.0 / Config::QUERY_PRE_ATTN_SCALAR.sqrt());
@@ -64,7 +64,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Attention<Confi
     }
 
     /// The norm of each head, rotated by its position: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
-    fn rotate<B: MaybeSharded, S: Dim, H: ConstDim, T: Tape<E, D>>(
+    fn normalize_and_rotate<B: MaybeSharded, S: Dim, H: ConstDim, T: Tape<E, D>>(
         &self,
         heads: Tensor<(B, S, Product<H, HeadDim<Config>>), E, D, T>,
         weight: &Tensor<(HeadDim<Config>,), E, D>,

@@ -64,8 +64,8 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config
         let query =
             norm_if_any(P::linear(x.clone(), &self.query, None)?, &self.joint_query_norm, Config::NORM_EPSILON)?;
         let key = norm_if_any(P::linear(x.clone(), &self.key, None)?, &self.joint_key_norm, Config::NORM_EPSILON)?;
-        let query = self.rotate(query, start, &self.query_norm)?;
-        let key = self.rotate(key, start, &self.key_norm)?;
+        let query = self.normalize_and_rotate(query, start, &self.query_norm)?;
+        let key = self.normalize_and_rotate(key, start, &self.key_norm)?;
         let value = P::linear(x, &self.value, None)?;
         let (key, value) = update_cache((key, value))?;
         let attended = grouped_query_attention(query, key, value, mask, AttentionOptions::default())?;
@@ -74,7 +74,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config
 
     /// Each head, normalized if there is a norm, rotated by its position:
     /// `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
-    fn rotate<B: MaybeSharded, S: Dim, H: ConstDim, T: Tape<E, D>>(
+    fn normalize_and_rotate<B: MaybeSharded, S: Dim, H: ConstDim, T: Tape<E, D>>(
         &self,
         heads: Tensor<(B, S, Product<H, HeadDim<Config>>), E, D, T>,
         start: usize,

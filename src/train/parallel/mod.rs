@@ -118,7 +118,7 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Part
             return Ok(Replicated::assume(gradients));
         }
         let parameters = list_parameters::<Model, E, D>(model);
-        sum(ranks, &Buckets::new(ranks, &parameters), gradients, model, &parameters)
+        finish_sums(ranks, &Buckets::new(ranks, &parameters), gradients, model, &parameters)
     }
 }
 
@@ -180,7 +180,8 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>
     /// for a pass through [`gather_batch`](crate::ops::gather_batch) of which a rank may have no rows.
     ///
     /// # Errors
-    /// [`RanksError::Engine`]; [`RanksError::Device`] if the device fails.
+    /// [`RanksError::Engine`]; [`RanksError::Device`] if the device or the backward pass fails, with the sentence
+    /// of that error.
     pub fn backward_all_reduce(
         self,
         ranks: &Ranks<W>,
@@ -193,12 +194,12 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>
         let parameters = list_parameters::<Model, E, D>(model);
         let buckets = Rc::new(Buckets::new(ranks, &parameters));
         let gradients = tape.run_with_hook(&loss, Some(buckets.clone())).map_err(RanksError::device(OP))?;
-        sum(ranks, &buckets, gradients, model, &parameters)
+        finish_sums(ranks, &buckets, gradients, model, &parameters)
     }
 }
 
 /// Sums the gradients that the buckets do not have yet, and waits for all.
-fn sum<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
+fn finish_sums<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
     ranks: &Ranks<W>,
     buckets: &Buckets<E, W>,
     mut gradients: GradientsOf<Model, E, D>,

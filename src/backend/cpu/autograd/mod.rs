@@ -18,7 +18,7 @@ pub use gradients::{Gradients, tensor_id};
 pub use operand::{FlatTensor, GradientTarget, KernelOutput, Operand, record_kernel, with_backward};
 pub use output_memory::{count_step, prefer_huge_pages};
 pub use partition::{
-    Chunk, MACS_PER_READ, Partition, Split, SumsInParts, add_in_parallel, copied, partition_elements, partition_rows,
+    Chunk, MACS_PER_READ, Partition, SplitBy, SumsInParts, add_in_parallel, copied, partition_elements, partition_rows,
 };
 pub use shared_tape::{BackwardError, SharedTape, Tape};
 pub use storage::{elements, elements_mut, reshape};

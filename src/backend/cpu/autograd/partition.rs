@@ -10,9 +10,9 @@ pub const MACS_PER_READ: usize = 8;
 /// The number of multiply-adds below which a second thread costs more than it saves.
 const MIN_MACS_TO_SPLIT: usize = 1 << 20;
 
-/// The division of a kernel's units, which are rows or sequences, among threads.
+/// How a kernel's rows or sequences, its units, are divided among threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Split {
+pub enum SplitBy {
     /// Each thread computes whole units with all weights.
     WholeUnits,
     /// Each thread computes a part of every unit: some output features, or some heads. This is better for few units: no
@@ -20,7 +20,7 @@ pub enum Split {
     PartsOfUnits,
 }
 
-impl Split {
+impl SplitBy {
     /// [`WholeUnits`](Self::WholeUnits) if each thread gets at least one unit and 256 rows. `rows` counts the rows
     /// that share a weight; a kernel without weights passes `usize::MAX`.
     pub fn choose(units: usize, rows: usize) -> Self {
@@ -31,8 +31,8 @@ impl Split {
     }
 }
 
-/// Splits work (rows or sequences) into cache-sized chunks and assigns chunks to threads.
-/// The partition depends only on the work and the number of threads, so results are reproducible.
+/// Divides units (rows, columns, elements, heads or sequences) into chunks of at most a given length, and assigns
+/// chunks to threads. The partition depends only on the work and the number of threads, so results are reproducible.
 #[derive(Clone, Copy)]
 pub struct Partition {
     units: usize,
@@ -40,7 +40,7 @@ pub struct Partition {
     chunks_per_thread: usize,
 }
 
-/// The units of one chunk: some of the rows or sequences.
+/// The units of one chunk.
 #[derive(Clone, Copy)]
 pub struct Chunk {
     start: usize,

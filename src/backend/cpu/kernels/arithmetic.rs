@@ -53,7 +53,8 @@ pub fn round_kernel(input: Operand) -> Result<KernelOutput, CpuError> {
 #[inline(always)]
 fn round_to_bf16(x: f32) -> f32 {
     let bits = x.to_bits();
-    // This carries into the upper half from its half on, and at the half itself if the upper half is odd.
+    // This carries into the upper half of the bits if the lower half is more than 0x8000, or if it is 0x8000 and the
+    // upper half is odd.
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) & 0xffff_0000;
     if x.is_nan() { x } else { f32::from_bits(rounded) }
 }
@@ -72,12 +73,12 @@ macro_rules! with_operation {
             }
             Arithmetic::Maximum => $loop!(
                 (|x: f32, y: f32| if x > y || x.is_nan() { x } else { y }),
-                (|x: f32, y: f32, d: f32| share(d, x > y || x.is_nan(), x == y)),
+                (|x: f32, y: f32, d: f32| gradients_of_choice(d, x > y || x.is_nan(), x == y)),
                 $($argument),*
             ),
             Arithmetic::Minimum => $loop!(
                 (|x: f32, y: f32| if x < y || x.is_nan() { x } else { y }),
-                (|x: f32, y: f32, d: f32| share(d, x < y || x.is_nan(), x == y)),
+                (|x: f32, y: f32, d: f32| gradients_of_choice(d, x < y || x.is_nan(), x == y)),
                 $($argument),*
             ),
         }
@@ -86,7 +87,7 @@ macro_rules! with_operation {
 
 /// The gradient goes to the operand that was chosen; equal operands share it.
 #[inline(always)]
-fn share(d: f32, is_first: bool, is_equal: bool) -> (f32, f32) {
+fn gradients_of_choice(d: f32, is_first: bool, is_equal: bool) -> (f32, f32) {
     // No product with 0, which is NaN for an infinite gradient.
     if is_equal {
         (0.5 * d, 0.5 * d)

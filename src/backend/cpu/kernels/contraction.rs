@@ -1,6 +1,6 @@
 use crate::autograd::{Buffer, KernelOutput, StridedOperand, with_backward};
 use crate::conventions::ContractionAxis;
-use crate::matmul::{StridedAxis, contract};
+use crate::matmul::{StridedAxis, contract_strided};
 use dfdx::tensor::CpuError;
 
 /// `Σ left · right` over the axes that the output does not have. The output has its axes in their order.
@@ -20,7 +20,7 @@ pub fn contraction_kernel(
     // The last axis of the output has neighbouring elements.
     let axes: Vec<StridedAxis> = axes.iter().rev().map(axis).collect();
     let mut output = left.alloc_output(len)?;
-    contract(&mut output, left.storage(), right.storage(), &axes, false);
+    contract_strided(&mut output, left.storage(), right.storage(), &axes, false);
     let output = left.new_tensor(output)?;
 
     Ok(with_backward(output, move |d_output, gradients| {
@@ -28,11 +28,11 @@ pub fn contraction_kernel(
         let for_right = |axis: &StridedAxis| StridedAxis { output: axis.right, right: axis.output, ..*axis };
         let mut d_left = Buffer::zeros(left.storage().len());
         let axes_of_left: Vec<_> = axes.iter().map(for_left).collect();
-        contract(&mut d_left, &d_output, right.storage(), &axes_of_left, true);
+        contract_strided(&mut d_left, &d_output, right.storage(), &axes_of_left, true);
 
         let mut d_right = Buffer::zeros(right.storage().len());
         let axes_of_right: Vec<_> = axes.iter().map(for_right).collect();
-        contract(&mut d_right, left.storage(), &d_output, &axes_of_right, true);
+        contract_strided(&mut d_right, left.storage(), &d_output, &axes_of_right, true);
         left.add_gradient(gradients, d_left);
         right.add_gradient(gradients, d_right);
     }))

@@ -1,15 +1,15 @@
-//! A linear layer. The rows of its input are the units of a [`Split`].
+//! A linear layer. The rows of its input are the units of a [`SplitBy`].
 //!
-//! With at least 256 rows for each thread ([`Split::WholeUnits`]), each thread has rows of its own, in both passes. It
-//! sums its terms of the weight's gradient in a buffer. The first buffer becomes the gradient, if there is none yet;
+//! With at least 256 rows for each thread ([`SplitBy::WholeUnits`]), each thread has rows of its own, in both passes.
+//! It sums its terms of the weight's gradient in a buffer. The first buffer becomes the gradient, if there is none yet;
 //! the others are added to it.
 //!
-//! With fewer rows ([`Split::PartsOfUnits`]), each thread has columns of `y` and `dx` of its own, and rows of the
+//! With fewer rows ([`SplitBy::PartsOfUnits`]), each thread has columns of `y` and `dx` of its own, and rows of the
 //! weight's gradient, which it writes, or adds to, in place. If the rows are more than the input features, threads
 //! divide the rows of `dx` instead, and with more than `MAX_FEW_ROWS` rows also those of `y`.
 
-use crate::autograd::{Buffer, Chunk, KernelOutput, MACS_PER_READ, Operand, Partition, Split, with_backward};
-use crate::matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy};
+use crate::autograd::{Buffer, Chunk, KernelOutput, MACS_PER_READ, Operand, Partition, SplitBy, with_backward};
+use crate::matmul::{Matrix, add_column_sums, add_product_of_few_rows, fill_rows, matmul, transpose_copy};
 use dfdx::tensor::CpuError;
 
 /// The most rows for which products of contiguous rows are faster than gemm, which first copies the weight into panels.
@@ -23,23 +23,23 @@ pub struct Linear {
     bias: Option<Operand>,
     in_features: usize,
     out_features: usize,
-    split: Split,
+    split: SplitBy,
     /// Transposed copy of the weight; made only for enough rows to be worth it.
     weight_t: Option<Buffer>,
 }
 
 impl Linear {
     pub fn new(weight: Operand, bias: Option<Operand>, in_features: usize, out_features: usize) -> Self {
-        Self { weight, bias, in_features, out_features, split: Split::WholeUnits, weight_t: None }
+        Self { weight, bias, in_features, out_features, split: SplitBy::WholeUnits, weight_t: None }
     }
 
     /// Sets the split, and copies the weight transposed if there are enough rows to repay the copy.
-    fn with_transposed(self, split: Split, rows: usize) -> Self {
+    fn prepared_for(self, split: SplitBy, rows: usize) -> Self {
         // gemm reads the weight column by column. With long rows these accesses miss the cache.
         let min_rows_to_transpose = match split {
-            Split::PartsOfUnits => self.in_features + 1,
-            Split::WholeUnits if self.in_features >= 256 => 128,
-            Split::WholeUnits => 1024,
+            SplitBy::PartsOfUnits => self.in_features + 1,
+            SplitBy::WholeUnits if self.in_features >= 256 => 128,
+            SplitBy::WholeUnits => 1024,
         };
         let weight_t = (rows >= min_rows_to_transpose.max(MAX_FEW_ROWS + 1))
             .then(|| transpose_copy(self.weight.elements(), self.out_features, self.in_features));
@@ -62,9 +62,9 @@ impl Linear {
             }
             None if rows <= MAX_FEW_ROWS => {
                 fill_rows(y, bias, self.out_features);
-                self.add_few_rows(y, x, rows);
+                self.add_scalar_products(y, x, rows);
             }
-            None if self.split == Split::PartsOfUnits => {
+            None if self.split == SplitBy::PartsOfUnits => {
                 fill_rows(y, bias, self.out_features);
                 self.add_output_columns(y, x, rows);
             }
@@ -73,10 +73,10 @@ impl Linear {
     }
 
     /// `y += x Wᵀ` for a few rows, by scalar products of the rows of `x` and of the weight.
-    fn add_few_rows(&self, y: &mut [f32], x: &[f32], rows: usize) {
+    fn add_scalar_products(&self, y: &mut [f32], x: &[f32], rows: usize) {
         let macs_per_column = rows.max(MACS_PER_READ) * self.in_features;
         let partition = self.partition_columns(self.out_features, macs_per_column, usize::MAX);
-        matmul_few_rows(y, x, self.weight.elements(), self.in_features, partition);
+        add_product_of_few_rows(y, x, self.weight.elements(), self.in_features, partition);
     }
 
     /// `y += x Wᵀ`, where each thread computes columns of the product.
@@ -106,7 +106,7 @@ impl Linear {
             }
             matmul(y, Matrix::new(x, rows, inner), b, bias.is_some());
         };
-        if self.split == Split::WholeUnits {
+        if self.split == SplitBy::WholeUnits {
             return multiply(y, x);
         }
         let partition = Partition::new(y.len() / columns.max(1), self.macs_per_row(), usize::MAX);
@@ -130,19 +130,19 @@ impl Linear {
         });
     }
 
-    /// Divides columns among threads under [`Split::PartsOfUnits`]. Under [`Split::WholeUnits`] all columns are one
+    /// Divides columns among threads under [`SplitBy::PartsOfUnits`]. Under [`SplitBy::WholeUnits`] all columns are one
     /// chunk, because a thread that has rows of its own computes all of their columns.
     fn partition_columns(&self, columns: usize, macs_per_column: usize, max_chunk_len: usize) -> Partition {
         match self.split {
-            Split::WholeUnits => Partition::whole(columns),
-            Split::PartsOfUnits => Partition::new(columns, macs_per_column, max_chunk_len),
+            SplitBy::WholeUnits => Partition::whole(columns),
+            SplitBy::PartsOfUnits => Partition::new(columns, macs_per_column, max_chunk_len),
         }
     }
 
     /// `(N, Out) -> (N, In)`: `dx = dy W`.
     fn backward_input(&self, dx: &mut [f32], dy: &[f32]) {
         let rows = dx.len() / self.in_features.max(1);
-        if self.split == Split::WholeUnits || rows > self.in_features {
+        if self.split == SplitBy::WholeUnits || rows > self.in_features {
             return self.multiply_rows(dx, dy, self.weight(), None);
         }
         dx.fill(0.0);
@@ -170,11 +170,11 @@ impl Linear {
 pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, CpuError> {
     let (in_features, out_features) = (linear.in_features, linear.out_features);
     let rows = input.len() / in_features.max(1);
-    let split = Split::choose(rows, rows);
-    let linear = linear.with_transposed(split, rows);
+    let split = SplitBy::choose(rows, rows);
+    let linear = linear.prepared_for(split, rows);
     let partition = match split {
-        Split::WholeUnits => Partition::new(rows, linear.macs_per_row(), usize::MAX),
-        Split::PartsOfUnits => Partition::whole(rows),
+        SplitBy::WholeUnits => Partition::new(rows, linear.macs_per_row(), usize::MAX),
+        SplitBy::PartsOfUnits => Partition::whole(rows),
     };
     let mut y = input.alloc_output(rows * out_features)?;
     partition.map_mut(&mut y, out_features, |rows, y| linear.forward(y, rows.slice(input.elements(), in_features)));
@@ -184,7 +184,7 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
 
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(input.len());
-        if split == Split::PartsOfUnits {
+        if split == SplitBy::PartsOfUnits {
             linear.backward_input(&mut dx, &dy);
             linear.weight.gradient.write(gradients, linear.weight.len(), |d_weight, accumulate| {
                 linear.backward_weight(d_weight, &dy, input.elements(), accumulate);

@@ -1,6 +1,6 @@
 use crate::autograd::{Buffer, KernelOutput, MACS_PER_READ, Operand, Partition, with_backward};
 use crate::kernels::linear::MAX_FEW_ROWS;
-use crate::matmul::{Matrix, add_column_sums, add_few_rows, fill_rows, matmul};
+use crate::matmul::{Matrix, add_column_sums, add_part_of_product, fill_rows, matmul};
 use crate::packed::{Format, PackedWeight};
 use dfdx::tensor::CpuError;
 
@@ -51,7 +51,7 @@ fn add_rows<F: Format>(y: &mut [f32], x: &[f32], weight: &PackedWeight<F>, rows:
         let mut panel = Buffer::recycled(features.len() * in_features);
         weight.unpack(features.iter(), &mut panel);
         if rows <= MAX_FEW_ROWS {
-            return add_few_rows(y, x, &panel, in_features);
+            return add_part_of_product(y, x, &panel, in_features);
         }
         let mut product = Buffer::recycled(features.len() * rows);
         let panel = Matrix::new(&panel, features.len(), in_features);

@@ -47,8 +47,8 @@ struct Offsets {
 /// Axes of the output and of the left operand alone are the rows of a matrix, axes of the output that the left operand
 /// does not have are its columns, and the axes of the sum its inner axis. There is a product of matrices for each index
 /// of the other axes.
-pub fn contract(output: &mut [f32], left: &[f32], right: &[f32], axes: &[StridedAxis], accumulate: bool) {
-    let plan = Plan::new(axes);
+pub fn contract_strided(output: &mut [f32], left: &[f32], right: &[f32], axes: &[StridedAxis], accumulate: bool) {
+    let plan = LoopPlan::new(axes);
     let Some(split) = plan.split_axis() else {
         return plan.run(output, left, right, accumulate);
     };
@@ -74,7 +74,7 @@ pub fn contract(output: &mut [f32], left: &[f32], right: &[f32], axes: &[Strided
 }
 
 /// The axes of a contraction by their use.
-struct Plan {
+struct LoopPlan {
     rows: StridedAxis,
     columns: StridedAxis,
     inner: StridedAxis,
@@ -84,7 +84,7 @@ struct Plan {
     looped_sum_axes: Vec<StridedAxis>,
 }
 
-impl Plan {
+impl LoopPlan {
     fn new(axes: &[StridedAxis]) -> Self {
         let class = |class: fn(&StridedAxis) -> bool| {
             merged(axes.iter().copied().filter(|axis| axis.size > 1).filter(class).collect())
@@ -222,7 +222,7 @@ mod tests {
                 let mut expected = vec![start; len(|axis| axis.output)];
                 definition(&mut expected, &left, &right, &axes);
                 let mut output = vec![2.0; expected.len()];
-                contract(&mut output, &left, &right, &axes, accumulate);
+                contract_strided(&mut output, &left, &right, &axes, accumulate);
                 assert_eq!(output, expected, "{axes:?}");
             }
         }

@@ -3,16 +3,16 @@ use pulp::{Simd, WithSimd};
 
 /// `(m, k), (n, k) -> (m, n)`: adds `a bᵀ` to `output`. `a` has few rows; each element is a product of two contiguous
 /// rows. Reads `b` once and in place. `partition` splits the rows of `b` over threads.
-pub fn matmul_few_rows(output: &mut [f32], a: &[f32], b: &[f32], k: usize, partition: Partition) {
+pub fn add_product_of_few_rows(output: &mut [f32], a: &[f32], b: &[f32], k: usize, partition: Partition) {
     let parts = partition.chunks().zip(partition.split_columns_mut(output, 1));
     partition.map_chunks(parts, |(rows, output)| {
-        add_few_rows(output, a, rows.slice(b, k), k);
+        add_part_of_product(output, a, rows.slice(b, k), k);
     });
 }
 
-/// [`matmul_few_rows`] of a part of the rows of `b`. `output` has a slice for each row of `a`, with an element for each
-/// row of `b`.
-pub fn add_few_rows(output: Vec<&mut [f32]>, a: &[f32], b: &[f32], k: usize) {
+/// [`add_product_of_few_rows`] of a part of the rows of `b`. `output` has a slice for each row of `a`, with an element
+/// for each row of `b`.
+pub fn add_part_of_product(output: Vec<&mut [f32]>, a: &[f32], b: &[f32], k: usize) {
     level().dispatch(FewRows { output, a, b, k });
 }
 
@@ -126,7 +126,7 @@ mod tests {
             let (mut expected, mut output) = (vec![2.0; m * n], vec![2.0; m * n]);
             matmul(&mut expected, Matrix::new(&a, m, k), Matrix::new(&b, n, k).transposed(), true);
             // Enough work for several threads.
-            matmul_few_rows(&mut output, &a, &b, k, Partition::new(n, 1 << 20, usize::MAX));
+            add_product_of_few_rows(&mut output, &a, &b, k, Partition::new(n, 1 << 20, usize::MAX));
             assert_eq!(output, expected);
         }
     }

@@ -8,8 +8,8 @@ mod register_blocked;
 mod small_contraction;
 mod transpose;
 
-pub use contraction::{StridedAxis, contract};
-pub use few_rows::{add_few_rows, matmul_few_rows};
+pub use contraction::{StridedAxis, contract_strided};
+pub use few_rows::{add_part_of_product, add_product_of_few_rows};
 pub use matrix::{Matrix, matmul};
 pub use register_blocked::{Extent, multiply};
 pub use transpose::transpose_copy;

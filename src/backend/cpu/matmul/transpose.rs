@@ -1,4 +1,4 @@
-//! Matrices that are transposed on their way to rows, by tiles in vector registers.
+//! Copies a matrix to rows, or adds it to them. A transposed one goes through tiles in vector registers.
 
 use super::Matrix;
 use crate::autograd::{Buffer, partition_rows};

@@ -2,7 +2,7 @@ use super::blocked_backward::BlockedBackward;
 use super::blocked_forward::BlockedForward;
 use super::score_block::{Sequence, SequenceDropout, SequenceMask};
 use super::{AttentionConfig, AttentionDropout};
-use crate::autograd::{Buffer, KernelOutput, Operand, Partition, Split, with_backward};
+use crate::autograd::{Buffer, KernelOutput, Operand, Partition, SplitBy, with_backward};
 use crate::mask_rule::MaskRule;
 use crate::simd::{level, row_chunks, row_chunks_mut};
 use dfdx::tensor::CpuError;
@@ -19,7 +19,7 @@ struct Attention {
     mask: MaskRule,
     dropout: Option<AttentionDropout>,
     config: AttentionConfig,
-    split: Split,
+    split: SplitBy,
 }
 
 impl Attention {
@@ -87,8 +87,8 @@ impl Attention {
     fn partition_heads(&self) -> Partition {
         let dims = self.config.dims;
         match self.split {
-            Split::WholeUnits => Partition::whole(dims.key_value_heads),
-            Split::PartsOfUnits => {
+            SplitBy::WholeUnits => Partition::whole(dims.key_value_heads),
+            SplitBy::PartsOfUnits => {
                 Partition::new(dims.key_value_heads, dims.group_size() * dims.macs_per_head(), usize::MAX)
             }
         }
@@ -108,11 +108,11 @@ pub fn blocked_attention(
     config: AttentionConfig,
 ) -> Result<KernelOutput, CpuError> {
     let (dims, batch) = (config.dims, mask.batch());
-    let split = Split::choose(batch, usize::MAX);
+    let split = SplitBy::choose(batch, usize::MAX);
     let sequences_per_chunk = (POSITIONS_PER_CHUNK / dims.queries.max(dims.keys).max(1)).max(1);
     let partition = match split {
-        Split::WholeUnits => Partition::new(batch, dims.macs(), sequences_per_chunk),
-        Split::PartsOfUnits => Partition::whole(batch),
+        SplitBy::WholeUnits => Partition::new(batch, dims.macs(), sequences_per_chunk),
+        SplitBy::PartsOfUnits => Partition::whole(batch),
     };
     let attention = Attention { operands, bias, mask, dropout, config, split };
     let mut out = attention.operands[0].alloc_output(batch * dims.out_len())?;
