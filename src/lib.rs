@@ -104,11 +104,10 @@
 //! [`train::ResumeError`], [`ranks::RanksError`], [`tensor_parallel::DistributedError`], [`generate::SamplingError`],
 //! and with their features [`tokens::TokenizerError`], [`tokens::ChatTemplateError`] and [`plot::PlotError`].
 //!
-//! Every operation and every `forward` returns a `Result` with [`ops::OpError`]: [`Device`](ops::OpError::Device) if
-//! the device fails, for example if the memory of a GPU is full, and [`Dim`](ops::OpError::Dim) or
-//! [`Shape`](ops::OpError::Shape) if two sizes of a run-time dimension differ; the sections *Errors* have the other
-//! reasons. On a CPU, Rust's allocator ends the process if it gets no memory; [`ops::full`] and [`ops::zeros`] ask
-//! before.
+//! Every operation and every `forward` returns a `Result` with [`ops::OpError`]. [`ops`] names the errors that all have
+//! in common, such as [`Device`](ops::OpError::Device) if the memory of a GPU is full; the sections *Errors* have the
+//! other reasons. On a CPU, Rust's allocator ends the process if it gets no memory; [`ops::full`] and [`ops::zeros`]
+//! ask before.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

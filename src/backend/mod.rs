@@ -3,8 +3,8 @@
 //!
 //! An operation asks whether the device [has kernels](Backend::HAS_KERNELS). If so, `run_kernel` runs its kernel. If
 //! not, its generic definition runs: the code after the `if`. Kernel and definition have the same result, dimensions
-//! and errors, and tests compare the two. Layers and models do not ask, but for a [packed](crate::nn::Packed) weight:
-//! what a user composes of operations runs like them.
+//! and errors, and tests compare the two. Layers and models do not ask, so what a user composes of operations
+//! runs like them. The exception is the linear map of a [packed](crate::nn::Packed) weight.
 
 mod assign_positions;
 mod cpu;
@@ -52,7 +52,8 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
     /// record kernels. It is a constant, so the compiler removes the branch that is never taken.
     const HAS_KERNELS: bool = false;
 
-    /// Reads an operand of a kernel in place, and merges its tape into `tape`.
+    /// Reads an operand of a kernel, in place if it is in row-major order and as a copy otherwise, and merges its tape
+    /// into `tape`.
     #[doc(hidden)]
     fn read<Dims: Shape, T: Tape<E, Self> + Merge<R>, R: Tape<E, Self>>(
         _tensor: Tensor<Dims, E, Self, R>,
@@ -61,7 +62,7 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
         unreachable!("the device has no kernels")
     }
 
-    /// Reads a parameter of a model in place, and records on `tape` that it is read.
+    /// Reads a parameter of a model as [`read`](Self::read) does, and records on `tape` that it is read.
     #[doc(hidden)]
     fn read_parameter<Dims: Shape, T: Tape<E, Self>>(
         _parameter: &Tensor<Dims, E, Self>,

@@ -1,8 +1,8 @@
 //! Masks: the keys that a query may see (*The Typed Transformer*, "Masking").
 //!
-//! A [`PaddingMask`] is `true` at a token and `false` at padding. A [`MaskKind`] says whether
-//! attention is causal. [`mk_mask`] and [`mk_cross_mask`] combine both into an [`AttentionMask`], whose
-//! dimensions `(Batch, QLen, KLen)` must be those of the query and the key of the attention.
+//! A [`PaddingMask`] is `true` at a token and `false` at padding. A [`MaskKind`] says which positions a position sees:
+//! all, those up to its own, or a window. [`mk_mask`] and [`mk_cross_mask`] combine both into an [`AttentionMask`],
+//! whose dimensions `(Batch, QLen, KLen)` must be those of the query and the key of the attention.
 
 mod kinds;
 mod padding;
@@ -25,7 +25,8 @@ pub(crate) fn bools_of<Dims: Shape, D: Storage<bool>>(tensor: &Tensor<Dims, bool
 /// A mask of `(Batch, QLen, KLen)`: `true` at `(b, q, k)` lets query `q` of row `b` see key `k`.
 ///
 /// The masks of [`mk_mask`], [`mk_cross_mask`], [`causal`](Self::causal) and [`all_visible`](Self::all_visible) are
-/// rules: they take memory for each position, not for each query and key. [`from_fn`](Self::from_fn) makes a matrix.
+/// rules: they take memory for each position, not for each query and key. [`from_fn`](Self::from_fn),
+/// [`and`](Self::and) and [`or`](Self::or) make a matrix.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};

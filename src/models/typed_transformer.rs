@@ -1,4 +1,4 @@
-//! *The Typed Transformer*; the [front page](crate) maps its sections to this crate.
+//! *The Typed Transformer*; [`guide::annotated`](crate::guide::annotated) maps its sections to this crate.
 
 use crate::mask::PadQueriesAndKeys;
 use crate::nn::{Conventions, Learned};

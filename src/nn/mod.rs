@@ -4,7 +4,7 @@
 //! [`EncoderLayer`], [`Encoder`], [`EmbeddingEncoder`], [`CrossAttention`], [`DecoderLayer`], [`Decoder`],
 //! [`EmbeddingDecoder`], [`LM`]. [`EncoderLayer`] is an alias of [`Block`], and [`Encoder`] of [`BlockStack`].
 //!
-//! [`GroupedQueryAttention`] and [`GatedFeedForward`] are the sublayers of later models such as Llama,
+//! [`GroupedQueryAttention`] and [`GatedFeedForward`] are the sublayers of later models such as Llama;
 //! [`LatentAttention`] is that of DeepSeek-V2 and V3.
 //!
 //! | in `src/nn` | is |
@@ -15,7 +15,7 @@
 //! | `cache` | the keys and values of earlier positions |
 //! | `conventions` | what a model decides for all its layers: [`Arch`], [`Conventions`], positions |
 //! | `module` | [`#[module]`](macro@crate::module) and [`Module`] |
-//! | `precision` | how weights are stored: [`FullPrecision`], [`Bf16`], [`F16`], [`Q8`], [`Q8Rows`] |
+//! | `precision` | how weights are stored and multiplied: [`FullPrecision`], [`MixedBf16`], [`Bf16`], [`F16`], [`Q8`], [`Q8Rows`] |
 //! | `group.rs` | who computes a layer: one process, or ranks that divide it |
 //! | `init.rs` | the numbers with which parameters begin |
 //!

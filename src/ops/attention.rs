@@ -124,7 +124,7 @@ pub(super) fn bounded<E: Real>(mask_fill: MaskFill) -> MaskFill {
 /// `(B, H, Q, QKDim), (B, H, K, QKDim), (B, H, K, VODim), mask (B, Q, K), bias (H, Q, K) -> (B, H, Q, VODim)`
 ///
 /// # Errors
-/// [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
+/// Those of [`attention_weights`].
 ///
 /// ```
 /// use typed_transformer::{ops::attention, prelude::*};

@@ -14,8 +14,8 @@ use dfdx::tensor_ops::{PermuteTo, TryConcatAlong, TryStack};
 /// Concatenates two tensors along an axis: `(.., One, ..), (.., Other, ..) -> (.., Total, ..)` with
 /// `One + Other = Total`.
 ///
-/// `Total` is [`Sum<One, Other>`](crate::dims::Sum) or a compile-time dimension of that size. All other axes must
-/// agree.
+/// `Total` is [`Sum<One, Other>`](crate::dims::Sum), a dimension that [`dims!`](crate::dims!) declares to be this sum,
+/// or a `Const` of that size ([`SumOf`](crate::dims::SumOf)). All other axes must agree.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

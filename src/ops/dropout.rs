@@ -132,7 +132,7 @@ pub fn dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     dropout_by::<Dims, _, _, _, _>(input, rate)
 }
 
-/// [`dropout`] of a tensor of which ranks divide no axes but those in `Divided`. The first of these is its own first.
+/// [`dropout`] of a tensor. Ranks may divide the axes in `Divided`, the first of which is the first of the tensor.
 pub(super) fn dropout_by<Divided, Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,

@@ -13,8 +13,8 @@
 //! heads side by side in one axis. Without bias and dropout their kernel needs memory that is linear in the length.
 //!
 //! An operation consumes its tensors and their tape; one whose result has no tape, such as a comparison, `argmax` or
-//! `detach`, borrows them. A value that is used twice is cloned; the clone records to the
-//! same pass. A parameter is passed by reference.
+//! `detach`, borrows them. A value that is used twice is cloned. The clone of a tape that has recorded something
+//! records to the same pass; two passes become one where their tensors meet. A parameter is passed by reference.
 //!
 //! Every operation returns a `Result`, whose error is an [`OpError`]: a program says `?` where it calls one. The
 //! sections *Errors* leave out what they have in common: [`OpError::Device`] if the device fails, [`OpError::Dim`] or
@@ -24,7 +24,7 @@
 //! Two macros make models that the crate does not have: [`einsum!`](crate::einsum!) contracts tensors by the names of
 //! their axes, and [`rearrange!`](crate::rearrange!) moves, splits and merges axes. Tensors have up to 6 axes.
 //!
-//! One meaning for each letter, here and in [`nn`](crate::nn):
+//! The letters, here and in [`nn`](crate::nn):
 //!
 //! | letter | meaning |
 //! | --- | --- |
@@ -34,7 +34,7 @@
 //! | `H` | number of heads |
 //! | `V` | size of a vocabulary |
 //! | `M` | width of an embedding ("model dimension") |
-//! | `W` | axis of ranks |
+//! | `W` | axis of ranks; in an operation that takes a weight, the tape of the weight |
 //! | `A` | architecture, in `nn` |
 //! | `E` | dtype of an element: `f32`, `f64`, `AMP<f16>` |
 //! | `D` | device |

@@ -20,7 +20,8 @@ const OP: &str = "attention";
 ///
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= dropout < 1`; [`OpError::ShardedDropout`] if heads that ranks divide are
-/// trained with dropout; [`OpError::Empty`] without a query or a key.
+/// trained with dropout; [`OpError::DropoutOfShard`] if it is training on a part of a batch whose place
+/// [`dropout`](super::dropout()) does not know.
 ///
 /// ```
 /// use typed_transformer::{ops::multi_head_attention, prelude::*};
@@ -66,11 +67,11 @@ pub fn multi_head_attention<
 /// `Product<NumKeyValueHeads, GroupSize>`: every head of group `h` reads head `h` of the key.
 ///
 /// `(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), (B, K, Product<NumKeyValueHeads, QKDim>), (B, K, Product<NumKeyValueHeads, VODim>),
-/// mask (B, Q, K) -> (B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)`
+/// mask (B, Q, K), bias (Product<NumKeyValueHeads, GroupSize>, Q, K)
+/// -> (B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)`
 ///
 /// # Errors
-/// [`OpError::DropoutRate`] unless `0 <= dropout < 1`; [`OpError::ShardedDropout`] if heads that ranks divide are
-/// trained with dropout.
+/// Those of [`multi_head_attention`](super::multi_head_attention).
 ///
 /// ```
 /// use typed_transformer::{ops::grouped_query_attention, prelude::*};

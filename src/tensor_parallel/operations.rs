@@ -97,7 +97,7 @@ pub fn linear_row<
 /// one process would drop.
 ///
 /// # Errors
-/// [`OpError::DropoutRate`] unless `0 <= dropout < 1`.
+/// Those of [`multi_head_attention`](crate::ops::multi_head_attention), but for `ShardedDropout`.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::multi_head_attention};

@@ -3,7 +3,7 @@ use crate::dims::ConstDim;
 
 /// A text that is decoded token by token. A character that takes several tokens is shown with the last of them.
 ///
-/// [`Tokenizer::stream`] makes it.
+/// [`Tokenizer::stream`] makes it; the example of [`Tokenizer`] has one.
 pub struct TextStream<'a, V> {
     tokenizer: &'a Tokenizer<V>,
     /// The last decoded tokens, then those whose last character is not complete. The text of a token may depend on

@@ -12,7 +12,7 @@
 //! | validation | [`Evaluation`]: loss, perplexity and accuracy |
 //! | large batches | [`GradientsOf::into_recording`] adds up gradients |
 //! | clipping by value, noise | [`GradientsOf::map`] |
-//! | mixed precision | [`master_gradients`] |
+//! | mixed precision | [`nn::MixedBf16`](crate::nn::MixedBf16) in bfloat16, [`master_gradients`] in 16-bit floats |
 //! | ports of models | [`compare_gradients`] with those of the original |
 //! | files | checkpoints by [`Trainer::checkpoint_every`] and [`Trainer::resume`], [`Metrics`], also for TensorBoard, and [`plot::training_curves`](crate::plot::training_curves()) of them |
 

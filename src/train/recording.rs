@@ -12,8 +12,9 @@ const OP: &str = "backward";
 /// A tape that records a pass of a `Model`, made by [`recording`](Record::recording). The gradients of its
 /// backward pass are [those of this model](GradientsOf).
 ///
-/// A clone records to the same pass once something is recorded, or once tensors of both meet. So a value that is used
-/// twice is cloned. No tensor of a pass can be used after its backward pass.
+/// A clone of a tape that has recorded something records to the same pass. Clones of an empty one become one pass when
+/// tensors of both meet. So a value that is used twice is cloned. No tensor of a pass can be used after its backward
+/// pass.
 pub struct Recording<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) tape: SharedTape<E, D>,
     pub(super) model: RecordedModel<Model>,
@@ -152,7 +153,7 @@ impl<Model, E: Real, D: Device<E>> Recording<Model, E, D> {
     }
 }
 
-/// The backward pass of a loss.
+/// The backward pass of a loss. The example of [`Record`] has one.
 pub trait Backpropagate<E, D: Storage<E>> {
     /// The tape of the loss.
     type Tape;
@@ -161,7 +162,8 @@ pub trait Backpropagate<E, D: Storage<E>> {
     ///
     /// # Errors
     /// [`OpError::Backward`] if the backward pass of this recording has run; [`OpError::TwoAccumulators`] if two
-    /// recordings were joined that each add to gradients of their own.
+    /// recordings were joined that each add to gradients of their own; [`OpError::Ranks`] if a collective operation of
+    /// the pass failed.
     fn backward(self) -> Result<<Self::Tape as GradientTape<E, D>>::Gradients, OpError>
     where
         Self::Tape: GradientTape<E, D>;

@@ -131,7 +131,7 @@ fn ensure_no_clones(squares: &[SumOfSquares]) -> Result<(), OpError> {
 const AVERAGE: &str = "moving average";
 
 /// The exponential moving average of a model's parameters, which often predicts better than the last ones:
-/// `average <- decay * average + (1 - decay) * parameter` at each step.
+/// `average ← decay · average + (1 - decay) · parameter` at each step.
 ///
 /// The average begins with the parameters that it is made from. It is a model: evaluate it, save it as one, and begin
 /// with it again after a resume.

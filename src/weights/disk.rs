@@ -1,4 +1,4 @@
-//! The file-system calls that read and write checkpoints. Tests make each of them fail in turn.
+//! The file-system calls that read and write checkpoints and weights. Tests make each of them fail in turn.
 
 use super::outputs::is_at;
 use std::cell::{Cell, RefCell};

@@ -206,7 +206,8 @@ fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile, is_part:
     let found: BTreeMap<_, _> = lines.lines().filter_map(|line| line.split_once(": ")).collect();
     let expected: BTreeMap<_, _> = expected.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     for &convention in expected.keys().chain(found.keys()) {
-        // An `Arch` says by the lack of this convention that it rotates nothing.
+        // An `Arch` without this convention rotates nothing, so even a part with attention does not fit a file that has
+        // it.
         let is_rotation = convention == ROTARY_POSITIONS && expected.contains_key(ATTENTION_SCALE);
         let (expected, found) = (expected.get(convention), found.get(convention));
         let is_alike = match (expected, found) {

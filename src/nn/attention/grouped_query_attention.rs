@@ -105,7 +105,7 @@ pub type GroupedKeyValueCache<B, MaxLen, A, E = f32, D = Cpu> = KeyValueCache<B,
 /// ([Ainslie et al., 2023](https://arxiv.org/abs/2305.13245)).
 ///
 /// `norm(x + attention(x))`; the conventions of `A` may put the norm elsewhere, and may rotate queries and keys
-/// by their positions. The type `Mask` says which positions a position sees.
+/// by their positions. The type `Mask` says which positions a position sees. [`GroupedQuery`] has an example.
 #[module(conventions = SelfConventions<Mask, A>, output = EmbedDim)]
 pub struct GroupedQueryAttention<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E, D> {
     /// Projects to the queries of all heads.

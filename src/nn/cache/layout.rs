@@ -63,9 +63,9 @@ impl<NumHeads: Factor, QKDim: ConstDim, VODim: ConstDim, Model: 'static> CachedH
     type VODim = VODim;
 }
 
-/// The capacity of a cache of at most `MaxLen` positions. It grows with the positions that the cache holds.
+/// The capacity of a cache of at most `MaxLen` positions.
 ///
-/// The capacity grows to at most 1.25 times the positions that the cache holds. So a decoding step takes time and
+/// It grows with the positions that the cache holds, to at most 1.25 times as many. So a decoding step takes time and
 /// memory for these, not for `MaxLen`. [`truncate`](super::EditableCache::truncate) keeps it.
 ///
 /// ```

@@ -29,9 +29,9 @@ pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 ///
 /// The precision is a parameter of a module, `Gpt2<Config, f32, Cpu, Q8>`. Its linear maps and its tables of tokens are
 /// stored so. Norms, biases and positions stay in the dtype `E`, in which everything is computed: a kernel widens
-/// weights in registers or, for several rows, in small buffers; the backward pass widens one whole weight at a time. A
-/// single row is multiplied with weights in 8 bits as integers. Modules of two precisions are two types, so they do not
-/// mix.
+/// weights in registers or, for several rows, in small buffers; the backward pass widens one whole weight at a time. If
+/// the input is a single row, it and the weights in 8 bits are multiplied as integers. Modules of two precisions are
+/// two types, so they do not mix.
 ///
 /// ```
 /// use typed_transformer::{module, nn::{Precision, Q8, Weight, WithPrecision, init}, prelude::*};

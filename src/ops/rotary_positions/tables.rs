@@ -35,10 +35,10 @@ impl Tables {
     }
 }
 
-/// Tables belong to rotary positions, a first position, a number of positions and a number of columns.
+/// What tables depend on: the rotary positions, the first position, the number of positions and of columns.
 type Key = (Rotary, usize, usize, usize);
 
-/// The tables that were used last. All layers of a model use the same, and so do the steps of a training.
+/// The tables that were made last. All layers of a model use the same, and so do the steps of a training.
 static RECENT: Mutex<VecDeque<(Key, Rotation)>> = Mutex::new(VecDeque::new());
 /// The number of tables that are kept: those of local and of global layers, in training and in validation.
 const MAX_KEPT: usize = 4;

@@ -170,7 +170,8 @@ fn ensure_consistent(
     if !training.progress.has_finite_losses() {
         return Err(invalid(format!("a loss of its {steps_made} steps is infinite")));
     }
-    // The steps that the optimizer made before this training run. That of the file must have made as many before it.
+    // The steps that the optimizer made before this training run. The optimizer of the file must have made as many
+    // before its run.
     let steps_before = optimizer_steps.wrapping_sub(run.progress.steps_made as u64);
     if training.optimizer_steps != steps_before.wrapping_add(steps_made as u64) {
         let optimizer_steps = training.optimizer_steps;

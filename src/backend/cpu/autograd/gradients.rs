@@ -2,7 +2,7 @@
 //!
 //! | the gradient of | is kept in | begins as |
 //! |---|---|---|
-//! | what a kernel reads: a parameter, an input, an output of another kernel | `of_kernels` | its first term; zeros only where a kernel adds to it (`GradientTarget::add_with`) |
+//! | what a kernel reads: a parameter, an input, an output of another kernel | `of_kernels` | its first term; zeros if its first kernel can only add (`GradientTarget::add_with`) |
 //! | the loss | `of_dfdx` | 1 |
 //! | what an operation of dfdx reads | `of_dfdx`, to which all of `of_kernels` move before the operation runs | zeros |
 //!

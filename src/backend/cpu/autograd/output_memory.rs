@@ -65,8 +65,7 @@ pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
         device.try_empty_cache()?;
     }
     let mut memory = match len * size_of::<f32>() > MAX_KEPT_BYTES {
-        // Outside of a training run the allocator does not keep this much. Zeros of the system are then not written, so
-        // that the kernel is the first to touch the pages, which are fewer if they are huge.
+        // New pages of the system, outside of a training run: zero already, so the kernel is the first to touch them.
         true => {
             let memory = take_from_cache::<f32>(device, len)?;
             prefer_huge_pages(&memory, false);
@@ -82,9 +81,9 @@ pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
 
 /// Counts a training step. Returns whether the cache of its device is to be emptied.
 ///
-/// dfdx keeps the memory of every tensor that is dropped, for one of exactly the same length. Nothing takes what a
-/// tensor has brought that was made from a vector, or the length of a batch that does not come again, so the cache is
-/// emptied now and then. The step after that takes fresh pages from the system.
+/// dfdx keeps the memory of every tensor that is dropped, for one of exactly the same length. That of tensors made from
+/// vectors, and that of lengths that do not come again, nobody takes. So the cache is emptied now and then. The step
+/// after that takes fresh pages from the system.
 pub fn count_step() -> bool {
     OUTPUTS.with_borrow_mut(Outputs::end_step)
 }
@@ -168,7 +167,7 @@ fn take_from_cache<E: Unit>(device: &Cpu, len: usize) -> Result<Vec<E>, CpuError
 fn into_numbers(memory: Vec<AnyValue>) -> Vec<f32> {
     let mut memory = ManuallyDrop::new(memory);
     let (first, len, capacity) = (memory.as_mut_ptr().cast::<f32>(), memory.len(), memory.capacity());
-    #[allow(unsafe_code, reason = "the elements are numbers, which the type system knows of single ones only")]
+    #[allow(unsafe_code, reason = "only a raw pointer makes a vector of `AnyValue` one of `f32`")]
     // SAFETY: The pointer, the length and the capacity are those of a vector that is not used again. `AnyValue` has the
     // representation of `f32`, so the allocation has the same layout, and all elements are initialized.
     unsafe {

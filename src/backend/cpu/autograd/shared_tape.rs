@@ -9,7 +9,8 @@ use std::{cell::RefCell, collections::hash_map::Entry, mem, rc::Rc};
 
 /// A tape records the operations on a tensor. It is dfdx's `Tape`, and can be cloned.
 ///
-/// A clone records to the same pass. So a value that is used twice is cloned, with its tape.
+/// A clone of a tape that has recorded something records to the same pass; clones of an empty one are passes of their
+/// own until tensors of both meet. So a value that is used twice is cloned, with its tape.
 #[diagnostic::on_unimplemented(
     message = "the tape is not one of operations in `{E}` on `{D}`",
     label = "`{Self}` is no such tape that can be cloned",
@@ -27,8 +28,8 @@ impl<E, D: Storage<E>> Tape<E, D> for NoneTape {
     }
 }
 
-/// The operations of a pass. Clones are handles of the same pass, and two passes become one when
-/// their tensors meet. `None` until something is recorded.
+/// The operations of a pass; `None` until something is recorded. From then on clones are handles of the same pass. Two
+/// passes become one when their tensors meet.
 pub struct SharedTape<E, D: Storage<E>>(Option<Node<E, D>>);
 
 type Node<E, D> = Rc<RefCell<State<E, D>>>;
@@ -97,8 +98,9 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         self.record(Operation::OfKernel(backward));
     }
 
-    /// Marks a parameter as used. It is needed where the parameter is read with a tape: by dfdx, which cannot list the
-    /// parameters that have gradients, or as a `&tensor` operand of `add`, `einsum!` and the like.
+    /// Marks a parameter as used. It is needed where [`record_read`](Self::record_read) does not see the parameter:
+    /// dfdx reads it, and cannot list the parameters that have gradients, or it is the `&tensor` operand of `add`,
+    /// `einsum!` and the like.
     pub fn mark_used(&mut self, id: UniqueId) {
         if let State::Open(pass) = &mut *self.node().borrow_mut() {
             pass.marked_used.insert(id);

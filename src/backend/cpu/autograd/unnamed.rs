@@ -44,7 +44,7 @@ size_array!(
 impl<Array: SizeArray> Shape for Unnamed<Array> {
     const NUM_DIMS: usize = size_of::<Array>() / size_of::<usize>();
     type Concrete = Array;
-    // No axis has a number in its type: a reduction takes all.
+    // The number of axes is not in the type, so the only reduction is the one over all of them.
     type AllAxes = Axis<0>;
     type LastAxis = Axis<0>;
 

@@ -88,7 +88,7 @@ fn spin_for_work(pool: &ThreadPool) {
 fn spin_until_done(pool: &ThreadPool, pending: &AtomicUsize) {
     let start = Instant::now();
     while pending.load(Ordering::Acquire) > 0 && start.elapsed() < SPIN_TIME {
-        // A part that has parts of its own may be the only one to run them.
+        // If this thread is a worker, its parts may be in its own queue, and no other thread may be free to run them.
         if pool.yield_now() != Some(Yield::Executed) {
             thread::yield_now();
         }

@@ -1,7 +1,6 @@
 //! The kernels of operations, by theme. Each has the arithmetic on slices, and a function `…_kernel`, which runs it
-//! forward and pairs the output with its backward pass. Reading an operand merges its tape, on which `record_kernel` then
-//! records.
-//! `optimizer` has loops alone: an update records nothing.
+//! forward and pairs the output with its backward pass. Reading an operand merges its tape into that of the output, on
+//! which `record_kernel` then records the backward pass. `optimizer` has loops alone: an update records nothing.
 
 mod activation;
 mod arithmetic;

@@ -83,8 +83,8 @@ impl IntegerFormat for Q8Format {
 
 /// 8 bits: a row is a scale and its multiples, from -127 to 127.
 ///
-/// The vector has one scale too, so the products of a row are integers until the last addition. A row of
-/// [`Q8Format`] multiplies the sum of each block by a scale.
+/// The vector has one scale too, so the products of a row are summed as integers in each lane, and only the sums are
+/// scaled. A row of [`Q8Format`] has a scale for each block, so the sum of each block is scaled.
 #[derive(Clone, Copy)]
 pub struct Q8RowsFormat;
 

@@ -1,4 +1,4 @@
-//! Attention on one sequence a lane: a vector holds one element of each sequence, also of its mask.
+//! Attention in which each lane has a sequence: a vector holds one element of each sequence, or of the mask of each.
 
 use super::interleaved_passes::{InterleavedBackward, InterleavedForward};
 use super::{AttentionConfig, AttentionDims};
@@ -12,7 +12,7 @@ use itertools::izip;
 use pulp::Simd;
 use std::ops::Range;
 
-/// Attention on one sequence a lane.
+/// Attention in which each of `lanes` lanes has a sequence.
 pub fn interleaved_attention(
     [query, key, value]: [Operand; 3],
     mask: MaskRule,
