@@ -1,13 +1,15 @@
 use super::BLOCK_LEN;
-use crate::simd::vectorized;
+use super::row_products::Lanes;
 use half::{bf16, f16};
-use std::slice::ChunksExact;
+use pulp::bytemuck::Zeroable;
 
 /// How the elements of a block are stored. A block has 32 consecutive elements of a row.
 pub trait Format: Copy + Send + Sync + 'static {
     type Block: Copy + Send + Sync + 'static;
-    /// A block of the vector that the rows are multiplied by, as [`add_product`](Self::add_product) reads it.
+    /// A block of the vector that the rows are multiplied by.
     type InputBlock: Copy + Send + Sync + 'static;
+    /// A sum of products of a row.
+    type Sum<L: Lanes>: Copy + Zeroable;
 
     /// The number that a row is divided by before its blocks are packed, if there is one.
     fn row_scale(_row: &[f32]) -> Option<f32> {
@@ -28,9 +30,12 @@ pub trait Format: Copy + Send + Sync + 'static {
 
     fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock;
 
-    /// `y += W x` for rows that follow each other in memory. It applies the scales of blocks; the caller applies
-    /// [`row_scale`](Self::row_scale) and [`input_scale`](Self::input_scale).
-    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]);
+    /// `sum + a x`, with the scales of the blocks. The caller applies [`row_scale`](Self::row_scale) and
+    /// [`input_scale`](Self::input_scale).
+    fn add_block<L: Lanes>(lanes: L, a: &Self::Block, x: &Self::InputBlock, sum: Self::Sum<L>) -> Self::Sum<L>;
+
+    /// The sum of all lanes.
+    fn total<L: Lanes>(lanes: L, sum: Self::Sum<L>) -> f32;
 }
 
 /// A format of numbers in 16 bits. `$widened` is the `f32` of the number that has the bits `$bits`.
@@ -39,6 +44,7 @@ macro_rules! half_format {
         impl Format for $name {
             type Block = [u16; BLOCK_LEN];
             type InputBlock = [f32; BLOCK_LEN];
+            type Sum<L: Lanes> = L::Numbers;
 
             fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
                 let nearest = elements.map($number::from_f32);
@@ -56,8 +62,21 @@ macro_rules! half_format {
                 *x
             }
 
-            fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
-                add_widened_product::<Self>(rows, x, y);
+            #[inline(always)]
+            fn add_block<L: Lanes>(lanes: L, a: &Self::Block, x: &Self::InputBlock, mut sum: L::Numbers) -> L::Numbers {
+                for (a, x) in a.as_chunks().0.iter().zip(x.as_chunks().0) {
+                    let widened = a.map(
+                        #[inline(always)]
+                        |$bits| $widened,
+                    );
+                    sum = lanes.add_products(widened, *x, sum);
+                }
+                sum
+            }
+
+            #[inline(always)]
+            fn total<L: Lanes>(lanes: L, sum: L::Numbers) -> f32 {
+                lanes.total(sum)
             }
         }
     };
@@ -72,51 +91,6 @@ half_format!(Bf16Format, bf16, |bits| f32::from_bits(u32::from(bits) << 16));
 #[derive(Clone, Copy)]
 pub struct F16Format;
 half_format!(F16Format, f16, |bits| f32_of_f16(bits));
-
-/// `y += W x`, where each element of `W` is widened in a register.
-///
-/// It reads a row of the first half and one of the second at a time: memory delivers two sequences of addresses a tenth
-/// faster than one. With an odd number of rows, the last row of the first half is paired with itself.
-fn add_widened_product<F: Format>(rows: ChunksExact<F::Block>, x: &[[f32; BLOCK_LEN]], y: &mut [f32]) {
-    let (first, second) = y.split_at_mut(y.len().div_ceil(2));
-    vectorized!({
-        let mut second_rows = rows.clone().skip(first.len());
-        for (i, (y, row)) in first.iter_mut().zip(rows.clone()).enumerate() {
-            let [dot, second_dot] = dots::<F>([row, second_rows.next().unwrap_or(row)], x);
-            *y += dot;
-            if let Some(y) = second.get_mut(i) {
-                *y += second_dot;
-            }
-        }
-    });
-}
-
-/// `Σ a x` and `Σ b x`.
-#[inline(always)]
-fn dots<F: Format>([a, b]: [&[F::Block]; 2], x: &[[f32; BLOCK_LEN]]) -> [f32; 2] {
-    let mut sums = [[0.0; BLOCK_LEN]; 2];
-    for ((a, b), x) in a.iter().zip(b).zip(x) {
-        for (sums, block) in sums.iter_mut().zip([a, b]) {
-            for i in 0..BLOCK_LEN {
-                sums[i] += F::element(block, i) * x[i];
-            }
-        }
-    }
-    sums.map(total)
-}
-
-/// The sum of all. The bounds of the loops are constant, so the sums stay in registers.
-#[inline(always)]
-fn total(sums: [f32; BLOCK_LEN]) -> f32 {
-    let mut eight = [0.0; 8];
-    for sums in sums.as_chunks::<8>().0 {
-        for i in 0..8 {
-            eight[i] += sums[i];
-        }
-    }
-    let [a, b, c, d, e, f, g, h] = eight;
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
-}
 
 /// A float16 as an `f32`. For NaN and infinities the result is a number, which is wrong. Without a branch, as in
 /// [FP16](https://github.com/Maratyszcza/FP16).

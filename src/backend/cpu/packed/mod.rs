@@ -2,14 +2,15 @@
 //! token and waits for it, so a weight of half the bytes takes half the time.
 
 mod format;
-mod integers;
 mod q8;
+mod row_products;
 
 pub use format::{Bf16Format, F16Format, Format};
 pub use q8::{Q8Format, Q8RowsFormat};
 
 use crate::autograd::{Buffer, prefer_huge_pages};
 use crate::simd::vectorized;
+use row_products::add_row_products;
 use std::{ops::Range, slice::ChunksExact, sync::Arc};
 
 /// The elements that are stored together. Every row begins with a new block.
@@ -98,10 +99,10 @@ impl<F: Format> PackedWeight<F> {
     /// `y += W x` for some rows of the matrix `W`, with a [packed](Self::pack_input) `x`.
     pub fn add_product(&self, rows: Range<usize>, x: &PackedInput<F>, y: &mut [f32]) {
         if self.scales.is_empty() {
-            return F::add_product(self.rows(rows), &x.blocks, y);
+            return add_row_products::<F>(self.rows(rows), &x.blocks, y);
         }
         let mut product = Buffer::zeros(y.len());
-        F::add_product(self.rows(rows.clone()), &x.blocks, &mut product);
+        add_row_products::<F>(self.rows(rows.clone()), &x.blocks, &mut product);
         for ((y, product), scale) in y.iter_mut().zip(product.iter()).zip(self.scales(rows)) {
             *y += product * scale * x.scale;
         }

@@ -1,14 +1,26 @@
 //! Weights in 8 bits: with a scale for each block, and with one for each row.
 
 use super::format::f32_of_f16;
-use super::integers::{
-    IntegerFormat, Lanes, MAX_INPUT_MULTIPLE, MAX_WEIGHT_MULTIPLE, PRODUCTS_PER_LANE, SUMS_PER_ROW,
-    add_product_at_level, largest,
-};
+use super::row_products::{Lanes, PRODUCTS_PER_LANE, SUMS_PER_ROW};
 use super::{BLOCK_LEN, Format, reciprocal};
 use half::f16;
 use pulp::bytemuck::Zeroable;
-use std::slice::ChunksExact;
+
+/// The largest multiple of a scale in 8 bits.
+const MAX_WEIGHT_MULTIPLE: f32 = 127.0;
+/// The largest multiple of a scale in 16 bits.
+const MAX_INPUT_MULTIPLE: f32 = 32_767.0;
+
+/// The largest absolute value; it is NaN or infinite if an element is. The bits of positive numbers, read as integers,
+/// are in the order of the numbers; those of infinity and NaN come last.
+#[inline(always)]
+fn largest(elements: &[f32]) -> f32 {
+    let mut bits = 0;
+    for element in elements {
+        bits = bits.max(element.abs().to_bits());
+    }
+    f32::from_bits(bits)
+}
 
 /// 8 bits: a block is a float16 scale and its multiples, from -127 to 127, as in `Q8_0` of llama.cpp.
 ///
@@ -35,6 +47,7 @@ pub struct Q16Block {
 impl Format for Q8Format {
     type Block = Q8Block;
     type InputBlock = Q16Block;
+    type Sum<L: Lanes> = L::Numbers;
 
     fn pack(elements: &[f32; BLOCK_LEN]) -> Option<Self::Block> {
         let scale = f16::from_f32(largest(elements) / MAX_WEIGHT_MULTIPLE);
@@ -61,17 +74,9 @@ impl Format for Q8Format {
         Q16Block { multiples, scale: largest / MAX_INPUT_MULTIPLE }
     }
 
-    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
-        add_product_at_level::<Self>(rows, x, y);
-    }
-}
-
-impl IntegerFormat for Q8Format {
-    type Sum<L: Lanes> = L::Numbers;
-
     #[inline(always)]
     fn add_block<L: Lanes>(lanes: L, a: &Q8Block, x: &Q16Block, sum: L::Numbers) -> L::Numbers {
-        let products = lanes.add_products(&a.multiples, &x.multiples, L::Integers::zeroed());
+        let products = lanes.add_integer_products(&a.multiples, &x.multiples, L::Integers::zeroed());
         lanes.add_scaled(products, f32_of_f16(a.scale) * x.scale, sum)
     }
 
@@ -91,6 +96,7 @@ pub struct Q8RowsFormat;
 impl Format for Q8RowsFormat {
     type Block = [i8; BLOCK_LEN];
     type InputBlock = [i16; BLOCK_LEN];
+    type Sum<L: Lanes> = L::Integers;
 
     #[inline(always)]
     fn row_scale(row: &[f32]) -> Option<f32> {
@@ -127,17 +133,9 @@ impl Format for Q8RowsFormat {
         multiples
     }
 
-    fn add_product(rows: ChunksExact<Self::Block>, x: &[Self::InputBlock], y: &mut [f32]) {
-        add_product_at_level::<Self>(rows, x, y);
-    }
-}
-
-impl IntegerFormat for Q8RowsFormat {
-    type Sum<L: Lanes> = L::Integers;
-
     #[inline(always)]
     fn add_block<L: Lanes>(lanes: L, a: &Self::Block, x: &Self::InputBlock, sum: L::Integers) -> L::Integers {
-        lanes.add_products(a, x, sum)
+        lanes.add_integer_products(a, x, sum)
     }
 
     #[inline(always)]
@@ -150,6 +148,7 @@ impl IntegerFormat for Q8RowsFormat {
 mod tests {
     use super::*;
     use crate::packed::PackedWeight;
+    use crate::packed::row_products::add_row_products;
 
     #[test]
     fn a_block_of_8_bits_has_34_bytes() {
@@ -163,7 +162,7 @@ mod tests {
             let (a, x) = ([127.0; BLOCK_LEN], [sign * f32::from(i16::MAX); BLOCK_LEN]);
             let (block, input) = (Q8Format::pack(&a).unwrap(), Q8Format::pack_input(&x));
             let mut y = [1.0];
-            Q8Format::add_product([block].chunks_exact(1), &[input], &mut y);
+            add_row_products::<Q8Format>([block].chunks_exact(1), &[input], &mut y);
             assert_eq!(y, [1.0 + 32.0 * 127.0 * x[0]]);
         }
     }
@@ -175,7 +174,7 @@ mod tests {
             let mut x = [1.0; BLOCK_LEN];
             x[7] = not_finite;
             let mut y = [0.0];
-            Q8Format::add_product([block].chunks_exact(1), &[Q8Format::pack_input(&x)], &mut y);
+            add_row_products::<Q8Format>([block].chunks_exact(1), &[Q8Format::pack_input(&x)], &mut y);
             assert!(y[0].is_nan());
         }
     }

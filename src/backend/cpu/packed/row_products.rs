@@ -1,4 +1,4 @@
-//! Products of weights in 8 bits with a vector in 16 bits, as integers, in the instructions of each level.
+//! Products of the rows of a packed weight with a vector, in the instructions of each level.
 
 use super::{BLOCK_LEN, Format};
 use crate::simd::{level, vectorized};
@@ -9,65 +9,35 @@ use pulp::{Arch, Simd, cast, f32x8, i32x8, x86::V3};
 use std::arch::x86_64::_MM_HINT_T0;
 use std::slice::ChunksExact;
 
-/// The largest multiple of a scale in 8 bits.
-pub const MAX_WEIGHT_MULTIPLE: f32 = 127.0;
-/// The largest multiple of a scale in 16 bits.
-pub const MAX_INPUT_MULTIPLE: f32 = 32_767.0;
+/// The lanes of a sum, on every processor.
+const NUM_LANES: usize = 8;
 /// The products that a lane adds for each block.
-pub const PRODUCTS_PER_LANE: usize = BLOCK_LEN / 8;
+pub const PRODUCTS_PER_LANE: usize = BLOCK_LEN / NUM_LANES;
 /// The sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS_PER_ROW`.
 pub const SUMS_PER_ROW: usize = 4;
 
-/// The largest absolute value; it is NaN or infinite if an element is. The bits of positive numbers, read as integers,
-/// are in the order of the numbers; those of infinity and NaN come last.
-#[inline(always)]
-pub fn largest(elements: &[f32]) -> f32 {
-    let mut bits = 0;
-    for element in elements {
-        bits = bits.max(element.abs().to_bits());
-    }
-    f32::from_bits(bits)
-}
-
-/// A format whose products are those of integers.
-pub trait IntegerFormat: Format {
-    /// The sum of the products of a row.
-    type Sum<L: Lanes>: Copy + Zeroable;
-
-    /// `sum + a x`.
-    fn add_block<L: Lanes>(lanes: L, a: &Self::Block, x: &Self::InputBlock, sum: Self::Sum<L>) -> Self::Sum<L>;
-
-    /// The sum of all lanes.
-    fn total<L: Lanes>(lanes: L, sum: Self::Sum<L>) -> f32;
-}
-
-/// `y += W x` in the instructions of the processor.
-pub fn add_product_at_level<F: IntegerFormat>(rows: ChunksExact<F::Block>, x: &[F::InputBlock], y: &mut [f32]) {
+/// `y += W x` for rows that follow each other in memory, without the scales of rows and of the vector.
+pub fn add_row_products<F: Format>(rows: ChunksExact<F::Block>, x: &[F::InputBlock], y: &mut [f32]) {
     match level() {
         #[cfg(target_arch = "x86_64")]
-        Arch::V3(v3) => add_product_v3::<F>(v3, rows, x, y),
+        Arch::V3(v3) => add_row_products_v3::<F>(v3, rows, x, y),
         // Wider registers are not faster: the weight does not come sooner.
         #[cfg(target_arch = "x86_64")]
-        Arch::V4(v4) => add_product_v3::<F>(*v4, rows, x, y),
-        _ => vectorized!(add_row_products::<F, _>(Plain, rows.clone(), x, y)),
+        Arch::V4(v4) => add_row_products_v3::<F>(*v4, rows, x, y),
+        _ => vectorized!(add_in_lanes::<F, _>(Plain, rows.clone(), x, y)),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-fn add_product_v3<F: IntegerFormat>(v3: V3, rows: ChunksExact<F::Block>, x: &[F::InputBlock], y: &mut [f32]) {
+fn add_row_products_v3<F: Format>(v3: V3, rows: ChunksExact<F::Block>, x: &[F::InputBlock], y: &mut [f32]) {
     v3.vectorize(
         #[inline(always)]
-        || add_row_products::<F, _>(v3, rows, x, y),
+        || add_in_lanes::<F, _>(v3, rows, x, y),
     );
 }
 
 #[inline(always)]
-fn add_row_products<F: IntegerFormat, L: Lanes>(
-    lanes: L,
-    rows: ChunksExact<F::Block>,
-    x: &[F::InputBlock],
-    y: &mut [f32],
-) {
+fn add_in_lanes<F: Format, L: Lanes>(lanes: L, rows: ChunksExact<F::Block>, x: &[F::InputBlock], y: &mut [f32]) {
     let (x, x_rest) = x.as_chunks::<SUMS_PER_ROW>();
     for (y, blocks) in y.iter_mut().zip(rows) {
         let (blocks, rest) = blocks.as_chunks::<SUMS_PER_ROW>();
@@ -96,8 +66,11 @@ pub trait Lanes: Copy {
     #[inline(always)]
     fn prefetch_after<Block>(self, _blocks: &[Block; SUMS_PER_ROW]) {}
 
+    /// `sum + a x`.
+    fn add_products(self, a: [f32; NUM_LANES], x: [f32; NUM_LANES], sum: Self::Numbers) -> Self::Numbers;
+
     /// `sum + a x`. Each lane adds four products. The sum of these four is between ±2²⁴, so an `f32` holds it exactly.
-    fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], sum: Self::Integers) -> Self::Integers;
+    fn add_integer_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], sum: Self::Integers) -> Self::Integers;
 
     /// `sum + scale * integers`.
     fn add_scaled(self, integers: Self::Integers, scale: f32, sum: Self::Numbers) -> Self::Numbers;
@@ -111,13 +84,26 @@ pub trait Lanes: Copy {
 struct Plain;
 
 impl Lanes for Plain {
-    type Integers = [i32; 8];
-    type Numbers = f32;
+    type Integers = [i32; NUM_LANES];
+    type Numbers = [f32; NUM_LANES];
 
     #[inline(always)]
-    fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], mut sum: [i32; 8]) -> [i32; 8] {
-        for (a, x) in a.as_chunks::<8>().0.iter().zip(x.as_chunks::<8>().0) {
-            for i in 0..8 {
+    fn add_products(self, a: [f32; NUM_LANES], x: [f32; NUM_LANES], mut sum: Self::Numbers) -> Self::Numbers {
+        for i in 0..NUM_LANES {
+            sum[i] += a[i] * x[i];
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn add_integer_products(
+        self,
+        a: &[i8; BLOCK_LEN],
+        x: &[i16; BLOCK_LEN],
+        mut sum: Self::Integers,
+    ) -> Self::Integers {
+        for (a, x) in a.as_chunks::<NUM_LANES>().0.iter().zip(x.as_chunks::<NUM_LANES>().0) {
+            for i in 0..NUM_LANES {
                 sum[i] += i32::from(a[i]) * i32::from(x[i]);
             }
         }
@@ -125,13 +111,16 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
-    fn add_scaled(self, integers: [i32; 8], scale: f32, sum: f32) -> f32 {
-        sum + scale * integers.iter().map(|integer| i64::from(*integer)).sum::<i64>() as f32
+    fn add_scaled(self, integers: Self::Integers, scale: f32, mut sum: Self::Numbers) -> Self::Numbers {
+        for i in 0..NUM_LANES {
+            sum[i] += scale * integers[i] as f32;
+        }
+        sum
     }
 
     #[inline(always)]
-    fn total(self, sum: f32) -> f32 {
-        sum
+    fn total(self, [a, b, c, d, e, f, g, h]: Self::Numbers) -> f32 {
+        ((a + e) + (c + g)) + ((b + f) + (d + h))
     }
 }
 
@@ -154,7 +143,12 @@ impl Lanes for V3 {
     }
 
     #[inline(always)]
-    fn add_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], sum: i32x8) -> i32x8 {
+    fn add_products(self, a: [f32; NUM_LANES], x: [f32; NUM_LANES], sum: f32x8) -> f32x8 {
+        self.mul_add_f32x8(cast(a), cast(x), sum)
+    }
+
+    #[inline(always)]
+    fn add_integer_products(self, a: &[i8; BLOCK_LEN], x: &[i16; BLOCK_LEN], sum: i32x8) -> i32x8 {
         let [low, high]: [_; 2] = cast(*a);
         let [x_low, x_high]: [_; 2] = cast(*x);
         let low = self.multiply_wrapping_add_adjacent_i16x16(self.convert_i8x16_to_i16x16(low), x_low);
