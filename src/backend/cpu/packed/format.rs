@@ -34,8 +34,8 @@ pub trait Format: Copy + Send + Sync + 'static {
     /// [`input_scale`](Self::input_scale).
     fn add_block<L: Lanes>(lanes: L, a: &Self::Block, x: &Self::InputBlock, sum: Self::Sum<L>) -> Self::Sum<L>;
 
-    /// The sum of all lanes.
-    fn total<L: Lanes>(lanes: L, sum: Self::Sum<L>) -> f32;
+    /// `total + sum`, lane by lane.
+    fn add_sum<L: Lanes>(lanes: L, sum: Self::Sum<L>, total: L::Numbers) -> L::Numbers;
 }
 
 /// A format of numbers in 16 bits. `$widened` is the `f32` of the number that has the bits `$bits`.
@@ -75,8 +75,8 @@ macro_rules! half_format {
             }
 
             #[inline(always)]
-            fn total<L: Lanes>(lanes: L, sum: L::Numbers) -> f32 {
-                lanes.total(sum)
+            fn add_sum<L: Lanes>(lanes: L, sum: L::Numbers, total: L::Numbers) -> L::Numbers {
+                lanes.add(sum, total)
             }
         }
     };

@@ -81,8 +81,8 @@ impl Format for Q8Format {
     }
 
     #[inline(always)]
-    fn total<L: Lanes>(lanes: L, sum: L::Numbers) -> f32 {
-        lanes.total(sum)
+    fn add_sum<L: Lanes>(lanes: L, sum: L::Numbers, total: L::Numbers) -> L::Numbers {
+        lanes.add(sum, total)
     }
 }
 
@@ -139,8 +139,8 @@ impl Format for Q8RowsFormat {
     }
 
     #[inline(always)]
-    fn total<L: Lanes>(lanes: L, sum: L::Integers) -> f32 {
-        lanes.total(lanes.add_scaled(sum, 1.0, L::Numbers::zeroed()))
+    fn add_sum<L: Lanes>(lanes: L, sum: L::Integers, total: L::Numbers) -> L::Numbers {
+        lanes.add_scaled(sum, 1.0, total)
     }
 }
 

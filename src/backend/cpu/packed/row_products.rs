@@ -51,9 +51,11 @@ fn add_in_lanes<F: Format, L: Lanes>(lanes: L, rows: ChunksExact<F::Block>, x: &
         for ((sum, block), x) in sums.iter_mut().zip(rest).zip(x_rest) {
             *sum = F::add_block(lanes, block, x, *sum);
         }
+        let mut total = L::Numbers::zeroed();
         for sum in sums {
-            *y += F::total(lanes, sum);
+            total = F::add_sum(lanes, sum, total);
         }
+        *y += lanes.total(total);
     }
 }
 
@@ -65,6 +67,8 @@ pub trait Lanes: Copy {
     /// Prefetches as many bytes as `blocks` have, a fixed distance after them.
     #[inline(always)]
     fn prefetch_after<Block>(self, _blocks: &[Block; SUMS_PER_ROW]) {}
+
+    fn add(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
 
     /// `sum + a x`.
     fn add_products(self, a: [f32; NUM_LANES], x: [f32; NUM_LANES], sum: Self::Numbers) -> Self::Numbers;
@@ -86,6 +90,14 @@ struct Plain;
 impl Lanes for Plain {
     type Integers = [i32; NUM_LANES];
     type Numbers = [f32; NUM_LANES];
+
+    #[inline(always)]
+    fn add(self, a: Self::Numbers, mut b: Self::Numbers) -> Self::Numbers {
+        for i in 0..NUM_LANES {
+            b[i] += a[i];
+        }
+        b
+    }
 
     #[inline(always)]
     fn add_products(self, a: [f32; NUM_LANES], x: [f32; NUM_LANES], mut sum: Self::Numbers) -> Self::Numbers {
@@ -140,6 +152,11 @@ impl Lanes for V3 {
             // A prefetch has no effect but on the cache, so the address may be past the end of the weight.
             self.sse._mm_prefetch::<_MM_HINT_T0>(address.wrapping_add(line * CACHE_LINE_BYTES));
         }
+    }
+
+    #[inline(always)]
+    fn add(self, a: f32x8, b: f32x8) -> f32x8 {
+        self.add_f32x8(a, b)
     }
 
     #[inline(always)]
