@@ -11,16 +11,9 @@
 //! | | `BertModel` | [`Bert`] |
 
 use super::gpt2::{Attention, FeedForward};
-use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, axis};
-use crate::mask::{AttentionMask, NoMask, PadSourceKeys, mk_mask};
-use crate::module;
-use crate::nn::{LayerNorm, Layers, Linear, Precision, Weight, init};
-use crate::ops::{
-    Activation, Gelu, OpError, Real, Tanh, add_positions, embed, learned_positions_from, residual, select,
-};
-use crate::tokens::TokenIds;
-use dfdx::tensor::Tensor;
+use crate::nn::{LayerNorm, Precision, Weight, init};
+use crate::ops::{Activation, Gelu, Tanh, learned_positions_from, select};
+use crate::prelude::*;
 
 /// The dimensions and the constants of a [`Bert`]: `BertConfig` of HuggingFace.
 ///

@@ -12,18 +12,10 @@
 
 use super::gpt2::Layer;
 use super::vit::{ClassAndPatches, Embeddings, LayerOf, VitConfig};
-use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, Const, ConstDim, Dim, Divides, MaybeSharded, NamedShape, axis};
-use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
-use crate::nn::{LayerNorm, Layers, Precision, Weight, init};
-use crate::ops::{
-    Activation, Exp, OpError, Real, Reduction, Silu, Sqrt, add, add_positions, cross_entropy, div, gather,
-    learned_positions_from, mul, rename, scale, select, sum_over,
-};
-use crate::tokens::{Indices, TokenIds};
-use crate::{dims, einsum, module};
-use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::Tensor;
+use crate::dims::NamedShape;
+use crate::nn::{LayerNorm, Precision, Weight, init};
+use crate::ops::{Activation, Exp, Silu, Sqrt, div, gather, learned_positions_from, rename, select};
+use crate::prelude::*;
 
 /// The dimensions of a [`Clip`], beside those of its images: `CLIPConfig` of HuggingFace. [`VitConfig`] has the
 /// dimensions of the images' encoder, without a bias of the patches, and the epsilon of all norms.

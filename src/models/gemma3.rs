@@ -16,15 +16,10 @@ mod layers;
 
 pub use layers::{Attention, Layer};
 
-use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, DataShape, Dim, Divides, EndsIn, Even, MaybeSharded, axis};
-use crate::mask::{CausalMask, PadSourceKeys, PaddingMask, SlidingWindow, mk_mask};
-use crate::module;
-use crate::nn::{Autoregressive, Cache, Heads, Layers, Precision, Weight, init};
-use crate::ops::{OpError, Real, Rotary, offset, rms_norm, scale, slice_last};
-use crate::tokens::TokenIds;
-use dfdx::shapes::ConstDim as _;
-use dfdx::tensor::{NoneTape, Tensor};
+use crate::dims::{DataShape, EndsIn};
+use crate::nn::{Autoregressive, Cache, Heads, Precision, Weight, init};
+use crate::ops::{Rotary, offset, slice_last};
+use crate::prelude::*;
 
 /// The dimensions and the constants of a [`Gemma3`]: `Gemma3TextConfig` of HuggingFace.
 ///

@@ -10,18 +10,9 @@
 //! | | `past_key_values` | [`Cache`] |
 //! | 2.3, norm after the last block | `GPT2Model`, `GPT2LMHeadModel` | [`Gpt2`] |
 
-use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis};
-use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
-use crate::module;
-use crate::nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Layers, Linear, Precision, Weight, init};
-use crate::ops::{
-    Activation, AttentionOptions, GeluTanh, OpError, Real, add_positions, learned_positions_from, multi_head_attention,
-    residual, slice_last,
-};
-use crate::tokens::TokenIds;
-use dfdx::shapes::HasShape;
-use dfdx::tensor::{NoneTape, Tensor};
+use crate::nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Precision, Weight, init};
+use crate::ops::{Activation, GeluTanh, learned_positions_from, slice_last};
+use crate::prelude::*;
 
 /// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace.
 ///

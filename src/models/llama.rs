@@ -20,14 +20,9 @@ mod attention;
 pub use attention::Attention;
 pub(super) use attention::CachedHeadsOf;
 
-use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, Dim, Divides, Even, MaybeSharded, axis};
-use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
-use crate::module;
-use crate::nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init};
-use crate::ops::{Activation, OpError, Real, Rotary, Silu, mul, residual, rms_norm, slice_last};
-use crate::tokens::TokenIds;
-use dfdx::tensor::{NoneTape, Tensor};
+use crate::nn::{Autoregressive, Cache, CacheUpdate, Precision, Weight, init};
+use crate::ops::{Activation, Rotary, Silu, slice_last};
+use crate::prelude::*;
 
 /// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace.
 ///

@@ -10,18 +10,9 @@
 //! | | `MixtralModel`, `MixtralForCausalLM` | [`Mixtral`] |
 
 use super::llama::{Attention, CachedHeadsOf, FeedForwardOf, LlamaConfig, Norms};
-use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded, Sum, along, axis};
-use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
-use crate::nn::{Autoregressive, Cache, CacheUpdate, Layers, Precision, Weight, init};
-use crate::ops::{
-    OpError, Real, concat, flatten, linear, mul, one_hot, residual, rms_norm, select, slice_last, softmax_over, take,
-    top_k, unflatten, zeros,
-};
-use crate::tokens::{Fin, Indices, TokenIds};
-use crate::{dims, einsum, module};
-use dfdx::shapes::{ConstDim as _, HasShape};
-use dfdx::tensor::{NoneTape, Tensor};
+use crate::nn::{Autoregressive, Cache, CacheUpdate, Precision, Weight, init};
+use crate::ops::{flatten, linear, one_hot, select, slice_last, take, top_k, unflatten, zeros};
+use crate::prelude::*;
 
 /// The dimensions and the constants of a [`Mixtral`]: `MixtralConfig` of HuggingFace, of which [`LlamaConfig`] is the
 /// larger part.

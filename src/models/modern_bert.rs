@@ -13,18 +13,10 @@
 //! | masked language modeling | `ModernBertPredictionHead`, `ModernBertForMaskedLM` | [`ModernBert::logits`] |
 
 use super::llama::FeedForward;
-use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, Dim, Even, MaybeSharded, Product, axis};
-use crate::mask::{AttentionMask, CenteredWindow, NoMask, PadSourceKeys, mk_mask};
-use crate::nn::{Layers, Precision, Weight, init};
-use crate::ops::{
-    Activation, AttentionOptions, Gelu, OpError, Real, Rotary, layer_norm, multi_head_attention, residual,
-    rotary_positions,
-};
-use crate::tokens::TokenIds;
-use crate::{module, rearrange};
-use dfdx::shapes::ConstDim as _;
-use dfdx::tensor::Tensor;
+use crate::mask::CenteredWindow;
+use crate::nn::{Precision, Weight, init};
+use crate::ops::{Activation, Gelu, Rotary, rotary_positions};
+use crate::prelude::*;
 
 /// The dimensions and the constants of a [`ModernBert`]: `ModernBertConfig` of HuggingFace.
 ///

@@ -15,15 +15,10 @@ mod layers;
 
 pub use layers::{Attention, DecoderLayer, EncoderLayer, FeedForward};
 
-use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, DimError, MaybeSharded, NamedShape, Product, axis};
-use crate::mask::{AttentionMask, CausalMask, NoMask, PadSourceKeys, PaddingMask, mk_cross_mask, mk_mask};
-use crate::module;
-use crate::nn::{Autoregressive, Cache, DecoderCache, FullPrecision, Heads, Layers, Precision, Weight, init};
-use crate::ops::{OpError, Real, RelativeBuckets, relative_position_bias, rms_norm, scale, slice_last};
-use crate::tokens::TokenIds;
-use dfdx::shapes::{ConstDim as _, HasShape};
-use dfdx::tensor::{Cpu, NoneTape, Tensor};
+use crate::dims::NamedShape;
+use crate::nn::{Autoregressive, Cache, DecoderCache, FullPrecision, Heads, Precision, Weight, init};
+use crate::ops::{RelativeBuckets, relative_position_bias, slice_last};
+use crate::prelude::*;
 use std::fmt;
 
 /// The dimensions and the constants of a [`T5`]: `T5Config` of HuggingFace.

@@ -12,14 +12,9 @@
 //! | | `ViTModel` | [`Vit`] |
 
 use super::gpt2::Layer;
-use crate::backend::{Backend, Tape};
-use crate::dims::{Const, ConstDim, Divides, MaybeSharded, Product, Sum, along, axis};
-use crate::mask::AttentionMask;
-use crate::module;
-use crate::nn::{LayerNorm, Layers, Linear, Precision, Weight, init};
-use crate::ops::{Activation, Gelu, OpError, PatchGrid, Real, Tanh, add, broadcast, concat, patches, select};
-use dfdx::shapes::HasShape;
-use dfdx::tensor::{Cpu, Tensor};
+use crate::nn::{LayerNorm, Precision, Weight, init};
+use crate::ops::{Activation, Gelu, PatchGrid, Tanh, patches, select};
+use crate::prelude::*;
 
 /// The dimensions and the constants of a [`Vit`]: `ViTConfig` of HuggingFace.
 ///

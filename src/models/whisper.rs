@@ -16,17 +16,10 @@ mod layers;
 
 pub use layers::{Attention, Convolution, DecoderLayer, EncoderLayer, FeedForward};
 
-use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, Const, ConstDim, Dim, Divides, Even, MaybeSharded, NamedShape, Product, Quotient, axis};
-use crate::mask::{AttentionMask, CausalMask, PadSourceKeys, PaddingMask, mk_mask};
-use crate::nn::{
-    Autoregressive, Cache, DecoderCache, FullPrecision, Heads, LayerNorm, Layers, Precision, Weight, init,
-};
-use crate::ops::{Activation, Gelu, OpError, Real, add, add_positions, learned_positions_from, slice_last, tensor};
-use crate::tokens::TokenIds;
-use crate::{module, rearrange};
-use dfdx::shapes::HasShape;
-use dfdx::tensor::{Cpu, NoneTape, PutTape, Tensor};
+use crate::dims::NamedShape;
+use crate::nn::{Autoregressive, Cache, DecoderCache, FullPrecision, Heads, LayerNorm, Precision, Weight, init};
+use crate::ops::{Activation, Gelu, learned_positions_from, slice_last};
+use crate::prelude::*;
 use std::fmt;
 
 /// The dimensions and the constants of a [`Whisper`]: `WhisperConfig` of HuggingFace.

@@ -1,15 +1,8 @@
 use super::{CachedHeadsOf, Gemma3Config, norm};
-use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded, Product, Quotient, axis};
-use crate::mask::AttentionMask;
 use crate::models::llama::FeedForward;
 use crate::nn::{CacheUpdate, Precision, Weight, init};
-use crate::ops::{
-    AttentionOptions, AttentionScale, GeluTanh, OpError, Real, Rotary, grouped_query_attention, residual,
-    rotary_positions,
-};
-use crate::{module, rearrange};
-use dfdx::tensor::Tensor;
+use crate::ops::{GeluTanh, Rotary, grouped_query_attention, rotary_positions};
+use crate::prelude::*;
 
 type HeadDim<Config> = <Config as Gemma3Config>::HeadDim;
 type NumKeyValueHeads<Config> = <Config as Gemma3Config>::NumKeyValueHeads;

@@ -1,11 +1,8 @@
 use super::{LlamaConfig, Norms};
-use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded, Product, Quotient, axis};
-use crate::mask::AttentionMask;
+use crate::dims::{DataShape, EndsIn};
 use crate::nn::{CacheUpdate, Heads, Precision, Weight, init};
-use crate::ops::{AttentionOptions, OpError, Real, grouped_query_attention, rms_norm, rotary_positions};
-use crate::{module, rearrange};
-use dfdx::tensor::Tensor;
+use crate::ops::{grouped_query_attention, rotary_positions};
+use crate::prelude::*;
 
 type HeadDim<Config> = <Config as LlamaConfig>::HeadDim;
 type NumKeyValueHeads<Config> = <Config as LlamaConfig>::NumKeyValueHeads;

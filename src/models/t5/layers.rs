@@ -1,13 +1,7 @@
 use super::{CachedHeadsOf, Columns, PositionBias, T5Config};
-use crate::backend::{Backend, Tape};
-use crate::dims::{Dim, MaybeSharded};
-use crate::mask::AttentionMask;
-use crate::module;
 use crate::nn::{CacheUpdate, KeysAndValues, Precision, Weight, init};
-use crate::ops::{
-    Activation, AttentionOptions, AttentionScale, OpError, Real, Relu, multi_head_attention, residual, rms_norm,
-};
-use dfdx::{shapes::ConstDim as _, tensor::Tensor};
+use crate::ops::{Activation, Relu};
+use crate::prelude::*;
 
 /// Attention without a scale, with a norm of the queries' input before it and a residual around it.
 #[module(conventions = Config, output = Config::EmbedDim)]

@@ -1,14 +1,7 @@
 use super::{CachedHeadsOf, Columns, WhisperConfig};
-use crate::backend::{Backend, Tape};
-use crate::dims::{Const, ConstDim, Dim, MaybeSharded, Product, axis};
-use crate::mask::AttentionMask;
-use crate::nn::{CacheUpdate, KeysAndValues, LayerNorm, Linear, Precision, Weight, init};
-use crate::ops::{
-    Activation, AttentionOptions, Gelu, OpError, Real, conv1d, flatten, multi_head_attention, rename, residual,
-    unflatten,
-};
-use crate::{dims, module};
-use dfdx::{shapes::HasShape, tensor::Tensor};
+use crate::nn::{CacheUpdate, KeysAndValues, LayerNorm, Precision, Weight, init};
+use crate::ops::{Activation, Gelu, conv1d, flatten, rename, unflatten};
+use crate::prelude::*;
 
 dims! {
     /// The places of a convolution, as a number at run time: types do not know that a stride of two halves it.
