@@ -111,16 +111,7 @@ macro_rules! dims {
             #[allow(dead_code)]
             $vis const SIZE: usize = $size;
         }
-        impl $crate::dims::DfdxDim for $name {
-            #[inline(always)]
-            fn size(&self) -> usize {
-                Self::SIZE
-            }
-            #[inline(always)]
-            fn from_size(size: usize) -> ::core::option::Option<Self> {
-                (size == Self::SIZE).then_some($name)
-            }
-        }
+        $crate::__dfdx_dim!([] $name, |_| Self::SIZE, |size| (size == Self::SIZE).then_some($name));
         impl $crate::__private::DfdxConstDim for $name {
             const SIZE: usize = Self::SIZE;
         }
@@ -182,16 +173,7 @@ macro_rules! dims {
                 <Self as $crate::dims::Bounded>::check(::core::stringify!($name), size).map(Self)
             }
         }
-        impl $crate::dims::DfdxDim for $name {
-            #[inline(always)]
-            fn size(&self) -> usize {
-                self.0.get()
-            }
-            #[inline(always)]
-            fn from_size(size: usize) -> ::core::option::Option<Self> {
-                $name::new(size).ok()
-            }
-        }
+        $crate::__dfdx_dim!([] $name, |this| this.0.get(), |size| $name::new(size).ok());
         #[diagnostic::do_not_recommend]
         impl $crate::dims::Bounded for $name {
             type Max = $max;
@@ -215,16 +197,7 @@ macro_rules! dims {
                 Self(size)
             }
         }
-        impl $crate::dims::DfdxDim for $name {
-            #[inline(always)]
-            fn size(&self) -> usize {
-                self.0
-            }
-            #[inline(always)]
-            fn from_size(size: usize) -> ::core::option::Option<Self> {
-                ::core::option::Option::Some(Self(size))
-            }
-        }
+        $crate::__dfdx_dim!([] $name, |this| this.0, |size| ::core::option::Option::Some(Self(size)));
         $crate::dims!(@run_time [] $name);
         $crate::dims!(@common $vis $name);
         $crate::dims!($($rest)*);

@@ -128,6 +128,25 @@ pub trait Factor: AnyDim + shapes::ConstDim {
     }
 }
 
+/// Implements dfdx's dimension: the size of a value, and the value of a size.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __dfdx_dim {
+    ([$($generics:tt)*] $name:ty, |$this:pat_param| $own_size:expr, |$size:ident| $of_size:expr $(,)?) => {
+        impl<$($generics)*> $crate::dims::DfdxDim for $name {
+            #[inline(always)]
+            fn size(&self) -> usize {
+                let $this = self;
+                $own_size
+            }
+            #[inline(always)]
+            fn from_size($size: usize) -> ::core::option::Option<Self> {
+                $of_size
+            }
+        }
+    };
+}
+
 /// Implements the traits of a dimension that is never a rank's part of one.
 #[doc(hidden)]
 #[macro_export]
@@ -174,16 +193,7 @@ impl Unchecked {
     }
 }
 
-impl shapes::Dim for Unchecked {
-    #[inline(always)]
-    fn size(&self) -> usize {
-        self.0
-    }
-    #[inline(always)]
-    fn from_size(size: usize) -> Option<Self> {
-        Some(Self(size))
-    }
-}
+__dfdx_dim!([] Unchecked, |this| this.0, |size| Some(Self(size)));
 __whole_dim!([] Unchecked);
 crate::dims!(@run_time [] Unchecked);
 crate::error::debug_as!([] Unchecked, |this, f| write!(f, "{}", this.0));

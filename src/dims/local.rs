@@ -125,16 +125,9 @@ macro_rules! local_dims {
                 &SIZES
             }
         }
-        impl $crate::dims::DfdxDim for $name {
-            #[inline(always)]
-            fn size(&self) -> usize {
-                self.0.get()
-            }
-            #[inline(always)]
-            fn from_size(size: usize) -> ::core::option::Option<Self> {
-                $crate::__private::LocalSize::declared(size).map(Self)
-            }
-        }
+        $crate::__dfdx_dim!([] $name, |this| this.0.get(), |size| {
+            $crate::__private::LocalSize::declared(size).map(Self)
+        });
         $crate::dims!(@run_time [] $name);
         $crate::dims!(@common  $name);
     };

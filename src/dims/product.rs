@@ -106,16 +106,9 @@ macro_rules! symbolic_dim {
         impl<$left: $left_bound, $right: $right_bound> shapes::ConstDim for $name<$left, $right> {
             const SIZE: usize = Self::SIZE;
         }
-        impl<$left: $left_bound, $right: $right_bound> shapes::Dim for $name<$left, $right> {
-            #[inline(always)]
-            fn size(&self) -> usize {
-                Self::SIZE
-            }
-            #[inline(always)]
-            fn from_size(size: usize) -> Option<Self> {
-                (size == Self::SIZE).then_some(Self(PhantomData))
-            }
-        }
+        crate::__dfdx_dim!([$left: $left_bound, $right: $right_bound] $name<$left, $right>, |_| Self::SIZE, |size| {
+            (size == Self::SIZE).then_some(Self(PhantomData))
+        });
         impl<$left, $right> Default for $name<$left, $right> {
             fn default() -> Self {
                 Self(PhantomData)

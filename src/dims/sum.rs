@@ -54,16 +54,10 @@ macro_rules! sized_dim {
                 Self { size, parts: PhantomData }
             }
         }
-        impl<$left: $left_bound, $right: $right_bound> shapes::Dim for $name<$left, $right> {
-            #[inline(always)]
-            fn size(&self) -> usize {
-                self.size
-            }
-            fn from_size(size: usize) -> Option<Self> {
-                let is_size: fn(usize) -> bool = $is_size;
-                is_size(size).then(|| Self::unchecked(size))
-            }
-        }
+        $crate::__dfdx_dim!([$left: $left_bound, $right: $right_bound] $name<$left, $right>, |this| this.size, |size| {
+            let is_size: fn(usize) -> bool = $is_size;
+            is_size(size).then(|| Self::unchecked(size))
+        });
         $crate::__whole_dim!([$left: $left_bound, $right: $right_bound] $name<$left, $right>);
         impl<$left: $left_const, $right: $right_const> $name<$left, $right> {
             /// The size, if it is known at compile time.

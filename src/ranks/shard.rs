@@ -163,16 +163,9 @@ impl<Whole, Axis> Shard<Whole, Axis> {
     }
 }
 
-impl<Whole: Dim, Axis: RankAxis> shapes::Dim for Shard<Whole, Axis> {
-    #[inline(always)]
-    fn size(&self) -> usize {
-        self.len
-    }
-    #[inline(always)]
-    fn from_size(size: usize) -> Option<Self> {
-        Some(Self { len: size, start: None, whole: None, axis: PhantomData })
-    }
-}
+crate::__dfdx_dim!([Whole: Dim, Axis: RankAxis] Shard<Whole, Axis>, |this| this.len, |size| {
+    Some(Self { len: size, start: None, whole: None, axis: PhantomData })
+});
 // The only impl of `AnyDim` without `do_not_recommend`: an error names this one and does not list shapes.
 impl<Whole: Dim, Axis: RankAxis> AnyDim for Shard<Whole, Axis> {
     // A shape that dfdx made from sizes alone does not know the whole. A number of ranks in the type divides it.

@@ -2,7 +2,6 @@
 
 use crate::dims::{BoundedSize, ConstDim, Factor, name};
 use crate::nn::Arch;
-use dfdx::shapes;
 use std::marker::PhantomData;
 
 /// The heads whose keys and values a cache holds. Every [`Arch`] has them; [`Heads`] names them one by one.
@@ -94,16 +93,9 @@ impl<MaxLen: ConstDim> CacheCapacity<MaxLen> {
     }
 }
 
-impl<MaxLen: ConstDim> shapes::Dim for CacheCapacity<MaxLen> {
-    #[inline(always)]
-    fn size(&self) -> usize {
-        self.0.get()
-    }
-    #[inline(always)]
-    fn from_size(size: usize) -> Option<Self> {
-        BoundedSize::new("CacheCapacity", size).ok().map(Self)
-    }
-}
+crate::__dfdx_dim!([MaxLen: ConstDim] CacheCapacity<MaxLen>, |this| this.0.get(), |size| {
+    BoundedSize::new("CacheCapacity", size).ok().map(Self)
+});
 crate::__whole_dim!([MaxLen: ConstDim] CacheCapacity<MaxLen>);
 crate::dims!(@run_time [MaxLen: ConstDim] CacheCapacity<MaxLen>);
 crate::error::debug_as!(
