@@ -253,30 +253,38 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
-    for Llama<Config, E, D, P>
-{
-    type VocabSize = Config::VocabSize;
-    type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
+/// [`Autoregressive`] for a decoder that computes as [`Llama`] but for its layers.
+macro_rules! autoregressive {
+    ($Model:ident<$Config:ident>) => {
+        #[diagnostic::do_not_recommend]
+        impl<B: MaybeSharded, Config: $Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
+            for $Model<Config, E, D, P>
+        {
+            type VocabSize = Config::VocabSize;
+            type MaxSeqLen = Config::MaxSeqLen;
+            type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
 
-    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(&self.norm, batch)
-    }
+            fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+                Cache::new(&self.norm, batch)
+            }
 
-    fn last_logits<S: Dim, Last: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Self::Cache,
-        last: Last,
-    ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.advance(&self.norm, tokens.shape())?;
-        let mut x = P::embed(&self.token_embedder, tokens, NoneTape)?;
-        for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
-            x = layer.forward(x, start, &mask, |new| cache.update(new))?;
+            fn last_logits<S: Dim, Last: Dim>(
+                &self,
+                tokens: &TokenIds<B, S, Config::VocabSize>,
+                cache: &mut Self::Cache,
+                last: Last,
+            ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
+                let (start, mask) = cache.advance(&self.norm, tokens.shape())?;
+                let mut x = P::embed(&self.token_embedder, tokens, NoneTape)?;
+                for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
+                    x = layer.forward(x, start, &mask, |new| cache.update(new))?;
+                }
+                let x = rms_norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)?;
+                P::linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
+            }
         }
-        let x = rms_norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)?;
-        P::linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
-    }
+    };
 }
+pub(super) use autoregressive;
+
+autoregressive!(Llama<LlamaConfig>);

@@ -174,33 +174,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
-    for Mixtral<Config, E, D, P>
-{
-    type VocabSize = Config::VocabSize;
-    type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
-
-    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(&self.norm, batch)
-    }
-
-    fn last_logits<S: Dim, Last: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Self::Cache,
-        last: Last,
-    ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.advance(&self.norm, tokens.shape())?;
-        let mut x = P::embed(&self.token_embedder, tokens, NoneTape)?;
-        for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
-            x = layer.forward(x, start, &mask, |new| cache.update(new))?;
-        }
-        let x = rms_norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)?;
-        P::linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
-    }
-}
+super::llama::autoregressive!(Mixtral<MixtralConfig>);
 
 /// The best experts for each token, weighted by the softmax of the router's logits for them.
 ///
