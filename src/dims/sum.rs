@@ -3,7 +3,7 @@
 use super::size::count_made;
 use super::{ConstDim, CountFactor, Dim, StaticSize};
 use dfdx::shapes;
-use std::{fmt, marker::PhantomData, ops::Add};
+use std::{marker::PhantomData, ops::Add};
 
 /// The dimension of `Left` elements followed by `Right` elements: `past + present = total`.
 ///
@@ -79,11 +79,10 @@ macro_rules! sized_dim {
             }
         }
         $crate::dims::copied_and_compared!($name<$left, $right> by size);
-        impl<$left, $right> fmt::Debug for $name<$left, $right> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}={}", $crate::__private::name::<Self>(), self.size)
-            }
-        }
+        $crate::error::debug_as!(
+            [$left, $right] $name<$left, $right>,
+            |this, f| write!(f, "{}={}", $crate::__private::name::<Self>(), this.size)
+        );
     };
 }
 pub(super) use sized_dim;

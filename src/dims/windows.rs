@@ -5,8 +5,8 @@ use super::size::{StaticKind, count_made};
 use super::sum::sized_dim;
 use super::{ConstDim, CountFactor, Dim, StaticSize, Sum};
 use dfdx::shapes;
+use std::marker::PhantomData;
 use std::ops::{Add, Div, Sub};
-use std::{fmt, marker::PhantomData};
 use typenum::B1;
 
 /// The number of windows of `Window` neighbours along an axis: `Len - Window + 1`.

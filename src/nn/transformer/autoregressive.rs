@@ -6,7 +6,6 @@ use crate::ops::{OpError, Real, dim_error, select, slice_last};
 use crate::tokens::TokenIds;
 use dfdx::shapes::HasShape;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
-use std::fmt;
 
 /// A model that writes token after token: it computes the logits of the next token from all tokens before it.
 ///
@@ -175,15 +174,10 @@ pub struct EncodedLM<'a, B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real = f
     pub(super) source_padding: PaddingMask<B, Src>,
 }
 
-#[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> fmt::Debug
-    for EncodedLM<'_, B, Src, Config, E, D>
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (batch, len) = self.source_padding.shape();
-        write!(f, "EncodedLM ({batch:?}, {len:?})")
-    }
-}
+crate::error::debug_as!(
+    [B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>] EncodedLM<'_, B, Src, Config, E, D>,
+    |this, f| write!(f, "EncodedLM {:?}", this.source_padding.shape())
+);
 
 impl<B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoregressive<B, E, D>
     for EncodedLM<'_, B, Src, Config, E, D>
