@@ -214,7 +214,7 @@ pub mod __private {
 
     pub use crate::{
         dims::dim::name,
-        dims::local::{LocalDim, LocalSize},
+        dims::local::LocalDim,
         nn::module::{ParamShape, child_path},
         ops::{Over, Rearrangement, repeated, summed},
     };

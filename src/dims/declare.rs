@@ -1,40 +1,41 @@
 use super::{ConstDim, DimError, name};
 use std::marker::PhantomData;
 
-/// A size of at most `Max::SIZE`, checked by the only constructor.
+/// A size that its constructors have checked: it is at most `By::SIZE`, or one of the local dimension `By`.
 ///
-/// A dimension declared by `dims! { pub SrcLen <= MaxSeqLen; }` holds a `BoundedSize<MaxSeqLen>`.
+/// A dimension declared by `dims! { pub SrcLen <= MaxSeqLen; }` holds a `CheckedSize<MaxSeqLen>`, one declared by
+/// `local_dims! { let source: SrcLen = 7; }` a `CheckedSize<SrcLen>`.
 #[doc(hidden)]
-pub struct BoundedSize<Max> {
-    size: usize,
-    max: PhantomData<fn() -> Max>,
+pub struct CheckedSize<By> {
+    pub(super) size: usize,
+    pub(super) by: PhantomData<fn() -> By>,
 }
 
-impl<Max: ConstDim> BoundedSize<Max> {
+impl<Max: ConstDim> CheckedSize<Max> {
     /// Accepts sizes from 0 to `Max::SIZE`.
     pub fn new(dim: &'static str, size: usize) -> Result<Self, DimError> {
         if size > Max::SIZE {
             return Err(DimError::TooLong { dim, size, max: name::<Max>(), max_size: Max::SIZE });
         }
-        Ok(Self { size, max: PhantomData })
+        Ok(Self { size, by: PhantomData })
     }
 
     /// The size, or `Max::SIZE` if that is smaller.
     pub(crate) fn at_most_max(size: usize) -> Self {
-        Self { size: size.min(Max::SIZE), max: PhantomData }
+        Self { size: size.min(Max::SIZE), by: PhantomData }
     }
 }
 
-impl<Max> BoundedSize<Max> {
+impl<By> CheckedSize<By> {
     /// The size.
     #[must_use]
-    pub fn get(self) -> usize {
+    pub const fn get(self) -> usize {
         self.size
     }
 }
 
-crate::dims::copied_and_compared!(BoundedSize<Max> by size);
-crate::error::debug_as!([Max] BoundedSize<Max>, |this, f| this.size.fmt(f));
+crate::dims::copied_and_compared!(CheckedSize<By> by size);
+crate::error::debug_as!([By] CheckedSize<By>, |this, f| this.size.fmt(f));
 
 /// Declares dimensions.
 ///
@@ -161,7 +162,7 @@ macro_rules! dims {
     ($(#[$meta:meta])* $vis:vis $name:ident <= $max:ty; $($rest:tt)*) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq)]
-        $vis struct $name($crate::dims::BoundedSize<$max>);
+        $vis struct $name($crate::dims::CheckedSize<$max>);
 
         impl $name {
             /// The dimension of this size, if it is not longer than its bound.

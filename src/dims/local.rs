@@ -1,38 +1,23 @@
+use super::CheckedSize;
 use dfdx::shapes;
 use std::sync::{PoisonError, RwLock};
 use std::{collections::BTreeSet, marker::PhantomData};
 
-/// The size of the dimension `Local` of [`local_dims!`](crate::local_dims!). Only the declaration of `Local` makes one.
-pub struct LocalSize<Local> {
-    size: usize,
-    local: PhantomData<fn() -> Local>,
-}
-
-impl<Local: LocalDim> LocalSize<Local> {
-    /// The size of a declaration.
+impl<Local: LocalDim> CheckedSize<Local> {
+    /// The size of a declaration by [`local_dims!`](crate::local_dims!), which alone calls this.
     #[must_use]
     pub fn declare(size: usize) -> Self {
         Local::sizes().write().unwrap_or_else(PoisonError::into_inner).insert(size);
-        Self { size, local: PhantomData }
+        Self { size, by: PhantomData }
     }
 
     /// A size that the declaration has made before.
     #[must_use]
     pub fn declared(size: usize) -> Option<Self> {
         let sizes = Local::sizes().read().unwrap_or_else(PoisonError::into_inner);
-        sizes.contains(&size).then_some(Self { size, local: PhantomData })
+        sizes.contains(&size).then_some(Self { size, by: PhantomData })
     }
 }
-
-impl<Local> LocalSize<Local> {
-    /// The size.
-    #[must_use]
-    pub const fn get(self) -> usize {
-        self.size
-    }
-}
-
-crate::dims::copied_and_compared!(LocalSize<Local> by size);
 
 /// A dimension of [`local_dims!`](crate::local_dims!).
 pub trait LocalDim: shapes::Dim {
@@ -102,12 +87,12 @@ macro_rules! local_dims {
         #[diagnostic::do_not_recommend]
         impl $crate::dims::LengthOf<$max> for $name {}
         let $value = <$name as $crate::dims::Bounded>::check(::core::stringify!($name), $size)
-            .map(|size| $name($crate::__private::LocalSize::declare(size.get())));
+            .map(|size| $name($crate::dims::CheckedSize::declare(size.get())));
         $crate::local_dims!($($rest)*);
     };
     (let $value:ident: $name:ident = $size:expr; $($rest:tt)*) => {
         $crate::local_dims!(@declare $name);
-        let $value = $name($crate::__private::LocalSize::declare($size));
+        let $value = $name($crate::dims::CheckedSize::declare($size));
         $crate::local_dims!($($rest)*);
     };
     (let $value:ident: $name:ident <= $max:literal $($rest:tt)*) => {
@@ -116,7 +101,7 @@ macro_rules! local_dims {
     (@declare $name:ident) => {
         #[$crate::__private::named_by_line]
         #[derive(Clone, Copy, PartialEq, Eq)]
-        struct $name($crate::__private::LocalSize<$name>);
+        struct $name($crate::dims::CheckedSize<$name>);
 
         impl $crate::__private::LocalDim for $name {
             fn sizes() -> &'static ::std::sync::RwLock<::std::collections::BTreeSet<usize>> {
@@ -126,7 +111,7 @@ macro_rules! local_dims {
             }
         }
         $crate::__dfdx_dim!([] $name, |this| this.0.get(), |size| {
-            $crate::__private::LocalSize::declared(size).map(Self)
+            $crate::dims::CheckedSize::declared(size).map(Self)
         });
         $crate::dims!(@run_time [] $name);
         $crate::dims!(@common  $name);

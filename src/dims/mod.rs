@@ -48,7 +48,7 @@ mod windows;
 
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, Continues, HasAxis, PermutationOf, SameAxes, along, axis};
 pub(crate) use axis::{for_each_axis, for_each_shape};
-pub use declare::BoundedSize;
+pub use declare::CheckedSize;
 pub use dfdx::shapes::Const;
 /// dfdx's trait of every dimension, which a [`Tensor`](crate::prelude::Tensor) asks for. A function asks for
 /// [`MaybeSharded`] or [`Dim`]. rustc proposes a bound by this name.

@@ -2,7 +2,7 @@
 //!
 //! Each relation has an error message that names the dimensions of the user's own model.
 
-use super::{BoundedSize, Const, ConstDim, Dim, DimError, StaticSize, Sum, size::StaticKind};
+use super::{CheckedSize, Const, ConstDim, Dim, DimError, StaticSize, Sum, size::StaticKind};
 use std::ops::{Add, Rem};
 use typenum::{B1, IsLess, IsLessOrEqual, Mod, U2, UTerm};
 
@@ -32,8 +32,8 @@ pub trait Bounded: Dim {
 
     /// Checks a size against the maximum. `dim` is the name of the dimension.
     #[doc(hidden)]
-    fn check(dim: &'static str, size: usize) -> Result<BoundedSize<Self::Max>, DimError> {
-        BoundedSize::new(dim, size)
+    fn check(dim: &'static str, size: usize) -> Result<CheckedSize<Self::Max>, DimError> {
+        CheckedSize::new(dim, size)
     }
 }
 

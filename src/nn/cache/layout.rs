@@ -1,6 +1,6 @@
 //! The layout of a cache: its heads, and the capacity that grows with its positions.
 
-use crate::dims::{BoundedSize, ConstDim, Factor, name};
+use crate::dims::{CheckedSize, ConstDim, Factor, name};
 use crate::nn::Arch;
 use std::marker::PhantomData;
 
@@ -74,7 +74,7 @@ impl<NumHeads: Factor, QKDim: ConstDim, VODim: ConstDim, Model: 'static> CachedH
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct CacheCapacity<MaxLen>(BoundedSize<MaxLen>);
+pub struct CacheCapacity<MaxLen>(CheckedSize<MaxLen>);
 
 impl<MaxLen: ConstDim> CacheCapacity<MaxLen> {
     /// A capacity of at least `len` positions, but at most `MaxLen`.
@@ -83,7 +83,7 @@ impl<MaxLen: ConstDim> CacheCapacity<MaxLen> {
     /// grows seldom, and all growths together copy a position about six times.
     pub(super) fn for_len(len: usize) -> Self {
         let step = (len.next_power_of_two() / 8).max(1);
-        Self(BoundedSize::at_most_max(len.max(1).next_multiple_of(step)))
+        Self(CheckedSize::at_most_max(len.max(1).next_multiple_of(step)))
     }
 
     /// The number of positions.
@@ -94,7 +94,7 @@ impl<MaxLen: ConstDim> CacheCapacity<MaxLen> {
 }
 
 crate::__dfdx_dim!([MaxLen: ConstDim] CacheCapacity<MaxLen>, |this| this.0.get(), |size| {
-    BoundedSize::new("CacheCapacity", size).ok().map(Self)
+    CheckedSize::new("CacheCapacity", size).ok().map(Self)
 });
 crate::__whole_dim!([MaxLen: ConstDim] CacheCapacity<MaxLen>);
 crate::dims!(@run_time [MaxLen: ConstDim] CacheCapacity<MaxLen>);
