@@ -6,8 +6,8 @@ use super::reduce::reduce_all_by_kernel;
 use super::unnamed::{choose, rows};
 use super::where_::{bool_tensor, check_same_shape};
 use super::{
-    Activation, OpError, Padding, PadsLogits, Real, Reduction, Softplus, device_error, dim_error, ensure_not_empty,
-    full, log_softmax_over, mean, scale, softmax_over,
+    Activation, OpError, Padding, PadsLogits, Real, Reduction, Softplus, detach, device_error, dim_error,
+    ensure_not_empty, full, log_softmax_over, mean, scale, softmax_over,
 };
 use crate::backend::{Arithmetic, Backend, ReductionKind, Tape, elements_of};
 use crate::dims::{Dim, EndsIn, NamedShape, WholeShape, axis};
@@ -34,7 +34,7 @@ pub fn mean_squared_error<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D
     const OP: &str = "mean squared error";
     check_same_shape(OP, prediction.shape(), target.shape())?;
     ensure_not_empty(OP, target.shape())?;
-    let difference = elementwise(OP, Arithmetic::Sub, prediction, constant(target)?)?;
+    let difference = elementwise(OP, Arithmetic::Sub, prediction, detach(target)?)?;
     mean(elementwise(OP, Arithmetic::Mul, difference.clone(), difference)?)
 }
 
@@ -85,7 +85,7 @@ pub fn binary_cross_entropy_by_element<Dims: NamedShape, E: Real, D: Backend<E>,
     let of_others = elementwise(OP, Arithmetic::Sub, ones, target.clone())?;
     // `-log σ(x)` is `ln(1 + e⁻ˣ)`, and `-log(1 - σ(x))` is `ln(1 + eˣ)`. Both are positive, so no digits cancel.
     let [if_true, if_false] = [scale(logits.clone(), -1.0)?, logits].map(Softplus::apply);
-    let if_true = elementwise(OP, Arithmetic::Mul, if_true?, constant(target)?)?;
+    let if_true = elementwise(OP, Arithmetic::Mul, if_true?, detach(target)?)?;
     let if_false = elementwise(OP, Arithmetic::Mul, if_false?, of_others)?;
     elementwise(OP, Arithmetic::Add, if_true, if_false)
 }
@@ -152,9 +152,4 @@ where
         return reduce_all_by_kernel(OP, divergence, ReductionKind::Sum);
     }
     divergence.try_sum().map_err(device_error(OP))
-}
-
-/// A copy that has no gradient, even if the tensor is a parameter or the other operand.
-fn constant<Dims: Shape, E: Real, D: Backend<E>>(tensor: &Tensor<Dims, E, D>) -> Result<Tensor<Dims, E, D>, OpError> {
-    scale(tensor.clone(), 1.0)
 }

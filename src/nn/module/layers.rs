@@ -147,26 +147,26 @@ pub trait ForEachLayer<NumLayers>: IntoIterator {}
 #[diagnostic::do_not_recommend]
 impl<NumLayers, Items: Iterator> ForEachLayer<NumLayers> for LayersIter<NumLayers, Items> {}
 
-macro_rules! iterate {
-    ($($lifetime:lifetime $layers:ty, $iter:ident, $items:ty;)*) => {
-        $(
-            impl<$lifetime, NumLayers, Layer> IntoIterator for $layers {
-                type Item = <$items as Iterator>::Item;
-                type IntoIter = LayersIter<NumLayers, $items>;
+impl<'a, NumLayers, Layer> IntoIterator for &'a Layers<NumLayers, Layer> {
+    type Item = &'a Layer;
+    type IntoIter = LayersIter<NumLayers, slice::Iter<'a, Layer>>;
 
-                fn into_iter(self) -> Self::IntoIter {
-                    self.$iter()
-                }
-            }
-            #[diagnostic::do_not_recommend]
-            impl<$lifetime, NumLayers, Layer> ForEachLayer<NumLayers> for $layers {}
-        )*
-    };
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
 }
-iterate! {
-    'a &'a Layers<NumLayers, Layer>, iter, slice::Iter<'a, Layer>;
-    'a &'a mut Layers<NumLayers, Layer>, iter_mut, slice::IterMut<'a, Layer>;
+#[diagnostic::do_not_recommend]
+impl<NumLayers, Layer> ForEachLayer<NumLayers> for &Layers<NumLayers, Layer> {}
+impl<'a, NumLayers, Layer> IntoIterator for &'a mut Layers<NumLayers, Layer> {
+    type Item = &'a mut Layer;
+    type IntoIter = LayersIter<NumLayers, slice::IterMut<'a, Layer>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
 }
+#[diagnostic::do_not_recommend]
+impl<NumLayers, Layer> ForEachLayer<NumLayers> for &mut Layers<NumLayers, Layer> {}
 
 impl<NumLayers: ConstDim, Layer: TensorCollection<E, D>, E: Dtype, D: Device<E>> TensorCollection<E, D>
     for Layers<NumLayers, Layer>
