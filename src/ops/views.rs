@@ -139,50 +139,37 @@ pub trait NamedAxes: Shape {
     ) -> Result<Tensor<Self, E, D, T>, OpError>;
 }
 
-impl NamedAxes for () {
-    type Plain = [usize; 1];
-    fn names() -> Vec<String> {
-        Vec::new()
-    }
-    fn into_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
-        op: &'static str,
-        tensor: Tensor<Self, E, D, T>,
-        _: Internal,
-    ) -> Result<Tensor<[usize; 1], E, D, T>, OpError> {
-        tensor.try_reshape_like(&[1]).map_err(device_error(op))
-    }
-    fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
-        op: &'static str,
-        tensor: Tensor<[usize; 1], E, D, T>,
-        _: Internal,
-    ) -> Result<Tensor<Self, E, D, T>, OpError> {
-        tensor.try_reshape_like(&()).map_err(device_error(op))
-    }
-}
-
 macro_rules! named_axes {
-    () => {};
-    ($($dim:ident)*) => {
+    () => {
+        named_axes!(
+            @impl [] [usize; 1]: |op, x| x.try_reshape_like(&[1]).map_err(device_error(op)),
+            x.try_reshape_like(&()).map_err(device_error(op))
+        );
+    };
+    (@impl [$($dim:ident)*] $plain:ty: |$op:ident, $x:ident| $into:expr, $from:expr) => {
         impl<$($dim: AnyDim),*> NamedAxes for ($($dim,)*) {
-            type Plain = <Self as Shape>::Concrete;
+            type Plain = $plain;
             fn names() -> Vec<String> {
                 vec![$(dims::name::<$dim>()),*]
             }
             fn into_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
-                op: &'static str,
-                tensor: Tensor<Self, E, D, T>,
+                $op: &'static str,
+                $x: Tensor<Self, E, D, T>,
                 _: Internal,
             ) -> Result<Tensor<Self::Plain, E, D, T>, OpError> {
-                with_shape_type(op, tensor)
+                $into
             }
             fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
-                op: &'static str,
-                tensor: Tensor<Self::Plain, E, D, T>,
+                $op: &'static str,
+                $x: Tensor<Self::Plain, E, D, T>,
                 _: Internal,
             ) -> Result<Tensor<Self, E, D, T>, OpError> {
-                with_shape_type(op, tensor)
+                $from
             }
         }
+    };
+    ($($dim:ident)*) => {
+        named_axes!(@impl [$($dim)*] <Self as Shape>::Concrete: |op, x| with_shape_type(op, x), with_shape_type(op, x));
     };
 }
 for_each_shape!(named_axes: A B C F G H);
