@@ -1,8 +1,9 @@
-use super::unnamed::{choose, constant, matmul, matmul_transposed, repeated, softmax};
+use super::norms::softmax;
+use super::unnamed::{choose, constant, matmul, matmul_transposed, repeated};
 use super::where_::bool_tensor;
 use super::{MaskFill, OpError, Real, cast, device_error, dim_error, dropout_by, elementwise, ensure_not_empty};
 use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, NamedShape, check_same_size, name};
+use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, NamedShape, axis, check_same_size, name};
 use crate::mask::AttentionMask;
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::{Cpu, NoneTape, Storage, Tensor};
@@ -104,7 +105,7 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
         MaskFill::MinValue => number,
         MaskFill::Subtract(_) => elementwise(OP, Arithmetic::Add, logits.clone(), number)?,
     };
-    softmax(OP, choose(OP, visible, logits, hidden)?)
+    softmax(OP, false, choose(OP, visible, logits, hidden)?, axis::<K>())
 }
 
 /// The same fill with an amount that leaves a logit finite in `E`: for a query that sees no key, the softmax of

@@ -6,7 +6,7 @@ use super::{OpError, Real, cast, device_error, ensure_not_empty};
 use crate::backend::{
     Backend, Norm, Tape, WeightTape, norm_kernel, read_weight, run_kernel, softmax_kernel, weight_on_tape,
 };
-use crate::dims::{AxisOf, ConstDim, DataShape, Dim, EndsIn, HasAxis};
+use crate::dims::{AxisOf, ConstDim, DataShape, Dim, EndsIn, HasAxis, axis};
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, MeanTo, TryAdd, TryDiv, TryMul};
@@ -129,7 +129,9 @@ pub fn softmax_over<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<
 where
     Dims: HasAxis<Name, WhichAxis>,
 {
-    softmax("softmax_over", false, input)
+    const OP: &str = "softmax_over";
+    ensure_not_empty(OP, input.shape())?;
+    softmax(OP, false, input, axis::<Name>())
 }
 
 /// `x - log Σ exp(x)` along the axis `Name`, the logarithm of [`softmax_over`]; the shape stays the same.
@@ -151,19 +153,21 @@ pub fn log_softmax_over<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: T
 where
     Dims: HasAxis<Name, WhichAxis>,
 {
-    softmax("log_softmax_over", true, input)
+    const OP: &str = "log_softmax_over";
+    ensure_not_empty(OP, input.shape())?;
+    softmax(OP, true, input, axis::<Name>())
 }
 
 /// The softmax along the axis `Name`, or its logarithm.
-fn softmax<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(super) fn softmax<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     is_log: bool,
     input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
     Dims: HasAxis<Name, WhichAxis>,
 {
-    ensure_not_empty(op, input.shape())?;
     let shape = *input.shape();
     if D::HAS_KERNELS {
         let axis = middle_axis(&shape, Dims::INDEX);

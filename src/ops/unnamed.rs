@@ -8,7 +8,7 @@ use super::contraction::{Labelled, contract};
 use super::operand::distinct_from;
 use super::views::with_shape_type;
 use super::{OpError, Real, device_error};
-use crate::backend::{Backend, MiddleAxis, Tape, elements_of, run_kernel, softmax_kernel, where_kernel};
+use crate::backend::{Backend, Tape, elements_of, run_kernel, where_kernel};
 use crate::dims;
 use crate::dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed};
 use dfdx::shapes::{Axes, Axes4, Axis, BroadcastShapeTo, Dim, HasShape, ReduceShape, Shape};
@@ -166,19 +166,6 @@ pub fn swap_middle<B: Dim, S: Dim, H: Dim, M: Dim, E: Real, D: Device<E>, T: Tap
 ) -> Result<Tensor<(B, H, S, M), E, D, T>, OpError> {
     let x: Tensor<Four, E, D, T> = with_shape_type(op, x)?;
     with_shape_type(op, x.try_permute::<Four, Axes4<0, 2, 1, 3>>().map_err(device_error(op))?)
-}
-
-/// The softmax over the last axis.
-pub fn softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    op: &'static str,
-    x: Tensor<(B, H, Q, K), E, D, T>,
-) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
-    if D::HAS_KERNELS {
-        let shape @ (batch, heads, queries, keys) = *x.shape();
-        let axis = MiddleAxis { outer: batch.size() * heads.size() * queries.size(), len: keys.size(), inner: 1 };
-        return run_kernel(op, shape, |tape| softmax_kernel(D::read(x, tape)?, axis, false));
-    }
-    on_sizes(op, x, |x: Tensor<Four, E, D, T>| softmax_by_dfdx::<Axis<3>, _, _, _, _>(x))
 }
 
 /// The softmax as operations of dfdx. In 16 bits a recorded one is the exponential of the log-softmax: the gradient of
