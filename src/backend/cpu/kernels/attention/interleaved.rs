@@ -10,36 +10,36 @@ use crate::simd::{VectorElements, level, row_chunks_mut, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
 use pulp::Simd;
-use std::ops::Range;
+use std::{array, ops::Range};
 
 /// Attention in which each of `lanes` lanes has a sequence.
 pub fn interleaved_attention(
-    [query, key, value]: [Operand; 3],
+    operands: [Operand; 3],
     mask: MaskRule,
     config: AttentionConfig,
     lanes: usize,
 ) -> Result<KernelOutput, CpuError> {
     let (dims, batch) = (config.dims, mask.batch());
+    let lens = [dims.q_len(), dims.k_len(), dims.v_len()];
     let mask = mask.to_matrix();
     let partition = Partition::of_groups(batch, lanes, dims.macs(), lanes);
-    let mut out = query.alloc_output(batch * dims.out_len())?;
+    let mut out = operands[0].alloc_output(batch * dims.out_len())?;
     let saved = partition.map_mut(&mut out, dims.out_len(), |sequences, out| {
-        let read = |operand: &Operand, len: usize| interleave(sequences.slice(operand.elements(), len), len, lanes);
-        let (q, k, v) = (read(&query, dims.q_len()), read(&key, dims.k_len()), read(&value, dims.v_len()));
+        let read = |i: usize| interleave(sequences.slice(operands[i].elements(), lens[i]), lens[i], lanes);
+        let in_lanes: [Buffer; 3] = array::from_fn(read);
         let mut weights = Buffer::recycled(lanes * dims.heads * dims.mask_len());
         let mut lanes_out = Buffer::recycled(lanes * dims.out_len());
         let mask = sequences.slice(&mask, dims.mask_len());
-        let forward =
-            InterleavedForward { out: &mut lanes_out, weights: &mut weights, q: &q, k: &k, v: &v, mask, config };
-        level().dispatch(forward);
+        let operands = in_lanes.each_ref().map(|lanes| &**lanes);
+        level().dispatch(InterleavedForward { out: &mut lanes_out, weights: &mut weights, operands, mask, config });
         deinterleave(out, dims.out_len(), lanes, &lanes_out);
         // Interleaved, for the backward pass.
-        (q, k, v, weights)
+        (in_lanes, weights)
     });
-    let output = query.new_tensor(out)?;
+    let output = operands[0].new_tensor(out)?;
 
     Ok(with_backward(output, move |d_out, gradients| {
-        let [mut dq, mut dk, mut dv] = [&query, &key, &value].map(|operand| Buffer::recycled(operand.len()));
+        let [mut dq, mut dk, mut dv] = operands.each_ref().map(|operand| Buffer::recycled(operand.len()));
         let chunks = izip!(
             partition.chunks(),
             partition.split_mut(&mut dq, dims.q_len()),
@@ -47,29 +47,20 @@ pub fn interleaved_attention(
             partition.split_mut(&mut dv, dims.v_len()),
             &saved,
         );
-        partition.map_chunks(chunks, |(sequences, dq, dk, dv, (q, k, v, weights))| {
+        partition.map_chunks(chunks, |(sequences, dq, dk, dv, (in_lanes, weights))| {
             let d_out = interleave(sequences.slice(&d_out, dims.out_len()), dims.out_len(), lanes);
-            let [mut lanes_dq, mut lanes_dk, mut lanes_dv] = [q, k, v].map(|lanes| Buffer::recycled(lanes.len()));
+            let mut d_in_lanes = in_lanes.each_ref().map(|lanes| Buffer::recycled(lanes.len()));
+            let d_operands = d_in_lanes.each_mut().map(|lanes| &mut **lanes);
+            let operands = in_lanes.each_ref().map(|lanes| &**lanes);
             let mask = sequences.slice(&mask, dims.mask_len());
-            level().dispatch(InterleavedBackward {
-                dq: &mut lanes_dq,
-                dk: &mut lanes_dk,
-                dv: &mut lanes_dv,
-                d_out: &d_out,
-                q,
-                k,
-                v,
-                weights,
-                mask,
-                config,
-            });
-            deinterleave(dq, dims.q_len(), lanes, &lanes_dq);
-            deinterleave(dk, dims.k_len(), lanes, &lanes_dk);
-            deinterleave(dv, dims.v_len(), lanes, &lanes_dv);
+            level().dispatch(InterleavedBackward { d_operands, d_out: &d_out, operands, weights, mask, config });
+            for (d, len, d_in_lanes) in izip!([dq, dk, dv], lens, &d_in_lanes) {
+                deinterleave(d, len, lanes, d_in_lanes);
+            }
         });
-        query.gradient.add(gradients, dq);
-        key.gradient.add(gradients, dk);
-        value.gradient.add(gradients, dv);
+        for (operand, d) in operands.iter().zip([dq, dk, dv]) {
+            operand.gradient.add(gradients, d);
+        }
     }))
 }
 
@@ -93,7 +84,7 @@ fn interleave(rows: &[f32], len: usize, lanes: usize) -> Buffer {
 
 /// [`interleave`] for a known number of lanes: the elements of all lanes are read at once.
 fn interleave_all<'a, const LANES: usize>(interleaved: &mut [f32], row: impl Fn(usize) -> &'a [f32]) {
-    let rows: [&[f32]; LANES] = std::array::from_fn(row);
+    let rows: [&[f32]; LANES] = array::from_fn(row);
     let (vectors, _) = interleaved.as_chunks_mut::<LANES>();
     vectorized!({
         let rows = rows.map(|row| &row[..vectors.len()]);

@@ -13,9 +13,8 @@ use pulp::{Simd, WithSimd};
 pub(super) struct InterleavedForward<'a> {
     pub out: &'a mut [f32],
     pub weights: &'a mut [f32],
-    pub q: &'a [f32],
-    pub k: &'a [f32],
-    pub v: &'a [f32],
+    /// Query, key and value.
+    pub operands: [&'a [f32]; 3],
     pub mask: &'a [bool],
     pub config: AttentionConfig,
 }
@@ -26,7 +25,7 @@ impl WithSimd for InterleavedForward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let c = VectorElements(simd);
-        let Self { out, weights, q, k, v, mask, config } = self;
+        let Self { out, weights, operands: [q, k, v], mask, config } = self;
         let dims = config.dims;
         let scores_len = dims.queries * dims.keys * S::F32_LANES;
         let visible = VisibleBounds::new(config, mask);
@@ -100,13 +99,9 @@ fn softmax<S: Simd>(c: VectorElements<S>, logits: &mut [S::f32s]) {
 /// `(Q, H·VO) -> (Q, H·QK), (K, H·QK), (K, H·VO)` of one sequence for each lane: overwrites the gradients of query, key
 /// and value, given the gradient of the output. Every argument is interleaved except `mask`.
 pub(super) struct InterleavedBackward<'a> {
-    pub dq: &'a mut [f32],
-    pub dk: &'a mut [f32],
-    pub dv: &'a mut [f32],
+    pub d_operands: [&'a mut [f32]; 3],
     pub d_out: &'a [f32],
-    pub q: &'a [f32],
-    pub k: &'a [f32],
-    pub v: &'a [f32],
+    pub operands: [&'a [f32]; 3],
     pub weights: &'a [f32],
     pub mask: &'a [bool],
     pub config: AttentionConfig,
@@ -118,7 +113,7 @@ impl WithSimd for InterleavedBackward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let c = VectorElements(simd);
-        let Self { dq, dk, dv, d_out, q, k, v, weights, mask, config } = self;
+        let Self { d_operands: [dq, dk, dv], d_out, operands: [q, k, v], weights, mask, config } = self;
         let dims = config.dims;
         let scores_len = dims.queries * dims.keys * S::F32_LANES;
         let mut d_scores = Buffer::recycled(scores_len);
@@ -216,28 +211,18 @@ mod tests {
         for mask_fill in [MaskFill::MinValue, MaskFill::Subtract(30.0)] {
             let config = AttentionConfig { dims, scale: 0.7, mask_fill };
             let run = |is_scalar: bool, [q, k, v, d_out]: [&[f32]; 4], mask: &[bool]| {
+                let operands = [q, k, v];
                 let mut weights = vec![0.0; dims.heads * mask.len()];
                 let mut out = vec![0.0; d_out.len()];
                 let (mut dq, mut dk, mut dv) = (q.to_vec(), k.to_vec(), v.to_vec());
-                let forward = InterleavedForward { out: &mut out, weights: &mut weights, q, k, v, mask, config };
+                let forward = InterleavedForward { out: &mut out, weights: &mut weights, operands, mask, config };
                 if is_scalar {
                     forward.with_simd(Scalar)
                 } else {
                     level().dispatch(forward)
                 }
-                let (dq_out, dk_out, dv_out) = (&mut dq, &mut dk, &mut dv);
-                let backward = InterleavedBackward {
-                    dq: dq_out,
-                    dk: dk_out,
-                    dv: dv_out,
-                    d_out,
-                    q,
-                    k,
-                    v,
-                    weights: &weights,
-                    mask,
-                    config,
-                };
+                let d_operands = [&mut dq[..], &mut dk, &mut dv];
+                let backward = InterleavedBackward { d_operands, d_out, operands, weights: &weights, mask, config };
                 if is_scalar {
                     backward.with_simd(Scalar)
                 } else {
