@@ -3,47 +3,40 @@
 use crate::simd::ElementOps;
 use gemm_common::Parallelism;
 use gemm_f32::gemm::f32::get_gemm_fn;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 /// A view of a matrix. Strides count elements, each an `f32` or a vector.
 #[derive(Clone, Copy)]
-pub struct Matrix<'a, Element = f32> {
-    pub(super) elements: &'a [Element],
+pub struct View<Elements> {
+    pub(super) elements: Elements,
     pub(super) rows: usize,
     pub(super) columns: usize,
     pub(super) row_stride: usize,
     pub(super) column_stride: usize,
 }
 
-/// A matrix to write to. Strides count elements.
-pub struct MatrixMut<'a> {
-    pub(super) elements: &'a mut [f32],
-    pub(super) rows: usize,
-    pub(super) columns: usize,
-    pub(super) row_stride: usize,
-    pub(super) column_stride: usize,
-}
+/// A matrix to read.
+pub type Matrix<'a, Element = f32> = View<&'a [Element]>;
+/// A matrix to write to.
+pub type MatrixMut<'a> = View<&'a mut [f32]>;
 
-impl<'a> MatrixMut<'a> {
+impl<Elements: Deref<Target = [Element]>, Element> View<Elements> {
     /// Rows and columns that start as far apart as the two strides say.
     ///
     /// # Panics
     /// If the last element is beyond the elements.
-    pub fn of_strides(elements: &'a mut [f32], sizes: [usize; 2], strides: [usize; 2]) -> Self {
-        assert!(fits(elements.len(), sizes, strides));
+    pub fn of_strides(elements: Elements, sizes: [usize; 2], strides: [usize; 2]) -> Self {
         let ([rows, columns], [row_stride, column_stride]) = (sizes, strides);
+        let is_empty = rows == 0 || columns == 0;
+        assert!(is_empty || (rows - 1) * row_stride + (columns - 1) * column_stride < elements.len());
         Self { elements, rows, columns, row_stride, column_stride }
     }
 
+    #[inline(always)]
     pub fn transposed(self) -> Self {
-        let (sizes, strides) = ([self.columns, self.rows], [self.column_stride, self.row_stride]);
-        Self::of_strides(self.elements, sizes, strides)
+        let Self { elements, rows, columns, row_stride, column_stride } = self;
+        Self { elements, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride }
     }
-}
-
-/// Whether all elements of a matrix are among `len` elements.
-fn fits(len: usize, [rows, columns]: [usize; 2], [row_stride, column_stride]: [usize; 2]) -> bool {
-    rows == 0 || columns == 0 || (rows - 1) * row_stride + (columns - 1) * column_stride < len
 }
 
 impl<'a, Element: Copy> Matrix<'a, Element> {
@@ -64,16 +57,6 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
     pub fn strided(elements: &'a [Element], rows: usize, columns: usize, row_stride: usize) -> Self {
         assert!(rows == 0 || (rows - 1) * row_stride + columns <= elements.len());
         Self { elements, rows, columns, row_stride, column_stride: 1 }
-    }
-
-    /// Rows and columns that start as far apart as the two strides say.
-    ///
-    /// # Panics
-    /// If the last element is beyond the elements.
-    pub fn of_strides(elements: &'a [Element], sizes: [usize; 2], strides: [usize; 2]) -> Self {
-        assert!(fits(elements.len(), sizes, strides));
-        let ([rows, columns], [row_stride, column_stride]) = (sizes, strides);
-        Self { elements, rows, columns, row_stride, column_stride }
     }
 
     #[inline(always)]
@@ -123,12 +106,6 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
         // Without columns the elements of the last row may start beyond the end.
         let elements = self.elements.get(rows.start * self.row_stride..).unwrap_or_default();
         Self { elements, rows: rows.len(), ..self }
-    }
-
-    #[inline(always)]
-    pub fn transposed(self) -> Self {
-        let Self { elements, rows, columns, row_stride, column_stride } = self;
-        Self { elements, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride }
     }
 }
 
