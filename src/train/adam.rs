@@ -1,4 +1,4 @@
-use super::optimizer::{ensure, ensure_decay_rate, ensure_non_negative};
+use super::optimizer::{ensure, ensure_decay_rate, ensure_non_negative, of_inner};
 use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot};
 use crate::backend::{AdamStep, Backend};
 use crate::ops::{OpError, Real, cast, device_error};
@@ -176,13 +176,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
         format!("AdamW {{ weight_decay: {:?}, adam: {adam} }}", self.weight_decay)
     }
 
-    fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
-        self.adam.state()
-    }
-
-    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
-        self.adam.state_mut()
-    }
+    of_inner!(self => self.adam; state);
 }
 
 #[cfg(test)]

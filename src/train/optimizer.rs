@@ -69,30 +69,47 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     }
 }
 
+/// Methods of an [`Optimizer`] that are those of the optimizer `$inner`.
+macro_rules! of_inner {
+    ($this:ident => $inner:expr; $($method:ident)*) => { $(of_inner!(@$method $this $inner);)* };
+    (@step $this:ident $inner:expr) => {
+        fn step(&mut $this, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+            $inner.step(learning_rate, parameters)
+        }
+    };
+    (@hyperparameters $this:ident $inner:expr) => {
+        fn hyperparameters(&$this) -> String {
+            $inner.hyperparameters()
+        }
+    };
+    (@rate_factor $this:ident $inner:expr) => {
+        fn rate_factor(&$this, parameter: &Parameter) -> f64 {
+            $inner.rate_factor(parameter)
+        }
+    };
+    (@state $this:ident $inner:expr) => {
+        fn state(&$this) -> &OptimizerState<Model, E, [Slot<E, D>]> {
+            $inner.state()
+        }
+        fn state_mut(&mut $this) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
+            $inner.state_mut()
+        }
+    };
+    (@ranks $this:ident $inner:expr) => {
+        fn is_sharded(&$this) -> bool {
+            $inner.is_sharded()
+        }
+        fn gather_state(&mut $this) -> Result<(), RanksError> {
+            $inner.gather_state()
+        }
+    };
+}
+pub(super) use of_inner;
+
 /// An optimizer that is chosen at run time.
 #[diagnostic::do_not_recommend]
 impl<O: Optimizer<Model, E, D> + ?Sized, Model, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Box<O> {
-    fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
-        (**self).step(learning_rate, parameters)
-    }
-    fn hyperparameters(&self) -> String {
-        (**self).hyperparameters()
-    }
-    fn rate_factor(&self, parameter: &Parameter) -> f64 {
-        (**self).rate_factor(parameter)
-    }
-    fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
-        (**self).state()
-    }
-    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
-        (**self).state_mut()
-    }
-    fn is_sharded(&self) -> bool {
-        (**self).is_sharded()
-    }
-    fn gather_state(&mut self) -> Result<(), RanksError> {
-        (**self).gather_state()
-    }
+    of_inner!(self => **self; step hyperparameters rate_factor state ranks);
 }
 
 /// The state of an [`Optimizer`] of a `Model`: the number of steps, and slots. Each slot

@@ -1,5 +1,6 @@
 //! Optimizers around another one: rates by parameter, and a state that is divided among ranks.
 
+use super::optimizer::of_inner;
 use super::parameters::range_in;
 use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot, parameter_infos};
 use crate::backend::{Backend, elements_of};
@@ -48,32 +49,10 @@ impl<Inner> GroupRates<Inner> {
 }
 
 impl<Inner: Optimizer<Model, E, D>, Model, E: Real, D: Backend<E>> Optimizer<Model, E, D> for GroupRates<Inner> {
-    fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
-        self.inner.step(learning_rate, parameters)
-    }
-
-    fn hyperparameters(&self) -> String {
-        self.inner.hyperparameters()
-    }
+    of_inner!(self => self.inner; step hyperparameters state ranks);
 
     fn rate_factor(&self, parameter: &Parameter) -> f64 {
         (self.rate_factor)(parameter) * self.inner.rate_factor(parameter)
-    }
-
-    fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
-        self.inner.state()
-    }
-
-    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
-        self.inner.state_mut()
-    }
-
-    fn is_sharded(&self) -> bool {
-        self.inner.is_sharded()
-    }
-
-    fn gather_state(&mut self) -> Result<(), RanksError> {
-        self.inner.gather_state()
     }
 }
 
@@ -151,21 +130,7 @@ impl<Inner: Optimizer<Model, E, D>, Axis: RankAxis, Model: TensorCollection<E, D
         })
     }
 
-    fn hyperparameters(&self) -> String {
-        self.inner.hyperparameters()
-    }
-
-    fn rate_factor(&self, parameter: &Parameter) -> f64 {
-        self.inner.rate_factor(parameter)
-    }
-
-    fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
-        self.inner.state()
-    }
-
-    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
-        self.inner.state_mut()
-    }
+    of_inner!(self => self.inner; hyperparameters rate_factor state);
 
     fn is_sharded(&self) -> bool {
         self.ranks.size() > 1
