@@ -74,7 +74,7 @@ impl<Model, E, D: Storage<E>> dfdx::tensor::Tape<E, D> for Recording<Model, E, D
     const OWNS_TAPE: bool = true;
 
     fn add_backward_op<F: 'static + FnOnce(&mut Gradients<E, D>) -> Result<(), D::Err>>(&mut self, operation: F) {
-        self.tape.add_backward_op(operation);
+        self.tape.add_backward_of_dfdx(Box::new(operation));
     }
 }
 impl<Model, E, D: Storage<E>> Tape<E, D> for Recording<Model, E, D> {

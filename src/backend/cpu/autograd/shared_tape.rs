@@ -93,6 +93,11 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         Self(Some(Rc::new(RefCell::new(State::Open(pass)))))
     }
 
+    /// Records the backward pass of an operation of dfdx.
+    pub fn add_backward_of_dfdx(&mut self, backward: Backward<dfdx::tensor::Gradients<E, D>, D::Err>) {
+        self.record(Operation::OfDfdx(backward));
+    }
+
     /// Records the backward pass of a kernel.
     pub fn add_backward_of_kernel(&mut self, backward: Backward<PassGradients<E, D>, D::Err>) {
         self.record(Operation::OfKernel(backward));
@@ -252,28 +257,5 @@ impl<E, D: Storage<E>> Pass<E, D> {
             self.first_reads.entry(parameter).and_modify(|first| *first = time.min(*first)).or_insert(time);
         }
         self.gradients = self.gradients.take().or(others.gradients);
-    }
-}
-
-impl<E, D: Storage<E>> Merge<NoneTape> for SharedTape<E, D> {
-    fn merge(self, _: NoneTape) -> Self {
-        self
-    }
-}
-
-impl<E, D: Storage<E>> DfdxTape<E, D> for SharedTape<E, D> {
-    const OWNS_TAPE: bool = true;
-
-    fn add_backward_op<F>(&mut self, operation: F)
-    where
-        F: 'static + FnOnce(&mut dfdx::tensor::Gradients<E, D>) -> Result<(), D::Err>,
-    {
-        self.record(Operation::OfDfdx(Box::new(operation)));
-    }
-}
-
-impl<E, D: Storage<E>> Tape<E, D> for SharedTape<E, D> {
-    fn shared(&mut self) -> Option<&mut Self> {
-        Some(self)
     }
 }
