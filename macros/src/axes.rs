@@ -35,7 +35,10 @@ impl Axis {
 
     /// The axes of a `Product`; an axis that is no product is the product of itself.
     pub fn factors(&self) -> Result<Vec<Self>> {
-        let Some([left, right]) = arguments(&self.ty, "Product") else { return Ok(vec![Self::new(self.ty.clone())?]) };
+        let list: Vec<_> = arguments(&self.ty, "Product").into_iter().flatten().collect();
+        let [GenericArgument::Type(left), GenericArgument::Type(right)] = list[..] else {
+            return Ok(vec![Self::new(self.ty.clone())?]);
+        };
         let mut factors = Self::new(left.clone())?.factors()?;
         factors.extend(Self::new(right.clone())?.factors()?);
         Ok(factors)
@@ -104,17 +107,12 @@ pub fn has_ident(tokens: TokenStream, is_sought: &impl Fn(&Ident) -> bool) -> bo
     })
 }
 
-/// The two arguments of a type `name<Left, Right>`.
-fn arguments<'a>(ty: &'a Type, name: &str) -> Option<[&'a Type; 2]> {
+/// The arguments of a type `name<…>`; `None` for any other type.
+pub fn arguments<'a>(ty: &'a Type, name: &str) -> Option<&'a Punctuated<GenericArgument, Token![,]>> {
     let Type::Path(path) = ungrouped(ty) else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == name)?;
-    let PathArguments::AngleBracketed(list) = &last.arguments else { return None };
-    let mut types = list.args.iter().map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    match [types.next()??, types.next()??] {
-        both if types.next().is_none() => Some(both),
+    match &last.arguments {
+        PathArguments::AngleBracketed(list) => Some(&list.args),
         _ => None,
     }
 }

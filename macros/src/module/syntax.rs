@@ -1,13 +1,13 @@
 //! The attributes of a module, those and the type of a field, and the bounds of parameters.
 
-use crate::axes::{has_ident, ungrouped};
+use crate::axes::{arguments, has_ident, ungrouped};
 use proc_macro2::Ident;
 use quote::ToTokens;
 use std::mem;
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Error, Expr, GenericArgument, GenericParam, Generics, PathArguments, PredicateType, Result, Token, Type,
-    TypeParam, TypeParamBound, WherePredicate,
+    Attribute, Error, Expr, GenericArgument, GenericParam, Generics, PredicateType, Result, Token, Type, TypeParam,
+    TypeParamBound, WherePredicate,
 };
 
 /// The error of a field that is a list of modules.
@@ -32,20 +32,10 @@ pub fn check_derives(attributes: &[Attribute]) -> Result<()> {
 
 /// The first argument of the type `name<…>`. `form` is the error for any other type.
 pub fn argument<'a>(ty: &'a Type, name: &str, form: &str) -> Result<&'a Type> {
-    if let Type::Path(path) = ungrouped(ty)
-        && let Some(last) = path.path.segments.last().filter(|last| last.ident == name)
-        && let PathArguments::AngleBracketed(list) = &last.arguments
-        && let Some(GenericArgument::Type(argument)) = list.args.first()
-    {
-        return Ok(argument);
+    match arguments(ty, name).and_then(Punctuated::first) {
+        Some(GenericArgument::Type(argument)) => Ok(argument),
+        _ => Err(Error::new_spanned(ty, form)),
     }
-    Err(Error::new_spanned(ty, form))
-}
-
-fn has_several_arguments(ty: &Type) -> bool {
-    let Type::Path(path) = ungrouped(ty) else { return false };
-    let arguments = path.path.segments.last().map(|last| &last.arguments);
-    matches!(arguments, Some(PathArguments::AngleBracketed(list)) if list.args.len() > 1)
 }
 
 /// Refuses a type that no module has.
@@ -67,7 +57,7 @@ pub fn check_module(ty: &Type) -> Result<()> {
         ("Arc", "a module stands in a field without an `Arc`"),
     ] {
         // A module of one's own may have this name, too.
-        if argument(ty, name, needed).is_ok() && !has_several_arguments(ty) {
+        if argument(ty, name, needed).is_ok() && arguments(ty, name).is_some_and(|list| list.len() == 1) {
             return error(needed);
         }
     }
