@@ -159,17 +159,6 @@ pub(crate) struct ModelTensor<AnyRef> {
     pub tensor: AnyRef,
 }
 
-/// A tensor that the type of a model describes.
-pub(crate) struct TensorType<'a> {
-    /// Its field path.
-    pub path: &'a str,
-    /// Whether optimizers update it: false only for the buffers of dfdx's own modules.
-    pub is_trained: bool,
-    pub sizes: Vec<usize>,
-    /// Its dimensions, which write their names and sizes.
-    pub dims: &'a dyn Debug,
-}
-
 /// Calls `visit` with each tensor of a model, in the order of its fields. The paths begin with `prefix`.
 pub(crate) fn visit_tensors<Model: TensorCollection<E, D>, E: Real, D: Device<E>, Err>(
     model: &Model,
@@ -216,9 +205,10 @@ pub(crate) fn visit_tensors_mut<Model: TensorCollection<E, D>, E: Real, D: Devic
     result
 }
 
-/// Calls `describe` with each tensor that the type of a model describes, in the order of its fields.
+/// Calls `describe(path, is_trained, sizes, dims)` with each tensor that the type of a model describes, in the order of
+/// its fields. `dims` writes the names and sizes of the dimensions.
 pub(crate) fn describe_tensors<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
-    mut describe: impl FnMut(TensorType),
+    mut describe: impl FnMut(String, bool, Vec<usize>, &dyn Debug),
 ) {
     // It makes no tensor, so no walk fails.
     let _ = Model::iter_tensors(&mut RecursiveWalker { m: String::new(), f: &mut Describe(&mut describe) });
@@ -258,7 +248,7 @@ macro_rules! visitor {
 visitor!(Visit, ViewRef, &);
 visitor!(VisitMut, ViewMut, &mut);
 
-struct Describe<'f>(&'f mut dyn FnMut(TensorType));
+struct Describe<'f>(&'f mut dyn FnMut(String, bool, Vec<usize>, &dyn Debug));
 
 impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Describe<'_> {
     type Viewer = ViewPath;
@@ -271,8 +261,7 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Describe<'_> {
         options: TensorOptions<Dims, E, D>,
         path: String,
     ) -> Result<Option<Tensor<Dims, E, D>>, Stopped> {
-        let (shape, is_trained) = (options.shape, options.do_gradient_update);
-        (self.0)(TensorType { path: &path, is_trained, sizes: shape.concrete().into(), dims: &shape });
+        (self.0)(path, options.do_gradient_update, options.shape.concrete().into(), &options.shape);
         Ok(None)
     }
 }

@@ -155,15 +155,15 @@ pub(crate) struct ParameterInfo {
 /// Describes all parameters of a model, in the order of its fields.
 pub(crate) fn parameter_infos<Model: TensorCollection<E, D>, E: Element, D: Device<E>>() -> Vec<ParameterInfo> {
     let mut infos = Vec::new();
-    describe_tensors::<Model, E, D>(|tensor| {
+    describe_tensors::<Model, E, D>(|path, is_trained, sizes, shape| {
         // Not `written_dims`: a checkpoint has a product by its name, without its factors.
-        let shape = format!("{:#?}", tensor.dims);
-        let dims = dims_in(&shape).zip(&tensor.sizes).map(|(name, size)| {
+        let shape = format!("{shape:#?}");
+        let dims = dims_in(&shape).zip(&sizes).map(|(name, size)| {
             let size = format!("={size}");
             format!("{}{size}", name.strip_suffix(&size).unwrap_or(name))
         });
-        let (path, dims) = (tensor.path.to_string(), dims.collect());
-        infos.push(ParameterInfo { path, dims, is_trained: tensor.is_trained, sizes: tensor.sizes });
+        let dims = dims.collect();
+        infos.push(ParameterInfo { path, sizes, dims, is_trained });
     });
     infos
 }
