@@ -45,6 +45,7 @@ pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
     fn elements_mut(&mut self) -> Option<&mut [E]>
     where
         D: Backend<E>;
+    /// Whether the elements, and so those of the gradient, are in memory in row-major order.
     fn is_row_major(&self) -> bool
     where
         D: Backend<E>;
@@ -146,7 +147,7 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
     where
         D: Backend<E>,
     {
-        D::is_row_major(self)
+        D::elements(self).is_some()
     }
 }
 

@@ -92,8 +92,4 @@ impl Backend<f32> for Cpu {
     fn slice_sum_of_squares(elements: &[f32]) -> f64 {
         sum_of_squares_f32(elements)
     }
-
-    fn is_row_major<S: Shape>(parameter: &Tensor<S, f32, Cpu>) -> bool {
-        elements(parameter).is_some()
-    }
 }

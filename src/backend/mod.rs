@@ -194,12 +194,6 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
     fn sum_of_squares(tensor: Tensor<(usize,), E, Self>) -> Result<SumOnDevice<E, Self>, Self::Err> {
         tensor.try_square()?.try_sum().map(SumOnDevice::Unread)
     }
-
-    /// Whether the elements of a parameter, and so of its gradient, are in memory in row-major order.
-    #[doc(hidden)]
-    fn is_row_major<S: Shape>(_parameter: &Tensor<S, E, Self>) -> bool {
-        false
-    }
 }
 
 /// A sum on a device.
