@@ -1,4 +1,4 @@
-//! The definition of [`Backend::assign_positions`].
+//! The copy of new positions into a cache.
 
 use super::{Backend, elements_of};
 use crate::dims::{AnyDim, Dim, MaybeSharded, unnamed};
@@ -8,7 +8,8 @@ use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{ReshapeTo, TryConcatAlong};
 
-/// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
+/// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`. The caller
+/// checks that `part` fits.
 pub fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim, E: Real, D: Backend<E>>(
     out: &mut Tensor<(B, Len, M), E, D>,
     part: &Tensor<(B, S, M), E, D>,

@@ -10,6 +10,7 @@ mod assign_positions;
 mod cpu;
 mod weight;
 
+pub(crate) use assign_positions::assign_positions;
 pub use typed_transformer_cpu::Tape;
 pub(crate) use typed_transformer_cpu::{
     ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, AttentionDropout, BackwardError, Bf16Format,
@@ -23,7 +24,7 @@ pub(crate) use typed_transformer_cpu::{
 pub use weight::WeightTape;
 pub(crate) use weight::{mark_used, read_weight, weight_on_tape};
 
-use crate::dims::{AnyDim, Dim, MaybeSharded, unnamed};
+use crate::dims::unnamed;
 use crate::error::{OpError, device_error};
 use crate::mask::bools_of;
 use crate::real::Real;
@@ -110,16 +111,6 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
         _tape: T,
     ) -> Result<Tensor<Dims, E, Self, T>, CpuError> {
         unreachable!("the device has no kernels")
-    }
-
-    /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
-    /// The caller checks that `part` fits.
-    fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim>(
-        out: &mut Tensor<(B, Len, M), E, Self>,
-        part: &Tensor<(B, S, M), E, Self>,
-        start: usize,
-    ) -> Result<(), OpError> {
-        assign_positions::assign_positions(out, part, start)
     }
 
     /// The elements of a tensor in row-major order; `None` if the device keeps them elsewhere or in another order.

@@ -1,5 +1,5 @@
 use super::{CacheCapacity, CachedHeads, edit::keep};
-use crate::backend::Backend;
+use crate::backend::{Backend, assign_positions};
 use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, Product, check_same_size};
 use crate::mask::{AttentionMask, CausalKind, CausalMask};
 use crate::ops::{OpError, Real, device_error, dim_error, range_error};
@@ -234,8 +234,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
             self.values = grow(&self.values, needed)?;
         }
         let num_held = self.num_held();
-        D::assign_positions(&mut self.keys, keys, num_held)?;
-        D::assign_positions(&mut self.values, values, num_held)?;
+        assign_positions(&mut self.keys, keys, num_held)?;
+        assign_positions(&mut self.values, values, num_held)?;
         self.len += len.size();
         Ok(())
     }
@@ -274,7 +274,7 @@ pub(super) fn grow<B: MaybeSharded, Len: Dim, MaxLen: ConstDim, M: AnyDim, E: Re
     let (batch, _, width) = *old.shape();
     let grown = old.device().try_zeros_like(&(batch, capacity, width));
     let mut grown = grown.map_err(device_error::<D::Err>("cache"))?;
-    D::assign_positions(&mut grown, old, 0)?;
+    assign_positions(&mut grown, old, 0)?;
     Ok(grown)
 }
 
