@@ -134,7 +134,7 @@ macro_rules! dims {
             ($name::SIZE as u64) < 1 << 32,
             ::core::concat!("`", ::core::stringify!($name), "` must be smaller than 2^32"),
         );
-        $crate::dims!(@common $vis $name);
+        $crate::dims!(@common $vis $name, ::core::option::Option::Some($name::SIZE));
         $crate::dims!($($rest)*);
     };
 
@@ -227,8 +227,8 @@ macro_rules! dims {
         }
     };
 
-    (@common $vis:vis $name:ident) => {
-        $crate::__whole_dim!([] $name);
+    (@common $vis:vis $name:ident $(, $static_size:expr)?) => {
+        $crate::__whole_dim!([] $name $(, $static_size)?);
         impl $name {
             /// The size.
             #[allow(dead_code)]

@@ -75,6 +75,11 @@ pub trait AnyDim: shapes::Dim {
     fn whole_size(self) -> usize {
         self.size()
     }
+
+    /// The size, if the type alone says it.
+    fn static_size() -> Option<usize> {
+        None
+    }
 }
 
 /// A dimension whose size is known at compile time, as the constant `SIZE`.
@@ -151,9 +156,13 @@ macro_rules! __dfdx_dim {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __whole_dim {
-    ([$($generics:tt)*] $name:ty) => {
+    ([$($generics:tt)*] $name:ty $(, $static_size:expr)?) => {
         #[diagnostic::do_not_recommend]
-        impl<$($generics)*> $crate::dims::AnyDim for $name {}
+        impl<$($generics)*> $crate::dims::AnyDim for $name {
+            $(fn static_size() -> ::core::option::Option<usize> {
+                $static_size
+            })?
+        }
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> $crate::dims::MaybeSharded for $name {}
         #[diagnostic::do_not_recommend]
@@ -161,7 +170,7 @@ macro_rules! __whole_dim {
     };
 }
 
-__whole_dim!([const N: usize] Const<N>);
+__whole_dim!([const N: usize] Const<N>, Some(N));
 // The only impl of `Factor` without `do_not_recommend`: an error names this one and does not list shapes.
 impl<const N: usize> Factor for Const<N> {
     type Whole = Self;

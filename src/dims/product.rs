@@ -53,6 +53,9 @@ impl<Left: Factor, Right: ConstDim> AnyDim for Product<Left, Right> {
     fn whole_size(self) -> usize {
         Self::WHOLE_SIZE
     }
+    fn static_size() -> Option<usize> {
+        Some(Self::SIZE)
+    }
 }
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> MaybeSharded for Product<Left, Right> {}
@@ -66,7 +69,7 @@ impl<Left: Factor, Right: ConstDim> Factor for Product<Left, Right> {
 }
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
-crate::__whole_dim!([Whole: ConstDim, Parts: Divides<Whole>] Quotient<Whole, Parts>);
+crate::__whole_dim!([Whole: ConstDim, Parts: Divides<Whole>] Quotient<Whole, Parts>, Some(Self::SIZE));
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> Factor for Quotient<Whole, Parts> {
     type Whole = Self;

@@ -31,13 +31,15 @@ impl<Left: Dim, Right: Dim> Sum<Left, Right> {
 
 /// Declares a dimension `$name` that is made of two others, `$left` and `$right`, and holds its size. Its size at
 /// compile time is `$size`, if the two satisfy the bounds after `SIZE`. `$is_size` says whether a number can be its
-/// size. Nothing is derived, because derived impls would have bounds for `$left` and `$right`.
+/// size, and `$static_size` is its `AnyDim::static_size`. Nothing is derived, because derived impls would have bounds
+/// for `$left` and `$right`.
 macro_rules! sized_dim {
     (
         $(#[$doc:meta])*
         $vis:vis struct $name:ident<$left:ident: $left_bound:path, $right:ident: $right_bound:path>,
         SIZE<$left_const:path, $right_const:path> = $size:expr,
         $is_size:expr
+        $(, $static_size:expr)?
     ) => {
         $(#[$doc])*
         $vis struct $name<$left, $right> {
@@ -58,7 +60,7 @@ macro_rules! sized_dim {
             let is_size: fn(usize) -> bool = $is_size;
             is_size(size).then(|| Self::unchecked(size))
         });
-        $crate::__whole_dim!([$left: $left_bound, $right: $right_bound] $name<$left, $right>);
+        $crate::__whole_dim!([$left: $left_bound, $right: $right_bound] $name<$left, $right> $(, $static_size)?);
         impl<$left: $left_const, $right: $right_const> $name<$left, $right> {
             /// The size, if it is known at compile time.
             pub const SIZE: usize = $size;
@@ -91,7 +93,13 @@ sized_dim! {
     /// [`Sum`], by the name in the compiler's messages.
     pub struct SumDim<Left: Dim, Right: Dim>,
     SIZE<ConstDim, ConstDim> = Left::SIZE + Right::SIZE,
-    |size| (0..=size).any(|left| Left::from_size(left).is_some() && Right::from_size(size - left).is_some())
+    // A part may be a sum, which would be searched for each size.
+    |size| match (Left::static_size(), Right::static_size()) {
+        (Some(left), _) => size.checked_sub(left).and_then(Right::from_size).is_some(),
+        (_, Some(right)) => size.checked_sub(right).and_then(Left::from_size).is_some(),
+        _ => (0..=size).any(|left| Left::from_size(left).is_some() && Right::from_size(size - left).is_some()),
+    },
+    Some(Left::static_size()? + Right::static_size()?)
 }
 
 impl<Left, Right> StaticSize for Sum<Left, Right>

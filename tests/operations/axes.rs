@@ -122,6 +122,19 @@ fn sum_over_removes_any_axis_of_any_rank() {
 }
 
 #[test]
+fn the_size_of_a_sum_of_sums_is_found_at_once() {
+    dims! { Patches = 100_000; Found = 100; }
+    type Seen = Sum<Const<1>, Patches>;
+    assert!(<(Sum<Seen, Found>,)>::from_concrete(&[100_101]).is_some());
+    assert!(<(Sum<Seen, Found>,)>::from_concrete(&[100_100]).is_none());
+    assert!(<(Sum<Seen, Past>, Sum<Past, Seen>)>::from_concrete(&[100_001, 200_000]).is_some());
+    assert!(<(Sum<Seen, Past>,)>::from_concrete(&[100_000]).is_none());
+    type Read = Sum<Sum<Sum<Past, Const<1>>, Const<1>>, Product<Half, Width>>;
+    assert!(<(Read,)>::from_concrete(&[100_003]).is_some());
+    assert!(<(Read,)>::from_concrete(&[7]).is_none());
+}
+
+#[test]
 fn narrow_starts_at_the_given_position() {
     let x = count_from(0, (Half, Twice));
     let part: X<(Half, Width)> = narrow(x.clone(), axis::<Twice>(), 2, Width).unwrap();
