@@ -23,7 +23,7 @@ use typed_transformer::models::t5::T5;
 use typed_transformer::models::transformer_from_scratch::FromScratch;
 use typed_transformer::models::vit::Vit;
 use typed_transformer::nn::{Conventions, GatedFeedForward, PositionsFor, PositionsInHeads, Seq2Seq};
-use typed_transformer::ops::mean;
+use typed_transformer::ops::{full, maximum, mean, minimum};
 use typed_transformer::prelude::*;
 
 dims! { Batch; SeqLen <= MaxSeqLen; TgtLen <= MaxSeqLen; HeadDim = 2; }
@@ -51,6 +51,21 @@ fn an_operation_of_dfdx_is_counted() {
     let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().sample_normal();
     let (_, mut tape) = x.put_tape(OwnTape::<f32, Cpu>::default()).square().sum::<Rank0, _>().split_tape();
     assert_eq!(tape.shared().unwrap().num_dfdx_operations(), 2);
+}
+
+/// As `docs/porting.md` writes them. dfdx's `abs` and `clamp` would take the whole pass off the fast path.
+#[test]
+fn a_distance_and_a_clipped_number_run_on_kernels() {
+    let device = Cpu::default();
+    let x: Tensor<(EmbedDim,), f32, Cpu> = device.sample_normal();
+    let numbers = x.as_vec();
+    let x = x.put_tape(OwnTape::default());
+    let (low, high) = (full(&device, (), -0.5).unwrap(), full(&device, (), 0.5).unwrap());
+    let clipped = minimum(maximum(x.clone(), &low).unwrap(), &high).unwrap();
+    let distance = maximum(x.clone(), scale(x, -1.0).unwrap()).unwrap();
+    assert_eq!(clipped.as_vec(), Vec::from_iter(numbers.iter().map(|x| x.clamp(-0.5, 0.5))));
+    assert_eq!(distance.as_vec(), Vec::from_iter(numbers.iter().map(|x| x.abs())));
+    check(mean(add(clipped, distance).unwrap()).unwrap());
 }
 
 #[test]
