@@ -14,7 +14,8 @@ use dfdx::tensor_ops::GatherTo;
 ///
 /// `(V, M), (B, S) ids of V -> (B, S, M)`
 ///
-/// `tape` is `model.recording()` to record the operations for gradients, or `NoneTape`.
+/// `tape` is `model.recording()` to record the operations for gradients, `T::default()` in the middle of a pass, or
+/// `NoneTape`.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

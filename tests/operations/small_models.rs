@@ -8,8 +8,8 @@ use typed_transformer::backend::Tape;
 use typed_transformer::dims::Windows;
 use typed_transformer::nn::{LayerNorm, Linear, init};
 use typed_transformer::ops::{
-    Activation, GeluTanh, add, argmax, gather, log_softmax_over, mean_squared_error, mul, one_hot, scale, select,
-    softmax_over, sub, take, windows,
+    Activation, GeluTanh, add, argmax, detach, gather, log_softmax_over, mean, mean_squared_error, mul, one_hot, scale,
+    select, softmax_over, sub, take, windows,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -89,6 +89,44 @@ fn a_codebook_gives_the_nearest_code() {
     let first = Indices::new(&nearest.as_slice()[..5], (Len::new(5),), NumCodes).unwrap();
     let rows: F64<(Len, EmbedDim)> = take(codes, axis::<NumCodes>(), &first).unwrap();
     assert_close(&rows.as_vec(), &quantized.as_vec()[..30], 1e-12);
+}
+
+/// Codes that are learned in the middle of a pass.
+#[module(output = M)]
+struct Codebook<C: ConstDim, M: ConstDim, E, D> {
+    #[param(init::uniform::<M, _, _, _>)]
+    codes: Tensor<(C, M), E, D>,
+}
+
+impl<C: ConstDim, M: ConstDim, E: Real, D: Backend<E>> Codebook<C, M, E, D> {
+    /// The codes, whose gradient goes straight through to `x`, and the mean squared distance that they learn by.
+    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, M), E, D, T>,
+    ) -> Result<(Tensor<(B, S, M), E, D, T>, Tensor<(), E, D, T>), OpError> {
+        let constant = detach(&x)?;
+        let (nearest, _) = quantize(&constant, &self.codes)?;
+        let code = embed(&self.codes, &TokenIds::from(nearest), T::default())?;
+        let straight = add(x, &sub(&detach(&code)?, &constant)?)?;
+        Ok((straight, mean_squared_error(code, &constant)?))
+    }
+}
+
+#[test]
+fn a_codebook_learns_and_the_gradient_goes_past_it() {
+    let mut model = Codebook::<NumCodes, EmbedDim, f64, AutoDevice>::build(&AutoDevice::seed_from_u64(11));
+    let x = random_like(12, (Batch::new(2), Len::new(5), EmbedDim));
+    let (straight, distance) = model.forward(x.clone().put_tape(model.recording())).unwrap();
+    let (nearest, quantized) = quantize(&x, &model.codes).unwrap();
+    assert_close(&straight.as_vec(), &quantized.as_vec(), 1e-12);
+    let mut gradients = add(mean(straight).unwrap(), distance).unwrap().backward().unwrap();
+    assert_close(&gradients.of(&x).unwrap().as_vec(), &[1.0 / 60.0; 60], 1e-12);
+    let mut expected = [0.0; 30];
+    for (i, (code, x)) in quantized.as_vec().into_iter().zip(x.as_vec()).enumerate() {
+        expected[nearest.as_slice()[i / 6] * 6 + i % 6] += 2.0 * (code - x) / 60.0;
+    }
+    assert_close(&gradients.of(&model.codes).unwrap().as_vec(), &expected, 1e-12);
+    update(&mut model, gradients, &mut Adam::default(), 0.02, 1.0).unwrap();
 }
 
 /// Points at a place of a grid and reads what is there.
