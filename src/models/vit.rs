@@ -101,7 +101,9 @@ pub(super) type LayerOf<Config, Function, E, D, P> = Layer<
 /// use typed_transformer::{doctest::*, models::vit::{ClassAndPatches, Images, Vit}, prelude::*};
 /// let model = Vit::<Small, f32, Cpu>::build(&Cpu::default());
 /// let images: Images<Batch, Small, f32, Cpu> = Cpu::default().zeros();
+/// let embeddings = model.embeddings.forward(images.clone())?;
 /// let states: Tensor<(Batch, ClassAndPatches<Small>, EmbedDim), f32, Cpu> = model.forward(images)?;
+/// assert_eq!(model.vectors_of(embeddings)?.as_vec(), states.as_vec());
 /// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(states)?;
 /// # Ok::<(), OpError>(())
 /// ```
@@ -125,10 +127,19 @@ impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Vit<Config, E, D, 
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {
-        let x = self.embeddings.forward(images)?;
-        let (batch, len, _) = *x.shape();
+        self.vectors_of(self.embeddings.forward(images)?)
+    }
+
+    /// [`forward`](Self::forward) of embeddings in place of images, such as those of the class token and of some patches:
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
+    pub fn vectors_of<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let (batch, len, _) = *embeddings.shape();
         let mask = AttentionMask::all_visible((batch, len, len));
-        let x = self.layers.iter().try_fold(x, |x, layer| layer.forward(x, Config::NORM_EPSILON, &mask, Ok))?;
+        let x =
+            self.layers.iter().try_fold(embeddings, |x, layer| layer.forward(x, Config::NORM_EPSILON, &mask, Ok))?;
         self.norm.forward(x, Config::NORM_EPSILON)
     }
 
@@ -186,7 +197,7 @@ pub struct Embeddings<Config: VitConfig, E, D, P: Precision> {
 
 impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Embeddings<Config, E, D, P> {
     /// `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`
-    pub(crate) fn forward<B: MaybeSharded, T: Tape<E, D>>(
+    pub fn forward<B: MaybeSharded, T: Tape<E, D>>(
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {

@@ -1,14 +1,16 @@
-//! CLIP and ModernBERT compute what HuggingFace's `transformers` computes, as the models of `hugging_face.rs` do.
+//! CLIP and ModernBERT compute what HuggingFace's `transformers` computes, as the models of `hugging_face.rs` do. A
+//! Vision Transformer reads some of the patches.
 
 use crate::hugging_face::{Batch, compare_both, compare_gradients_with_reference, ids, load, reference};
 use crate::numbers::device;
 use crate::parity::{as_f64, assert_close};
 use crate::recorded::OwnTape;
-use crate::small_models::{VocabSize, small_clip, small_modern_bert};
+use crate::small_models::{VocabSize, small_clip, small_modern_bert, small_vit};
 use dfdx::tensor::{AutoDevice, PutTape};
 use typed_transformer::models::clip::Clip;
 use typed_transformer::models::modern_bert::ModernBert;
-use typed_transformer::models::vit::Images;
+use typed_transformer::models::vit::{ClassAndPatches, Images, Vit};
+use typed_transformer::ops::{Activation, Exp, PatchGrid, gather, mean};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Element;
 
@@ -65,4 +67,30 @@ where
     let labels = LabelIds::from_ids(&reference.ids("input.labels"), pad, shape).unwrap();
     let loss = cross_entropy(logits, &labels, Reduction::MeanTokens).unwrap();
     compare_gradients_with_reference(&model, loss, &reference);
+}
+
+#[test]
+fn a_vit_reads_some_of_the_patches() {
+    use small_vit::{Channels, Config, EmbedDim, Height, PatchHeight, PatchWidth, Width};
+    dims! { Kept = 2; }
+    type Patches = PatchGrid<Height, Width, PatchHeight, PatchWidth>;
+    type Embeddings<S> = Tensor<(Batch, S, EmbedDim), f32, AutoDevice, OwnTape<f32>>;
+    let model: Vit<Config, f32, AutoDevice> = load("vit");
+    let batch = Batch::new(2);
+    let images: Images<Batch, Config, f32, AutoDevice> =
+        device().tensor((reference("vit").elements("input.pixels"), (batch, Channels, Height, Width)));
+    let all = model.embeddings.forward(images.clone()).unwrap();
+    assert_eq!(model.vectors_of(all).unwrap().as_vec(), model.forward(images.clone()).unwrap().as_vec());
+
+    let x = model.embeddings.forward(images.put_tape(OwnTape::default())).unwrap();
+    let (class, patches) = split(x, Const::<1>, Patches::default(), axis::<ClassAndPatches<Config>>()).unwrap();
+    let kept = Indices::new(&[3, 0, 3, 9], (batch, Kept), Patches::default()).unwrap();
+    let patches: Embeddings<Kept> = gather(patches, axis::<Patches>(), &kept).unwrap();
+    let seen: Embeddings<Sum<Const<1>, Kept>> = concat(class, patches, along::<Const<1>, Kept>()).unwrap();
+    let loss = mean(Exp::apply(model.vectors_of(seen).unwrap()).unwrap()).unwrap();
+    let gradient = loss.backward().unwrap().of(&model.embeddings.position).unwrap().as_vec();
+    let is_seen = gradient.chunks(EmbedDim::SIZE).map(|row| row.iter().any(|gradient| *gradient != 0.0));
+    // The class token and the patches 0, 3 and 9.
+    let expected: Vec<bool> = (0..17).map(|row| [0, 1, 4, 10].contains(&row)).collect();
+    assert_eq!(is_seen.collect::<Vec<_>>(), expected);
 }
