@@ -107,6 +107,45 @@ pub fn beam_search<Beams: Dim, Prompt: Dim, Model: Autoregressive<Beams, E, D>, 
 where
     Model::Cache: EditableCache<Beams>,
 {
+    beam_search_by(model, prompt, beams, ends, max_new_tokens, options, |_, _| {})
+}
+
+/// [`beam_search`] by rules: `adjust(text, log_probabilities)` changes those of the tokens after a text, as a
+/// `LogitsProcessor` of `transformers` does.
+///
+/// The text is without the prompt. A log-probability of −∞ or NaN forbids its token.
+///
+/// # Errors
+/// Those of [`beam_search`].
+///
+/// ```
+/// use typed_transformer::{doctest::*, generate::{BeamOptions, beam_search_by}, prelude::*};
+/// dims! { pub Beams = 4; }
+/// const END: Fin<VocabSize> = Fin::literal::<27>();
+/// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+/// let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Const::<1>, TgtLen))?;
+/// let at_least_three = |text: &[Fin<VocabSize>], log_probabilities: &mut [f64]| {
+///     if text.len() < 3 {
+///         log_probabilities[END.value()] = f64::NEG_INFINITY;
+///     }
+/// };
+/// let options = BeamOptions::default();
+/// let texts = beam_search_by(&model, &prompt, Beams, Some(END), 8, options, at_least_three)?;
+/// assert!(texts.iter().all(|text| !text.tokens[..3].contains(&END)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn beam_search_by<Beams: Dim, Prompt: Dim, Model: Autoregressive<Beams, E, D>, E: Real, D: Backend<E>>(
+    model: &Model,
+    prompt: &TokenIds<Const<1>, Prompt, Model::VocabSize>,
+    beams: Beams,
+    ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
+    max_new_tokens: usize,
+    options: BeamOptions,
+    mut adjust: impl FnMut(&[Fin<Model::VocabSize>], &mut [f64]),
+) -> Result<Vec<Beam<Model::VocabSize>>, OpError>
+where
+    Model::Cache: EditableCache<Beams>,
+{
     let length_penalty = options.length_penalty;
     if !length_penalty.is_finite() {
         let (name, expected) = ("the length penalty", "finite");
@@ -118,7 +157,7 @@ where
     let mut cache = model.cache(beams)?;
     let mut unread = TokenIds::from_fn((beams, Unread::new(prompt.len())), |_, position| prompt[position]);
     while !search.has_ended() {
-        let rows = search.step(&elements_of(&model.next_logits(&unread, &mut cache)?))?;
+        let rows = search.step(&elements_of(&model.next_logits(&unread, &mut cache)?), &mut adjust)?;
         if !search.has_ended() {
             cache.reorder(&Indices::new(&rows, (beams,), beams)?)?;
             let last = |row: usize| search.running[row].tokens[search.len - 1];
@@ -181,8 +220,12 @@ impl<V: ConstDim> Search<V> {
     }
 
     /// Extends the running texts by a token. Returns the row that each had in the batch.
-    fn step<E: Real>(&mut self, logits: &[E]) -> Result<Vec<usize>, OpError> {
-        let continuations = self.best_continuations(logits)?;
+    fn step<E: Real>(
+        &mut self,
+        logits: &[E],
+        adjust: &mut impl FnMut(&[Fin<V>], &mut [f64]),
+    ) -> Result<Vec<usize>, OpError> {
+        let continuations = self.best_continuations(logits, adjust)?;
         self.len += 1;
         let extended = |continuation: &Continuation<V>, score: f64| {
             let mut tokens = self.running[continuation.beam].tokens.clone();
@@ -203,12 +246,19 @@ impl<V: ConstDim> Search<V> {
     }
 
     /// The best texts with one more token: so many that `num_beams` of them do not end.
-    fn best_continuations<E: Real>(&self, logits: &[E]) -> Result<Vec<Continuation<V>>, OpError> {
+    fn best_continuations<E: Real>(
+        &self,
+        logits: &[E],
+        adjust: &mut impl FnMut(&[Fin<V>], &mut [f64]),
+    ) -> Result<Vec<Continuation<V>>, OpError> {
         let is_last = self.len + 1 == self.max_new_tokens;
         let count = self.num_beams * (1 + self.ends.len()).max(2);
         let mut scores = Vec::with_capacity(logits.len());
         for (text, logits) in self.running.iter().zip(logits.chunks(V::SIZE)) {
-            scores.extend(log_softmax(logits)?.map(|log_probability| text.score + log_probability));
+            let mut log_probabilities: Vec<f64> = log_softmax(logits)?.collect();
+            adjust(&text.tokens, &mut log_probabilities);
+            // `max` returns the one that is a number.
+            scores.extend(log_probabilities.into_iter().map(|log| (text.score + log).max(f64::NEG_INFINITY)));
         }
         let by_score_desc = |left: &usize, right: &usize| scores[*right].total_cmp(&scores[*left]);
         let continuation = |place: usize| {

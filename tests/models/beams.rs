@@ -7,7 +7,7 @@ use crate::small_models::{
 };
 use dfdx::tensor::AutoDevice;
 use serde_json::Value;
-use typed_transformer::generate::{Beam, BeamOptions, EarlyStopping, Generation, Sampler, beam_search};
+use typed_transformer::generate::{Beam, BeamOptions, EarlyStopping, Generation, Sampler, beam_search, beam_search_by};
 use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
@@ -37,9 +37,22 @@ where
         _ => EarlyStopping::Never,
     };
     let options = BeamOptions { length_penalty: case["length_penalty"].as_f64().unwrap(), early_stopping };
-    let ends = numbers(&case["ends"]).into_iter().map(|end| Fin::new(end).unwrap());
-    let prompt = ids(prompt, (Const, Read::new(prompt.len())));
-    let found = beam_search(model, &prompt, num_beams(case), ends, 10, options).unwrap();
+    let (ends, beams) = (numbers(&case["ends"]), num_beams(case));
+    let end_tokens = ends.iter().map(|&end| Fin::new(end).unwrap());
+    let prompt_ids = ids(prompt, (Const, Read::new(prompt.len())));
+    if case["no_repeat_ngram_size"].is_null() {
+        let found = beam_search(model, &prompt_ids, beams, end_tokens, 10, options).unwrap();
+        return assert_found(&found, case);
+    }
+    assert_eq!([&case["no_repeat_ngram_size"], &case["min_new_tokens"]], [2, 5]);
+    let rules = |text: &[Fin<VocabSize>], log_probabilities: &mut [f64]| {
+        let read: Vec<usize> = prompt.iter().copied().chain(text.iter().map(|token| token.value())).collect();
+        let repeats = read.windows(2).filter(|pair| Some(&pair[0]) == read.last()).map(|pair| pair[1]);
+        for token in repeats.chain(ends.iter().copied().filter(|_| text.len() < 5)) {
+            log_probabilities[token] = f64::NEG_INFINITY;
+        }
+    };
+    let found = beam_search_by(model, &prompt_ids, beams, end_tokens, 10, options, rules).unwrap();
     assert_found(&found, case);
 }
 
@@ -113,6 +126,23 @@ fn a_search_ends_with_the_first_token_if_every_token_ends_a_text() {
     let options = BeamOptions { early_stopping: EarlyStopping::Never, ..BeamOptions::default() };
     let found = beam_search(&model, &prompt, Batch::new(3), Fin::all(), 5, options).unwrap();
     assert_eq!(found.iter().map(|beam| beam.tokens.len()).collect::<Vec<_>>(), [1, 1, 1]);
+}
+
+#[test]
+fn a_rule_forbids_a_token_by_minus_infinity_or_nan() {
+    let model = DecoderOnly::<fixture::TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(9));
+    let prompt = TokenIds::from_ids(&[3], None, (Const, Const::<1>)).unwrap();
+    let counts = |text: &[Fin<_>], log_probabilities: &mut [f64]| {
+        for (token, log_probability) in
+            log_probabilities.iter_mut().enumerate().filter(|(token, _)| *token != text.len())
+        {
+            *log_probability = if token % 2 == 0 { f64::NAN } else { f64::NEG_INFINITY };
+        }
+    };
+    let found = beam_search_by(&model, &prompt, Batch::new(2), None, 3, BeamOptions::default(), counts).unwrap();
+    let texts: Vec<Vec<usize>> =
+        found.iter().map(|beam| beam.tokens.iter().map(|token| token.value()).collect()).collect();
+    assert_eq!(texts, [[0, 1, 2]]);
 }
 
 #[test]
