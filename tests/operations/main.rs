@@ -27,6 +27,7 @@ mod memory;
 mod model_parts;
 mod named_axes;
 mod own_models;
+mod ported_parts;
 mod position_kinds;
 mod recorded_operations;
 mod small_models;

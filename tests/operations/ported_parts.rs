@@ -1,0 +1,89 @@
+//! Parts of models as the table of `docs/porting.md` writes them, against plain loops.
+
+use crate::numbers::{assert_close, positive_like as random};
+use typed_transformer::backend::Tape;
+use typed_transformer::dims::{StaticSize, Windows};
+use typed_transformer::ops::{Activation, Exp, div, full, rename, slice, sub, where_, windows, zeros};
+use typed_transformer::prelude::*;
+
+dims! {
+    EmbedDim = 2; Kernel = 5; Side = 2; NumHeads = 3; HeadDim = 2; NumFeatures = 4; VocabSize = 5; Batch; SeqLen;
+    Places;
+}
+
+/// `nn.Conv1d(M, M, W, padding=Side, groups=M)`, which keeps the length: each window times the kernel, channel by channel.
+fn depthwise<Side: ConstDim, B: Dim, S: Dim, W: StaticSize, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<(B, S, M), E, D, T>,
+    kernel: &Tensor<(W, M), E, D>,
+) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    let (batch, len, width) = *x.shape();
+    let side: Tensor<(B, Side, M), E, D, T> = zeros(x.device(), (batch, Side::default(), width))?.retaped::<T>();
+    let x: Tensor<(B, Sum<Side, S>, M), E, D, T> = concat(side.clone(), x, along::<Side, S>())?;
+    let x: Tensor<(B, Sum<Sum<Side, S>, Side>, M), E, D, T> = concat(x, side, along::<Sum<Side, S>, Side>())?;
+    let places = Places::new(x.shape().1.size());
+    let x = rename(x, axis::<Sum<Sum<Side, S>, Side>>(), places)?;
+    let x: Tensor<(B, Windows<Places, W>, W, M), E, D, T> = windows(x, axis::<Places>(), W::default())?;
+    let y = einsum!(x: (B, Windows<Places, W>, W, M), kernel: (W, M) -> (B, Windows<Places, W>, M))?;
+    slice(y, axis::<Windows<Places, W>>(), 0, len)
+}
+
+#[test]
+fn a_padded_depthwise_convolution() {
+    let (x, kernel) = (random(1, (Batch::new(2), SeqLen::new(6), EmbedDim)), random(2, (Kernel, EmbedDim)));
+    let found = depthwise::<Side, _, _, _, _, _, _, _>(x.clone(), &kernel).unwrap();
+    let (x, kernel) = (x.as_vec(), kernel.as_vec());
+    let at = |b: usize, place: usize, m: usize| -> f64 {
+        let inside = (0..5).filter(|j| (2..8).contains(&(place + j)));
+        inside.map(|j| x[(b * 6 + place + j - 2) * 2 + m] * kernel[j * 2 + m]).sum()
+    };
+    let places = (0..2).flat_map(|b| (0..6).flat_map(move |place| (0..2).map(move |m| (b, place, m))));
+    assert_close(&found.as_vec(), &Vec::from_iter(places.map(|(b, place, m)| at(b, place, m))), 1e-9);
+}
+
+/// Attention by positive features (Choromanski et al., 2020, arXiv:2009.14794). Those of a key that is padding are 0.
+fn favor<B: Dim, H: ConstDim, S: Dim, K: ConstDim, F: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    [query, key, value]: [Tensor<(B, S, Product<H, K>), E, D, T>; 3],
+    directions: &Tensor<(F, K), E, D>,
+    padding: &PaddingMask<B, S>,
+) -> Result<Tensor<(B, S, Product<H, K>), E, D, T>, OpError> {
+    let features = |x: Tensor<(B, H, S, K), E, D, T>| {
+        let half_square = scale(sum_over(mul(x.clone(), x.clone())?, axis::<K>())?, 0.5)?;
+        Exp::apply(sub(einsum!(x: (B, H, S, K), directions: (F, K) -> (B, H, S, F))?, half_square)?)
+    };
+    let is_token: Tensor<(B, S), E, D> = where_(padding, full(query.device(), padding.shape(), 1.0)?, 0.0)?;
+    let query = features(split_heads(query)?)?;
+    let key = mul(features(split_heads(key)?)?, &is_token)?;
+    let value = split_heads(value)?;
+    let sums = einsum!(key.clone(): (B, H, S, F), value: (B, H, S, K) -> (B, H, F, K))?;
+    let sums = einsum!(query.clone(): (B, H, S, F), sums: (B, H, F, K) -> (B, H, S, K))?;
+    let counts = einsum!(query: (B, H, S, F), sum_over(key, axis::<S>())?: (B, H, F) -> (B, H, S))?;
+    merge_heads(div(sums, counts)?)
+}
+
+#[test]
+fn padding_of_heads() {
+    let (batch, len) = (Batch::new(2), SeqLen::new(5));
+    let inputs = [1, 2, 3].map(|seed| random(seed, (batch, len, Product::<NumHeads, HeadDim>::default())));
+    let directions = random(4, (NumFeatures, HeadDim));
+    let pad: Option<Fin<VocabSize>> = Some(Fin::literal::<0>());
+    let ids = TokenIds::from_ids(&[1, 2, 3, 4, 1, 2, 3, 4, 0, 0], pad, (batch, len)).unwrap();
+    let found = favor(inputs.clone(), &directions, &ids.padding_mask()).unwrap();
+
+    let ([query, key, value], directions) = (inputs.map(|x| x.as_vec()), directions.as_vec());
+    let features = |x: &[f64]| -> Vec<f64> {
+        let half_square = x.iter().map(|x| x * x).sum::<f64>() / 2.0;
+        directions.chunks(2).map(|w| (w[0] * x[0] + w[1] * x[1] - half_square).exp()).collect()
+    };
+    let at = |b: usize, s: usize, h: usize| ((b * 5 + s) * 3 + h) * 2;
+    let mut expected = Vec::new();
+    for (b, i, h) in (0..2).flat_map(|b| (0..5).flat_map(move |i| (0..3).map(move |h| (b, i, h)))) {
+        let of_query = features(&query[at(b, i, h)..][..2]);
+        let weight = |j: usize| -> f64 {
+            features(&key[at(b, j, h)..][..2]).iter().zip(&of_query).map(|(key, query)| key * query).sum()
+        };
+        let weights: Vec<f64> = (0..[5, 3][b]).map(weight).collect();
+        let sum = |k: usize| -> f64 { weights.iter().enumerate().map(|(j, w)| w * value[at(b, j, h) + k]).sum() };
+        expected.extend((0..2).map(|k| sum(k) / weights.iter().sum::<f64>()));
+    }
+    assert_close(&found.as_vec(), &expected, 1e-9);
+}
