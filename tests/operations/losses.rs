@@ -154,6 +154,19 @@ fn a_log_sum_of_exponentials_is_exact() {
     check::<f64>();
 }
 
+/// As `docs/porting.md` writes it; `torch.nn.functional.cross_entropy(logits, labels, weight=weights)` finds the same.
+#[test]
+fn each_class_may_have_a_weight() {
+    let shape = (Batch::new(2), Len::new(3));
+    let labels: LabelIds<Batch, Len, VocabSize> = LabelIds::from_ids(&[0, 4, 2, 2, 0, 1], None, shape).unwrap();
+    let weights = labels.as_slice().iter().map(|&label| [0.1, 1.0, 2.0, 0.5, 3.0][label]).collect::<Vec<_>>();
+    let sum: f64 = weights.iter().sum();
+    let weights: F64<(Batch, Len)> = tensor(&device(), Vec::from_iter(weights.iter().map(|w| w / sum)), shape).unwrap();
+    let losses = cross_entropy_by_position(numbers(1, (shape.0, shape.1, VocabSize)), &labels).unwrap();
+    let loss = einsum!(losses: (Batch, Len), weights: (Batch, Len) -> ()).unwrap();
+    assert!((loss.array() - 0.9512139687479162).abs() < 1e-12);
+}
+
 #[test]
 fn logits_at_padding_may_be_nan() {
     let labels = LabelIds::from_ids(&[0, 2], Some(Fin::<VocabSize>::literal::<2>()), (Batch::new(1), Two)).unwrap();
