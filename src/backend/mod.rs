@@ -18,8 +18,8 @@ pub(crate) use typed_transformer_cpu::{
     Operand, PackedWeight, Q8Format, Q8RowsFormat, Reduction as ReductionKind, Rotation, SgdStep, SharedTape,
     StridedOperand, activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel,
     contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, linear_kernel, norm_kernel,
-    packed_linear_kernel, parallel_map, reduce_kernel, rotary_kernel, round_kernel, softmax_kernel, tensor_id,
-    where_kernel,
+    num_threads, packed_linear_kernel, parallel_map, reduce_kernel, rotary_kernel, round_kernel, softmax_kernel,
+    tensor_id, where_kernel,
 };
 pub use weight::WeightTape;
 pub(crate) use weight::{mark_used, read_weight, weight_on_tape};

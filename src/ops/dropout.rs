@@ -1,6 +1,6 @@
 use super::unnamed::choose;
 use super::{OpError, Real, device_error, scale};
-use crate::backend::{Backend, Tape, dropout_kernel, parallel_map, run_kernel};
+use crate::backend::{Backend, Tape, dropout_kernel, num_threads, parallel_map, run_kernel};
 use crate::dims::{Dim, without_paths};
 use crate::ranks::{RankAxis, Ranks, Shard, is_sharded};
 use dfdx::shapes::{HasShape, Shape};
@@ -178,7 +178,7 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<V
     if is_sharded(others) {
         return Err(OpError::DropoutOfShard { dims: without_paths(dims_type_name) });
     }
-    let chunk_len = len.div_ceil(rayon::current_num_threads()).max(MIN_DRAWS_PER_CHUNK);
+    let chunk_len = len.div_ceil(num_threads()).max(MIN_DRAWS_PER_CHUNK);
     let chunks = (0..len).step_by(chunk_len).map(|start| start..len.min(start + chunk_len)).collect();
     let kept = parallel_map(chunks, |chunk: Range<usize>| {
         // Every element has its own numbers in the stream, whatever thread draws them.

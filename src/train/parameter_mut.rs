@@ -1,12 +1,11 @@
 //! A parameter with its gradient, and loops over its elements, divided among threads.
 
 use super::Parameter;
-use crate::backend::{Backend, Gradients, elements_of, parallel_map};
+use crate::backend::{Backend, Gradients, elements_of, num_threads, parallel_map};
 use crate::model_tensors::AnyTensor;
 use crate::ops::{OpError, Real, device_error};
 use dfdx::tensor::{Cpu, Tensor};
 use dfdx::{shapes::HasShape, tensor_ops::TryMul};
-use rayon::current_num_threads;
 use std::ops::{Deref, Range};
 
 const OP: &str = "update";
@@ -182,7 +181,7 @@ pub(super) fn update_elements<E: Real, const SLOTS: usize>(
     if values.len() < MIN_PARALLEL_LEN {
         return update(values, gradient, slots);
     }
-    let part_len = values.len().div_ceil(current_num_threads());
+    let part_len = values.len().div_ceil(num_threads());
     let mut slots = slots.map(|slot| slot.chunks_mut(part_len));
     let parts = values.chunks_mut(part_len).zip(gradient.chunks(part_len));
     let parts = parts.map(|(values, gradient)| {
@@ -197,7 +196,7 @@ pub(super) fn sum_of_squares<E: Real, D: Backend<E>>(elements: &[E]) -> f64 {
     /// The elements that one thread sums at a time.
     const CHUNK_LEN: usize = 1 << 16;
     let sum = |chunks: &[E]| chunks.chunks(CHUNK_LEN).map(D::slice_sum_of_squares).collect::<Vec<_>>();
-    let threads = if elements.len() < MIN_PARALLEL_LEN { 1 } else { current_num_threads() };
+    let threads = if elements.len() < MIN_PARALLEL_LEN { 1 } else { num_threads() };
     let part_len = elements.len().div_ceil(threads).next_multiple_of(CHUNK_LEN).max(CHUNK_LEN);
     parallel_map(elements.chunks(part_len).collect(), sum).into_iter().flatten().sum()
 }

@@ -34,3 +34,4 @@ mod small_models;
 mod sublayers;
 mod sublayers_at_any_rank;
 mod tape;
+mod threads;

@@ -96,7 +96,7 @@ fn a_decoding_step_allocates_nothing_that_grows_with_the_parameters() {
 }
 
 /// The steps of the training of a model of this width.
-fn steps<Width: ConstDim, HeadDim: ConstDim, HiddenDim: ConstDim>() -> impl FnMut() {
+pub fn steps<Width: ConstDim, HeadDim: ConstDim, HiddenDim: ConstDim>() -> impl FnMut() {
     let ids = TokenIds::from_ids(&[1, 4, 1, 5], None, (Const::<1>, Const::<4>)).unwrap();
     let (inputs, labels) = ids.teacher_forcing(Fin::literal::<0>());
     let mut model = Model::<Width, HeadDim, HiddenDim>::build(&Cpu::default());

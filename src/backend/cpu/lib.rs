@@ -28,8 +28,8 @@ mod simd;
 
 pub use autograd::{
     BackwardError, FlatTensor, GradientHook, Gradients, KernelOutput, Leaves, Operand, SharedTape, StridedOperand,
-    Tape, Unnamed, UnnamedTensor, count_step, elements, elements_mut, parallel_map, prefer_huge_pages, record_kernel,
-    reshape, tensor_id, unnamed,
+    Tape, Unnamed, UnnamedTensor, count_step, elements, elements_mut, num_threads, parallel_map, prefer_huge_pages,
+    record_kernel, reshape, tensor_id, unnamed,
 };
 pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
 pub use kernels::attention::{AttentionConfig, AttentionDims, AttentionDropout, attention_kernel};

@@ -7,7 +7,7 @@ mod metadata;
 mod names;
 
 use super::{OptimizerState, ResumeError, Slot};
-use crate::backend::elements_of;
+use crate::backend::{elements_of, num_threads};
 use crate::dims::name;
 use crate::nn::Module;
 use crate::ranks::Element;
@@ -20,7 +20,6 @@ pub(super) use metadata::Progress;
 pub(crate) use metadata::parameter_infos;
 use metadata::{MODEL, ParameterInfo, compare_dimensions, compare_settings, ensure_same_struct};
 pub use names::{checkpoint_of, ensure_not_of_checkpoint};
-use rayon::current_num_threads;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -112,7 +111,7 @@ pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
         format: FORMAT,
         progress,
         optimizer_steps: state.steps,
-        threads: current_num_threads(),
+        threads: num_threads(),
         ranks,
         before,
         settings: with_model::<Model, E, D>(settings),

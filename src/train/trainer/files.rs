@@ -1,7 +1,7 @@
 //! The files of a training run.
 
 use super::Trainer;
-use crate::backend::Backend;
+use crate::backend::{Backend, num_threads};
 use crate::nn::Module;
 use crate::ops::Real;
 use crate::ranks::Element;
@@ -11,7 +11,6 @@ use crate::train::{Evaluation, Metrics, Optimizer, ResumeError, ResumeNote, Sche
 use crate::weights::disk::retried;
 use crate::weights::{Loadable, SaveError};
 use dfdx::nn::TensorCollection;
-use rayon::current_num_threads;
 use std::path::{Path, PathBuf};
 use std::{fs, io, io::ErrorKind};
 
@@ -217,7 +216,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             }
             Err(error) => return Err(error),
         };
-        let (before, now) = (resumed.threads, current_num_threads());
+        let (before, now) = (resumed.threads, num_threads());
         if before != now {
             notes.push(ResumeNote::Threads { before, now });
         }

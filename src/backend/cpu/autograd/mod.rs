@@ -24,4 +24,4 @@ pub use shared_tape::{BackwardError, SharedTape, Tape};
 pub use storage::{elements, elements_mut, reshape};
 pub use strided_operand::{Runs, StridedOperand, partition_repeated};
 pub use unnamed::{Unnamed, UnnamedTensor, unnamed};
-pub use worker_pool::parallel_map;
+pub use worker_pool::{num_threads, parallel_map};

@@ -1,6 +1,6 @@
 //! The division of work among threads, loops over all elements, and sums of many terms.
 
-use super::{Buffer, parallel_map};
+use super::{Buffer, num_threads, parallel_map};
 use crate::simd::{add_assign, row_chunks_mut};
 use std::{mem, ops::Range};
 
@@ -26,7 +26,7 @@ impl SplitBy {
     pub fn choose(units: usize, rows: usize) -> Self {
         /// With fewer rows, a copy of the weight gradients for each thread costs more than the products.
         const MIN_ROWS_PER_THREAD: usize = 256;
-        let threads = rayon::current_num_threads();
+        let threads = num_threads();
         if units < threads || rows < threads * MIN_ROWS_PER_THREAD { Self::PartsOfUnits } else { Self::WholeUnits }
     }
 }
@@ -77,7 +77,7 @@ impl Partition {
         let groups = units.div_ceil(group_len);
         let threads = match groups * group_len * macs_per_unit < MIN_MACS_TO_SPLIT {
             true => 1,
-            false => rayon::current_num_threads(),
+            false => num_threads(),
         };
         let groups_per_thread = groups.div_ceil(threads).max(1);
         let chunks_per_thread = groups_per_thread.div_ceil((max_chunk_len / group_len).max(1));

@@ -1,7 +1,8 @@
 use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
-use std::{cell::Cell, iter, sync::OnceLock, thread};
+use std::{cell::Cell, error::Error, iter, thread};
 
 /// The time for which a thread looks for work before it sleeps. A virtual machine may take long to wake a thread up.
 /// It yields its core each time, so that others that have work may run.
@@ -43,13 +44,28 @@ fn run_tasks(mut tasks: Vec<Task>) {
     });
 }
 
+/// The number of threads that divide work: those of the pool that the caller is in, or else of rayon's own pool. It is
+/// 1 if the system lets rayon start no such pool.
+pub fn num_threads() -> usize {
+    static OF_RAYON: LazyLock<usize> = LazyLock::new(|| match ThreadPoolBuilder::new().build_global() {
+        // The only error with a source is one of the system. From then on rayon panics if it is asked.
+        Err(error) if error.source().is_some() => 1,
+        _ => rayon::current_num_threads(),
+    });
+    // Without threads, as in wasm, the pool that rayon starts itself is the calling thread.
+    if cfg!(target_family = "wasm") || rayon::current_thread_index().is_some() {
+        return rayon::current_num_threads();
+    }
+    *OF_RAYON
+}
+
 /// A pool of one thread fewer than rayon's, but at least one: the calling thread works too. Rayon's own pool would have
 /// one thread too many, which would steal time while it looks for work.
 fn worker_pool() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
         // A thread of no pool asks, because the first caller may be in a smaller pool than later ones.
-        let asking = thread::Builder::new().spawn(rayon::current_num_threads);
+        let asking = thread::Builder::new().spawn(num_threads);
         let threads = asking.ok().and_then(|thread| thread.join().ok()).unwrap_or(1);
         let threads = threads.saturating_sub(1).max(1);
         // A limit of processes may allow fewer threads. If none can be started, the calling thread does all the work.
