@@ -1,9 +1,11 @@
 //! Views of matrices of any strides, and their product by gemm.
 
+use super::small_contraction::matmul_small;
 use crate::simd::ElementOps;
 use gemm_common::Parallelism;
 use gemm_f32::gemm::f32::get_gemm_fn;
 use std::ops::{Deref, Range};
+use std::{fs, path::Path, sync::LazyLock};
 
 /// A view of a matrix. Strides count elements, each an `f32` or a vector.
 #[derive(Clone, Copy)]
@@ -136,6 +138,9 @@ pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
 /// # Panics
 /// If the dimensions are inconsistent.
 pub fn matmul_into(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
+    if !gemm_runs() {
+        return matmul_small(output, a, b, accumulate, &mut Vec::new());
+    }
     // gemm writes whole vectors only if rows of `output` are contiguous. The transposed product exchanges the strides.
     if output.row_stride == 1 && output.column_stride > 1 {
         return matmul_into(output.transposed(), b.transposed(), a.transposed(), accumulate);
@@ -173,9 +178,41 @@ pub fn matmul_into(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
     }
 }
 
+/// Whether gemm 0.19 runs on this processor. It panics if there is FMA without AVX2, and on Linux if there is a fourth
+/// level of cache (<https://github.com/sarah-quinones/gemm/pull/28>).
+fn gemm_runs() -> bool {
+    static RUNS: LazyLock<bool> = LazyLock::new(|| {
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        if is_x86_feature_detected!("fma") && !is_x86_feature_detected!("avx2") {
+            return false;
+        }
+        !has_fourth_level(Path::new("/sys/devices/system/cpu/cpu0/cache"))
+    });
+    *RUNS
+}
+
+/// Whether one of the caches that Linux describes in a folder is of a level above 3.
+fn has_fourth_level(caches: &Path) -> bool {
+    let level = |index: usize| fs::read_to_string(caches.join(format!("index{index}/level"))).ok();
+    (0..).map_while(level).any(|level| level.trim() > "3")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{env, process};
+
+    #[test]
+    fn a_fourth_level_of_cache_is_found() {
+        let caches = env::temp_dir().join(format!("typed_transformer_caches_{}", process::id()));
+        assert!(!has_fourth_level(&caches));
+        for (index, level) in ["1\n", "1\n", "2\n", "3\n", "4\n"].into_iter().enumerate() {
+            fs::create_dir_all(caches.join(format!("index{index}"))).unwrap();
+            fs::write(caches.join(format!("index{index}/level")), level).unwrap();
+            assert_eq!(has_fourth_level(&caches), index == 4);
+        }
+        fs::remove_dir_all(caches).unwrap();
+    }
 
     #[test]
     fn all_strides_agree_with_the_definition() {
