@@ -2,6 +2,7 @@
 
 use crate::recorded::Recorded;
 use dfdx::tensor::TensorFromVec;
+use rayon::ThreadPoolBuilder;
 use typed_transformer::dims::ConvLen;
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::ops::{
@@ -111,33 +112,44 @@ fn a_made_axis_of_a_compile_time_size_has_a_maximum() {
     assert_eq!(positions.as_vec(), table.as_vec());
 }
 
-#[test]
-fn the_gradient_of_a_norm_of_many_rows_is_precise() {
-    let count = 200_000;
-    let x: Tensor<(Rows, Two), f32, Cpu> = tensor((0..2 * count).map(|i| (i % 2) as f64), (Rows::new(count), Two));
-    let [weight, bias]: [Tensor<(Two,), f32, Cpu>; 2] = [1.0, 0.0].map(|number| tensor([number; 2], (Two,)));
-    let y = layer_norm(x.put_tape(Recording::<(), f32, Cpu>::default()), &weight, Some(&bias), 0.0).unwrap();
-    let gradients = sum_over(sum_over(scale(y, 0.1).unwrap(), axis::<Rows>()).unwrap(), axis::<Two>()).unwrap();
-    let mut gradients = gradients.backward().unwrap();
-    for (parameter, expected) in [(&weight, [-20_000.0, 20_000.0]), (&bias, [20_000.0; 2])] {
-        for (found, expected) in gradients.of(parameter).unwrap().as_vec().into_iter().zip(expected) {
-            assert!((found - expected).abs() < 2.0, "{found} {expected}");
-        }
+/// Calls `check` with numbers of threads that give each of them many terms to sum, or have many parts to join.
+fn on_threads(check: impl Fn() + Sync) {
+    for num_threads in [1, 2, 48, 96] {
+        ThreadPoolBuilder::new().num_threads(num_threads).build().unwrap().install(&check);
     }
 }
 
 #[test]
+fn the_gradient_of_a_norm_of_many_rows_is_precise() {
+    on_threads(|| {
+        let count = 200_000;
+        let x: Tensor<(Rows, Two), f32, Cpu> = tensor((0..2 * count).map(|i| (i % 2) as f64), (Rows::new(count), Two));
+        let [weight, bias]: [Tensor<(Two,), f32, Cpu>; 2] = [1.0, 0.0].map(|number| tensor([number; 2], (Two,)));
+        let y = layer_norm(x.put_tape(Recording::<(), f32, Cpu>::default()), &weight, Some(&bias), 0.0).unwrap();
+        let gradients = sum_over(sum_over(scale(y, 0.1).unwrap(), axis::<Rows>()).unwrap(), axis::<Two>()).unwrap();
+        let mut gradients = gradients.backward().unwrap();
+        for (parameter, expected) in [(&weight, [-20_000.0, 20_000.0]), (&bias, [20_000.0; 2])] {
+            for (found, expected) in gradients.of(parameter).unwrap().as_vec().into_iter().zip(expected) {
+                assert!((found - expected).abs() < 2.0, "{found} {expected}");
+            }
+        }
+    });
+}
+
+#[test]
 fn the_gradient_of_an_operand_of_many_rows_is_precise() {
-    let count = 200_000;
-    for (is_sum, expected) in [(true, 1.0), (false, 0.1)] {
-        let x: Tensor<(Rows, Two), f32, Cpu> = tensor(vec![0.1; 2 * count], (Rows::new(count), Two));
-        let y: Tensor<(Two,), f32, Cpu> = tensor([0.1; 2], (Two,));
-        let x = x.put_tape(Recording::<(), f32, Cpu>::default());
-        let z = if is_sum { ops::add(x, &y) } else { mul(x, &y) }.unwrap();
-        let sum = sum_over(sum_over(z, axis::<Rows>()).unwrap(), axis::<Two>()).unwrap();
-        let found = sum.backward().unwrap().of(&y).unwrap().as_vec();
-        assert!(found.iter().all(|found| (found / count as f32 - expected).abs() < 1e-5 * expected), "{found:?}");
-    }
+    on_threads(|| {
+        let count = 200_000;
+        for (is_sum, expected) in [(true, 1.0), (false, 0.1)] {
+            let x: Tensor<(Rows, Two), f32, Cpu> = tensor(vec![0.1; 2 * count], (Rows::new(count), Two));
+            let y: Tensor<(Two,), f32, Cpu> = tensor([0.1; 2], (Two,));
+            let x = x.put_tape(Recording::<(), f32, Cpu>::default());
+            let z = if is_sum { ops::add(x, &y) } else { mul(x, &y) }.unwrap();
+            let sum = sum_over(sum_over(z, axis::<Rows>()).unwrap(), axis::<Two>()).unwrap();
+            let found = sum.backward().unwrap().of(&y).unwrap().as_vec();
+            assert!(found.iter().all(|found| (found / count as f32 - expected).abs() < 1e-5 * expected), "{found:?}");
+        }
+    });
 }
 
 /// The largest elements of the rows and of the columns of `(Rows, Three)`, and the gradient of the sum of each.
@@ -170,21 +182,23 @@ fn equal_largest_elements_share_the_gradient() {
 
 #[test]
 fn a_sum_and_the_gradient_of_a_repeated_number_are_exact_to_a_millionth() {
-    let count = 1 << 20;
-    let shape = (Rows::new(count), Two);
-    let x: Tensor<_, f32, Cpu> = tensor(std::iter::repeat_n(0.1, 2 * count), shape);
-    let expected = 0.2 * count as f32;
-    let is_near = |found: f32| (found - expected).abs() < 1e-6 * expected;
-    assert!(is_near(einsum!(&x: (Rows, Two) -> ()).unwrap().array()));
-    let number: Tensor<(), f32, Cpu> = tensor([3.0], ());
-    let taped = || number.clone().put_tape(Recording::<(), f32, Cpu>::default());
-    let sum = add(x.clone().put_tape(Recording::default()), taped()).unwrap();
-    let sum = scale(einsum!(sum: (Rows, Two) -> ()).unwrap(), 0.1).unwrap();
-    let product = mul(x.put_tape(Recording::default()), taped()).unwrap();
-    let product = einsum!(product: (Rows, Two) -> ()).unwrap();
-    for loss in [sum, product] {
-        assert!(is_near(loss.backward().unwrap().of(&number).unwrap().array()));
-    }
+    on_threads(|| {
+        let count = 1 << 20;
+        let shape = (Rows::new(count), Two);
+        let x: Tensor<_, f32, Cpu> = tensor(std::iter::repeat_n(0.1, 2 * count), shape);
+        let expected = 0.2 * count as f32;
+        let is_near = |found: f32| (found - expected).abs() < 1e-6 * expected;
+        assert!(is_near(einsum!(&x: (Rows, Two) -> ()).unwrap().array()));
+        let number: Tensor<(), f32, Cpu> = tensor([3.0], ());
+        let taped = || number.clone().put_tape(Recording::<(), f32, Cpu>::default());
+        let sum = add(x.clone().put_tape(Recording::default()), taped()).unwrap();
+        let sum = scale(einsum!(sum: (Rows, Two) -> ()).unwrap(), 0.1).unwrap();
+        let product = mul(x.put_tape(Recording::default()), taped()).unwrap();
+        let product = einsum!(product: (Rows, Two) -> ()).unwrap();
+        for loss in [sum, product] {
+            assert!(is_near(loss.backward().unwrap().of(&number).unwrap().array()));
+        }
+    });
 }
 
 #[test]

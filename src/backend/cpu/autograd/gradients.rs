@@ -144,6 +144,17 @@ impl Gradients<f32, Cpu> {
         }
     }
 
+    /// Adds the parts of a term, in pairs: adding many parts to one sum rounds more.
+    pub fn add_parts(&mut self, key: &KernelKey, mut parts: Vec<Buffer>) {
+        while parts.len() > 1 {
+            let others = parts.split_off(parts.len().div_ceil(2));
+            parts.iter_mut().zip(&others).for_each(|(part, other)| add_in_parallel(part, other));
+        }
+        if let Some(term) = parts.pop() {
+            self.add(key, term);
+        }
+    }
+
     /// Calls `write(gradient, accumulate)`, which writes a first term of `len` elements, or adds one if `accumulate`.
     pub fn write(&mut self, key: &KernelKey, len: usize, write: impl FnOnce(&mut [f32], bool)) {
         match self.of_kernels.entry(key.id) {
@@ -192,6 +203,17 @@ mod tests {
         assert_eq!(id, tensor_id(&x.clone().permute::<Rank2<4, 3>, Axes2<1, 0>>()));
         assert_ne!(id, tensor_id(&y));
         assert_ne!(id, tensor_id(&(x.clone() + y)));
+    }
+
+    #[test]
+    fn parts_of_many_threads_add_up_precisely() {
+        let x: Tensor<Rank1<1>, f32, Cpu> = Cpu::default().zeros();
+        for num_parts in 0..=128 {
+            let mut gradients = Gradients::default();
+            gradients.add_parts(&KernelKey::of(&x), (0..num_parts).map(|_| copied(&[0.1])).collect());
+            let (sum, expected) = (gradients.elements_mut(&x).unwrap()[0], 0.1 * num_parts as f32);
+            assert!((sum - expected).abs() <= 2e-7 * expected, "{num_parts}: {sum}");
+        }
     }
 
     #[test]

@@ -38,6 +38,13 @@ impl GradientTarget {
         }
     }
 
+    /// Adds the parts of a term.
+    pub fn add_parts(&self, gradients: &mut KernelGradients, parts: Vec<Buffer>) {
+        if let Some(key) = &self.0 {
+            gradients.add_parts(key, parts);
+        }
+    }
+
     /// Calls `write(gradient, accumulate)`, which writes `len` elements, or adds to them if `accumulate`.
     pub fn write(&self, gradients: &mut KernelGradients, len: usize, write: impl FnOnce(&mut [f32], bool)) {
         if let Some(key) = &self.0 {

@@ -117,9 +117,9 @@ impl StridedOperand {
         self.tensor.device().try_tensor_from_vec(elements, shape)
     }
 
-    /// Adds a term to the gradient, which has the layout of the tensor's storage.
-    pub fn add_gradient(&self, gradients: &mut KernelGradients, term: Buffer) {
-        gradients.add(&self.tensor.key(), term);
+    /// Adds the parts of a term to the gradient, which has the layout of the tensor's storage.
+    pub fn add_gradient(&self, gradients: &mut KernelGradients, parts: Vec<Buffer>) {
+        gradients.add_parts(&self.tensor.key(), parts);
     }
 
     /// Where the gradient is put. It does not keep the elements.
@@ -154,7 +154,7 @@ impl StridedGradient {
             });
             sums.into_total()
         });
-        parts.into_iter().for_each(|part| gradients.add(&self.key, part));
+        gradients.add_parts(&self.key, parts);
     }
 }
 

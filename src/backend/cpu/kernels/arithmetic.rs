@@ -199,7 +199,7 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
                 let [x, y] = [all_x, all_y].map(|all| chunk.slice(all, 1));
                 vectorized!(with_operation!(kind, write_gradients!(d, d_y, x, y)));
             });
-            y.add_gradient(gradients, d_y);
+            y.add_gradient(gradients, vec![d_y]);
         } else {
             let partition = partition_repeated(all_y.len(), d.len());
             let parts = partition.map_mut(&mut d, 1, |chunk, d| {
@@ -214,7 +214,7 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
                 });
                 sums.into_total()
             });
-            parts.into_iter().for_each(|part| y.add_gradient(gradients, part));
+            y.add_gradient(gradients, parts);
         }
         x.gradient.add(gradients, d);
     }))

@@ -33,7 +33,7 @@ pub fn contraction_kernel(
         let mut d_right = Buffer::zeros(right.storage().len());
         let axes_of_right: Vec<_> = axes.iter().map(for_right).collect();
         contract_strided(&mut d_right, left.storage(), &d_output, &axes_of_right, true);
-        left.add_gradient(gradients, d_left);
-        right.add_gradient(gradients, d_right);
+        left.add_gradient(gradients, vec![d_left]);
+        right.add_gradient(gradients, vec![d_right]);
     }))
 }

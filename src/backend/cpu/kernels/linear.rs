@@ -1,8 +1,8 @@
 //! A linear layer. The rows of its input are the units of a [`SplitBy`].
 //!
 //! With at least 256 rows for each thread ([`SplitBy::WholeUnits`]), each thread has rows of its own, in both passes.
-//! It sums its terms of the weight's gradient in a buffer. The first buffer becomes the gradient, if there is none yet;
-//! the others are added to it.
+//! It sums its terms of the weight's gradient in a buffer. The sum of the buffers becomes the gradient, or is added to
+//! it.
 //!
 //! With fewer rows ([`SplitBy::PartsOfUnits`]), each thread has columns of `y` and `dx` of its own, and rows of the
 //! weight's gradient, which it writes, or adds to, in place. If the rows are more than the input features, threads
@@ -209,11 +209,10 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
             }
             (d_weight, d_bias)
         });
-        for (d_weight, d_bias) in parts {
-            linear.weight.gradient.add(gradients, d_weight);
-            if let (Some(bias), Some(d_bias)) = (&linear.bias, d_bias) {
-                bias.gradient.add(gradients, d_bias);
-            }
+        let (d_weights, d_biases): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        linear.weight.gradient.add_parts(gradients, d_weights);
+        if let Some(bias) = &linear.bias {
+            bias.gradient.add_parts(gradients, d_biases.into_iter().flatten().collect());
         }
         input.gradient.add(gradients, dx);
     }))

@@ -118,11 +118,10 @@ pub fn norm_kernel(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError>
             }
             (d_weight.into_total(), d_bias.map(SumsInParts::into_total))
         });
-        for (d_weight, d_bias) in parts {
-            norm.weight.gradient.add(gradients, d_weight);
-            if let (Some(bias), Some(d_bias)) = (&norm.bias, d_bias) {
-                bias.gradient.add(gradients, d_bias);
-            }
+        let (d_weights, d_biases): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        norm.weight.gradient.add_parts(gradients, d_weights);
+        if let Some(bias) = &norm.bias {
+            bias.gradient.add_parts(gradients, d_biases.into_iter().flatten().collect());
         }
         input.gradient.add(gradients, dx);
     }))

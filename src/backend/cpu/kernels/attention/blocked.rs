@@ -158,7 +158,7 @@ pub fn blocked_attention(
             operand.gradient.add(gradients, d);
         }
         if let Some(bias) = &attention.bias {
-            bias_parts.into_iter().for_each(|part| bias.gradient.add(gradients, part));
+            bias.gradient.add_parts(gradients, bias_parts);
         }
     }))
 }
