@@ -19,11 +19,12 @@ pub use gradients::{Gradients, tensor_id};
 pub use operand::{FlatTensor, GradientTarget, KernelOutput, Operand, record_kernel, with_backward};
 pub use output_memory::{count_step, prefer_huge_pages};
 pub use partition::{
-    Chunk, MACS_PER_READ, Partition, SplitBy, add_in_parallel, copied, partition_elements, partition_rows,
+    Chunk, MACS_PER_READ, Partition, SplitBy, add_in_parallel, copied, partition_elements, partition_repeated,
+    partition_rows,
 };
 pub use shared_tape::{BackwardError, SharedTape, Tape};
 pub use storage::{elements, elements_mut, reshape};
-pub use strided_operand::{Runs, StridedOperand, partition_repeated};
+pub use strided_operand::{Runs, StridedOperand};
 pub use sums::SumsInParts;
 pub use unnamed::{Unnamed, UnnamedTensor, unnamed};
 pub use worker_pool::{num_threads, parallel_map};

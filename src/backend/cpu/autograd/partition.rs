@@ -21,13 +21,17 @@ pub enum SplitBy {
 }
 
 impl SplitBy {
-    /// [`WholeUnits`](Self::WholeUnits) if each thread gets at least one unit and 256 rows. `rows` counts the rows
-    /// that share a weight; a kernel without weights passes `usize::MAX`.
-    pub fn choose(units: usize, rows: usize) -> Self {
+    /// [`WholeUnits`](Self::WholeUnits) if each thread gets at least one unit and 256 rows, and the threads' copies of
+    /// the `gradient_len` elements of weight gradients take at most 1 GiB. `rows` counts the rows that share a weight; a
+    /// kernel without weights passes `usize::MAX`.
+    pub fn choose(units: usize, rows: usize, gradient_len: usize) -> Self {
         /// With fewer rows, a copy of the weight gradients for each thread costs more than the products.
         const MIN_ROWS_PER_THREAD: usize = 256;
+        /// The most elements of all copies. The first one becomes the gradient.
+        const MAX_COPIED: usize = 1 << 28;
         let threads = num_threads();
-        if units < threads || rows < threads * MIN_ROWS_PER_THREAD { Self::PartsOfUnits } else { Self::WholeUnits }
+        let is_copied = rows >= threads * MIN_ROWS_PER_THREAD && (threads - 1) * gradient_len <= MAX_COPIED;
+        if units >= threads && is_copied { Self::WholeUnits } else { Self::PartsOfUnits }
     }
 }
 
@@ -171,6 +175,13 @@ pub fn partition_rows(rows: usize, row_len: usize, macs_per_element: usize) -> P
     Partition::new(rows, (MACS_PER_ELEMENT + macs_per_element) * row_len, usize::MAX)
 }
 
+/// The `len` elements of an operand that repeats itself, in chunks for threads that add to its gradient. Each thread has
+/// `storage_len` sums of its own, and at least as many elements, or its sums would cost more than they save.
+pub fn partition_repeated(storage_len: usize, len: usize) -> Partition {
+    let partition = partition_elements(len, 0);
+    Partition { chunk_len: partition.chunk_len.max(storage_len), ..partition }
+}
+
 /// `to += from`.
 pub fn add_in_parallel(to: &mut [f32], from: &[f32]) {
     let partition = partition_elements(to.len(), 0);
@@ -188,6 +199,7 @@ pub fn copied(elements: &[f32]) -> Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rayon::ThreadPoolBuilder;
 
     #[test]
     fn every_unit_is_in_one_chunk_and_threads_get_equal_parts() {
@@ -212,5 +224,22 @@ mod tests {
             });
             assert!(written.iter().all(|x| *x == 1));
         }
+    }
+
+    #[test]
+    fn copies_of_a_gradient_are_bounded() {
+        ThreadPoolBuilder::new().num_threads(64).build().unwrap().install(|| {
+            assert!(SplitBy::choose(64, 64 * 256, 768 * 768) == SplitBy::WholeUnits);
+            assert!(SplitBy::choose(64, 64 * 256, 768 * 50_257) == SplitBy::PartsOfUnits);
+        });
+    }
+
+    #[test]
+    fn each_thread_has_all_elements_that_repeat_themselves() {
+        ThreadPoolBuilder::new().num_threads(8).build().unwrap().install(|| {
+            for (storage_len, num_chunks) in [(1 << 10, 8), (1 << 20, 2), (1 << 21, 1), (1 << 22, 1)] {
+                assert_eq!(partition_repeated(storage_len, 1 << 21).chunks().count(), num_chunks);
+            }
+        });
     }
 }

@@ -2,7 +2,7 @@ use super::gradients::KernelKey;
 use super::operand::{FlatTensor, KernelGradients, move_tape};
 use super::output_memory::alloc_output;
 use super::shared_tape::Tape;
-use super::{Buffer, Partition, SumsInParts, copied, partition_elements, unnamed};
+use super::{Buffer, SumsInParts, copied, partition_repeated, unnamed};
 use crate::simd::{ELEMENTS_PER_PART, add_assign, sum, vectorized};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, CpuError, Merge, Tensor, TensorFromVec};
@@ -156,12 +156,6 @@ impl StridedGradient {
         });
         gradients.add_parts(&self.key, parts);
     }
-}
-
-/// The elements of an operand that repeats itself, for threads that add to its gradient. Each has sums of its own,
-/// which cost more than they save if nothing is repeated.
-pub fn partition_repeated(storage_len: usize, len: usize) -> Partition {
-    if storage_len < len { partition_elements(len, 0) } else { Partition::whole(len) }
 }
 
 /// The sum, by sums of parts: adding to a large sum rounds more.

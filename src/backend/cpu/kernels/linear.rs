@@ -4,9 +4,9 @@
 //! It sums its terms of the weight's gradient in a buffer. The sum of the buffers becomes the gradient, or is added to
 //! it.
 //!
-//! With fewer rows ([`SplitBy::PartsOfUnits`]), each thread has columns of `y` and `dx` of its own, and rows of the
-//! weight's gradient, which it writes, or adds to, in place. If the rows are more than the input features, threads
-//! divide the rows of `dx` instead, and with more than `MAX_FEW_ROWS` rows also those of `y`.
+//! With fewer rows, or too large buffers ([`SplitBy::PartsOfUnits`]), each thread has columns of `y` and `dx` of its
+//! own, and rows of the weight's gradient, which it writes, or adds to, in place. If the rows are more than the input
+//! features, threads divide the rows of `dx` instead, and with more than `MAX_FEW_ROWS` rows also those of `y`.
 
 use crate::autograd::{Buffer, Chunk, KernelOutput, MACS_PER_READ, Operand, Partition, SplitBy, with_backward};
 use crate::matmul::{Matrix, add_column_sums, add_product_of_few_rows, fill_rows, matmul, transpose_copy};
@@ -170,7 +170,7 @@ impl Linear {
 pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, CpuError> {
     let (in_features, out_features) = (linear.in_features, linear.out_features);
     let rows = input.len() / in_features.max(1);
-    let split = SplitBy::choose(rows, rows);
+    let split = SplitBy::choose(rows, rows, linear.weight.len());
     let linear = linear.prepared_for(split, rows);
     let partition = match split {
         SplitBy::WholeUnits => Partition::new(rows, linear.macs_per_row(), usize::MAX),

@@ -108,7 +108,7 @@ pub fn blocked_attention(
     config: AttentionConfig,
 ) -> Result<KernelOutput, CpuError> {
     let (dims, batch) = (config.dims, mask.batch());
-    let split = SplitBy::choose(batch, usize::MAX);
+    let split = SplitBy::choose(batch, usize::MAX, bias.as_ref().map_or(0, Operand::len));
     let sequences_per_chunk = (POSITIONS_PER_CHUNK / dims.queries.max(dims.keys).max(1)).max(1);
     let partition = match split {
         SplitBy::WholeUnits => Partition::new(batch, dims.macs(), sequences_per_chunk),
