@@ -14,7 +14,10 @@ use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
 use typed_transformer::train::Recording;
 
-dims! { Rows; Classes; Copies; Two = 2; Three = 3; Six = 6; NumHeads = 2; HeadDim = 2; Width = 2; Stride = 0; }
+dims! {
+    Rows; Classes; Copies;
+    Two = 2; Three = 3; Six = 6; NumHeads = 2; HeadDim = 2; Width = 2; Outputs = 256; Stride = 0;
+}
 
 fn tensor<Dims: Shape, E: Real>(numbers: impl IntoIterator<Item = f64>, shape: Dims) -> Tensor<Dims, E, Cpu>
 where
@@ -149,6 +152,21 @@ fn the_gradient_of_an_operand_of_many_rows_is_precise() {
             let found = sum.backward().unwrap().of(&y).unwrap().as_vec();
             assert!(found.iter().all(|found| (found / count as f32 - expected).abs() < 1e-5 * expected), "{found:?}");
         }
+    });
+}
+
+#[test]
+fn the_gradient_of_a_bias_of_many_rows_is_precise() {
+    on_threads(|| {
+        // With 48 threads and more, each has a part of every row.
+        let count = 8192;
+        let x: Tensor<(Rows, Two), f32, Cpu> = tensor(vec![0.1; 2 * count], (Rows::new(count), Two));
+        let weight: Tensor<(Outputs, Two), f32, Cpu> = tensor([0.1; 2 * Outputs::SIZE], (Outputs, Two));
+        let bias: Tensor<(Outputs,), f32, Cpu> = tensor([0.1; Outputs::SIZE], (Outputs,));
+        let y = ops::linear(x.put_tape(Recording::<(), f32, Cpu>::default()), &weight, Some(&bias)).unwrap();
+        let sum = sum_over(sum_over(scale(y, 0.1).unwrap(), axis::<Rows>()).unwrap(), axis::<Outputs>()).unwrap();
+        let found = sum.backward().unwrap().of(&bias).unwrap().as_vec();
+        assert!(found.iter().all(|found| (found - 819.2).abs() < 1e-3), "{found:?}");
     });
 }
 

@@ -9,7 +9,9 @@
 //! features, threads divide the rows of `dx` instead, and with more than `MAX_FEW_ROWS` rows also those of `y`.
 
 use crate::autograd::{Buffer, Chunk, KernelOutput, MACS_PER_READ, Operand, Partition, SplitBy, with_backward};
-use crate::matmul::{Matrix, add_column_sums, add_product_of_few_rows, fill_rows, matmul, transpose_copy};
+use crate::matmul::{
+    Matrix, add_column_sums, add_product_of_few_rows, column_sums_in_parts, fill_rows, matmul, transpose_copy,
+};
 use dfdx::tensor::CpuError;
 
 /// The most rows for which products of contiguous rows are faster than gemm, which first copies the weight into panels.
@@ -190,7 +192,7 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
                 linear.backward_weight(d_weight, &dy, input.elements(), accumulate);
             });
             if let Some(bias) = &linear.bias {
-                bias.gradient.add_with(gradients, bias.len(), |d_bias| add_column_sums(d_bias, &dy));
+                bias.gradient.add_parts(gradients, column_sums_in_parts(&dy, bias.len()));
             }
             return input.gradient.add(gradients, dx);
         }

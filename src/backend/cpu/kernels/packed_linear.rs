@@ -1,6 +1,6 @@
 use crate::autograd::{Buffer, KernelOutput, MACS_PER_READ, Operand, Partition, with_backward};
 use crate::kernels::linear::MAX_FEW_ROWS;
-use crate::matmul::{Matrix, add_column_sums, add_part_of_product, fill_rows, matmul};
+use crate::matmul::{Matrix, add_part_of_product, column_sums_in_parts, fill_rows, matmul};
 use crate::packed::{Format, PackedWeight};
 use dfdx::tensor::CpuError;
 
@@ -28,7 +28,7 @@ pub fn packed_linear_kernel<F: Format>(
         let mut dx = Buffer::recycled(input.len());
         backward_input(&mut dx, &dy, &weight, out_features);
         if let Some(bias) = &bias {
-            bias.gradient.add_with(gradients, bias.len(), |d_bias| add_column_sums(d_bias, &dy));
+            bias.gradient.add_parts(gradients, column_sums_in_parts(&dy, bias.len()));
         }
         input.gradient.add(gradients, dx);
     }))

@@ -15,7 +15,7 @@ pub use matrix::{Matrix, matmul};
 pub use register_blocked::{Extent, multiply};
 pub use transpose::transpose_copy;
 
-use crate::autograd::SumsInParts;
+use crate::autograd::{Buffer, Partition, SumsInParts};
 use crate::simd::{add_assign, add_row, row_chunks_mut, vectorized};
 
 /// Sets each row to the bias, or to 0.
@@ -34,4 +34,14 @@ pub fn add_column_sums(sums: &mut [f32], rows: &[f32]) {
         add_row(parts.part_for(width), row);
     });
     add_assign(sums, &parts.into_total());
+}
+
+/// `(N, Width) -> (Width,)`: `Σ rows` in parts, at least one. Each thread sums rows of its own.
+pub fn column_sums_in_parts(rows: &[f32], width: usize) -> Vec<Buffer> {
+    let partition = Partition::new(rows.len() / width.max(1), width, usize::MAX);
+    partition.map_threads(partition.chunks(), |chunks| {
+        let mut sums = Buffer::zeros(width);
+        chunks.into_iter().for_each(|chunk| add_column_sums(&mut sums, chunk.slice(rows, width)));
+        sums
+    })
 }
