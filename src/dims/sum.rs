@@ -97,7 +97,8 @@ sized_dim! {
     |size| match (Left::static_size(), Right::static_size()) {
         (Some(left), _) => size.checked_sub(left).and_then(Right::from_size).is_some(),
         (_, Some(right)) => size.checked_sub(right).and_then(Left::from_size).is_some(),
-        _ => (0..=size).any(|left| Left::from_size(left).is_some() && Right::from_size(size - left).is_some()),
+        // The right part first: of `a + b + c` the left part is the sum.
+        _ => (0..=size).any(|left| Right::from_size(size - left).is_some() && Left::from_size(left).is_some()),
     },
     Some(Left::static_size()? + Right::static_size()?)
 }

@@ -132,6 +132,10 @@ fn the_size_of_a_sum_of_sums_is_found_at_once() {
     type Read = Sum<Sum<Sum<Past, Const<1>>, Const<1>>, Product<Half, Width>>;
     assert!(<(Read,)>::from_concrete(&[100_003]).is_some());
     assert!(<(Read,)>::from_concrete(&[7]).is_none());
+    local_dims! { let _a: A = 30_000; let _b: B = 30_000; let _c: C = 30_000; }
+    type Local = Sum<Sum<A, B>, C>;
+    assert!(<(Local,)>::from_concrete(&[90_000]).is_some());
+    assert!(<(Local,)>::from_concrete(&[90_001]).is_none());
 }
 
 #[test]
