@@ -156,26 +156,15 @@ impl<Smaller, Name: MaybeSharded, WhichAxis, Dims> BroadcastFrom<Smaller, Name, 
 {
 }
 
-/// The shape has exactly the axes of `Rest`, in the same order.
+/// The shape is `Dims` with the axis `Other` in place of `One`: tensors over the two can be concatenated.
+/// `WhichAxis` is the position of the axis, which rustc infers.
 ///
 /// ```
-/// use typed_transformer::{dims, dims::SameAxes};
-/// dims! { pub Batch; pub EmbedDim = 8; }
-/// fn agree<Rest, Dims: SameAxes<Rest>>() {}
-/// agree::<(Batch, EmbedDim), (Batch, EmbedDim)>();
+/// use typed_transformer::{dims, dims::{Continues, Dim}};
+/// dims! { pub Batch; pub Past = 2; pub Present = 1; pub EmbedDim = 8; }
+/// fn can_follow<Dims, One: Dim, Other: Dim, WhichAxis, Next: Continues<Dims, One, Other, WhichAxis>>() {}
+/// can_follow::<(Batch, Past, EmbedDim), Past, Present, _, (Batch, Present, EmbedDim)>();
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "the other axes differ: `{Rest}` and `{Self}`",
-    label = "`{Self}` is not `{Rest}`",
-    note = "tensors that are concatenated along one axis have the same other axes"
-)]
-pub trait SameAxes<Rest> {}
-
-#[diagnostic::do_not_recommend]
-impl<Dims> SameAxes<Dims> for Dims {}
-
-/// The shape is `Dims` with the axis `Other` in place of `One`.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not `{Dims}` with `{Other}` in place of `{One}`",
     label = "`{Self}` does not continue `{Dims}` along `{One}` and `{Other}`",
@@ -187,7 +176,7 @@ pub trait Continues<Dims, One: Dim, Other: Dim, WhichAxis>: HasAxis<Other, Which
 impl<Next, Dims, One: Dim, Other: Dim, WhichAxis> Continues<Dims, One, Other, WhichAxis> for Next
 where
     Dims: HasAxis<One, WhichAxis>,
-    Next: HasAxis<Other, WhichAxis, Remaining: SameAxes<Dims::Remaining>>,
+    Next: HasAxis<Other, WhichAxis, Remaining = Dims::Remaining>,
 {
 }
 

@@ -46,7 +46,7 @@ mod size;
 mod sum;
 mod windows;
 
-pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, Continues, HasAxis, PermutationOf, SameAxes, along, axis};
+pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, Continues, HasAxis, PermutationOf, along, axis};
 pub(crate) use axis::{for_each_axis, for_each_shape};
 pub use declare::CheckedSize;
 pub use dfdx::shapes::Const;
