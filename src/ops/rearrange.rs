@@ -29,8 +29,9 @@ use dfdx::tensor_ops::PermuteTo;
 /// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result
 /// have up to 6 axes, with products split.
 ///
-/// Merging axes that do not follow one another in memory copies, and so does splitting an axis of a tensor that is not
-/// contiguous. Other results are views. The idea is that of [einops](https://openreview.net/forum?id=oapKSVM2bcj).
+/// Merging copies unless all axes of the result are in the order of memory, and splitting an axis copies a tensor that
+/// is not contiguous. Other results are views. The idea is that of
+/// [einops](https://openreview.net/forum?id=oapKSVM2bcj).
 ///
 /// # Errors
 /// [`OpError::Empty`](crate::ops::OpError::Empty) if there are no elements.
