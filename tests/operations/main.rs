@@ -34,4 +34,5 @@ mod small_models;
 mod sublayers;
 mod sublayers_at_any_rank;
 mod tape;
+#[cfg(target_os = "linux")]
 mod threads;

@@ -7,7 +7,6 @@ use typed_transformer::prelude::*;
 use typed_transformer::train::Recording;
 
 /// As where a limit of processes is reached, rayon cannot start its pool, and panics if it is asked for its threads.
-#[cfg(target_os = "linux")]
 #[test]
 fn a_training_step_runs_where_no_thread_starts() {
     const STACK_BYTES: &str = "RUST_MIN_STACK";
