@@ -6,6 +6,7 @@ use crate::ops::{OpError, Real};
 use crate::tokens::{Fin, Indices, TokenIds};
 use dfdx::shapes::ConstDim as _;
 use itertools::Itertools;
+use std::iter::repeat_n;
 
 const OP: &str = "beam search";
 
@@ -110,8 +111,8 @@ where
     beam_search_by(model, prompt, beams, ends, max_new_tokens, options, |_, _| {})
 }
 
-/// [`beam_search`] by rules: `adjust(text, log_probabilities)` changes those of the tokens after a text, as a
-/// `LogitsProcessor` of `transformers` does.
+/// [`beam_search`] by rules: `adjust(text, log_probabilities)` changes the log-probabilities of the next token of a
+/// text, as a `LogitsProcessor` of `transformers` does.
 ///
 /// The text is without the prompt. A log-probability of −∞ or NaN forbids its token.
 ///
@@ -164,8 +165,6 @@ where
             unread = TokenIds::from_fn((beams, Unread::new(1)), |row, _| last(row));
         }
     }
-    // With more beams than tokens, some keep the score −∞ that they began with: they are no texts.
-    search.finished.retain(|beam| beam.score.is_finite());
     Ok(search.finished)
 }
 
@@ -180,7 +179,8 @@ struct Continuation<V> {
 /// The texts of a search, by the rules of `GenerationMixin._beam_search` of `transformers`.
 struct Search<V> {
     num_beams: usize,
-    /// The texts that go on, the best first, one for each beam. Their scores are sums of log-probabilities.
+    /// The texts that go on, the best first, one for each beam. Their scores are sums of log-probabilities; with −∞ it
+    /// is no text, but fills a beam.
     running: Vec<Beam<V>>,
     /// The texts that have ended, the best first, at most as many as beams.
     finished: Vec<Beam<V>>,
@@ -202,6 +202,10 @@ impl<V: ConstDim> Search<V> {
     fn has_ended(&self) -> bool {
         // No text goes on after `max_new_tokens`, or if every continuation ends.
         if self.running.len() < self.num_beams || self.num_beams == 0 || self.len == self.max_new_tokens {
+            return true;
+        }
+        // Each text that goes on has a forbidden token.
+        if self.running[0].score == f64::NEG_INFINITY {
             return true;
         }
         let is_full = self.finished.len() == self.num_beams;
@@ -232,7 +236,8 @@ impl<V: ConstDim> Search<V> {
             tokens.push(continuation.token);
             Beam { tokens, score }
         };
-        let best = continuations.iter().take(self.num_beams).filter(|continuation| continuation.has_ended);
+        let is_found = |continuation: &&Continuation<V>| continuation.has_ended && continuation.score.is_finite();
+        let best = continuations.iter().take(self.num_beams).filter(is_found);
         let finished: Vec<_> =
             best.map(|continuation| extended(continuation, self.score(continuation.score, self.len))).collect();
         let going_on = continuations.iter().filter(|continuation| !continuation.has_ended).take(self.num_beams);
@@ -255,6 +260,10 @@ impl<V: ConstDim> Search<V> {
         let count = self.num_beams * (1 + self.ends.len()).max(2);
         let mut scores = Vec::with_capacity(logits.len());
         for (text, logits) in self.running.iter().zip(logits.chunks(V::SIZE)) {
+            if text.score == f64::NEG_INFINITY {
+                scores.extend(repeat_n(f64::NEG_INFINITY, V::SIZE));
+                continue;
+            }
             let mut log_probabilities: Vec<f64> = log_softmax(logits)?.collect();
             adjust(&text.tokens, &mut log_probabilities);
             // `max` returns the one that is a number.

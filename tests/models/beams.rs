@@ -145,6 +145,26 @@ fn a_rule_forbids_a_token_by_minus_infinity_or_nan() {
     assert_eq!(texts, [[0, 1, 2]]);
 }
 
+/// A beam whose text has a forbidden token neither ends nor is asked about.
+#[test]
+fn a_text_that_is_the_only_one_allowed_is_found() {
+    let model = DecoderOnly::<fixture::TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(9));
+    let prompt = TokenIds::from_ids(&[3], None, (Const, Const::<1>)).unwrap();
+    let counts = |text: &[Fin<_>], log_probabilities: &mut [f64]| {
+        assert!(text.iter().enumerate().all(|(place, token)| token.value() == place), "{text:?}");
+        let others = log_probabilities.iter_mut().enumerate().filter(|(token, _)| *token != text.len());
+        others.for_each(|(_, log_probability)| *log_probability = f64::NEG_INFINITY);
+    };
+    for early_stopping in [EarlyStopping::WhenFull, EarlyStopping::Heuristic, EarlyStopping::Never] {
+        let options = BeamOptions { early_stopping, ..BeamOptions::default() };
+        let end = Some(Fin::new(3).unwrap());
+        let found = beam_search_by(&model, &prompt, Batch::new(3), end, 9, options, counts).unwrap();
+        let texts: Vec<Vec<usize>> =
+            found.iter().map(|beam| beam.tokens.iter().map(|token| token.value()).collect()).collect();
+        assert_eq!(texts, [[0, 1, 2, 3]], "{early_stopping:?}");
+    }
+}
+
 #[test]
 fn a_search_refuses_a_length_penalty_that_is_no_number_and_returns_no_copies() {
     let model = DecoderOnly::<fixture::TypedModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(9));
