@@ -171,9 +171,15 @@ fn refused_step(trainer: &mut Training, model: &mut Tiny, loss: f64) -> PathBuf 
     }
 }
 
-/// The user has made room.
+/// The user has made room, perhaps by removing the checkpoint there: the best one may be the same.
 #[test]
 fn a_training_goes_on_where_its_checkpoint_was_refused() {
+    check_refused([3.0, 1.0, 2.0], false, [5, 3, 2]);
+    check_refused([3.0, 2.0, 1.0], true, [5, 2, 3]);
+}
+
+/// `steps` are those of the checkpoints in the end.
+fn check_refused(losses: [f64; 3], is_removed: bool, steps: [usize; 3]) {
     let folder = temp_dir();
     let at = |name: &str| folder.path().join(name);
     let train = |name, losses: [f64; 3]| {
@@ -182,10 +188,13 @@ fn a_training_goes_on_where_its_checkpoint_was_refused() {
         losses.into_iter().for_each(|loss| step_with_loss(&mut trainer, &mut model, Some(loss)));
         (trainer, model)
     };
-    drop(train("other", [3.0, 1.0, 2.1]));
-    let (mut refused, mut model) = train("ck", [3.0, 1.0, 2.0]);
+    drop(train("other", [losses[0], losses[1], losses[2] + 0.1]));
+    let (mut refused, mut model) = train("ck", losses);
     let saved_at = refused_step(&mut refused, &mut model, 2.5);
     drop(refused);
+    if is_removed {
+        ["ck", "other"].into_iter().for_each(|name| fs::remove_file(at(name)).unwrap());
+    }
 
     let mut trainer = trainer();
     let mut model: Tiny = trainer.resume(&saved_at, &Cpu::default()).unwrap();
@@ -196,7 +205,7 @@ fn a_training_goes_on_where_its_checkpoint_was_refused() {
     step_with_loss(&mut trainer, &mut model, Some(2.5));
     trainer.finish().unwrap();
     drop(trainer);
-    assert_eq!(["ck", "ck.previous-1", "ck.best"].map(|name| steps_in(&at(name))), [5, 3, 2]);
+    assert_eq!(["ck", "ck.previous-1", "ck.best"].map(|name| steps_in(&at(name))), steps);
 
     // Another run has saved there meanwhile.
     let mut late = crate::tiny_training::trainer();

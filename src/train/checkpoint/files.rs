@@ -92,7 +92,12 @@ impl CheckpointFiles {
         let (found, file) = open_file(&newest);
         let newest_progress = file.and_then(|file| progress_in(&file));
         // The copy of one that was refused here knows the one that stayed here. That of another run has other losses.
-        let was_refused_here = |last: &LastCheckpoint| last.before.is_some() && last.before == newest_progress;
+        // If somebody has removed it to make room, the best one may be the same.
+        let has_stayed = |before: Progress| match found {
+            FileKind::Nothing => others_beside(&newest).iter().any(|path| read_progress(path) == Some(before)),
+            _ => newest_progress == Some(before),
+        };
+        let was_refused_here = |last: &LastCheckpoint| last.before.is_some_and(has_stayed);
         let last_checkpoint = last_checkpoint
             .filter(|last| last.path == newest || checkpoint_of(&last.path) == newest || was_refused_here(last));
         let progress_of = |path: &Path| if *path == newest { newest_progress } else { read_progress(path) };
