@@ -6,8 +6,9 @@ use super::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
-    cell::Cell,
+    cell::RefCell,
     io::{self, IsTerminal, Write, stderr, stdout},
+    mem::{Discriminant, discriminant},
 };
 use typed_transformer::train::{StepReport, TrainError, Trainer};
 
@@ -16,8 +17,8 @@ pub struct Progress {
     /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
     is_shown: bool,
-    /// The number of logged failures of files.
-    logged: Cell<usize>,
+    /// The kinds of the failures at the last step, which are logged.
+    logged: RefCell<Vec<Discriminant<TrainError>>>,
 }
 
 impl Progress {
@@ -26,12 +27,12 @@ impl Progress {
             let style = ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
             ProgressBar::new(steps as u64).with_style(style)
         });
-        Self { bar, is_shown: true, logged: Cell::new(0) }
+        Self { bar, is_shown: true, logged: RefCell::default() }
     }
 
     /// Shows nothing.
     pub fn hidden() -> Self {
-        Self { bar: None, is_shown: false, logged: Cell::new(0) }
+        Self { bar: None, is_shown: false, logged: RefCell::default() }
     }
 
     /// Updates the bar, or logs a line ten times per training run. Logs new failures of files. Returns the report of
@@ -43,9 +44,15 @@ impl Progress {
     ) -> Result<StepReport, BoxError> {
         let report = report.map_err(|error| step_error(error, trainer))?;
         let failures = trainer.failures();
-        let logged = self.logged.replace(failures.len());
-        for failure in failures.iter().skip(logged) {
-            self.log(&format!("warning: {}", with_hint(failure, &hint(trainer))));
+        let mut logged = self.logged.replace(failures.iter().map(discriminant).collect());
+        for failure in failures {
+            // A failure may be renewed at each step, and end.
+            match logged.iter().position(|kind| *kind == discriminant(failure)) {
+                Some(earlier) => {
+                    logged.swap_remove(earlier);
+                }
+                None => self.log(&format!("warning: {}", with_hint(failure, &hint(trainer)))),
+            }
         }
         let StepReport { steps_made, steps, .. } = report;
         if let Some(bar) = &self.bar {
