@@ -85,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let _ = writeln!(stderr(), "\n{error}");
     }
     let _ = writeln!(stderr(), "\n{}", evaluate(&model, validation)?);
-    if !trainer.stopped() {
+    if trainer.is_diverged() || !trainer.stopped() {
         let name = if trainer.is_diverged() { "diverged.safetensors" } else { "model.safetensors" };
         weights::save(&model, folder.join(name))?;
     }

@@ -25,7 +25,7 @@ use typed_transformer::{
 /// The options of a training run's files.
 #[derive(Args)]
 pub struct Files {
-    /// File for checkpoints of the training. Ctrl-C always saves one [default: the file of --resume, or
+    /// File for checkpoints of the training. Ctrl-C saves one, too [default: the file of --resume, or
     /// else the name of this program and `.checkpoint`]
     #[arg(long, value_name = "PATH")]
     checkpoint: Option<PathBuf>,
@@ -223,21 +223,22 @@ impl Files {
         let failures = finished.as_ref().err().into_iter().chain(trainer.failures());
         let errors: Vec<String> = failures.map(|error| with_hint(error, &hint)).collect();
         let finished = if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) };
-        if trainer.stopped() {
-            let interrupted = Interrupted::new(&trainer, steps, checkpoints);
-            return Err(match finished {
-                Ok(()) => interrupted.into(),
-                Err(errors) if is_saved => format!("{errors}; {interrupted}").into(),
-                Err(errors) => errors.into(),
-            });
-        }
         let saved = match &self.save {
             // Weights of an earlier training may be there, which are of more use.
             Some(path) if trainer.is_diverged() => Err(save_elsewhere(model, path, metadata)),
-            Some(path) => save(model, path, metadata, self.overwrite),
-            None => Ok(()),
+            // The checkpoint of a training that was stopped has them.
+            Some(path) if !trainer.stopped() => save(model, path, metadata, self.overwrite),
+            _ => Ok(()),
         };
         let outcome = all([finished.map_err(BoxError::from), saved]);
+        if trainer.stopped() {
+            let interrupted = Interrupted::new(&trainer, steps, checkpoints);
+            return Err(match outcome {
+                Ok(()) => interrupted.into(),
+                Err(errors) if is_saved => format!("{errors}; {interrupted}").into(),
+                Err(errors) => errors,
+            });
+        }
         // Without `--resume`, the files there are not of this training. After Ctrl-C in the last step, or if no step was
         // left, they are all that remains of it without `--save`.
         let is_interrupted = trainer.stop.load(Ordering::Relaxed);

@@ -49,7 +49,7 @@ pub enum TrainError {
     /// [`loss_may_rise`](super::Trainer::loss_may_rise) allows it.
     #[error(
         "the training diverged: the mean loss is {mean_loss:.4} after step {steps_made}, but it began at \
-         {first_loss:.4}, so no checkpoint is saved"
+         {first_loss:.4}, so no checkpoint is saved any more"
     )]
     Diverged { steps_made: usize, mean_loss: f64, first_loss: f64 },
 }

@@ -1,9 +1,11 @@
 //! The files of all training examples: nothing of another kind is overwritten, a failed one costs no other, and one
 //! run at a time saves checkpoints.
 
+#[cfg(unix)]
+use crate::program::interrupt;
 use crate::program::{Run, TIMEOUT, built, end, start};
 use crate::support::{PLAYS, file_names, signal, temp_dir};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 use tempfile::TempDir;
@@ -135,10 +137,7 @@ fn weights_and_checkpoints_have_a_second_place() {
         assert!(!run.stdout.is_empty(), "{}", run.stderr);
         let error = error(&run);
         assert!(error.contains("; the training is saved at "), "{error}");
-        let (_, weights) = error.split_once("; the weights are saved at ").unwrap();
-        let weights = weights.split("; ").next().unwrap();
-        assert!(weights.starts_with(temporary.path().to_str().unwrap()), "{weights}");
-        assert!(fs::metadata(weights).unwrap().len() > 1_000);
+        assert_weights_in(&temporary, error);
         assert_eq!(file_names(&temporary).len(), 2);
         // The disk is there again, perhaps with an earlier checkpoint.
         fs::rename(folder.path().join("gone"), folder.path().join("disk")).unwrap();
@@ -235,35 +234,63 @@ fn a_default_checkpoint_remains_until_its_training_is_complete() {
     assert_eq!(are_there(), [false; 2]);
 }
 
+/// Starts `train_shakespeare` with another folder of temporary files.
+fn start_beside(folder: &TempDir, temporary: &TempDir, args: &str) -> Child {
+    let mut command = Command::new(built("train_shakespeare"));
+    command.args(with_short_text("train_shakespeare", args)).current_dir(folder.path());
+    command.env("TMPDIR", temporary.path()).env("RAYON_NUM_THREADS", "1");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// The error says where the weights are.
+#[cfg(unix)]
+#[track_caller]
+fn assert_weights_in(temporary: &TempDir, error: &str) {
+    let (_, weights) = error.split_once("; the weights are saved at ").unwrap();
+    let weights = weights.split("; ").next().unwrap();
+    assert!(weights.starts_with(temporary.path().to_str().unwrap()), "{weights}");
+    assert!(fs::metadata(weights).unwrap().len() > 1_000);
+}
+
 /// Twenty steps are not needed to see it, and what was there before remains.
 #[test]
-fn a_short_training_that_diverges_fails_and_saves_nothing() {
+fn a_short_training_that_diverges_fails_and_replaces_nothing() {
     let (folder, temporary) = (temp_dir(), temp_dir());
     let args = "--batch 1 --interval 0 --sample 5 --save s";
     run(&folder, "train_shakespeare", &format!("{args} --steps 2")).assert_ended_with(0);
     let before = fs::read(folder.path().join("s")).unwrap();
     let args = format!("{args} --steps 19 --checkpoint c --checkpoint-every 5 --learning-rate 10");
-    let mut command = Command::new(built("train_shakespeare"));
-    command.args(with_short_text("train_shakespeare", &args)).current_dir(folder.path());
-    command.env("TMPDIR", temporary.path()).env("RAYON_NUM_THREADS", "1");
-    let diverged = end(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let diverged = end(start_beside(&folder, &temporary, &args));
     let said = error(&diverged);
     assert!(said.starts_with("the training diverged: the mean loss is "), "{said}");
-    assert!(said.contains(", so no checkpoint is saved; try a lower --learning-rate, or --loss-may-rise if"), "{said}");
+    let hint = ", so no checkpoint is saved any more; try a lower --learning-rate, or --loss-may-rise if";
+    assert!(said.contains(hint), "{said}");
     assert!(fs::read(folder.path().join("s")).unwrap() == before);
     assert_eq!(file_names(&folder), ["s"]);
     // The checkpoint of step 5 is not saved, and the weights are not lost.
     assert!(diverged.stderr.contains("warning: the training diverged: the mean loss is "), "{}", diverged.stderr);
-    if cfg!(unix) {
-        let (_, weights) = said.split_once("; the weights are saved at ").unwrap();
-        let weights = weights.split("; ").next().unwrap();
-        assert!(weights.starts_with(temporary.path().to_str().unwrap()), "{weights}");
-        assert!(fs::metadata(weights).unwrap().len() > 1_000);
-    }
+    #[cfg(unix)]
+    assert_weights_in(&temporary, said);
     let risen = run(&folder, "train_shakespeare", &format!("{args} --loss-may-rise"));
     assert!(!risen.stderr.contains("diverged"), "{}", risen.stderr);
     assert!(fs::read(folder.path().join("s")).unwrap() != before);
     assert_eq!(file_names(&folder), ["c", "c.best", "c.previous-1", "s"]);
+}
+
+/// Ctrl-C saves no checkpoint of it, but its weights.
+#[cfg(unix)]
+#[test]
+fn a_training_that_diverges_and_is_stopped_saves_its_weights() {
+    let (folder, temporary) = (temp_dir(), temp_dir());
+    let args = "--batch 1 --interval 0 --learning-rate 10 --checkpoint c --save s --metrics m --steps 100000";
+    let child = start_beside(&folder, &temporary, args);
+    interrupt(&child, &folder.path().join("m"), 19);
+    let stopped = end(child);
+    let said = error(&stopped);
+    assert!(said.starts_with("the training diverged: the mean loss is "), "{said}");
+    assert!(!said.contains("goes on from there"), "{said}");
+    assert_weights_in(&temporary, said);
+    assert_eq!(file_names(&folder), ["m"]);
 }
 
 #[test]

@@ -303,7 +303,7 @@ fn a_checkpoint_that_is_not_saved_is_said_during_the_training() {
     let [failure @ TrainError::Diverged { steps_made: 30, .. }] = trainer.failures() else {
         panic!("{:?}", trainer.failures());
     };
-    assert!(failure.to_string().ends_with(", but it began at 1.0000, so no checkpoint is saved"), "{failure}");
+    assert!(failure.to_string().ends_with(", but it began at 1.0000, so no checkpoint is saved any more"), "{failure}");
     assert_eq!(steps_in(&path), 10);
 
     // It recovers.

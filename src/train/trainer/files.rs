@@ -75,7 +75,8 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// The files that could not be written so far. A checkpoint that could be written later is not among
-    /// them. [`TrainError::Diverged`] is, from the first checkpoint that is due but not saved to the next one that is.
+    /// them. [`TrainError::Diverged`] is among them once it has prevented a checkpoint, until the next one is due and
+    /// the loss has fallen.
     pub fn failures(&self) -> &[TrainError] {
         &self.failures
     }
