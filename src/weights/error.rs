@@ -131,7 +131,8 @@ pub enum SaveError {
     /// The disk has too little room.
     #[error("cannot write {}: {needed_bytes} bytes are needed, but the disk has {free_bytes}", path.display())]
     Space { path: PathBuf, needed_bytes: u64, free_bytes: u64 },
-    /// The format cannot hold the tensors or the metadata, or the file could not be read again.
+    /// The format cannot hold the tensors or the metadata, the file could not be read again, or a parameter is divided
+    /// among ranks.
     #[error("cannot write {}: {message}", path.display())]
     Format { path: PathBuf, message: String },
     /// An element is NaN or infinite, so the model could not be loaded and a training run could not continue. `index`

@@ -40,7 +40,7 @@ pub(crate) use outputs::{
 };
 pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
 pub use pretrained::{Pretrained, eos_token_ids, load_pretrained};
-pub(crate) use save::{FileTensor, collect, ensure_all_finite, save_tensors, write};
+pub(crate) use save::{FileTensor, collect, ensure_all_finite, ensure_whole, save_tensors, write};
 pub use save::{save, save_elsewhere, save_with_metadata};
 pub(crate) use weight_files::WeightFiles;
 

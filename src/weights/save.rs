@@ -1,7 +1,8 @@
 use super::atomic::StagedFile;
 use super::outputs::{ensure_no_other_kind, in_private_folder};
 use super::{CONVENTIONS, SaveError, TRAINING, conventions_entry, decode_elements, first_non_finite, header};
-use crate::ranks::Element;
+use crate::dims::without_paths;
+use crate::ranks::{Element, is_sharded};
 use crate::{model_tensors::visit_tensors, nn::Module};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use safetensors::{Dtype, tensor::TensorInfo};
@@ -19,7 +20,9 @@ use std::{cmp::Reverse, convert::Infallible};
 /// # Errors
 /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Exists`] if there is a file other than
 /// weights; [`SaveError::NotFinite`] if an element is NaN or infinite, as after a training that diverged, and
-/// [`SaveError::Format`] if the names and sizes of the tensors take more than 10 MB: the file could not be loaded.
+/// [`SaveError::Format`] if the names and sizes of the tensors take more than 10 MB: the file could not be loaded. Also
+/// if a parameter is divided among ranks: [`Distributed::save`](crate::tensor_parallel::Distributed::save) joins the
+/// parts.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
@@ -64,6 +67,7 @@ pub fn save_with_metadata<Model: Module + TensorCollection<E, D>, E: Element, D:
     overwrite: bool,
 ) -> Result<(), SaveError> {
     let path = path.as_ref();
+    ensure_whole(model, path)?;
     let tensors = collect(model, "");
     ensure_all_finite::<E>(&tensors, path)?;
     save_tensors::<Model>(&tensors, path, metadata, overwrite)
@@ -139,6 +143,23 @@ impl FileTensor {
         decode_elements(&self.bytes, self.dtype, &mut elements);
         elements
     }
+}
+
+/// Refuses a rank's part of a model: each rank would replace the file of the others.
+pub(crate) fn ensure_whole<Model: TensorCollection<E, D>, E: Element, D: Device<E>>(
+    model: &Model,
+    path: &Path,
+) -> Result<(), SaveError> {
+    visit_tensors::<_, E, D, _>(model, "", |visited| {
+        let dims = visited.tensor.dims_type_name();
+        if !is_sharded(dims) {
+            return Ok(());
+        }
+        let (parameter, dims) = (visited.path, without_paths(dims));
+        let message =
+            format!("`{parameter}` over `{dims}` is a rank's part; `Distributed::save` writes the whole model");
+        Err(SaveError::Format { path: path.into(), message })
+    })
 }
 
 /// The parameters of a model, with their paths below `prefix`.

@@ -16,7 +16,7 @@ use typed_transformer::ranks::{ConstRankAxis, Element, RankAxis, Ranks};
 use typed_transformer::tensor_parallel::{
     Distributed, DistributedError, DividesLayersOf, OnRanks, Sharded, update_sharded,
 };
-use typed_transformer::train::{GradientsOf, Sgd, update};
+use typed_transformer::train::{GradientsOf, Sgd, Trainer, update};
 use typed_transformer::{ranks, weights};
 
 ranks! { One = 1; Two = 2; Three = 3; Four = 4; }
@@ -444,6 +444,23 @@ fn a_file_that_cannot_be_loaded_ends_all_ranks() {
     });
     assert!(one[0].contains("no/folder"), "{}", one[0]);
     assert_eq!(one[1], "rank 0 of `Two` failed");
+}
+
+/// The file would have the part of the rank that wrote last.
+#[test]
+fn a_rank_does_not_save_its_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("weights.safetensors");
+    let errors = Ranks::<Two>::in_threads(2, |ranks| {
+        let model = Distributed::<Part<Two>, Two>::build(&Cpu::default(), ranks).unwrap();
+        let trainer = Trainer::new(Sgd::<Part<Two>, f32>::default(), 0.1, 1, 0);
+        // Ranks that save one checkpoint would find it locked.
+        let checkpoint = folder.path().join(ranks.rank().to_string());
+        [weights::save(&*model, &path), trainer.save(&*model, checkpoint)].map(|saved| saved.unwrap_err().to_string())
+    });
+    let expected = "is a rank's part; `Distributed::save` writes the whole model";
+    assert!(errors.as_flattened().iter().all(|error| error.ends_with(expected)), "{errors:?}");
+    assert!(!path.exists());
 }
 
 /// The part of one rank has diverged.

@@ -84,6 +84,7 @@ pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
     RunRecord { progress, settings, ranks, before, .. }: RunRecord,
 ) -> Result<StagedFile, SaveError> {
     let parameters = parameter_infos::<Model, E, D>();
+    weights::ensure_whole(model, path)?;
     let mut tensors = weights::collect(model, "model");
     let in_parts = |found: usize, expected: usize, tensor: &str| {
         let message = format!(

@@ -167,9 +167,9 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// # Errors
     /// [`SaveError`] if the file cannot be written, or if an element is not finite: the training could not continue
     /// from it; [`SaveError::Format`] if the ranks [shard](crate::train::ShardedState) the optimizer's state: only
-    /// [`update_replicated`](Self::update_replicated) gathers it. [`SaveError::Exists`] if there is something else
-    /// than a checkpoint of the same model and settings, unless [`overwrite`](Self::overwrite) is true;
-    /// [`SaveError::Locked`] if another training run saves there.
+    /// [`update_replicated`](Self::update_replicated) gathers it; or if they divide the model.
+    /// [`SaveError::Exists`] if there is something else than a checkpoint of the same model and settings, unless
+    /// [`overwrite`](Self::overwrite) is true; [`SaveError::Locked`] if another training run saves there.
     pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
         O: Optimizer<Model, E, D>,
