@@ -1,0 +1,132 @@
+//! The generic parameters of a module.
+
+use super::field::Field;
+use super::syntax::{add_bound, bounds_of, is_one_of, precision, take_layers};
+use crate::axes::has_ident;
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::punctuated::Punctuated;
+use syn::{Error, GenericParam, Generics, ItemStruct, Result, parse_quote};
+
+/// The error of a module without dtype or device.
+const LAST_TWO: &str = "the last two parameters of a module are its dtype and its device: `struct Name<.., E, D>`";
+
+/// The generic parameters of a module, with the bounds of dtype and device, which are the last two. Behind them may be
+/// the precision of the weights, `P: Precision`.
+pub struct TypeParameters {
+    pub generics: Generics,
+    pub dtype: Ident,
+    pub device: Ident,
+    pub precision: Option<Ident>,
+    /// Those with the bound `Module`. The struct has no such bound: on another device it holds other layers.
+    pub layers: Vec<Ident>,
+}
+
+impl TypeParameters {
+    pub fn of(declaration: &ItemStruct) -> Result<Self> {
+        let mut generics = declaration.generics.clone();
+        let precision = precision(&generics)?;
+        let layers = take_layers(&mut generics);
+        let mut last_first = generics.params.iter().rev().skip(precision.iter().len());
+        let (Some(GenericParam::Type(device)), Some(GenericParam::Type(dtype))) =
+            (last_first.next(), last_first.next())
+        else {
+            return Err(Error::new_spanned(&declaration.ident, LAST_TWO));
+        };
+        if dtype.ident == "D" && device.ident == "E" {
+            return Err(Error::new_spanned(&dtype.ident, "the dtype `E` stands before the device `D`"));
+        }
+        if let Some(layer) = layers.iter().find(|layer| [&dtype.ident, &device.ident].contains(layer)) {
+            return Err(Error::new_spanned(layer, "the dtype `E` and the device `D` stand after the layers"));
+        }
+        // A dimension may have one of the two names.
+        let named = |name: &str| generics.type_params().find(|parameter| parameter.ident == name);
+        if let (Some(name), Some(_)) = (named("E"), named("D"))
+            && (dtype.ident != "E" || device.ident != "D")
+        {
+            let message = "the dtype `E` and the device `D` are the last two parameters of a module: \
+                           `struct Name<.., E, D>`";
+            return Err(Error::new_spanned(name, message));
+        }
+        let (dtype, device) = (dtype.ident.clone(), device.ident.clone());
+        for parameter in [&dtype, &device] {
+            let mut bounds = bounds_of(&generics, parameter);
+            let Some(bound) = bounds.find(|bound| !is_one_of(bound, &["Dtype", "Device"])) else { continue };
+            if parameter != "E" && parameter != "D" && !is_one_of(bound, &["Real", "Backend"]) {
+                return Err(Error::new_spanned(&declaration.ident, LAST_TWO));
+            }
+            let message = "a module bounds its dtype and its device itself: write `E, D` here, and \
+                           `E: Real, D: Backend<E>` at its `impl`";
+            return Err(Error::new_spanned(bound, message));
+        }
+        add_bound(&mut generics, [&dtype], &parse_quote!(::typed_transformer::__private::Dtype));
+        add_bound(&mut generics, [&device], &parse_quote!(::typed_transformer::__private::Device<#dtype>));
+        Ok(Self { generics, dtype, device, precision, layers })
+    }
+
+    /// Refuses a field that has nothing of the dtype, the device or a layer of the module.
+    pub fn check(&self, field: &Field) -> Result<()> {
+        let is_own =
+            |ident: &Ident| [&self.dtype, &self.device].into_iter().chain(&self.layers).any(|own| own == ident);
+        if has_ident(field.ty.to_token_stream(), &is_own) {
+            return Ok(());
+        }
+        let message = "a field is a parameter or a module of the dtype `E` and the device `D`, such as \
+                       `Linear<InDim, OutDim, E, D>`\na type parameter that stands for a layer has the bound `Module`";
+        Err(Error::new_spanned(&field.ty, message))
+    }
+
+    /// The parameters of a module that is trained. The further bounds are not in a `where` clause, because rustc would
+    /// then repeat each error of a field with other advice.
+    pub fn of_trained(&self) -> Generics {
+        let mut generics = self.generics.clone();
+        add_bound(&mut generics, [&self.dtype], &parse_quote!(::typed_transformer::ops::Real));
+        add_bound(&mut generics, &self.precision, &parse_quote!(::typed_transformer::nn::Trainable));
+        generics
+    }
+
+    /// `generics`, with a bound of the parameters that stand for layers.
+    pub fn with_layers(&self, mut generics: Generics, bound: TokenStream) -> Generics {
+        add_bound(&mut generics, &self.layers, &parse_quote!(#bound));
+        generics
+    }
+
+    /// The parameters of a module that a visitor can visit.
+    pub fn of_visited(&self) -> Generics {
+        let (dtype, device) = (&self.dtype, &self.device);
+        self.with_layers(self.of_trained(), quote!(::typed_transformer::__private::TensorCollection<#dtype, #device>))
+    }
+
+    /// The names, as arguments of a type.
+    pub fn names(&self) -> impl Iterator<Item = &Ident> {
+        self.generics.params.iter().filter_map(|parameter| match parameter {
+            GenericParam::Type(parameter) => Some(&parameter.ident),
+            GenericParam::Const(parameter) => Some(&parameter.ident),
+            GenericParam::Lifetime(_) => None,
+        })
+    }
+
+    pub fn types(&self) -> impl Iterator<Item = &Ident> {
+        self.generics.type_params().map(|parameter| &parameter.ident)
+    }
+
+    /// The names, with others for some of them.
+    pub fn renamed(&self, other: impl Fn(&Ident) -> Option<TokenStream>) -> Punctuated<TokenStream, syn::Token![,]> {
+        self.names().map(|name| other(name).unwrap_or_else(|| quote!(#name))).collect()
+    }
+
+    /// The parameters with the defaults of dtype, device and precision.
+    pub fn with_defaults(&self) -> Generics {
+        let mut generics = self.generics.clone();
+        for parameter in generics.type_params_mut() {
+            let default = match &parameter.ident {
+                name if *name == self.dtype => parse_quote!(f32),
+                name if *name == self.device => parse_quote!(::typed_transformer::__private::Cpu),
+                name if Some(name) == self.precision.as_ref() => parse_quote!(::typed_transformer::nn::FullPrecision),
+                _ => continue,
+            };
+            parameter.default.get_or_insert((Default::default(), default));
+        }
+        generics
+    }
+}
