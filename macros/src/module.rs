@@ -57,7 +57,7 @@ pub fn expand(options: TokenStream, declaration: TokenStream) -> Result<TokenStr
         return Err(Error::new_spanned(&declaration.ident, "a module has fields with names"));
     };
     let list = fields.named.iter_mut().map(Field::read).collect::<Result<Vec<_>>>()?;
-    list.iter().try_for_each(|field| parameters.check(field))?;
+    parameters.check(&list)?;
     let types = parameters.types();
     fields.named.push(parse_quote!(__dims: ::core::marker::PhantomData<fn() -> (#(#types,)*)>));
     declaration.generics = parameters.with_defaults();

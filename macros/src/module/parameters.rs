@@ -64,8 +64,23 @@ impl TypeParameters {
         Ok(Self { generics, dtype, device, precision, layers })
     }
 
+    /// Refuses fields that do not have the parameters of the module.
+    pub fn check(&self, fields: &[Field]) -> Result<()> {
+        fields.iter().try_for_each(|field| self.check_field(field))?;
+        // rustc takes any parameter for used, because `__dims` has it.
+        let Some(precision) = &self.precision else { return Ok(()) };
+        let is_precision = |ident: &Ident| ident == precision;
+        if fields.iter().any(|field| has_ident(field.ty.to_token_stream(), &is_precision)) {
+            return Ok(());
+        }
+        let message = format!(
+            "no field has the precision `{precision}`: hand it on, as in `Linear<InDim, OutDim, E, D, {precision}>`"
+        );
+        Err(Error::new_spanned(precision, message))
+    }
+
     /// Refuses a field that has nothing of the dtype, the device or a layer of the module.
-    pub fn check(&self, field: &Field) -> Result<()> {
+    fn check_field(&self, field: &Field) -> Result<()> {
         let is_own =
             |ident: &Ident| [&self.dtype, &self.device].into_iter().chain(&self.layers).any(|own| own == ident);
         if has_ident(field.ty.to_token_stream(), &is_own) {

@@ -56,6 +56,10 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
         ("struct Layer<Width: ConstDim, E, D, P: Trainable> { map: Linear<Width, Width, E, D, P> }", PRECISION),
         ("struct Layer<Width: ConstDim, P: Precision, E, D> { map: Linear<Width, Width, E, D, P> }", PRECISION),
         ("struct Layer<E, D, P> where P: Precision + Trainable { map: Linear<Width, Width, E, D, P> }", PRECISION),
+        (
+            "struct Map<Width: ConstDim, E, D, P: Precision> { map: Linear<Width, Width, E, D> }",
+            "no field has the precision `P`: hand it on, as in `Linear<InDim, OutDim, E, D, P>`",
+        ),
         ("struct Tables<E, D> { tables: [Tensor<(Width,), E, D>; 2] }", NUMBER),
         ("struct Once<E, D> where D: Backend<E> { map: Linear<Width, Width, E, D> }", BOUNDS),
         (
