@@ -5,14 +5,15 @@ use crate::numbers::device;
 use crate::recorded::{OwnTape, Recorded, of_model};
 use dfdx::tensor::AutoDevice;
 use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
-use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use typed_transformer::dims::Unchecked;
 use typed_transformer::generate::{Sampler, generate_target};
 use typed_transformer::models::another_annotated::Annotated;
-use typed_transformer::nn::Module;
+use typed_transformer::nn::{Linear, Module};
 use typed_transformer::ops::{DropoutSeed, dropout, residual};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{Adam, Schedule, WarmupCosine, update};
+use typed_transformer::weights;
 
 model!(DroppingModel: Annotated, DROPOUT = 0.3, ATTENTION_DROPOUT = 0.3);
 
@@ -394,6 +395,35 @@ fn greedy_decoding_of_nan_logits_is_an_error() {
     let len = SeqLen::new(3).unwrap();
     let error = generate_target(&model, &source(&[[1, 2]]), TGT_PAD, TGT_PAD, len, &mut Sampler::greedy()).unwrap_err();
     assert_eq!(error.to_string(), "choose: every element is NaN or -inf");
+}
+
+#[test]
+#[should_panic(expected = "the field `bias` is `None`, but its module's type says that it is `Some`")]
+fn an_optional_field_that_was_taken_away_is_named() {
+    let mut model = LM::<TypedModel, f32, AutoDevice>::build(&device());
+    model.logit.bias = None;
+    let folder = tempfile::tempdir().unwrap();
+    let _ = weights::save(&model, folder.path().join("model"));
+}
+
+#[module]
+struct Stack<E, D> {
+    #[layers(2)]
+    layers: Vec<Linear<EmbedDim, EmbedDim, E, D>>,
+}
+
+#[test]
+fn another_number_of_layers_than_that_of_the_type_is_refused() {
+    let stack = Stack::<f32, AutoDevice>::build(&device());
+    for len in [0, 1, 3] {
+        let mut other = stack.clone();
+        other.layers.resize(len, stack.layers[0].clone());
+        let folder = tempfile::tempdir().unwrap();
+        let save = || weights::save(&other, folder.path().join("model"));
+        let panic = catch_unwind(AssertUnwindSafe(save)).unwrap_err();
+        let message = panic.downcast::<String>().unwrap();
+        assert!(message.contains("the field `layers` has not as many layers as its module's type"), "{message}");
+    }
 }
 
 #[test]

@@ -77,7 +77,8 @@ impl Field {
             None => [quote_spanned!(span=> &module.#name), quote_spanned!(span=> &mut module.#name)],
             Some(_) => ["as_ref", "as_mut"].map(|convert| {
                 let convert = Ident::new(convert, span);
-                quote_spanned!(span=> module.#name.#convert().expect("the type says that it is `Some`"))
+                let message = format!("the field `{name}` is `None`, but its module's type says that it is `Some`");
+                quote_spanned!(span=> module.#name.#convert().expect(#message))
             }),
         };
         let visited = match &self.kind {
@@ -111,14 +112,16 @@ impl Field {
                 )?
             },
             Kind::VecOfLayers { count, layer } => {
+                let message = format!("the field `{name}` has not as many layers as its module's type");
+                let check = quote_spanned!(span=> ::core::assert_eq!(module.#name.len(), count, #message));
                 return quote_spanned!(span=> {
                     let count = #count;
                     let mut layers = ::core::option::Option::Some(::std::vec::Vec::with_capacity(count));
                     for i in 0..count {
                         let layer = #visitor.visit_module::<#layer, _, _>(
                             &::std::format!("{}.{i}", #name_in_files),
-                            move |module| &module.#name[i],
-                            move |module| &mut module.#name[i],
+                            move |module| { #check; &module.#name[i] },
+                            move |module| { #check; &mut module.#name[i] },
                         )?;
                         match (&mut layers, layer) {
                             (::core::option::Option::Some(layers), ::core::option::Option::Some(layer)) => {
