@@ -79,11 +79,10 @@ impl TypeParameters {
         Err(Error::new_spanned(precision, message))
     }
 
-    /// Refuses a field that has nothing of the dtype, the device or a layer of the module.
+    /// Refuses a field that has neither dtype and device nor a layer of the module.
     fn check_field(&self, field: &Field) -> Result<()> {
-        let is_own =
-            |ident: &Ident| [&self.dtype, &self.device].into_iter().chain(&self.layers).any(|own| own == ident);
-        if has_ident(field.ty.to_token_stream(), &is_own) {
+        let has = |own: &Ident| has_ident(field.ty.to_token_stream(), &|ident: &Ident| ident == own);
+        if (has(&self.dtype) && has(&self.device)) || self.layers.iter().any(has) {
             return Ok(());
         }
         let message = "a field is a parameter or a module of the dtype `E` and the device `D`, such as \

@@ -30,6 +30,7 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
             "a module stands in a field without an `Arc`",
         ),
         ("struct Mlp<Width: ConstDim, E, D> { map: Linear<Width, Width> }", OF_DTYPE_AND_DEVICE),
+        ("struct Mlp<Width: ConstDim, E, D> { map: Linear<Width, Width, E> }", OF_DTYPE_AND_DEVICE),
         ("struct Mlp<Width: ConstDim, E, D> { #[layers(2)] maps: Vec<Linear<Width, Width>> }", OF_DTYPE_AND_DEVICE),
         ("struct Sampled<E, D> { rng: StdRng }", OF_DTYPE_AND_DEVICE),
         ("struct Gated<Act: Activation, E, D> { act: Act, map: Linear<Width, Width, E, D> }", OF_DTYPE_AND_DEVICE),
