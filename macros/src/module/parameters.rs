@@ -6,7 +6,7 @@ use crate::axes::has_ident;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
-use syn::{Error, GenericParam, Generics, ItemStruct, Result, parse_quote};
+use syn::{Error, GenericParam, Generics, ItemStruct, Result, TypeParamBound, parse_quote};
 
 /// The error of a module without dtype or device.
 const LAST_TWO: &str = "the last two parameters of a module are its dtype and its device: `struct Name<.., E, D>`";
@@ -38,6 +38,14 @@ impl TypeParameters {
         }
         if let Some(layer) = layers.iter().find(|layer| [&dtype.ident, &device.ident].contains(layer)) {
             return Err(Error::new_spanned(layer, "the dtype `E` and the device `D` stand after the layers"));
+        }
+        // Of the layers on another device nothing but `Module` is known. A lifetime holds for all.
+        let is_further =
+            |bound: &&TypeParamBound| matches!(bound, TypeParamBound::Trait(_)) && !is_one_of(bound, &["Sized"]);
+        if let Some(bound) = layers.iter().find_map(|layer| bounds_of(&generics, layer).find(is_further)) {
+            let message = "a layer has the bound `Module` alone here: what layers have in common is a bound at the \
+                           `impl` of `forward`";
+            return Err(Error::new_spanned(bound, message));
         }
         // A dimension may have one of the two names.
         let named = |name: &str| generics.type_params().find(|parameter| parameter.ident == name);

@@ -6,6 +6,8 @@ use quote::quote;
 fn what_no_module_can_be_is_refused_in_its_own_words() {
     const BOUNDS: &str = "a module bounds its dtype and its device itself: write `E, D` here, and \
                           `E: Real, D: Backend<E>` at its `impl`";
+    const LAYER: &str = "a layer has the bound `Module` alone here: what layers have in common is a bound at the `impl` \
+                         of `forward`";
     const LAST_TWO: &str = "the last two parameters of a module are its dtype and its device: `struct Name<.., E, D>`";
     const OF_DTYPE_AND_DEVICE: &str = "a field is a parameter or a module of the dtype `E` and the device `D`, such as \
                                        `Linear<InDim, OutDim, E, D>`\na type parameter that stands for a layer has \
@@ -46,6 +48,8 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
             "struct PreNorm<E, D, Inner: Module> { inner: Inner }",
             "the dtype `E` and the device `D` stand after the layers",
         ),
+        ("struct PreNorm<Inner: Module + Layer<E, D>, E, D> { inner: Inner }", LAYER),
+        ("struct Stack<Inner: Module, E, D> where Inner: Clone { layers: Layers<NumLayers, Inner> }", LAYER),
         ("struct Mlp { map: Linear<Width, Width, E, D> }", LAST_TWO),
         ("struct Mlp<InDim: ConstDim, OutDim: ConstDim> { map: Linear<Width, Width, E, D> }", LAST_TWO),
         ("struct Mlp<Width: ConstDim, E> { map: Linear<Width, Width, E, D> }", LAST_TWO),
