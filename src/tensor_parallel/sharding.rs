@@ -68,7 +68,7 @@ crate::error::debug_by_sentence!(DistributedError);
 pub fn update_sharded<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axis: RankAxis>(
     model: &mut Distributed<Model, Axis>,
     gradients: GradientsOf<Model, E, D>,
-    optimizer: &mut impl Optimizer<Model, E, D>,
+    optimizer: &mut (impl Optimizer<Model, E, D> + ?Sized),
     learning_rate: f64,
     clip_norm: f64,
     ranks: &Ranks<Axis>,
@@ -102,7 +102,7 @@ pub fn update_sharded<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axi
 pub fn update_sharded_replicated<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axis: RankAxis, Data>(
     model: &mut Distributed<Replicated<Model, Data>, Axis>,
     gradients: impl ReducedOver<GradientsOf<Model, E, D>, Data>,
-    optimizer: &mut impl Optimizer<Model, E, D>,
+    optimizer: &mut (impl Optimizer<Model, E, D> + ?Sized),
     learning_rate: f64,
     clip_norm: f64,
     ranks: &Ranks<Axis>,
@@ -114,7 +114,7 @@ pub fn update_sharded_replicated<Model: Sharded<Axis, E, D>, E: Element, D: Back
 fn update_part<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axis: RankAxis>(
     model: &mut Model,
     gradients: GradientsOf<Model, E, D>,
-    optimizer: &mut impl Optimizer<Model, E, D>,
+    optimizer: &mut (impl Optimizer<Model, E, D> + ?Sized),
     learning_rate: f64,
     clip_norm: f64,
     ranks: &Ranks<Axis>,

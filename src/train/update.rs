@@ -64,7 +64,7 @@ use std::collections::HashMap;
 pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     model: &mut Model,
     gradients: GradientsOf<Model, E, D>,
-    optimizer: &mut impl Optimizer<Model, E, D>,
+    optimizer: &mut (impl Optimizer<Model, E, D> + ?Sized),
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {
@@ -83,7 +83,7 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
 pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     model: &mut Model,
     gradients: GradientsOf<Model, E, D>,
-    optimizer: &mut impl Optimizer<Model, E, D>,
+    optimizer: &mut (impl Optimizer<Model, E, D> + ?Sized),
     learning_rate: f64,
     clip_norm: f64,
     squared_norm: impl FnOnce(&[SumOfSquares]) -> Result<f64, OpError>,

@@ -410,3 +410,16 @@ fn gradients_of_another_model_of_the_same_type_are_refused() {
     let loss = cross_entropy(logits(&model, model.recording()), &labels(), Reduction::MeanAll).unwrap();
     assert_eq!(update(&mut model, scale(loss, 0.0).unwrap().backward().unwrap(), &mut sgd, 0.1, NO_CLIPPING), Ok(0.0));
 }
+
+#[test]
+fn an_optimizer_may_be_borrowed_as_a_trait_object() {
+    type Map = Linear<InDim, InDim, f64, AutoDevice>;
+    let mut model = Map::build(&device());
+    let (mut sgd, mut adam) = (Sgd::<Map, f64, AutoDevice>::default(), Adam::<Map, f64, AutoDevice>::default());
+    let optimizers: [&mut dyn Optimizer<Map, f64, AutoDevice>; 2] = [&mut sgd, &mut adam];
+    for optimizer in optimizers {
+        let gradients = GradientsOf::zeros(&model).allow_unused(&model);
+        update(&mut model, gradients, optimizer, 0.1, NO_CLIPPING).unwrap();
+        assert_eq!(optimizer.state().steps(), 1);
+    }
+}

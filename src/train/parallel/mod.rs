@@ -43,7 +43,7 @@ use std::{mem, rc::Rc};
 pub fn update_replicated<Model: TensorCollection<E, D>, E: Real, D: Backend<E>, W>(
     model: &mut Replicated<Model, W>,
     gradients: impl ReducedOver<GradientsOf<Model, E, D>, W>,
-    optimizer: &mut impl Optimizer<Model, E, D>,
+    optimizer: &mut (impl Optimizer<Model, E, D> + ?Sized),
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {
