@@ -43,6 +43,9 @@ use std::{collections::BTreeSet, fmt};
 /// the layers have in common is a trait of your own, the bound of `Inner` at the `impl` of `forward`.
 /// `with_precision` stores the weights of the module itself in fewer bits, not those of `Inner`.
 ///
+/// A module is built or loaded, and then its fields may be replaced: `model.head = Linear::build(&device)`. It has a
+/// private field for its dimensions, so `Classifier { encoder, head }` does not compile.
+///
 /// Two options stand in the attribute, as in `#[module(output = EmbedDim, conventions = A::Conventions)]`:
 ///
 /// - `output` is the last dimension of the output, shown in the summary;
@@ -75,7 +78,8 @@ use std::{collections::BTreeSet, fmt};
 /// dims! { EmbedDim = 3; }
 /// const _: () = assert!(Gated::<EmbedDim, f32, Cpu>::NUM_PARAMS == 15);
 /// let device = Cpu::default();
-/// let gated = Gated::<EmbedDim, f32, Cpu>::build(&device);
+/// let mut gated = Gated::<EmbedDim, f32, Cpu>::build(&device);
+/// gated.map = Linear::build(&device);
 /// let x: Tensor<(Const<2>, Const<4>, EmbedDim), f32, Cpu> = device.zeros();
 /// assert_eq!(gated.forward(x)?.as_vec().len(), 24);
 /// # Ok::<(), OpError>(())
