@@ -108,7 +108,15 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
         let len = shape.1.size();
         let shifted =
             |shift: usize| -> Vec<_> { rows.iter().map(|row| &row[shift][..len.min(row[shift].len())]).collect() };
-        Ok((Self::from_rows(&shifted(0), shape)?, Self::from_rows(&shifted(1), shape)?.into()))
+        let inputs = Self::from_rows(&shifted(0), shape)?;
+        // Only the label of the last token can be missing.
+        let labels = Self::from_rows(&shifted(1), shape).map_err(|error| match error {
+            TokenError::WrongCount { dims, expected, found, .. } => {
+                TokenError::WrongCount { what: "labels", dims, expected, found }
+            }
+            error => error,
+        })?;
+        Ok((inputs, labels.into()))
     }
 
     /// A batch of ids in row-major order. If `pad` is given, the ids equal to it are padding.

@@ -112,9 +112,14 @@ fn windows_end_before_the_text_does() {
     let windows = |starts: &[usize]| TokenIds::windows(&text, starts.to_vec(), (Rows::new(starts.len()), Const::<2>));
     let (inputs, labels) = windows(&[1, 0]).unwrap();
     assert_eq!([inputs.indices(), labels.indices()].map(Indices::as_slice), [[1, 2, 0, 1], [2, 3, 1, 2]]);
-    for (starts, found, row) in [(vec![2], 1, 0), (vec![0, 3], 1, 1), (vec![9], 0, 0), (vec![usize::MAX], 0, 0)] {
+    for (starts, found, what, row) in [
+        (vec![2], 1, "labels", 0),
+        (vec![0, 3], 1, "tokens", 1),
+        (vec![9], 0, "tokens", 0),
+        (vec![usize::MAX], 0, "tokens", 0),
+    ] {
         let error = windows(&starts).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("{found} tokens given, but row {row} of")), "{error}");
+        assert!(error.starts_with(&format!("{found} {what} given, but row {row} of")), "{error}");
     }
     assert!(windows(&[]).is_err());
 }
