@@ -30,7 +30,8 @@ use crate::tokens::{Fin, TokenIds};
 /// tokens; in the result, `end` is the padding token. The type of `len` keeps it within the model's maximum.
 ///
 /// # Errors
-/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
+/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞; [`OpError::Empty`] if `sampler` is restricted to
+/// no token.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::{Sampler, generate_target}, prelude::*};
@@ -72,7 +73,8 @@ pub fn generate_target<
 ///
 /// # Errors
 /// [`OpError::Range`] if the prompts are longer than `len`; [`OpError::Padding`] if one has padding before a token, or
-/// no token; [`OpError::NotANumber`] if all logits of a position are NaN or −∞.
+/// no token; [`OpError::NotANumber`] if all logits of a position are NaN or −∞; [`OpError::Empty`] if `sampler` is
+/// restricted to no token.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, prelude::*};

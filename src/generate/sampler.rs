@@ -162,7 +162,8 @@ impl<V: ConstDim> Sampler<V> {
     /// Chooses a token from its logits `(V,)`.
     ///
     /// # Errors
-    /// [`OpError::NotANumber`] if the logits of all allowed tokens are NaN or −∞.
+    /// [`OpError::NotANumber`] if the logits of all allowed tokens are NaN or −∞; [`OpError::Empty`] if no token is
+    /// allowed.
     pub fn choose<E: Real, D: Device<E>>(&mut self, logits: &Tensor<(V,), E, D>) -> Result<Fin<V>, OpError> {
         self.choose_from(&elements_of(logits), &[])
     }
@@ -170,7 +171,8 @@ impl<V: ConstDim> Sampler<V> {
     /// Chooses a token for each row of the logits `(B, V)`, one after the other.
     ///
     /// # Errors
-    /// [`OpError::NotANumber`] if the logits of all allowed tokens of a row are NaN or −∞.
+    /// [`OpError::NotANumber`] if the logits of all allowed tokens of a row are NaN or −∞; [`OpError::Empty`] if no
+    /// token is allowed.
     pub fn choose_each<B: MaybeSharded, E: Real, D: Device<E>>(
         &mut self,
         logits: &Tensor<(B, V), E, D>,
@@ -218,6 +220,9 @@ impl<V: ConstDim> Sampler<V> {
             Some(tokens) => Either::Left(tokens.iter().copied()),
             None => Either::Right(Fin::all()),
         };
+        if self.tokens.as_ref().is_some_and(Vec::is_empty) {
+            return Err(OpError::Empty { op: "choose", dims: "the list of allowed tokens".into() });
+        }
         let tokens = tokens.filter_map(with_logit);
         let by_logit_desc = |left: &(_, f64), right: &(_, f64)| right.1.total_cmp(&left.1);
         let no_token = OpError::NotANumber { op: "choose" };

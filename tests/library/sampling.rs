@@ -107,6 +107,10 @@ fn only_allowed_tokens_are_sampled() {
     let sampler = || Sampler::with_temperature(1.0, 15).unwrap().restrict_to(repeated);
     assert_close(frequencies(sampler(), 20_000), probabilities(1.0, &[1, 3]));
     assert_close(frequencies(sampler().top_k(2).unwrap(), 20_000), probabilities(1.0, &[1, 3]));
+    for sampler in [Sampler::greedy(), sampler()] {
+        let error = sampler.restrict_to([]).choose(&logits(LOGITS)).unwrap_err();
+        assert_eq!(error.to_string(), "choose: the list of allowed tokens has no elements");
+    }
 }
 
 #[test]
