@@ -43,6 +43,7 @@ pub fn loadable(declaration: &ItemStruct, parameters: &TypeParameters, fields: &
         #loadable
 
         #[automatically_derived]
+        #[diagnostic::do_not_recommend]
         impl #impl_generics ::typed_transformer::nn::WithPrecision<#dtype, #device>
             for #name #type_generics #where_clause
         {

@@ -221,6 +221,11 @@ precision_of_tensors!(MixedBf16, |input, weight, bias| {
 /// assert_eq!(small.forward(x)?.as_vec()[..28], map.bias.as_vec());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "the model is not `WithPrecision`: it has no precision, or is packed already",
+    label = "`{Self}` is stored in one way",
+    note = "the last parameter of a module with a precision is `P: Precision`"
+)]
 pub trait WithPrecision<E: Real, D: Device<E>>: TensorCollection<E, D> {
     /// The module with another precision.
     type With<P: Precision>: Loadable<E, D>;
