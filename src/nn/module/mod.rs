@@ -15,7 +15,7 @@ use std::{collections::BTreeSet, fmt};
 ///
 /// From the fields it derives:
 ///
-/// - `Clone` and `Debug`;
+/// - `Clone` and `Debug`. A `#[derive]` of them is refused, above `#[module]` in rustc's own words;
 /// - dfdx's [`TensorCollection`](dfdx::nn::TensorCollection), which gives building, resetting and moving between
 ///   devices and dtypes. Optimizers, saving and moving averages walk the parameters by it;
 /// - [`Module`], with `NUM_PARAMS` and the summary;
