@@ -74,7 +74,8 @@ impl Batches {
 }
 
 /// A step of a training run. Keep it alive until the forward pass is done: while it lives, dropout draws from
-/// its random numbers.
+/// its random numbers. `while let Some(step) = trainer.next_step()` does; `is_some()` drops the step at once, and
+/// dropout then draws from the device, so that a resumed training is no longer bit-exact.
 ///
 /// ```
 /// use typed_transformer::train::{Sgd, Trainer};
