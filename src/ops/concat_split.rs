@@ -6,7 +6,7 @@ use super::unnamed::reshape_to;
 use super::views::{outer_len_inner, shape_of_sizes, sizes};
 use super::{OpError, Real, device_error, ensure_not_empty, range_error, scale};
 use crate::backend::{Backend, Tape, concat_kernel, run_kernel};
-use crate::dims::{AxisOf, BroadcastFrom, ConcatAxis, Continues, Dim, HasAxis, SumOf};
+use crate::dims::{AxisOf, BroadcastFrom, ConcatAxis, Const, Continues, Dim, HasAxis, SumOf};
 use dfdx::shapes::{Axes3, Axis, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{PermuteTo, TryConcatAlong, TryStack};
@@ -132,6 +132,36 @@ where
     }
     let blocks = reshape_to(OP, rows, (count, before, after))?;
     reshape_to(OP, blocks.try_permute::<_, Axes3<1, 0, 2>>().map_err(device_error(OP))?, stacked)
+}
+
+/// The parts of a tensor at each index of the axis `Name`, which is removed: the inverse of [`stack`], and the steps of
+/// a recurrent network.
+///
+/// `(.., Name, ..) -> Name` tensors `(.., ..)`. A [`select`](super::select) of each index is slower: if the tensor is a
+/// view, as [`permute`](super::permute) makes one, each of them copies all of it.
+///
+/// ```
+/// use typed_transformer::{ops::unstack, prelude::*};
+/// dims! { pub Batch = 2; pub SeqLen = 3; }
+/// let x: Tensor<(Batch, SeqLen), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// let steps: Vec<Tensor<(Batch,), f32, Cpu>> = unstack(x, axis::<SeqLen>())?;
+/// assert_eq!((steps.len(), steps[1].as_vec()), (3, vec![2.0, 5.0]));
+/// # Ok::<(), OpError>(())
+/// ```
+pub fn unstack<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+) -> Result<Vec<Tensor<Dims::Remaining, E, D, T>>, OpError>
+where
+    Dims: HasAxis<Name, WhichAxis>,
+{
+    const OP: &str = "unstack";
+    let shape = *input.shape();
+    ensure_not_empty(OP, &shape)?;
+    // Row-major order once: each part of a view would be one of a copy of its own.
+    let input = reshape_to(OP, input, shape)?;
+    let part = |index| reshape_to(OP, slice_axis(OP, input.clone(), index, Const::<1>)?, shape.remove_axis());
+    (0..shape.axis().size()).map(part).collect()
 }
 
 /// The dimension of a part that [`split`] makes.

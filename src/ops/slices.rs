@@ -1,6 +1,6 @@
 //! Parts of an axis: slices, one index, and windows of neighbours.
 
-use super::gather::{gather_runs, run_starts};
+use super::gather::{gather_runs, gather_runs_by_dfdx, run_starts};
 use super::unnamed::reshape_to;
 use super::views::{outer_len_inner, shape_of_sizes, sizes};
 use super::{OpError, Real, device_error, ensure_not_empty, range_error, scale};
@@ -100,7 +100,7 @@ where
 /// One index of the axis `Name`, which is removed: `(.., Name, ..) -> (.., ..)`.
 ///
 /// The index is a [`Fin<Name>`](crate::tokens::Fin), or a `usize` that is compared with the size of the axis.
-/// [`gather`](fn@super::gather) takes a different index for each element.
+/// [`gather`](fn@super::gather) takes a different index for each element, and [`unstack`](super::unstack) all of them.
 ///
 /// # Errors
 /// [`OpError::Index`] if the index is not below the size of the axis.
@@ -216,6 +216,10 @@ where
     if D::HAS_KERNELS {
         let (starts, row_len) = (run_starts(outer, &[start], len, inner), part.size() * inner);
         return run_kernel(op, to, |tape| gather_kernel(D::read(input, tape)?, starts, row_len));
+    }
+    // dfdx gathers a run for each index before the axis, without a copy of the others, and adds its gradient.
+    if part.size() == 1 {
+        return gather_runs_by_dfdx(op, input, run_starts(outer, &[start], len, inner), inner, to);
     }
     // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
     let input = if T::OWNS_TAPE { scale(input, 1.0)? } else { input };

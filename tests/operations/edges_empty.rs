@@ -197,6 +197,7 @@ where
         select => select(x(), axis::<EmbedDim>(), 1);
         split => split(x(), Two, Last, axis::<EmbedDim>()).map(|(one, _)| one);
         stack => stack::<_, (Two, Batch, Len, EmbedDim), _, _, _, _, _>(vec![x(), x()], Two);
+        unstack => unstack(x(), axis::<EmbedDim>()).map(|mut parts| parts.remove(1));
         top_k => top_k(x(), axis::<EmbedDim>(), Two).map(|(highest, _)| highest);
         where_ => where_(eq(&zeros_of::<_, E>((batch, len, EmbedDim)), 0.0)
             .unwrap_or_else(|_| device.tensor_from_vec(vec![], shape)), x(), 1.0);

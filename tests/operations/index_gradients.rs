@@ -26,6 +26,17 @@ fn one_place_or_some() {
 }
 
 #[test]
+fn steps_of_a_view() {
+    check(random::<X>(7), |x| {
+        let steps: Taped<(Len, Batch, EmbedDim)> = permute(x).unwrap();
+        let steps: Vec<Taped<(Batch, EmbedDim)>> = ops::unstack(steps, axis::<Len>()).unwrap();
+        assert_eq!(steps.len(), Len::SIZE);
+        let sums = steps.into_iter().zip(1..).map(|(step, factor)| weighted_sum(step) * f64::from(factor));
+        sums.reduce(|sum, next| sum + next).unwrap()
+    });
+}
+
+#[test]
 fn vectors_under_a_kernel() {
     dims! { Kernel = 3; Stride = 2; Padding = 1; HiddenDim = 2; }
     let (input, weight, image) = (random::<X>(3), random(4), random::<(Batch, Len, Count, EmbedDim)>(5));

@@ -7,7 +7,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use typed_transformer::dims::Windows;
 use typed_transformer::ops::{
     argmax, cumsum, eq, full, gather, ge, gt, iota, le, lt, mean, ne, normal, one_hot, select, slice, slice_last, take,
-    top_k, where_, windows, zeros,
+    top_k, unstack, where_, windows, zeros,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -52,6 +52,8 @@ proptest! {
         let of_rows: X<(Len, Columns)> = select(x.clone(), axis::<Rows>(), seed % rows).unwrap();
         let expected: Vec<f64> = places([1, len, columns]).map(|[_, b, c]| at(&x, [seed % rows, b, c])).collect();
         prop_assert_eq!(of_rows.as_vec(), expected);
+        let of_each: Vec<X<(Rows, Columns)>> = unstack(x.clone(), axis::<Len>()).unwrap();
+        prop_assert_eq!((of_each.len(), of_each[index].as_vec()), (len, of_len.as_vec()));
         let error = select(x, axis::<Len>(), len).unwrap_err();
         prop_assert_eq!(error.to_string(), format!("select: {len} is not an index of Len={len}"));
     }

@@ -6,7 +6,7 @@ use dfdx::tensor_ops::{MeanTo, SumTo};
 use std::{env, marker::PhantomData, process::Command};
 use typed_transformer::models::nano_gpt::NanoGpt;
 use typed_transformer::nn::{Autoregressive, Linear, Module};
-use typed_transformer::ops::{mean, multi_head_attention};
+use typed_transformer::ops::{mean, multi_head_attention, select, unstack};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{AdamW, Sgd, update};
 
@@ -219,4 +219,32 @@ fn training_on_new_lengths_keeps_the_memory_of_a_few_steps() {
         });
         assert!(kept < 20 * (720 * Outputs::SIZE * size_of::<f32>()) as i64, "{kept} bytes");
     });
+}
+
+#[test]
+fn the_steps_of_a_view_take_one_copy_of_it() {
+    dims! { Batch = 4; Steps = 256; EmbedDim = 64; }
+    let x: Tensor<(Batch, Steps, EmbedDim), f32, Cpu> = Cpu::default().sample_normal();
+    let memory = allocation_counter::measure(|| {
+        let steps: Tensor<(Steps, Batch, EmbedDim), f32, Cpu> = permute(x.clone()).unwrap();
+        let steps: Vec<Tensor<(Batch, EmbedDim), f32, Cpu>> = unstack(steps, axis::<Steps>()).unwrap();
+        assert_eq!(steps.len(), Steps::SIZE);
+    });
+    let x_bytes = (Batch::SIZE * Steps::SIZE * EmbedDim::SIZE * size_of::<f32>()) as u64;
+    assert!(memory.bytes_total < 8 * x_bytes, "{memory:?}");
+}
+
+/// Twice the steps take about twice the memory. A copy of all steps for each one would take four times as much.
+#[test]
+fn a_recorded_step_copies_no_other_one_without_kernels() {
+    dims! { Batch = 4; Steps; EmbedDim = 64; }
+    let bytes = |steps| {
+        let shape = (Batch, Steps::new(steps), EmbedDim);
+        let x: Tensor<_, f64, Cpu> = Cpu::default().sample_normal_like(&shape);
+        let x = x.put_tape(OwnTape::<f64, Cpu>::default());
+        let select_all = || Vec::from_iter((0..steps).map(|step| select(x.clone(), axis::<Steps>(), step).unwrap()));
+        allocation_counter::measure(|| drop(select_all())).bytes_total
+    };
+    let (some, twice_as_many) = (bytes(64), bytes(128));
+    assert!(twice_as_many < 3 * some, "{some} and {twice_as_many} bytes");
 }

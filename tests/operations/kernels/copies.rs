@@ -3,7 +3,7 @@
 use super::*;
 use typed_transformer::ops::{
     broadcast, concat, cumsum, narrow, patches, permute, rename, reshape, scale, select, slice, slice_last, split,
-    stack, where_, windows,
+    stack, unstack, where_, windows,
 };
 
 dims! {
@@ -82,6 +82,11 @@ fn parts_of_an_axis_agree() {
         compare_map!(x, |x| select(x, axis::<QLen>(), start));
         compare_map!(x, |x| select(x, axis::<Batch>(), b.size() - 1));
         compare_map!(x, |x| select(x, axis::<EmbedDim>(), 4));
+        compare_map!(x, |x| {
+            let steps = permute(x).unwrap();
+            let steps = unstack::<(QLen, Batch, EmbedDim), _, _, _, _, _>(steps, axis::<QLen>()).unwrap();
+            ops::mul(steps[0].clone(), steps[q.size() - 1].clone())
+        });
         let x = both(rng, (k, Sum::<First, Last>::default(), q), 1.0);
         compare_map!(x, |x| {
             let (first, last) = split(x, First, Last, axis::<Sum<First, Last>>()).unwrap();
