@@ -7,8 +7,8 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::mask::SlidingWindow;
 use typed_transformer::models::llama::{Llama, LlamaConfig};
 use typed_transformer::models::t5::{T5, T5Config};
-use typed_transformer::nn::{Autoregressive, Block, EditableCache, KeyValueCache};
-use typed_transformer::ops::{Rotary, slice};
+use typed_transformer::nn::{Autoregressive, Block, EditableCache, Heads, KeyValueCache};
+use typed_transformer::ops::{RelativeBuckets, Rotary, relative_position_bias, slice};
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
 
@@ -171,6 +171,42 @@ fn a_sliding_window_keeps_less_than_two_windows() {
     let part = slice(x, axis::<Len>(), 0, Src::new(7)).unwrap();
     let found = layer.forward_cached(part, &mut cache).unwrap().as_vec();
     assert_close(&found[..7 * fixture::EmbedDim::SIZE], &whole[..7 * fixture::EmbedDim::SIZE]);
+}
+
+/// The keys of the tensors are those that the window kept, so a bias by position does not begin at the first position.
+#[test]
+fn a_position_bias_follows_a_sliding_window() {
+    type Columns = Product<NumHeads, HeadDim>;
+    type Held = KeyValueCache<Batch, MaxLen, Heads<NumHeads, HeadDim, HeadDim>, f32, AutoDevice>;
+    let (device, batch) = (AutoDevice::seed_from_u64(9), Batch::new(2));
+    let mut cache = Held::new(&device, batch).unwrap();
+    let x: Tensor<(Batch, Len, Columns), f32, AutoDevice> =
+        device.sample_normal_like(&(batch, Len::new(50), Columns::default()));
+    let table: Tensor<(NumBuckets, NumHeads), f32, AutoDevice> = device.sample_normal();
+    let buckets = RelativeBuckets { bidirectional: false, max_distance: 8 };
+    let padding = PaddingMask::without_padding((batch, Len::new(50)));
+    let mask = mk_mask::<SlidingWindow<Width>, PadSourceKeys, _, _>(&padding);
+    let bias = relative_position_bias(&table, buckets, 0, (Len::new(50), Len::new(50)), NoneTape).unwrap();
+    let options = AttentionOptions { bias: Some(bias), ..AttentionOptions::default() };
+    let whole = multi_head_attention(x.clone(), x.clone(), x.clone(), &mask, options).unwrap().as_vec();
+
+    let (mut start, mut sizes) = (0, (1..=4).cycle());
+    while start < 50 {
+        let len = Src::new(sizes.next().unwrap().min(50 - start));
+        let part = slice(x.clone(), axis::<Len>(), start, len).unwrap();
+        cache.slide::<SlidingWindow<Width>>().unwrap();
+        let mask = cache.mask_of_kind::<SlidingWindow<Width>, _>(len);
+        let lengths = (len, mask.shape().2);
+        let bias = relative_position_bias(&table, buckets, cache.num_held(), lengths, NoneTape).unwrap();
+        let (keys, values) = cache.update((part.clone(), part.clone())).unwrap();
+        let options = AttentionOptions { bias: Some(bias), ..AttentionOptions::default() };
+        let found = multi_head_attention(part, keys, values, &mask, options).unwrap().as_vec();
+        for (found, whole) in found.chunks(found.len() / 2).zip(whole.chunks(whole.len() / 2)) {
+            assert_close(found, &whole[start * Columns::SIZE..][..found.len()]);
+        }
+        start += len.size();
+    }
+    assert!(cache.num_held() < 2 * Width::SIZE + 4 && cache.len() == 50, "{cache:?}");
 }
 
 #[test]

@@ -133,8 +133,13 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         self.len
     }
 
-    /// The number of positions whose keys and values the tensors hold.
-    pub(super) fn num_held(&self) -> usize {
+    /// The number of positions whose keys and values the tensors hold: [`len`](Self::len) without those that a
+    /// [window dropped](Self::slide).
+    ///
+    /// A bias by position begins here, because the first key of the tensors is its position 0. Rotary positions begin
+    /// at `len`.
+    #[must_use]
+    pub fn num_held(&self) -> usize {
         self.len - self.num_dropped
     }
 
@@ -193,7 +198,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// cache.append::<SeqLen>(&device.zeros(), &device.zeros())?;
     /// cache.slide::<SlidingWindow<Width>>()?;
     /// // The next position sees itself and the last of these 4.
-    /// assert_eq!((cache.len(), cache.keys().shape().1.size()), (4, 1));
+    /// assert_eq!((cache.len(), cache.num_held(), cache.keys().shape().1.size()), (4, 1, 1));
     /// # Ok::<(), OpError>(())
     /// ```
     pub fn slide<Mask: CausalKind>(&mut self) -> Result<(), OpError> {
