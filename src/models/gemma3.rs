@@ -17,7 +17,7 @@ mod layers;
 pub use layers::{Attention, Layer};
 
 use crate::dims::{DataShape, EndsIn};
-use crate::nn::{Autoregressive, Cache, Heads, Precision, Weight, init};
+use crate::nn::{Autoregressive, Cache, CacheOf, Heads, Precision, Weight, init};
 use crate::ops::{Rotary, offset, slice_last};
 use crate::prelude::*;
 
@@ -122,13 +122,15 @@ fn norm<Dims: EndsIn<M, Before: DataShape>, M: ConstDim, E: Real, D: Backend<E>,
 /// A Gemma 3: the logits of the next token at each position.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, models::gemma3::Gemma3, ops::{embed, scale}, prelude::*};
+/// use typed_transformer::{doctest::*, models::gemma3::Gemma3, nn::Autoregressive, ops::{embed, scale}, prelude::*};
 /// let model = Gemma3::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
 /// let embeddings = scale(embed(&model.token_embedder, &ids, NoneTape)?, 8f64.sqrt())?;
 /// assert_eq!(model.vectors_of(embeddings, &ids.padding_mask())?.as_vec(), vectors.as_vec());
+/// let mut cache = model.cache(Batch)?;
+/// let last: Tensor<(Batch, Const<1>, EmbedDim), f32, Cpu> = model.last_vectors(&ids, &mut cache, Const)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -182,6 +184,34 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
         norm(x, &self.norm, Config::NORM_EPSILON)
     }
 
+    /// The vectors of which [`last_logits`](Autoregressive::last_logits) makes the logits, for a head beside these:
+    /// `(B, S) ids of VocabSize, Last -> (B, Last, EmbedDim)`. The tokens join the cache.
+    ///
+    /// # Errors
+    /// Those of `last_logits`.
+    pub fn last_vectors<B: MaybeSharded, S: Dim, Last: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut CacheOf<Self, B, E, D>,
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::EmbedDim), E, D>, OpError> {
+        let len = tokens.shape().1;
+        // Each layer makes its own mask below.
+        let (start, _) = cache.advance(&self.norm, tokens.shape())?;
+        let mut x = self.embed(tokens, NoneTape)?;
+        // The mask is made before the update: afterwards the cache counts the new positions as earlier ones.
+        for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
+            let mask = if Config::is_global(i) {
+                cache.mask(len)
+            } else {
+                cache.slide::<Local<Config>>()?;
+                cache.mask_of_kind::<Local<Config>, S>(len)
+            };
+            x = layer.forward(x, (start, rotary::<Config>(i)), &mask, |new| cache.update(new))?;
+        }
+        norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)
+    }
+
     /// The vectors of the tokens, times the square root of their width.
     fn embed<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
@@ -211,21 +241,6 @@ impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision
         cache: &mut Self::Cache,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        let len = tokens.shape().1;
-        // Each layer makes its own mask below.
-        let (start, _) = cache.advance(&self.norm, tokens.shape())?;
-        let mut x = self.embed(tokens, NoneTape)?;
-        // The mask is made before the update: afterwards the cache counts the new positions as earlier ones.
-        for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
-            let mask = if Config::is_global(i) {
-                cache.mask(len)
-            } else {
-                cache.slide::<Local<Config>>()?;
-                cache.mask_of_kind::<Local<Config>, S>(len)
-            };
-            x = layer.forward(x, (start, rotary::<Config>(i)), &mask, |new| cache.update(new))?;
-        }
-        let x = norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)?;
-        P::linear(x, &self.token_embedder, None)
+        P::linear(self.last_vectors(tokens, cache, last)?, &self.token_embedder, None)
     }
 }

@@ -10,7 +10,7 @@
 //! | | `past_key_values` | [`Cache`] |
 //! | 2.3, norm after the last block | `GPT2Model`, `GPT2LMHeadModel` | [`Gpt2`] |
 
-use crate::nn::{Autoregressive, Cache, CacheUpdate, Heads, LayerNorm, Precision, Weight, init};
+use crate::nn::{Autoregressive, Cache, CacheOf, CacheUpdate, Heads, LayerNorm, Precision, Weight, init};
 use crate::ops::{Activation, GeluTanh, learned_positions_from, slice_last};
 use crate::prelude::*;
 
@@ -65,13 +65,15 @@ type CachedHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Con
 /// A GPT-2: the logits of the next token at each position.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, models::gpt2::Gpt2, ops::embed, prelude::*};
+/// use typed_transformer::{doctest::*, models::gpt2::Gpt2, nn::Autoregressive, ops::embed, prelude::*};
 /// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
 /// let embeddings = embed(&model.token_embedder, &ids, NoneTape)?;
 /// assert_eq!(model.vectors_of(embeddings, &ids.padding_mask())?.as_vec(), vectors.as_vec());
+/// let mut cache = model.cache(Batch)?;
+/// let last: Tensor<(Batch, Const<1>, EmbedDim), f32, Cpu> = model.last_vectors(&ids, &mut cache, Const)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -123,6 +125,25 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
         self.norm.forward(x, Config::NORM_EPSILON)
     }
 
+    /// The vectors of which [`last_logits`](Autoregressive::last_logits) makes the logits, for a head beside these:
+    /// `(B, S) ids of VocabSize, Last -> (B, Last, EmbedDim)`. The tokens join the cache.
+    ///
+    /// # Errors
+    /// Those of `last_logits`.
+    pub fn last_vectors<B: MaybeSharded, S: Dim, Last: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut CacheOf<Self, B, E, D>,
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::EmbedDim), E, D>, OpError> {
+        let (start, mask) = cache.advance(&self.position_embedder, tokens.shape())?;
+        let mut x = self.add_positions(P::embed(&self.token_embedder, tokens, NoneTape)?, start)?;
+        for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
+            x = layer.forward(x, Config::NORM_EPSILON, &mask, |new| cache.update(new))?;
+        }
+        self.norm.forward(slice_last(x, axis::<S>(), last)?, Config::NORM_EPSILON)
+    }
+
     /// The sum of embeddings and their positions, which begin at `start`.
     fn add_positions<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
@@ -152,13 +173,7 @@ impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> 
         cache: &mut Self::Cache,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.advance(&self.position_embedder, tokens.shape())?;
-        let mut x = self.add_positions(P::embed(&self.token_embedder, tokens, NoneTape)?, start)?;
-        for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
-            x = layer.forward(x, Config::NORM_EPSILON, &mask, |new| cache.update(new))?;
-        }
-        let x = self.norm.forward(slice_last(x, axis::<S>(), last)?, Config::NORM_EPSILON)?;
-        P::linear(x, &self.token_embedder, None)
+        P::linear(self.last_vectors(tokens, cache, last)?, &self.token_embedder, None)
     }
 }
 

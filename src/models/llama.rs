@@ -20,7 +20,7 @@ mod attention;
 pub use attention::Attention;
 pub(super) use attention::CachedHeadsOf;
 
-use crate::nn::{Autoregressive, Cache, CacheUpdate, Precision, Weight, init};
+use crate::nn::{Autoregressive, Cache, CacheOf, CacheUpdate, Precision, Weight, init};
 use crate::ops::{Activation, Rotary, Silu, slice_last};
 use crate::prelude::*;
 
@@ -194,13 +194,15 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E,
 /// A Llama: the logits of the next token at each position. [`models`](super) declares a configuration of one's own.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, models::llama::Llama, ops::embed, prelude::*};
+/// use typed_transformer::{doctest::*, models::llama::Llama, nn::Autoregressive, ops::embed, prelude::*};
 /// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
 /// let embeddings = embed(&model.token_embedder, &ids, NoneTape)?;
 /// assert_eq!(model.vectors_of(embeddings, &ids.padding_mask())?.as_vec(), vectors.as_vec());
+/// let mut cache = model.cache(Batch)?;
+/// let last: Tensor<(Batch, Const<1>, EmbedDim), f32, Cpu> = model.last_vectors(&ids, &mut cache, Const)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -251,40 +253,25 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
         let x = self.layers.iter().try_fold(embeddings, |x, layer| layer.forward(x, 0, &mask, Ok))?;
         rms_norm(x, &self.norm, Config::NORM_EPSILON)
     }
-}
 
-/// [`Autoregressive`] for a decoder that computes as [`Llama`] but for its layers.
-macro_rules! autoregressive {
-    ($Model:ident<$Config:ident>) => {
-        #[diagnostic::do_not_recommend]
-        impl<B: MaybeSharded, Config: $Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
-            for $Model<Config, E, D, P>
-        {
-            type VocabSize = Config::VocabSize;
-            type MaxSeqLen = Config::MaxSeqLen;
-            type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
-
-            fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-                Cache::new(&self.norm, batch)
-            }
-
-            fn last_logits<S: Dim, Last: Dim>(
-                &self,
-                tokens: &TokenIds<B, S, Config::VocabSize>,
-                cache: &mut Self::Cache,
-                last: Last,
-            ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-                let (start, mask) = cache.advance(&self.norm, tokens.shape())?;
-                let mut x = P::embed(&self.token_embedder, tokens, NoneTape)?;
-                for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
-                    x = layer.forward(x, start, &mask, |new| cache.update(new))?;
-                }
-                let x = rms_norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)?;
-                P::linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
-            }
+    /// The vectors of which [`last_logits`](Autoregressive::last_logits) makes the logits, for a head beside these:
+    /// `(B, S) ids of VocabSize, Last -> (B, Last, EmbedDim)`. The tokens join the cache.
+    ///
+    /// # Errors
+    /// Those of `last_logits`.
+    pub fn last_vectors<B: MaybeSharded, S: Dim, Last: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut CacheOf<Self, B, E, D>,
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::EmbedDim), E, D>, OpError> {
+        let (start, mask) = cache.advance(&self.norm, tokens.shape())?;
+        let mut x = P::embed(&self.token_embedder, tokens, NoneTape)?;
+        for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
+            x = layer.forward(x, start, &mask, |new| cache.update(new))?;
         }
-    };
+        rms_norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)
+    }
 }
-pub(super) use autoregressive;
 
 autoregressive!(Llama<LlamaConfig>);

@@ -10,7 +10,7 @@
 //! | | `MixtralModel`, `MixtralForCausalLM` | [`Mixtral`] |
 
 use super::llama::{Attention, CachedHeadsOf, FeedForwardOf, LlamaConfig, Norms};
-use crate::nn::{Autoregressive, Cache, CacheUpdate, Precision, Weight, init};
+use crate::nn::{Autoregressive, Cache, CacheOf, CacheUpdate, Precision, Weight, init};
 use crate::ops::{flatten, linear, one_hot, select, slice_last, take, top_k, unflatten, zeros};
 use crate::prelude::*;
 
@@ -115,13 +115,15 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, 
 /// A Mixtral: the logits of the next token at each position.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, models::mixtral::Mixtral, ops::embed, prelude::*};
+/// use typed_transformer::{doctest::*, models::mixtral::Mixtral, nn::Autoregressive, ops::embed, prelude::*};
 /// let model = Mixtral::<Small, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
 /// let embeddings = embed(&model.token_embedder, &ids, NoneTape)?;
 /// assert_eq!(model.vectors_of(embeddings, &ids.padding_mask())?.as_vec(), vectors.as_vec());
+/// let mut cache = model.cache(Batch)?;
+/// let last: Tensor<(Batch, Const<1>, EmbedDim), f32, Cpu> = model.last_vectors(&ids, &mut cache, Const)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -172,9 +174,28 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
         let x = self.layers.iter().try_fold(embeddings, |x, layer| layer.forward(x, 0, &mask, Ok))?;
         rms_norm(x, &self.norm, Config::NORM_EPSILON)
     }
+
+    /// The vectors of which [`last_logits`](Autoregressive::last_logits) makes the logits, for a head beside these:
+    /// `(B, S) ids of VocabSize, Last -> (B, Last, EmbedDim)`. The tokens join the cache.
+    ///
+    /// # Errors
+    /// Those of `last_logits`.
+    pub fn last_vectors<B: MaybeSharded, S: Dim, Last: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut CacheOf<Self, B, E, D>,
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::EmbedDim), E, D>, OpError> {
+        let (start, mask) = cache.advance(&self.norm, tokens.shape())?;
+        let mut x = P::embed(&self.token_embedder, tokens, NoneTape)?;
+        for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
+            x = layer.forward(x, start, &mask, |new| cache.update(new))?;
+        }
+        rms_norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)
+    }
 }
 
-super::llama::autoregressive!(Mixtral<MixtralConfig>);
+autoregressive!(Mixtral<MixtralConfig>);
 
 /// The best experts for each token, weighted by the softmax of the router's logits for them.
 ///

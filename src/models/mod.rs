@@ -73,6 +73,37 @@
 //! | biases in feed-forward | yes | yes | yes | yes | yes | no |
 //! | logits | untied, bias | untied, bias | untied, bias | untied | none | tied |
 
+/// `Autoregressive` for a decoder that has a norm, a weight of its logits and a method `last_vectors`.
+macro_rules! autoregressive {
+    ($Model:ident<$Config:ident>) => {
+        #[diagnostic::do_not_recommend]
+        impl<B: MaybeSharded, Config: $Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
+            for $Model<Config, E, D, P>
+        {
+            type VocabSize = Config::VocabSize;
+            type MaxSeqLen = Config::MaxSeqLen;
+            type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
+
+            fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+                Cache::new(&self.norm, batch)
+            }
+
+            fn last_logits<S: Dim, Last: Dim>(
+                &self,
+                tokens: &TokenIds<B, S, Config::VocabSize>,
+                cache: &mut Self::Cache,
+                last: Last,
+            ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
+                P::linear(
+                    self.last_vectors(tokens, cache, last)?,
+                    self.logit.as_ref().unwrap_or(&self.token_embedder),
+                    None,
+                )
+            }
+        }
+    };
+}
+
 pub mod annotated_flax;
 pub mod another_annotated;
 pub mod bert;

@@ -67,6 +67,16 @@ fn logits_are_the_vectors_times_their_weight() {
                 let of = |padding: &PaddingMask<_, _>| $model.vectors_of(embeddings.clone(), padding).unwrap().as_vec();
                 assert_eq!(of(&read.padding_mask()), vectors.as_vec(), stringify!($family));
                 assert_ne!(of(&PaddingMask::from_fn(shape, |_, i| i > 0)), vectors.as_vec(), stringify!($family));
+
+                let mut cache = $model.cache(Const::<1>).unwrap();
+                let first = ids(&[7, 4, 11, 0], (Const::<1>, Const::<4>));
+                let first = $model.last_vectors(&first, &mut cache, Const::<1>).unwrap().as_vec();
+                let next = ids(&[96, 5, 3], (Const::<1>, Const::<3>));
+                let next = $model.last_vectors(&next, &mut cache, Const::<3>).unwrap().as_vec();
+                let (found, all) = ([first, next].concat(), vectors.as_vec());
+                assert_eq!(7 * found.len(), 4 * all.len());
+                let mut pairs = found.iter().zip(&all[all.len() - found.len()..]);
+                assert!(pairs.all(|(found, expected)| (found - expected).abs() < 1e-4), stringify!($family));
             )*
         };
     }
