@@ -1,14 +1,16 @@
 //! Parts of models as the table of `docs/porting.md` writes them, against plain loops.
 
+use crate::finite_differences::{check, weighted_sum};
 use crate::numbers::{assert_close, positive_like as random};
 use typed_transformer::backend::Tape;
 use typed_transformer::dims::{StaticSize, Windows};
-use typed_transformer::ops::{Activation, Exp, div, full, rename, slice, sub, where_, windows, zeros};
+use typed_transformer::ops::{Activation, Exp, div, full, rename, slice, sub, take, unflatten, where_, windows, zeros};
 use typed_transformer::prelude::*;
+use typed_transformer::tokens::Indices;
 
 dims! {
     EmbedDim = 2; Kernel = 5; Side = 2; NumHeads = 3; HeadDim = 2; NumFeatures = 4; VocabSize = 5; Batch; SeqLen;
-    Places;
+    Places; NumKinds = 4; Queries = 2; Keys = 3; Edges = 5; Nodes = 4; Degree = 2; Zeros = 1;
 }
 
 /// `nn.Conv1d(M, M, W, padding=Side, groups=M)`, which keeps the length: each window times the kernel, channel by channel.
@@ -86,4 +88,57 @@ fn padding_of_heads() {
         expected.extend((0..2).map(|k| sum(k) / weights.iter().sum::<f64>()));
     }
     assert_close(&found.as_vec(), &expected, 1e-9);
+}
+
+/// `nn.Embedding` of the kinds of the edges between queries and keys: a vector for each edge.
+fn vectors_of_kinds<B: Dim, Q: Dim, K: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    table: Tensor<(V, M), E, D, T>,
+    kinds: &[usize],
+    (batch, queries, keys): (B, Q, K),
+) -> Result<Tensor<(B, Q, K, M), E, D, T>, OpError> {
+    let kinds = Indices::new(kinds, (Places::new(kinds.len()),), V::default())?;
+    unflatten(take(table, axis::<V>(), &kinds)?, (batch, queries, keys, M::default()))
+}
+
+#[test]
+fn an_embedding_of_the_kinds_of_edges() {
+    let table = random(5, (NumKinds, NumHeads));
+    let kinds = [3, 0, 1, 1, 2, 3, 0, 0, 2, 3, 1, 0];
+    let shape = (Batch::new(2), Queries, Keys);
+    let expected = Vec::from_iter(kinds.iter().flat_map(|kind| table.as_vec()[3 * kind..][..3].to_vec()));
+    assert_eq!(vectors_of_kinds(table.clone(), &kinds, shape).unwrap().as_vec(), expected);
+    check(table, |table| weighted_sum(vectors_of_kinds(table, &kinds, shape).unwrap()));
+}
+
+/// `index_add` of messages to nodes, each of which has up to `Degree` of them.
+fn add_to_nodes<A: Dim, N: Dim, K: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    messages: Tensor<(A, M), E, D, T>,
+    targets: &[usize],
+    (nodes, degree): (N, K),
+) -> Result<Tensor<(N, M), E, D, T>, OpError> {
+    let (edges, width) = *messages.shape();
+    let mut edges_of = vec![Vec::new(); nodes.size()];
+    targets.iter().enumerate().for_each(|(edge, &node)| edges_of[node].push(edge));
+    // The row of zeros stands behind those of the edges.
+    edges_of.iter_mut().for_each(|of_node| of_node.resize(degree.size(), edges.size()));
+    let slots = Places::new(nodes.size() * degree.size());
+    let edges_of = Indices::new(&edges_of.concat(), (slots,), Sum::of(edges, Zeros))?;
+    let none: Tensor<(Zeros, M), E, D, T> = zeros(messages.device(), (Zeros, width))?.retaped::<T>();
+    let rows: Tensor<(Sum<A, Zeros>, M), E, D, T> = concat(messages, none, along::<A, Zeros>())?;
+    let rows = take(rows, axis::<Sum<A, Zeros>>(), &edges_of)?;
+    let of_nodes: Tensor<(N, K, M), E, D, T> = unflatten(rows, (nodes, degree, width))?;
+    sum_over(of_nodes, axis::<K>())
+}
+
+#[test]
+fn messages_of_edges_add_up_at_their_nodes() {
+    let messages = random(6, (Edges, EmbedDim));
+    let targets = [2, 0, 2, 3, 0];
+    let mut expected = vec![0.0; 4 * 2];
+    for (message, node) in messages.as_vec().chunks(2).zip(targets) {
+        expected[2 * node..][..2].iter_mut().zip(message).for_each(|(sum, x)| *sum += x);
+    }
+    let found = add_to_nodes(messages.clone(), &targets, (Nodes, Degree)).unwrap();
+    assert_close(&found.as_vec(), &expected, 1e-9);
+    check(messages, |messages| weighted_sum(add_to_nodes(messages, &targets, (Nodes, Degree)).unwrap()));
 }
