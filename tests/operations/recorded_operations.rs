@@ -23,7 +23,7 @@ use typed_transformer::models::t5::T5;
 use typed_transformer::models::transformer_from_scratch::FromScratch;
 use typed_transformer::models::vit::Vit;
 use typed_transformer::nn::{Conventions, GatedFeedForward, PositionsFor, PositionsInHeads, Seq2Seq};
-use typed_transformer::ops::{full, maximum, mean, minimum};
+use typed_transformer::ops::{detach, full, maximum, mean, minimum, sub};
 use typed_transformer::prelude::*;
 
 dims! { Batch; SeqLen <= MaxSeqLen; TgtLen <= MaxSeqLen; HeadDim = 2; }
@@ -66,6 +66,24 @@ fn a_distance_and_a_clipped_number_run_on_kernels() {
     assert_eq!(clipped.as_vec(), Vec::from_iter(numbers.iter().map(|x| x.clamp(-0.5, 0.5))));
     assert_eq!(distance.as_vec(), Vec::from_iter(numbers.iter().map(|x| x.abs())));
     check(mean(add(clipped, distance).unwrap()).unwrap());
+}
+
+/// As `docs/porting.md` writes it: dfdx computes value and slope without a tape.
+#[test]
+fn a_function_without_a_kernel_runs_backward_on_kernels() {
+    let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().sample_normal();
+    let sine = || {
+        let x = x.clone().put_tape(OwnTape::default());
+        let at = detach(&x).unwrap();
+        let (value, slope) = (at.clone().sin(), at.clone().cos());
+        add(mul(sub(x, &at).unwrap(), &slope).unwrap(), &value).unwrap()
+    };
+    assert_eq!(sine().as_vec(), x.clone().sin().as_vec());
+    check(mean(sine()).unwrap());
+    let gradient = mean(sine()).unwrap().backward().unwrap().of(&x).unwrap();
+    for (found, slope) in gradient.as_vec().into_iter().zip(x.cos().as_vec()) {
+        assert!((found * EmbedDim::SIZE as f32 - slope).abs() < 1e-5, "{found}, {slope}");
+    }
 }
 
 #[test]
