@@ -230,8 +230,14 @@ impl<V: ConstDim> Sampler<V> {
             let (best, _) = tokens.min_by(by_logit_desc).ok_or(no_token)?;
             return Ok(Distribution { weights: vec![(best, 1.0)] });
         };
-        // The sort is stable, so the first of equally likely tokens are kept.
         let mut tokens: Vec<(Fin<V>, f64)> = tokens.collect();
+        // Only the tokens that are as likely as the last of the `top_k` are sorted.
+        if (1..tokens.len()).contains(&self.top_k) {
+            let mut logits = Vec::from_iter(tokens.iter().map(|(_, logit)| *logit));
+            let (_, lowest, _) = logits.select_nth_unstable_by(self.top_k - 1, |left, right| right.total_cmp(left));
+            tokens.retain(|(_, logit)| *logit >= *lowest);
+        }
+        // The sort is stable, so the first of equally likely tokens are kept.
         tokens.sort_by(by_logit_desc);
         let (_, highest) = *tokens.first().ok_or(no_token)?;
         tokens.truncate(self.top_k);

@@ -209,12 +209,18 @@ where
     for (outer, inner_index) in (0..outer).flat_map(|outer| (0..inner).map(move |index| (outer, index))) {
         let element = |index: &usize| elements[(outer * len + index) * inner + inner_index];
         let mut order: Vec<usize> = (0..len).collect();
-        // Numbers in falling order, then NaNs. The sort is stable, so the first of equal elements stays first.
-        order.sort_by(|a, b| {
-            let (a, b) = (element(a), element(b));
-            b.partial_cmp(&a).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
-        });
-        for (position, index) in order.into_iter().take(k.size()).enumerate() {
+        // Numbers in falling order, then NaNs; the first of equal elements comes first.
+        let by_rank = |a: &usize, b: &usize| {
+            let (x, y) = (element(a), element(b));
+            y.partial_cmp(&x).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())).then(a.cmp(b))
+        };
+        // Only what is kept is sorted.
+        if k.size() < len {
+            order.select_nth_unstable_by(k.size(), by_rank);
+            order.truncate(k.size());
+        }
+        order.sort_unstable_by(by_rank);
+        for (position, index) in order.into_iter().enumerate() {
             chosen[(outer * k.size() + position) * inner + inner_index] = index;
         }
     }

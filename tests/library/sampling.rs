@@ -81,6 +81,15 @@ fn top_k_keeps_the_k_most_likely_tokens() {
     assert_close(frequencies(all, 20_000), probabilities(1.0, &[0, 1, 2, 3, 4]));
 }
 
+/// The first of equally likely tokens are kept.
+#[test]
+fn top_k_keeps_k_of_equally_likely_tokens() {
+    let (mut sampler, mut counts) = (Sampler::with_temperature(1.0, 12).unwrap().top_k(3).unwrap(), [0; 5]);
+    let logits = logits([1.0, 1.0, 2.0, 1.0, 0.5]);
+    (0..1000).for_each(|_| counts[sampler.choose(&logits).unwrap().value()] += 1);
+    assert!(counts[..3].iter().all(|count| *count > 0) && counts[3..] == [0, 0], "{counts:?}");
+}
+
 #[test]
 fn top_p_keeps_the_token_that_reaches_p() {
     let all = probabilities(1.0, &[0, 1, 2, 3, 4]);

@@ -36,3 +36,4 @@ mod sublayers_at_any_rank;
 mod tape;
 #[cfg(target_os = "linux")]
 mod threads;
+mod top_k;
