@@ -144,7 +144,7 @@ impl Lanes for V3 {
     #[inline(always)]
     fn prefetch_after<Block>(self, blocks: &[Block; SUMS_PER_ROW]) {
         /// A block takes so many instructions that the processor by itself prefetches only a few blocks. At this
-        /// distance the product takes five sixths of the time.
+        /// distance the product takes five sixths of the time in 8 bits, and two thirds in bfloat16.
         const PREFETCH_DISTANCE_BYTES: usize = 4096;
         const CACHE_LINE_BYTES: usize = 64;
         let address = blocks.as_ptr().cast::<i8>().wrapping_add(PREFETCH_DISTANCE_BYTES);
