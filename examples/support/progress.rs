@@ -14,7 +14,7 @@ use typed_transformer::train::{StepReport, TrainError, Trainer};
 
 /// Shows step, loss, learning rate, tokens per second and time left on standard error.
 pub struct Progress {
-    /// `None` if standard error is not a terminal.
+    /// `None` if standard error is not a terminal, or one that shows no bar, such as that of `TERM=dumb`.
     bar: Option<ProgressBar>,
     is_shown: bool,
     /// The kinds of the failures at the last step, which are logged.
@@ -27,7 +27,7 @@ impl Progress {
             let style = ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
             ProgressBar::new(steps as u64).with_style(style)
         });
-        Self { bar, is_shown: true, logged: RefCell::default() }
+        Self { bar: bar.filter(|bar| !bar.is_hidden()), is_shown: true, logged: RefCell::default() }
     }
 
     /// Shows nothing.

@@ -193,6 +193,24 @@ fn a_wrong_number_of_threads_is_refused() {
     }
 }
 
+/// Such a terminal shows no bar. `script` runs a program on one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_without_cursor_shows_progress_as_lines() {
+    let folder = temp_dir();
+    for term in ["TERM=dumb", "-uTERM"] {
+        let mut command = Command::new("env");
+        let program = format!("'{}' --steps 10 --batch 2 abc >/dev/null", built("train_rot13").display());
+        command.args([term, "script", "-qec", &program, "/dev/null"]).current_dir(folder.path());
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let run = end(child);
+        run.assert_ended_with(0);
+        let shown = run.stdout;
+        assert!(shown.contains("step 10/10") && !shown.contains('\x1b'), "{term}: {shown:?}");
+        assert_eq!(shown.lines().count(), 10, "{term}: {shown:?}");
+    }
+}
+
 /// Large finite losses are a divergence too.
 #[test]
 fn a_diverged_training_names_its_best_checkpoint() {
