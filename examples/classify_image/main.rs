@@ -17,7 +17,7 @@ use typed_transformer::{
     ops::softmax_over,
     prelude::*,
     tokens::Tokenizer,
-    weights::load_pretrained,
+    weights::{ensure_config, load_pretrained},
 };
 
 dims! {
@@ -46,7 +46,7 @@ struct Cli {
 /// Prints the probability of each text, the most likely one first.
 fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     let picture = Picture::read(&cli.image).map_err(|error| format!("{}: {error}", cli.image.display()))?;
-    let model: Model<f32, D> = load_pretrained(&cli.folder, device)?;
+    ensure_config::<Model<f32, D>>(&cli.folder)?;
     let tokenizer = Tokenizer::<VocabSize>::from_file(cli.folder.join("tokenizer.json"))?;
     let encode = |text: &String| -> Result<Vec<Fin<VocabSize>>, BoxError> {
         let tokens = tokenizer.encode(text)?;
@@ -59,6 +59,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     let shape = (Texts::new(rows.len()), Len::new(rows.iter().map(Vec::len).max().unwrap_or(0))?);
     let ids = TokenIds::padded(&rows, end, shape)?;
 
+    let model: Model<f32, D> = load_pretrained(&cli.folder, device)?;
     let logits = model.logits(model.texts(&ids, NoneTape)?, model.images(pixels(device, &picture)?)?)?;
     let probabilities: Tensor<(Texts, Image), f32, D> = softmax_over(logits, axis::<Texts>())?;
     let mut ranking: Vec<_> = probabilities.as_vec().into_iter().zip(&cli.texts).collect();

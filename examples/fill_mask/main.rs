@@ -7,7 +7,7 @@ mod fill;
 mod support;
 
 use clap::{Parser, ValueEnum};
-use fill::{Choices, fill};
+use fill::{Choices, fill, find_masks};
 use std::{path::PathBuf, process::ExitCode};
 use support::{BoxError, DeviceName, cuda, parse, print};
 use typed_transformer::{
@@ -17,7 +17,7 @@ use typed_transformer::{
     },
     prelude::*,
     tokens::Tokenizer,
-    weights::load_pretrained,
+    weights::{ensure_config, load_pretrained},
 };
 
 dims! { Len <= modern_bert_base::MaxSeqLen; }
@@ -53,9 +53,11 @@ where
     Len: AtMost<Config::MaxSeqLen>,
     Choices: AtMost<Config::VocabSize>,
 {
-    let model: ModernBert<Config, f32, D> = load_pretrained(&cli.folder, device)?;
+    ensure_config::<ModernBert<Config, f32, D>>(&cli.folder)?;
     let tokenizer = Tokenizer::from_file(cli.folder.join("tokenizer.json"))?;
-    for (mask, choices) in (1..).zip(fill::<Len, _, _>(&model, &tokenizer, &cli.text)?) {
+    let text = find_masks::<Len, Config::MaxSeqLen, _>(&tokenizer, &cli.text)?;
+    let model: ModernBert<Config, f32, D> = load_pretrained(&cli.folder, device)?;
+    for (mask, choices) in (1..).zip(fill(&model, &tokenizer, &text)?) {
         print(&format!("mask {mask}\n"))?;
         for choice in choices {
             print(&format!("{:6.1} %  {:?}\n", 100.0 * choice.probability, choice.text))?;

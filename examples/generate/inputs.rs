@@ -16,6 +16,7 @@ pub struct Inputs<V> {
 }
 
 impl<V: ConstDim> Inputs<V> {
+    /// Checks all that needs no weights: those of a large model take minutes to read.
     pub fn read(cli: &Cli) -> Result<Self, BoxError> {
         let tokenizer = Tokenizer::from_file_of_fewer_tokens(cli.folder.join("tokenizer.json"))?;
         let mut template = cli.chat.then(|| ChatTemplate::from_folder(&cli.folder)).transpose()?;
@@ -33,6 +34,7 @@ impl<V: ConstDim> Inputs<V> {
         if prompts.iter().any(Vec::is_empty) {
             return Err("--prompt: it has no token".into());
         }
+        tokenizer.stream().stop_at(&cli.stops).map_err(|error| format!("--stop: {error}"))?;
         let ends = eos_token_ids(&cli.folder)?;
         Ok(Self { tokenizer, prompts, ends })
     }
@@ -64,7 +66,7 @@ impl<'a, V: ConstDim> Text<'a, V> {
         for &token in tokens {
             text.push(token)?;
         }
-        let text = text.stop_at(&cli.stops).map_err(|error| format!("--stop: {error}"))?;
+        let text = text.stop_at(&cli.stops)?;
         let mut text = Self { text, shown_later: String::new(), streams, is_read: true };
         if !cli.chat {
             text.show(prompt)?;

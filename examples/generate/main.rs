@@ -27,7 +27,7 @@ use typed_transformer::{
     },
     nn::{Autoregressive, Bf16, EditableCache, FullPrecision, Precision, Q8},
     prelude::*,
-    weights::{Loadable, Pretrained, load_pretrained},
+    weights::{Loadable, Pretrained, ensure_config, load_pretrained},
 };
 
 dims! { Batch; Prompt; }
@@ -70,8 +70,9 @@ where
         return Err("--draft: there is no smaller model of the vocabulary of this one".into());
     }
     cli.sampler::<Model::VocabSize>()?;
-    let model: Model = load(&cli.folder, device)?;
+    ensure_config::<Model>(&cli.folder)?;
     let inputs = Inputs::<Model::VocabSize>::read(cli)?;
+    let model: Model = load(&cli.folder, device)?;
     let stop = Arc::new(AtomicBool::new(false));
     if let Some(num_beams) = cli.num_beams {
         return search(cli, &model, &inputs, Batch::new(num_beams));
@@ -150,9 +151,11 @@ where
 {
     let Some(draft) = &cli.draft else { return run::<Model, D>(cli, device) };
     let sampler = cli.sampler()?;
-    let (model, draft): (Model, Draft) = (load(&cli.folder, device)?, load(draft, device)?);
+    ensure_config::<Model>(&cli.folder)?;
+    ensure_config::<Draft>(draft)?;
     let inputs = Inputs::read(cli)?;
     let [prompt] = &inputs.prompts[..] else { return Err("--draft: there is more than one prompt".into()) };
+    let (model, draft): (Model, Draft) = (load(&cli.folder, device)?, load(draft, device)?);
     let ids = TokenIds::from_rows(&[prompt], (Const::<1>, Prompt::new(prompt.len())))?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(stop.clone())?;

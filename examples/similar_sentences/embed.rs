@@ -16,12 +16,11 @@ dims! {
     pub Len <= MaxSeqLen;
 }
 
-/// A vector of length 1 for each sentence. A sentence that has more tokens than the model reads is an error.
-pub fn embed<D: Backend<f32>, P: Precision>(
-    model: &Model<f32, D, P>,
+/// The tokens of sentences. A sentence that has more of them than the model reads is an error.
+pub fn tokens(
     tokenizer: &Tokenizer<VocabSize>,
     sentences: &[String],
-) -> Result<Tensor<(Sentences, EmbedDim), f32, D>, Box<dyn Error>> {
+) -> Result<TokenIds<Sentences, Len, VocabSize>, Box<dyn Error>> {
     let rows: Vec<Vec<Fin<VocabSize>>> = sentences
         .iter()
         .map(|sentence| tokenizer.encode(sentence).map_err(|error| format!("{sentence:?}: {error}")))
@@ -31,14 +30,20 @@ pub fn embed<D: Backend<f32>, P: Precision>(
         return Err(format!("{sentence:?} has the token [PAD], which only fills up shorter sentences").into());
     }
     let shape = (Sentences::new(rows.len()), Len::new(rows.iter().map(Vec::len).max().unwrap_or(0))?);
-    let ids = TokenIds::padded(&rows, pad, shape)?;
-    let types = Indices::<_, TokenTypes>::from_fn(shape, |_| Fin::literal::<0>());
+    Ok(TokenIds::padded(&rows, pad, shape)?)
+}
 
-    let states: Tensor<(Sentences, Len, EmbedDim), f32, D> = model.forward(&ids, &types.into(), NoneTape)?;
+/// A vector of length 1 for each sentence.
+pub fn embed<D: Backend<f32>, P: Precision>(
+    model: &Model<f32, D, P>,
+    ids: &TokenIds<Sentences, Len, VocabSize>,
+) -> Result<Tensor<(Sentences, EmbedDim), f32, D>, OpError> {
+    let types = Indices::<_, TokenTypes>::from_fn(ids.shape(), |_| Fin::literal::<0>());
+    let states: Tensor<(Sentences, Len, EmbedDim), f32, D> = model.forward(ids, &types.into(), NoneTape)?;
     let mean = masked_mean(states, &ids.padding_mask())?;
     let squares = sum_over(mul(mean.clone(), &mean)?, axis::<EmbedDim>())?;
     let length: Tensor<(Sentences,), f32, D> = Sqrt::apply(squares)?;
-    Ok(div(mean, length)?)
+    div(mean, length)
 }
 
 /// The cosine of the angle between each two vectors of length 1.

@@ -7,7 +7,7 @@ mod embed;
 mod support;
 
 use clap::Parser;
-use embed::{cosines, embed};
+use embed::{cosines, embed, tokens};
 use std::{path::PathBuf, process::ExitCode};
 use support::{BoxError, DeviceName, cuda, parse, print};
 #[cfg(feature = "plot")]
@@ -16,7 +16,7 @@ use typed_transformer::{
     models::published::all_mini_lm_l6_v2::{Model, VocabSize},
     prelude::*,
     tokens::Tokenizer,
-    weights::load_pretrained,
+    weights::{ensure_config, load_pretrained},
 };
 
 const SENTENCES: [&str; 6] = [
@@ -55,13 +55,15 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     if let Some(path) = cli.plot.as_ref().filter(|path| path.exists() && !cli.overwrite) {
         return Err(format!("{} exists; --overwrite replaces it", path.display()).into());
     }
-    let model: Model<f32, D> = load_pretrained(&cli.folder, device)?;
+    ensure_config::<Model<f32, D>>(&cli.folder)?;
     let tokenizer = Tokenizer::<VocabSize>::from_file(cli.folder.join("tokenizer.json"))?.allowing_unknown();
     let sentences = match cli.sentences.is_empty() {
         true => SENTENCES.map(String::from).to_vec(),
         false => cli.sentences.clone(),
     };
-    let cosines = cosines(&embed(&model, &tokenizer, &sentences)?)?.as_vec();
+    let ids = tokens(&tokenizer, &sentences)?;
+    let model: Model<f32, D> = load_pretrained(&cli.folder, device)?;
+    let cosines = cosines(&embed(&model, &ids)?)?.as_vec();
     print(&table(&sentences, &cosines))?;
     #[cfg(feature = "plot")]
     if let Some(path) = &cli.plot {

@@ -20,7 +20,7 @@ use typed_transformer::{
     models::whisper::{Whisper, WhisperConfig},
     prelude::*,
     tokens::Tokenizer,
-    weights::load_pretrained,
+    weights::{ensure_config, load_pretrained},
 };
 
 /// Write what is spoken in a WAV file.
@@ -65,7 +65,7 @@ enum ModelName {
 /// Writes a line for each 30 seconds of the sound.
 fn run<Config: WhisperConfig, D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     let samples = samples(&cli.sound).map_err(|error| format!("{}: {error}", cli.sound.display()))?;
-    let model: Whisper<Config, f32, D> = load_pretrained(&cli.folder, device)?;
+    ensure_config::<Whisper<Config, f32, D>>(&cli.folder)?;
     let tokenizer = Tokenizer::<Config::VocabSize>::from_file_of_fewer_tokens(cli.folder.join("tokenizer.json"))?;
     let mut rules = Rules::from_folder(&cli.folder, &tokenizer)?;
     let token = |name: &str| {
@@ -93,6 +93,7 @@ fn run<Config: WhisperConfig, D: Backend<f32>>(cli: &Cli, device: &D) -> Result<
         }
         language => language?,
     };
+    let model: Whisper<Config, f32, D> = load_pretrained(&cli.folder, device)?;
     for samples in samples.chunks(max_samples::<Config>()) {
         let sound = model.encode(features::<Config, D>(device, samples)?)?;
         let language = match language {

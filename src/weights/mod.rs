@@ -39,7 +39,7 @@ pub(crate) use outputs::{
     open_file, remove_private_file, target_of,
 };
 pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
-pub use pretrained::{Pretrained, eos_token_ids, load_pretrained};
+pub use pretrained::{Pretrained, ensure_config, eos_token_ids, load_pretrained};
 pub(crate) use save::{FileTensor, collect, ensure_all_finite, ensure_whole, save_tensors, write};
 pub use save::{save, save_elsewhere, save_with_metadata};
 pub(crate) use weight_files::WeightFiles;

@@ -93,11 +93,7 @@ pub fn load_pretrained<Model: Pretrained + Loadable<E, D>, E: Element, D: Device
     device: &D,
 ) -> Result<Model, LoadError> {
     let folder = folder.as_ref();
-    if folder.is_file() {
-        let message = "a model is a folder with config.json and its weights, but this is a file";
-        return Err(LoadError::Read { path: folder.into(), source: io::Error::new(ErrorKind::NotADirectory, message) });
-    }
-    compare_config::<Model>(&folder.join(CONFIG), &Model::config())?;
+    ensure_config::<Model>(folder)?;
     let names: Result<NameMap, _> = Model::NAMES.parse();
     let names = names.map_err(|source| LoadError::Names { model: name::<Model>(), source })?;
     let mut files = WeightFiles::open(folder)?;
@@ -107,6 +103,26 @@ pub fn load_pretrained<Model: Pretrained + Loadable<E, D>, E: Element, D: Device
         false => names.without_prefix(Model::PREFIX),
     };
     build_mapped(&mut files, &names, device)
+}
+
+/// Checks that the `config.json` of a folder is that of the model, as [`load_pretrained`] does first. A program can
+/// then check what else it reads, such as a prompt, before it reads the weights.
+///
+/// # Errors
+/// Those of [`load_pretrained`] about `config.json`, and [`LoadError::Read`] if `folder` is a file.
+///
+/// ```
+/// use typed_transformer::{models::published::tiny_gpt2, prelude::*, weights::ensure_config};
+/// let error = ensure_config::<tiny_gpt2::Model<f32, Cpu>>("no-such-folder").unwrap_err().to_string();
+/// assert!(error.starts_with("cannot read no-such-folder/config.json"), "{error}");
+/// ```
+pub fn ensure_config<Model: Pretrained>(folder: impl AsRef<Path>) -> Result<(), LoadError> {
+    let folder = folder.as_ref();
+    if folder.is_file() {
+        let message = "a model is a folder with config.json and its weights, but this is a file";
+        return Err(LoadError::Read { path: folder.into(), source: io::Error::new(ErrorKind::NotADirectory, message) });
+    }
+    compare_config::<Model>(&folder.join(CONFIG), &Model::config())
 }
 
 /// The tokens that end a text: `eos_token_id` of `generation_config.json` in the folder of a model if that file exists,

@@ -123,6 +123,23 @@ fn texts_are_written_together_searched_and_proposed() {
     assert_eq!(answer, write("--prompt <user>Speak<thought>").replacen("<user>Speak<thought>", "", 1));
 }
 
+/// The weights of a large model take minutes to read.
+#[test]
+fn wrong_prompts_and_stop_strings_are_refused_before_the_weights_are_read() {
+    let folder = folder_of_a_model();
+    fs::write(folder.path().join("model/model.safetensors"), "abc").unwrap();
+    for (args, error) in [
+        (&["--prompt", ""][..], "--prompt: it has no token"),
+        (&["--prompt", "Speak", "--stop", ""], "--stop: a stop string is empty"),
+        (&["--draft", "model", "--prompt", "Speak", "--prompt", "We"], "--draft: there is more than one prompt"),
+    ] {
+        let args = ["model", "--model", "tiny-gpt2"].iter().chain(args);
+        end(start(&GENERATE, &folder, args)).assert_refused(error);
+    }
+    let damaged = run(&GENERATE, &folder, "model --model tiny-gpt2 --prompt Speak");
+    assert!(damaged.stderr.contains("model.safetensors is damaged"), "{}", damaged.stderr);
+}
+
 #[test]
 fn a_prompt_that_is_too_long_is_refused_before_the_training() {
     let folder = folder_of_a_model();

@@ -9,9 +9,9 @@ use crate::parity::assert_close;
 use crate::small_models::{VocabSize, small_modern_bert};
 use crate::support::temp_dir;
 use dfdx::tensor::AutoDevice;
-use fill::{Choice, Choices, fill};
+use fill::{Choice, Choices, fill, find_masks};
 use serde_json::{Map, Value, json};
-use small_modern_bert::{Config, SeqLen};
+use small_modern_bert::{Config, MaxSeqLen, SeqLen};
 use std::fs;
 use tempfile::TempDir;
 use typed_transformer::models::modern_bert::ModernBert;
@@ -48,7 +48,8 @@ fn found(ids: &[usize], mask: usize) -> Result<Vec<Vec<Choice>>, String> {
     let model: ModernBert<Config, f32, AutoDevice> = load_pretrained(folder.path(), &device()).unwrap();
     let tokenizer = Tokenizer::from_file(folder.path().join("tokenizer.json")).unwrap();
     let words: Vec<String> = ids.iter().map(|&id| word(id, mask)).collect();
-    fill::<SeqLen, _, _>(&model, &tokenizer, &words.join(" ")).map_err(|error| error.to_string())
+    let text = find_masks::<SeqLen, MaxSeqLen, _>(&tokenizer, &words.join(" ")).map_err(|error| error.to_string())?;
+    fill(&model, &tokenizer, &text).map_err(|error| error.to_string())
 }
 
 /// The tokens of the highest logits, and their probabilities.
