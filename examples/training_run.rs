@@ -1,7 +1,10 @@
 //! A real training run: a model of characters on plays by Shakespeare, with everything that a training needs beside its
 //! model. `docs/training.md` reads it part by part. Ctrl-C stops it; the same command goes on, to the same bits.
 
-use signal_hook::{consts::SIGINT, flag};
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    flag,
+};
 use std::{
     error::Error,
     fs,
@@ -53,7 +56,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut trainer = Trainer::new(AdamW::default(), schedule, STEPS, 0);
     trainer.clip_norm = 1.0;
     trainer.require_same("the batch", BATCH_SIZE);
-    flag::register(SIGINT, trainer.stop.clone())?;
+    // Registered first, it does not see the flag of the first Ctrl-C.
+    flag::register_conditional_shutdown(SIGINT, 130, trainer.stop.clone())?;
+    for signal in [SIGINT, SIGTERM] {
+        flag::register(signal, trainer.stop.clone())?;
+    }
     let mut model = trainer.resume_or(&checkpoint, &device, || Model::build(&device))?;
     trainer.checkpoint_every(&checkpoint, INTERVAL)?;
     for note in trainer.resume_notes() {

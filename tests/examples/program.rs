@@ -87,12 +87,18 @@ pub fn end(mut child: Child) -> Run {
 /// Sends Ctrl-C once the metrics file has this many lines.
 #[cfg(unix)]
 pub fn interrupt(child: &Child, metrics: &Path, lines: usize) {
+    send("INT", child, metrics, lines);
+}
+
+/// Sends a signal once the metrics file has this many lines.
+#[cfg(unix)]
+pub fn send(name: &str, child: &Child, metrics: &Path, lines: usize) {
     let until = Instant::now() + TIMEOUT;
     while metrics_of(metrics).len() < lines {
         assert!(Instant::now() < until, "no steps within the time limit");
         thread::sleep(Duration::from_millis(2));
     }
-    assert!(signal("INT", child.id()));
+    assert!(signal(name, child.id()));
 }
 
 /// The complete lines of a metrics file.

@@ -1,6 +1,6 @@
 //! The example `training_run`: the program of the chapter about a real training run.
 
-use crate::program::{built, end, interrupt, metrics_of, start};
+use crate::program::{built, end, interrupt, metrics_of, send, start};
 use crate::support::{file_names, temp_dir};
 use serde_json::Value;
 use std::fs;
@@ -50,6 +50,17 @@ fn a_training_goes_on_after_ctrl_c_to_the_same_bits() {
     // A complete training is evaluated again, and trained no further.
     end(train_in(&straight)).assert_ended_with(0);
     assert_eq!(metrics_of(&straight.path().join("training_run/metrics.jsonl")).len(), 400);
+}
+
+/// `kill` and batch systems send it.
+#[cfg(unix)]
+#[test]
+fn a_request_to_terminate_saves_a_checkpoint() {
+    let folder = temp_dir();
+    let child = start(&built("training_run"), &folder, [""; 0]);
+    send("TERM", &child, &folder.path().join("training_run/metrics.jsonl"), 3);
+    end(child).assert_ended_with(0);
+    assert!(folder.path().join("training_run/checkpoint").exists());
 }
 
 #[cfg(unix)]
