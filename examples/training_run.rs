@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // The step that is saved evaluates: its checkpoint has the loss of its own model, one step before.
         if step.number == 0 || (step.number + 1).is_multiple_of(INTERVAL) {
             let evaluation = evaluate(&model, validation)?;
-            let _ = writeln!(stderr(), "\r{evaluation}, epoch {}\x1b[K", step.number / batches.steps_per_epoch());
+            let _ = writeln!(stderr(), "{evaluation}, epoch {}", step.number / batches.steps_per_epoch());
             trainer.record_evaluation(&evaluation);
         }
         if trainer.steps_since_best() > PATIENCE {
@@ -84,14 +84,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (inputs, labels) = TokenIds::windows(training, starts.clone(), (Batch::new(starts.len()), SeqLen))?;
         let loss = cross_entropy(model.forward(&inputs, model.recording())?, &labels, Reduction::MeanTokens)?;
         let report = trainer.learn(&mut model, loss, inputs.as_slice().len())?;
-        let _ = write!(stderr(), "\r{report}\x1b[K");
+        if report.steps_made.is_multiple_of(10) {
+            let _ = writeln!(stderr(), "{report}");
+        }
     }
     let finished = trainer.finish();
     // The error says where a checkpoint is that the disk refused. What follows may fail, too.
     if let Err(error) = &finished {
-        let _ = writeln!(stderr(), "\n{error}");
+        let _ = writeln!(stderr(), "{error}");
     }
-    let _ = writeln!(stderr(), "\n{}", evaluate(&model, validation)?);
+    let _ = writeln!(stderr(), "{}", evaluate(&model, validation)?);
     if trainer.is_diverged() || !trainer.stopped() {
         let name = if trainer.is_diverged() { "diverged.safetensors" } else { "model.safetensors" };
         weights::save(&model, folder.join(name))?;

@@ -27,6 +27,9 @@ fn a_training_goes_on_after_ctrl_c_to_the_same_bits() {
     let evaluations = whole.stderr.split("loss ").filter(|rest| rest.contains("perplexity"));
     let losses = evaluations.filter_map(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
     let losses: Vec<f64> = losses.collect();
+    // Logs are read as lines.
+    assert!(!whole.stderr.contains(['\r', '\x1b']), "{:?}", whole.stderr);
+    assert_eq!(whole.stderr.lines().filter(|line| line.starts_with("step ")).count(), 40);
     assert!(losses[0] > 4.0 && losses[losses.len() - 1] < 2.7, "{losses:?}");
 
     let file =
