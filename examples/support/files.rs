@@ -288,7 +288,12 @@ pub(super) fn exit_if_stopped(stop: &AtomicBool, outcome: &Outcome) {
 /// Loads a model; every error names the file.
 pub fn load_weights<M: Trainable<D>, D: Backend<f32>>(path: &Path, device: &D) -> Result<M, BoxError> {
     weights::load(path, device).map_err(|error| match error {
-        LoadError::Read { .. } | LoadError::Format { .. } | LoadError::Checkpoint { .. } => error.into(),
+        LoadError::Checkpoint { path } => format!(
+            "{} is a checkpoint, not a file of weights; --resume goes on with it, and --save then saves the weights",
+            path.display()
+        )
+        .into(),
+        LoadError::Read { .. } | LoadError::Format { .. } => error.into(),
         error => format!("{}: {error}", path.display()).into(),
     })
 }

@@ -526,6 +526,15 @@ fn unreadable_weights_are_named_in_the_error() {
     }
 }
 
+#[test]
+fn a_checkpoint_in_place_of_weights_is_an_error_with_the_options_that_help() {
+    let folder = temp_dir();
+    let args = THREE_STEPS.into_iter().chain(["--checkpoint", "c"]);
+    run(program(&folder, args), Input::Nothing).assert_success();
+    let error = "c is a checkpoint, not a file of weights; --resume goes on with it, and --save then saves the weights";
+    run(program(&folder, ["--load", "c", "hey"]), Input::Nothing).assert_error(error).assert_failed_before_training();
+}
+
 /// A safetensors file with one tensor of zeros.
 fn one_tensor(path: &str, dtype: &str, sizes: &[usize], bytes: usize) -> Vec<u8> {
     let header = format!(r#"{{"{path}":{{"dtype":"{dtype}","shape":{sizes:?},"data_offsets":[0,{bytes}]}}}}"#);
