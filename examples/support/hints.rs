@@ -26,7 +26,8 @@ pub fn hint<O, S>(trainer: &Trainer<O, S>) -> String {
 pub fn with_hint(error: &TrainError, hint: &str) -> String {
     match error {
         TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => {
-            format!("the loss or its gradient is no longer a number at step {step}; {hint}")
+            // The library counts steps from 0, and progress from 1.
+            format!("the loss or its gradient is no longer a number at step {}; {hint}", step + 1)
         }
         TrainError::Diverged { .. } => {
             format!("{error}; {hint}, or --loss-may-rise if the first batch was an easy one")

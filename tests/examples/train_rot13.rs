@@ -436,6 +436,16 @@ fn a_non_finite_loss_ends_the_training() {
     assert_eq!(file_names(&folder), [""; 0], "non-finite weights were saved");
 }
 
+/// Steps count from 1 in progress, too.
+#[test]
+fn the_step_that_fails_is_the_one_after_the_last_shown() {
+    let folder = temp_dir();
+    let run = run(program(&folder, ["--steps", "3", "--learning-rate", "1e38"]), Input::Nothing);
+    let made = run.progress().len();
+    assert!(run.assert_failure().contains(&format!(" at step {}; ", made + 1)), "{}", run.stderr);
+    assert!((1..3).contains(&made), "{}", run.stderr);
+}
+
 // ---- Invalid words ----
 
 #[test]
