@@ -1,6 +1,6 @@
 //! Values from the command line and the environment, checked before anything starts.
 
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::{Arg, Parser, error::ErrorKind};
 use std::env;
 
 /// More sequences per batch would only fill the memory.
@@ -12,15 +12,24 @@ const THREADS: [&str; 2] = ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
 /// More threads would only wait for each other.
 const MAX_THREADS: usize = 1_024;
 
+const NO_NUMBER: &str = "it must be a number";
+
 /// Parses the command line, and checks the number of threads. Ends the program if either is wrong.
-pub fn parse<Cli: Parser + CommandFactory>() -> Cli {
-    let cli = Cli::parse();
+pub fn parse<Cli: Parser>() -> Cli {
+    // `-1` is a wrong value of an option, not another option.
+    let with_negative_numbers = |arg: Arg| {
+        let is_option = !arg.is_positional() && arg.get_action().takes_values();
+        arg.allow_negative_numbers(is_option)
+    };
+    let mut command = Cli::command().mut_args(with_negative_numbers);
+    let matches = command.get_matches_mut();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit());
     for (variable, threads) in THREADS.iter().filter_map(|variable| Some((variable, env::var_os(variable)?))) {
         let number = threads.to_str().and_then(|text| text.parse().ok());
         if !matches!(number, Some(0..=MAX_THREADS)) {
             let message =
                 format!("{variable} must be a number from 0 to {MAX_THREADS}, but it is `{}`", threads.display());
-            Cli::command().error(ErrorKind::InvalidValue, message).exit();
+            command.error(ErrorKind::InvalidValue, message).exit();
         }
     }
     cli
@@ -43,7 +52,7 @@ fn number(text: &str, max: usize) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number <= max => Ok(number),
         Ok(_) => Err(format!("it must be at most {max}")),
-        Err(error) => Err(format!("{error}")),
+        Err(_) => Err(format!("it must be a whole number from 0 to {max}")),
     }
 }
 
@@ -52,7 +61,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(number) if (0.0..=100.0).contains(&number) => Ok(number),
         Ok(_) => Err("it must be from 0 to 100".into()),
-        Err(error) => Err(format!("{error}")),
+        Err(_) => Err(NO_NUMBER.into()),
     }
 }
 
@@ -63,6 +72,6 @@ pub fn learning_rate(text: &str) -> Result<f64, String> {
         // The parameters are numbers of this type.
         Ok(number) if !(number as f32).is_normal() => Err("it must be in the range of f32".into()),
         Ok(number) => Ok(number),
-        Err(error) => Err(error.to_string()),
+        Err(_) => Err(NO_NUMBER.into()),
     }
 }

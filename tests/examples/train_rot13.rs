@@ -483,9 +483,24 @@ fn invalid_options_are_an_error() {
     let folder = temp_dir();
     for (args, error) in [
         (&["--batch", "0"][..], "error: invalid value '0' for '--batch <BATCH>': it must be at least 1"),
-        (&["--batch", "many"], "error: invalid value 'many' for '--batch <BATCH>'"),
+        (
+            &["--batch", "many"],
+            "error: invalid value 'many' for '--batch <BATCH>': it must be a whole number from 0 to 10000",
+        ),
         (&["--batch", "18446744073709551615"], "error: invalid value '18446744073709551615' for '--batch <BATCH>'"),
-        (&["--steps", "-1"], "error: unexpected argument '-1'"),
+        (
+            &["--steps", "-1"],
+            "error: invalid value '-1' for '--steps <STEPS>': it must be a whole number from 0 to 1000000000",
+        ),
+        (
+            &["--steps", "1e3"],
+            "error: invalid value '1e3' for '--steps <STEPS>': it must be a whole number from 0 to 1000000000",
+        ),
+        (
+            &["--learning-rate", "fast"],
+            "error: invalid value 'fast' for '--learning-rate <LEARNING_RATE>': it must be a number",
+        ),
+        (&["--goal", "all"], "error: invalid value 'all' for '--goal <PERCENT>': it must be a number"),
         (&["--steps", "1000000001"], "error: invalid value '1000000001' for '--steps <STEPS>'"),
         (&["--learning-rate", "0"], "error: invalid value '0' for '--learning-rate <LEARNING_RATE>'"),
         (&["--learning-rate=-0.01"], "error: invalid value '-0.01' for '--learning-rate <LEARNING_RATE>'"),

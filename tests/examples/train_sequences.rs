@@ -126,8 +126,8 @@ fn invalid_options_are_one_line_errors_before_training() {
         ("--steps 1000000001", "it must be at most 1000000000"),
         ("--checkpoint-every 1000000001", "it must be at most 1000000000"),
         ("--new-schedule", "required arguments were not provided"),
-        ("--learning-rate fast", "invalid float literal"),
-        ("--steps -1", "unexpected argument"),
+        ("--learning-rate fast", "it must be a number"),
+        ("--steps -1", "it must be a whole number from 0 to 1000000000"),
         ("words", "unexpected argument"),
     ] {
         run(&folder, args).assert_usage(error);

@@ -190,7 +190,7 @@ fn invalid_options_are_one_line_errors_before_training() {
         ("--batch 0", "it must be at least 1"),
         ("--sample 1000000001", "it must be at most 1000000000"),
         ("--interval 1000000001", "it must be at most 1000000000"),
-        ("--learning-rate -1", "unexpected argument"),
+        ("--learning-rate -1", "it must be above 0 and finite"),
         ("--load garbage --steps 3", "cannot be used with"),
         ("--load garbage --resume garbage", "cannot be used with"),
         ("--load garbage --data text", "cannot be used with"),
