@@ -21,7 +21,7 @@ pub fn parse<Cli: Parser>() -> Cli {
         let is_option = !arg.is_positional() && arg.get_action().takes_values();
         arg.allow_negative_numbers(is_option)
     };
-    let mut command = Cli::command().mut_args(with_negative_numbers);
+    let mut command = Cli::command().name(env!("CARGO_BIN_NAME")).mut_args(with_negative_numbers);
     let matches = command.get_matches_mut();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit());
     for (variable, threads) in THREADS.iter().filter_map(|variable| Some((variable, env::var_os(variable)?))) {

@@ -187,9 +187,12 @@ fn a_wrong_number_of_threads_is_refused() {
             command.args(short.split_whitespace()).env("RAYON_NUM_THREADS", threads).current_dir(folder.path());
             command.env_remove("CLICOLOR_FORCE");
             let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-            end(child)
-                .assert_usage(&format!("RAYON_NUM_THREADS must be a number from 0 to 1024, but it is `{threads}`"));
+            let run = end(child);
+            run.assert_usage(&format!("RAYON_NUM_THREADS must be a number from 0 to 1024, but it is `{threads}`"));
+            assert!(run.stderr.contains(&format!("Usage: {example}")), "{}", run.stderr);
         }
+        let version = run(&folder, example, "--version");
+        assert!(version.stdout.starts_with(&format!("{example} ")), "{}", version.stdout);
     }
 }
 
