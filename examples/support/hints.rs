@@ -47,12 +47,13 @@ pub fn overwrite_hint(error: SaveError) -> BoxError {
     }
 }
 
-/// Names the option that allows another schedule.
+/// Names the option that allows another schedule, or a longer one.
 pub fn schedule_hint(error: ResumeError) -> BoxError {
     match &error {
         ResumeError::Setting { setting, .. } if setting == "the schedule" => {
             format!("{error}; --new-schedule accepts that").into()
         }
+        ResumeError::BeyondEnd { .. } => format!("{error}; give more --steps").into(),
         _ => error.into(),
     }
 }

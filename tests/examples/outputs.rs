@@ -89,6 +89,8 @@ fn a_new_training_does_not_replace_the_checkpoint_of_another() {
     let refused = run(&folder, example, &slower);
     assert!(error(&refused).starts_with("ck: the schedule should be "), "{}", refused.stderr);
     assert!(error(&refused).ends_with("; --new-schedule accepts that"), "{}", refused.stderr);
+    let shorter = run(&folder, example, "--steps 2 --batch 2 --resume ck --seed 1 --new-schedule");
+    assert_eq!(error(&shorter), "ck: 3 steps are made, but the training has only 2; give more --steps");
     let accepted = run(&folder, example, &format!("{slower} --new-schedule"));
     assert!(!accepted.stdout.is_empty(), "{}", accepted.stderr);
 }
