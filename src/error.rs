@@ -71,7 +71,7 @@ pub enum OpError {
     /// An index is not below the size of its axis.
     #[error("{op}: {index} is not an index of {axis}")]
     Index { op: &'static str, index: usize, axis: String },
-    /// A shape has no elements; dfdx's operations panic on such shapes.
+    /// A shape has no elements, on which dfdx's operations panic; or a list that needs some has none.
     #[error("{op}: {dims} has no elements")]
     Empty { op: &'static str, dims: String },
     /// A mean over the tokens of all ranks, of which each rank knows its own.

@@ -37,22 +37,20 @@ pub fn parse<Cli: Parser>() -> Cli {
 
 /// Parses `--batch`.
 pub fn batch_size(text: &str) -> Result<usize, String> {
-    match number(text, MAX_BATCH)? {
-        0 => Err("it must be at least 1".into()),
-        number => Ok(number),
-    }
+    number(text, 1, MAX_BATCH)
 }
 
 /// Parses a number of steps or samples.
 pub fn count(text: &str) -> Result<usize, String> {
-    number(text, MAX_COUNT)
+    number(text, 0, MAX_COUNT)
 }
 
-fn number(text: &str, max: usize) -> Result<usize, String> {
+fn number(text: &str, min: usize, max: usize) -> Result<usize, String> {
     match text.parse() {
-        Ok(number) if number <= max => Ok(number),
-        Ok(_) => Err(format!("it must be at most {max}")),
-        Err(_) => Err(format!("it must be a whole number from 0 to {max}")),
+        Ok(number) if number < min => Err(format!("it must be at least {min}")),
+        Ok(number) if number > max => Err(format!("it must be at most {max}")),
+        Ok(number) => Ok(number),
+        Err(_) => Err(format!("it must be a whole number from {min} to {max}")),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::size::count_made;
 use super::{ConstDim, CountFactor, Dim, StaticSize};
 use dfdx::shapes;
-use std::{marker::PhantomData, ops::Add};
+use std::{any::type_name, marker::PhantomData, ops::Add};
 
 /// The dimension of `Left` elements followed by `Right` elements: `past + present = total`.
 ///
@@ -97,10 +97,18 @@ sized_dim! {
     |size| match (Left::static_size(), Right::static_size()) {
         (Some(left), _) => size.checked_sub(left).and_then(Right::from_size).is_some(),
         (_, Some(right)) => size.checked_sub(right).and_then(Left::from_size).is_some(),
-        // The right part first: of `a + b + c` the left part is the sum.
+        // A part that is a sum is asked last.
+        _ if has_sum::<Right>() => {
+            (0..=size).any(|left| Left::from_size(left).is_some() && Right::from_size(size - left).is_some())
+        }
         _ => (0..=size).any(|left| Right::from_size(size - left).is_some() && Left::from_size(left).is_some()),
     },
     Some(Left::static_size()? + Right::static_size()?)
+}
+
+/// Whether a sum is in the type.
+fn has_sum<Part>() -> bool {
+    type_name::<Part>().contains(concat!(module_path!(), "::SumDim<"))
 }
 
 impl<Left, Right> StaticSize for Sum<Left, Right>

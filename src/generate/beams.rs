@@ -179,8 +179,8 @@ struct Continuation<V> {
 /// The texts of a search, by the rules of `GenerationMixin._beam_search` of `transformers`.
 struct Search<V> {
     num_beams: usize,
-    /// The texts that go on, the best first, one for each beam. Their scores are sums of log-probabilities; with −∞ it
-    /// is no text, but fills a beam.
+    /// The texts that go on, the best first, one for each beam. Their scores are sums of log-probabilities; one
+    /// with a score of −∞ is no text, but fills a beam.
     running: Vec<Beam<V>>,
     /// The texts that have ended, the best first, at most as many as beams.
     finished: Vec<Beam<V>>,

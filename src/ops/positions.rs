@@ -209,7 +209,7 @@ impl RelativeBuckets {
 ///
 /// `(NumBuckets, H), (Q), (K) -> (H, Q, K)`, for queries at the positions `start`, `start + 1`, … and keys at `0`, `1`,
 /// …, for [`AttentionOptions`](super::AttentionOptions). In decoding, `start` is the number of positions that the cache
-/// [holds](crate::nn::KeyValueCache::num_held).
+/// [holds](crate::nn::KeyValueCache::num_held) before the new ones are appended.
 ///
 /// `tape` is `model.recording()` to record the operations for gradients, or `NoneTape`.
 ///
@@ -255,9 +255,9 @@ pub fn relative_position_bias<
 /// 2021](https://arxiv.org/abs/2108.12409), 3), for [`AttentionOptions`](super::AttentionOptions).
 ///
 /// `-> (H, Q, K)`: head `h` has `-slope(h) · |start + q - k|` for query `q` and key `k`. In decoding, `start` is the
-/// number of positions that the cache [holds](crate::nn::KeyValueCache::num_held). `n` is the highest power of 2 up to
-/// `H`. `slope(h) = 2^(-8(h + 1) / n)` for `h < n`. The other heads have slopes between these,
-/// `2^(-4(2(h - n) + 1) / n)`, as in BLOOM and the authors' code.
+/// number of positions that the cache [holds](crate::nn::KeyValueCache::num_held) before the new ones are appended. `n`
+/// is the highest power of 2 up to `H`. `slope(h) = 2^(-8(h + 1) / n)` for `h < n`. The other heads have slopes between
+/// these, `2^(-4(2(h - n) + 1) / n)`, as in BLOOM and the authors' code.
 ///
 /// The layers of [`nn`](crate::nn) add no bias. A model of your own adds no positions to its embeddings
 /// ([`NoPositions`](crate::nn::NoPositions)), projects queries, keys and values itself, and calls

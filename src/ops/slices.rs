@@ -1,10 +1,10 @@
 //! Parts of an axis: slices, one index, and windows of neighbours.
 
-use super::gather::{gather_runs, gather_runs_by_dfdx, run_starts};
+use super::gather::{gather_runs, run_starts};
 use super::unnamed::reshape_to;
 use super::views::{outer_len_inner, shape_of_sizes, sizes};
 use super::{OpError, Real, device_error, ensure_not_empty, range_error, scale};
-use crate::backend::{Backend, Tape, gather_kernel, run_kernel};
+use crate::backend::{Backend, Tape};
 use crate::dims::{AtMost, AxisOf, BroadcastFrom, Const, Dim, HasAxis, WindowOf, Windows};
 use crate::tokens::IndexOf;
 use dfdx::shapes::HasShape;
@@ -213,13 +213,9 @@ where
     }
     let to = shape.replace_axis(part);
     ensure_not_empty(op, &to)?;
-    if D::HAS_KERNELS {
-        let (starts, row_len) = (run_starts(outer, &[start], len, inner), part.size() * inner);
-        return run_kernel(op, to, |tape| gather_kernel(D::read(input, tape)?, starts, row_len));
-    }
-    // dfdx gathers a run for each index before the axis, without a copy of the others, and adds its gradient.
-    if part.size() == 1 {
-        return gather_runs_by_dfdx(op, input, run_starts(outer, &[start], len, inner), inner, to);
+    // dfdx gathers one index without a copy of the others, and adds its gradient.
+    if D::HAS_KERNELS || part.size() == 1 {
+        return gather_runs(op, input, run_starts(outer, &[start], len, inner), part.size() * inner, to);
     }
     // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
     let input = if T::OWNS_TAPE { scale(input, 1.0)? } else { input };

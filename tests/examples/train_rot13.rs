@@ -485,7 +485,7 @@ fn invalid_options_are_an_error() {
         (&["--batch", "0"][..], "error: invalid value '0' for '--batch <BATCH>': it must be at least 1"),
         (
             &["--batch", "many"],
-            "error: invalid value 'many' for '--batch <BATCH>': it must be a whole number from 0 to 10000",
+            "error: invalid value 'many' for '--batch <BATCH>': it must be a whole number from 1 to 10000",
         ),
         (&["--batch", "18446744073709551615"], "error: invalid value '18446744073709551615' for '--batch <BATCH>'"),
         (

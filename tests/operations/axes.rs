@@ -133,9 +133,11 @@ fn the_size_of_a_sum_of_sums_is_found_at_once() {
     assert!(<(Read,)>::from_concrete(&[100_003]).is_some());
     assert!(<(Read,)>::from_concrete(&[7]).is_none());
     local_dims! { let _a: A = 30_000; let _b: B = 30_000; let _c: C = 30_000; }
-    type Local = Sum<Sum<A, B>, C>;
-    assert!(<(Local,)>::from_concrete(&[90_000]).is_some());
-    assert!(<(Local,)>::from_concrete(&[90_001]).is_none());
+    type Left = Sum<Sum<A, B>, C>;
+    type Right = Sum<A, Sum<B, C>>;
+    assert!(<(Left, Right)>::from_concrete(&[90_000, 90_000]).is_some());
+    assert!(<(Left,)>::from_concrete(&[90_001]).is_none());
+    assert!(<(Right,)>::from_concrete(&[90_001]).is_none());
 }
 
 #[test]

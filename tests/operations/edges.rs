@@ -158,7 +158,7 @@ fn the_gradient_of_an_operand_of_many_rows_is_precise() {
 #[test]
 fn the_gradient_of_a_bias_of_many_rows_is_precise() {
     on_threads(|| {
-        // With 48 threads and more, each has a part of every row.
+        // With 48 threads and more, each has columns of the output, and the sums of the bias are then divided by rows.
         let count = 8192;
         let x: Tensor<(Rows, Two), f32, Cpu> = tensor(vec![0.1; 2 * count], (Rows::new(count), Two));
         let weight: Tensor<(Outputs, Two), f32, Cpu> = tensor([0.1; 2 * Outputs::SIZE], (Outputs, Two));

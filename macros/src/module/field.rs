@@ -77,7 +77,8 @@ impl Field {
             None => [quote_spanned!(span=> &module.#name), quote_spanned!(span=> &mut module.#name)],
             Some(_) => ["as_ref", "as_mut"].map(|convert| {
                 let convert = Ident::new(convert, span);
-                let message = format!("the field `{name}` is `None`, but its module's type says that it is `Some`");
+                let message =
+                    format!("the field `{name_in_files}` is `None`, but its module's type says that it is `Some`");
                 quote_spanned!(span=> module.#name.#convert().expect(#message))
             }),
         };
@@ -112,7 +113,7 @@ impl Field {
                 )?
             },
             Kind::VecOfLayers { count, layer } => {
-                let message = format!("the field `{name}` has not as many layers as its module's type");
+                let message = format!("the field `{name_in_files}` has not as many layers as its module's type");
                 let check = quote_spanned!(span=> ::core::assert_eq!(module.#name.len(), count, #message));
                 return quote_spanned!(span=> {
                     let count = #count;
