@@ -1,0 +1,12 @@
+//! Only a model whose settings others name is compared with their `config.json`.
+//! Covers `Model` of `weights::ensure_config`.
+//! Right with `Gpt2` for `DecoderOnly` in line 9.
+use typed_transformer::{models::gpt2::{Gpt2, Gpt2Config}, prelude::*, weights::ensure_config};
+
+trait Small: Gpt2Config + SingleStack {}
+
+fn is_of<Config: Small>(folder: &str, _: fn(Gpt2<Config, f32, Cpu>)) -> bool {
+    ensure_config::<DecoderOnly<Config, f32, Cpu>>(folder).is_ok()
+}
+
+fn main() {}
