@@ -1,4 +1,4 @@
-//! Only a model whose settings others name is compared with their `config.json`.
+//! A model is compared with a `config.json` only if it is `Pretrained`: others name its settings.
 //! Covers `Model` of `weights::ensure_config`.
 //! Right with `Gpt2` for `DecoderOnly` in line 9.
 use typed_transformer::{models::gpt2::{Gpt2, Gpt2Config}, prelude::*, weights::ensure_config};
