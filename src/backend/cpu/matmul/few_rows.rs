@@ -1,4 +1,5 @@
-use crate::{autograd::Partition, simd::level};
+use crate::autograd::Partition;
+use crate::simd::{level, prefetch_after};
 use pulp::{Simd, WithSimd};
 
 /// `(m, k), (n, k) -> (m, n)`: adds `a bᵀ` to `output`. `a` has few rows; each element is a product of two contiguous
@@ -71,6 +72,7 @@ fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_vectors), (b, b_vectors)) = (a.as_chunks::<TILE>(), b.as_chunks::<TILE>());
     let mut sums = [simd.splat_f32s(0.0); TILE];
     for (a, b) in a.iter().zip(b) {
+        prefetch_after(b);
         for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
             *sum = simd.mul_add_e_f32s(a, b, *sum);
         }

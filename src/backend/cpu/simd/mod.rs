@@ -1,14 +1,16 @@
 //! Vector arithmetic: loops compiled for the vector registers of this processor, reductions,
-//! elementary functions, and [`ElementOps`], which makes loops generic over the layout.
+//! elementary functions, prefetching, and [`ElementOps`], which makes loops generic over the layout.
 
 mod element_ops;
 mod level;
 mod math;
+mod prefetch;
 mod reduce;
 
 pub use element_ops::{ElementOps, ScalarElements, VectorElements};
 pub use level::level;
 pub use math::{erf, exp, exp_element};
+pub use prefetch::prefetch_after;
 pub use reduce::{ELEMENTS_PER_PART, dot, larger_or_nan, max, max_or_nan, padded_len, sum};
 
 use pulp::{Simd, WithSimd};
