@@ -13,8 +13,8 @@ pub fn prefetch_after<E>(elements: &[E]) {
         let address = elements.as_ptr().cast::<i8>().wrapping_add(DISTANCE_BYTES);
         for line in 0..size_of_val(elements) / CACHE_LINE_BYTES {
             #[allow(unsafe_code, reason = "no safe function has this instruction")]
-            // SAFETY: Every processor of this architecture has it. It changes the cache alone, so the address may be past
-            // the end of the weight.
+            // SAFETY: Every processor of this architecture has it. It changes the cache alone, so the address may be
+            // past the end of the weight.
             unsafe {
                 _mm_prefetch::<_MM_HINT_T1>(address.wrapping_add(line * CACHE_LINE_BYTES));
             }
