@@ -3,8 +3,9 @@
 //! [`Generation`] generates texts token by token with any [`Autoregressive`] model, and hands out each token at once.
 //! So does [`Speculation`], with a small model that proposes what a large one checks. The functions return whole texts:
 //! [`generate_from_prompt`] continues a prompt; [`generate_target`] generates the targets of an encoder-decoder;
-//! [`beam_search`] looks for the most likely text, and [`beam_search_by`] for that by rules. A [`Sampler`] chooses the
-//! tokens. A model reads each token once, because its cache keeps the keys and values of earlier positions.
+//! [`beam_search`] looks for the most likely text, and [`beam_search_by`] for the most likely one that follows rules. A
+//! [`Sampler`] chooses the tokens. A model reads each token once, because its cache keeps the keys and values of
+//! earlier positions.
 
 mod beams;
 mod generation;

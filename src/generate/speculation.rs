@@ -44,7 +44,7 @@ pub struct Speculation<
     text: Text<Target::VocabSize>,
     /// The tokens at the end of the text that were not handed out.
     chosen: VecDeque<Fin<Target::VocabSize>>,
-    /// What ended the text. It is handed out after the tokens that were chosen before.
+    /// The error that ended the text. It is handed out after the tokens that were chosen before.
     error: Option<OpError>,
     num_proposed: usize,
     num_accepted: usize,

@@ -222,25 +222,5 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
-    for Gemma3<Config, E, D, P>
-{
-    type VocabSize = Config::VocabSize;
-    type MaxSeqLen = Config::MaxSeqLen;
-    // Local layers drop the positions before their window, `WindowLen` of them at a time or more.
-    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
-
-    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(&self.norm, batch)
-    }
-
-    fn last_logits<S: Dim, Last: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Self::Cache,
-        last: Last,
-    ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        P::linear(self.last_vectors(tokens, cache, last)?, &self.token_embedder, None)
-    }
-}
+// Local layers drop the positions before their window, `WindowLen` of them at a time or more.
+autoregressive!(Gemma3<Gemma3Config>, |model| &model.norm, &model.token_embedder);

@@ -155,27 +155,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
-    for Gpt2<Config, E, D, P>
-{
-    type VocabSize = Config::VocabSize;
-    type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
-
-    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::new(&self.position_embedder, batch)
-    }
-
-    fn last_logits<S: Dim, Last: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Self::Cache,
-        last: Last,
-    ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-        P::linear(self.last_vectors(tokens, cache, last)?, &self.token_embedder, None)
-    }
-}
+autoregressive!(Gpt2<Gpt2Config>, |model| &model.position_embedder, &model.token_embedder);
 
 /// The columns of all heads.
 type Columns<EmbedDim, NumHeads> = Product<NumHeads, Quotient<EmbedDim, NumHeads>>;

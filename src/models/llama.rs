@@ -274,4 +274,4 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
     }
 }
 
-autoregressive!(Llama<LlamaConfig>);
+autoregressive!(Llama<LlamaConfig>, |model| &model.norm, model.logit.as_ref().unwrap_or(&model.token_embedder));

@@ -195,7 +195,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
     }
 }
 
-autoregressive!(Mixtral<MixtralConfig>);
+autoregressive!(Mixtral<MixtralConfig>, |model| &model.norm, model.logit.as_ref().unwrap_or(&model.token_embedder));
 
 /// The best experts for each token, weighted by the softmax of the router's logits for them.
 ///

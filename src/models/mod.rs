@@ -73,9 +73,10 @@
 //! | biases in feed-forward | yes | yes | yes | yes | yes | no |
 //! | logits | untied, bias | untied, bias | untied, bias | untied | none | tied |
 
-/// `Autoregressive` for a decoder that has a norm, a weight of its logits and a method `last_vectors`.
+/// `Autoregressive` for a decoder with a method `last_vectors`. `$parameter` is a tensor on the device of the cache,
+/// and `$logit` the weight of the logits.
 macro_rules! autoregressive {
-    ($Model:ident<$Config:ident>) => {
+    ($Model:ident<$Config:ident>, |$model:ident| $parameter:expr, $logit:expr) => {
         #[diagnostic::do_not_recommend]
         impl<B: MaybeSharded, Config: $Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
             for $Model<Config, E, D, P>
@@ -85,7 +86,8 @@ macro_rules! autoregressive {
             type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, CachedHeadsOf<Config>, E, D>;
 
             fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-                Cache::new(&self.norm, batch)
+                let $model = self;
+                Cache::new($parameter, batch)
             }
 
             fn last_logits<S: Dim, Last: Dim>(
@@ -94,11 +96,8 @@ macro_rules! autoregressive {
                 cache: &mut Self::Cache,
                 last: Last,
             ) -> Result<Tensor<(B, Last, Config::VocabSize), E, D>, OpError> {
-                P::linear(
-                    self.last_vectors(tokens, cache, last)?,
-                    self.logit.as_ref().unwrap_or(&self.token_embedder),
-                    None,
-                )
+                let $model = self;
+                P::linear($model.last_vectors(tokens, cache, last)?, $logit, None)
             }
         }
     };

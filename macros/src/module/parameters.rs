@@ -39,7 +39,7 @@ impl TypeParameters {
         if let Some(layer) = layers.iter().find(|layer| [&dtype.ident, &device.ident].contains(layer)) {
             return Err(Error::new_spanned(layer, "the dtype `E` and the device `D` stand after the layers"));
         }
-        // Of the layers on another device nothing but `Module` is known. A lifetime holds for all.
+        // Nothing but `Module` is known of the layers on another device. A lifetime holds for all.
         let is_further =
             |bound: &&TypeParamBound| matches!(bound, TypeParamBound::Trait(_)) && !is_one_of(bound, &["Sized"]);
         if let Some(bound) = layers.iter().find_map(|layer| bounds_of(&generics, layer).find(is_further)) {

@@ -15,7 +15,7 @@ use std::{collections::BTreeSet, fmt};
 ///
 /// From the fields it derives:
 ///
-/// - `Clone` and `Debug`. A `#[derive]` of them is refused, above `#[module]` in rustc's own words;
+/// - `Clone` and `Debug`. A `#[derive]` of them is an error. Above `#[module]` rustc reports it, in its own words;
 /// - dfdx's [`TensorCollection`](dfdx::nn::TensorCollection), which gives building, resetting and moving between
 ///   devices and dtypes. Optimizers, saving and moving averages walk the parameters by it;
 /// - [`Module`], with `NUM_PARAMS` and the summary;
@@ -35,9 +35,9 @@ use std::{collections::BTreeSet, fmt};
 /// | `#[layers(COUNT)] inner: Vec<Linear<EmbedDim, EmbedDim, E, D>>` | modules, as many as a constant says |
 /// | `#[some_if(FLAG)] norm: Option<…>` | a parameter or a module, `Some` if the constant `FLAG` is true |
 ///
-/// What is trained and saved follows from `COUNT` and `FLAG`, not from what the field holds: change the constant, not
-/// the field. A `None` or a number of layers that the constant excludes panics, with the name of the field, when the
-/// model is trained, saved or converted; `Some` where `FLAG` is false, or layers where `COUNT` is 0, are passed over.
+/// `COUNT` and `FLAG` decide what is trained and saved, whatever the field holds: change the constant, not the field.
+/// A `None` or a number of layers that the constant excludes panics, with the name of the field, when the model is
+/// trained, saved or converted; `Some` where `FLAG` is false, or layers where `COUNT` is 0, are passed over.
 ///
 /// A type parameter with the bound `Module` is a layer: `struct PreNorm<Inner: Module, E, D> { inner: Inner, … }`. What
 /// the layers have in common is a trait of your own, the bound of `Inner` at the `impl` of `forward`.

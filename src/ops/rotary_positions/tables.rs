@@ -35,7 +35,7 @@ impl Tables {
     }
 }
 
-/// What tables depend on: the rotary positions, the first position, the number of positions and of columns.
+/// Tables depend on the rotary positions, the first position, the number of positions and that of columns.
 type Key = (Rotary, usize, usize, usize);
 
 /// The tables that were made last. All layers of a model use the same, and so do the steps of a training.

@@ -81,9 +81,9 @@ pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
 
 /// Counts a training step. Returns whether the cache of its device is to be emptied.
 ///
-/// dfdx keeps the memory of every tensor that is dropped, for one of exactly the same length. That of tensors made from
-/// vectors, and that of lengths that do not come again, nobody takes. So the cache is emptied now and then. The step
-/// after that takes fresh pages from the system.
+/// dfdx keeps the memory of every tensor that is dropped, for one of exactly the same length. Nothing takes
+/// that of tensors made from vectors, and that of lengths that do not come again. So the cache is emptied now and then.
+/// The step after that takes fresh pages from the system.
 pub fn count_step() -> bool {
     OUTPUTS.with_borrow_mut(Outputs::end_step)
 }

@@ -1,4 +1,4 @@
-//! By rules too, a model that is bound to its sources reads one for each beam.
+//! A model that is bound to its sources reads one for each beam, by rules too.
 //! Covers `Beams` of `generate::beam_search_by`.
 //! Right with `Beams` for `Batch` in line 13.
 //! Mutants cover `Prompt` by `TgtLen`, `Model` by `Small` of `generate::beam_search_by`.
