@@ -12,15 +12,7 @@ mod weight;
 
 pub(crate) use assign_positions::assign_positions;
 pub use typed_transformer_cpu::Tape;
-pub(crate) use typed_transformer_cpu::{
-    ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, AttentionDropout, BackwardError, Bf16Format,
-    ContractionAxis, F16Format, Format, GradientHook, Gradients, KernelOutput, Leaves, Linear, MiddleAxis, Norm,
-    Operand, PackedWeight, Q8Format, Q8RowsFormat, Reduction as ReductionKind, Rotation, SgdStep, SharedTape,
-    StridedOperand, activation_kernel, affine_kernel, arithmetic_kernel, attention_kernel, concat_kernel,
-    contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, linear_kernel, norm_kernel,
-    num_threads, packed_linear_kernel, parallel_map, reduce_kernel, rotary_kernel, round_kernel, softmax_kernel,
-    tensor_id, where_kernel,
-};
+pub(crate) use typed_transformer_cpu::{Reduction as ReductionKind, *};
 pub use weight::WeightTape;
 pub(crate) use weight::{mark_used, read_weight, weight_on_tape};
 

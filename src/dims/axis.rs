@@ -98,8 +98,7 @@ pub struct AxisOf<Name>(PhantomData<fn() -> Name>);
 /// ```
 /// use typed_transformer::{dims::AxisOf, prelude::*};
 /// dims! { pub QLen = 2; pub KLen = 3; }
-/// let x: Tensor<(QLen, KLen), f32, Cpu> =
-///     Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// let x: Tensor<(QLen, KLen), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 /// assert_eq!(sum_over(x.clone(), axis::<QLen>())?.as_vec(), [5.0, 7.0, 9.0]);
 /// let keys: AxisOf<KLen> = axis();
 /// assert_eq!(sum_over(x, keys)?.as_vec(), [6.0, 15.0]);

@@ -179,8 +179,7 @@ impl<const N: usize> Factor for Const<N> {
 #[diagnostic::do_not_recommend]
 impl<const N: usize> ConstDim for Const<N> {}
 
-/// A run-time dimension without a name: any two are the same type, and only their sizes are compared, at
-/// run time.
+/// A run-time dimension without a name: any two are the same type, and only their sizes are compared, at run time.
 ///
 /// It is for sizes that mean nothing to a model, such as the number of rows of a file.
 ///

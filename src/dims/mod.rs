@@ -29,10 +29,7 @@
 //!
 //! assert_eq!(VocabSize::SIZE, 28);
 //! assert_eq!(format!("{:?}", (Batch::new(50), VocabSize)), "(Batch=50, VocabSize=28)");
-//! assert_eq!(
-//!     SrcLen::new(16).unwrap_err().to_string(),
-//!     "`SrcLen` of 16 is longer than `MaxSeqLen` of 15",
-//! );
+//! assert_eq!(SrcLen::new(16).unwrap_err().to_string(), "`SrcLen` of 16 is longer than `MaxSeqLen` of 15");
 //! ```
 
 mod axis;
@@ -83,6 +80,19 @@ macro_rules! copied_and_compared {
     };
 }
 pub(crate) use copied_and_compared;
+
+/// Implements `Clone` field by field. A derived impl would require it of the type parameters.
+macro_rules! cloned {
+    ($(#[$doc:meta])* [$($generics:tt)*] $Type:ty { $($field:ident),* }) => {
+        $(#[$doc])*
+        impl<$($generics)*> Clone for $Type {
+            fn clone(&self) -> Self {
+                Self { $($field: Clone::clone(&self.$field)),* }
+            }
+        }
+    };
+}
+pub(crate) use cloned;
 
 /// The error of an invalid run-time size.
 ///

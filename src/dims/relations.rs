@@ -8,9 +8,8 @@ use typenum::{B1, IsLess, IsLessOrEqual, Mod, U2, UTerm};
 
 /// The dimension has a maximum that is known at compile time.
 ///
-/// The maximum of a compile-time dimension is the dimension itself. The maximum of a run-time dimension is
-/// the one that [`dims!`](crate::dims!) declares it with. The maximum of a [`Sum`] is the sum of its parts'
-/// maxima.
+/// The maximum of a compile-time dimension is the dimension itself. The maximum of a run-time dimension is the one that
+/// [`dims!`](crate::dims!) declares it with. The maximum of a [`Sum`] is the sum of its parts' maxima.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{Bounded, Sum}};

@@ -146,10 +146,7 @@ crate::error::debug_as!(
 /// use typed_transformer::{doctest::*, prelude::*};
 /// let padding = PaddingMask::without_padding((Batch, TgtLen));
 /// let mask = mk_mask::<CausalMask, PadQueriesAndKeys, _, _>(&padding);
-/// assert_eq!(
-///     mask.as_slice(),
-///     [true, false, false, true, true, false, true, true, true],
-/// );
+/// assert_eq!(mask.as_slice(), [true, false, false, true, true, false, true, true, true]);
 /// ```
 pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: MaybeSharded, SeqLen: Dim>(
     padding: &PaddingMask<Batch, SeqLen>,

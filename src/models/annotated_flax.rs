@@ -20,8 +20,7 @@
 //! - The heads are never merged.
 //! - The ReLU comes after both linear layers.
 //! - The norm divides by `std + ε`.
-//! - The residual connection adds a layer's output to its own norm instead of normalizing the sum of input
-//!   and output.
+//! - The residual connection adds a layer's output to its own norm instead of normalizing the sum of input and output.
 
 use crate::mask::PadSourceKeys;
 use crate::nn::{Conventions, Sinusoidal, WidthScale};

@@ -61,13 +61,8 @@ pub trait BertConfig: 'static {
     /// # use typed_transformer::{doctest::*, models::bert::{Bert, BertConfig}, prelude::*};
     /// pub struct Encoder;
     /// impl BertConfig for Encoder {
-    /// #   type VocabSize = VocabSize;
-    /// #   type TokenTypes = TokenTypes;
-    /// #   type MaxSeqLen = MaxSeqLen;
-    /// #   type EmbedDim = EmbedDim;
-    /// #   type NumHeads = EvenHeads;
-    /// #   type HiddenDim = HiddenDim;
-    /// #   type NumLayers = NumLayers;
+    /// #   type VocabSize = VocabSize; type TokenTypes = TokenTypes; type MaxSeqLen = MaxSeqLen;
+    /// #   type EmbedDim = EmbedDim; type NumHeads = EvenHeads; type HiddenDim = HiddenDim; type NumLayers = NumLayers;
     /// #   const NORM_EPSILON: f64 = 1e-12;
     ///     const POOLER: bool = false;
     /// }

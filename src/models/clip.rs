@@ -174,8 +174,7 @@ fn of_length_1<B: MaybeSharded, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, 
     div(x, Sqrt::apply(squares)?)
 }
 
-/// `x · σ(1.702 x)`: an approximation of the GELU ([Hendrycks and Gimpel,
-/// 2016](https://arxiv.org/abs/1606.08415), 2).
+/// `x · σ(1.702 x)`: an approximation of the GELU ([Hendrycks and Gimpel, 2016](https://arxiv.org/abs/1606.08415), 2).
 ///
 /// ```
 /// use typed_transformer::{models::clip::QuickGelu, ops::Activation, prelude::*};

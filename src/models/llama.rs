@@ -78,23 +78,13 @@ pub trait LlamaConfig: 'static {
     /// # use typed_transformer::{doctest::*, ops::Rotary, prelude::*};
     /// # pub struct Tiny;
     /// impl LlamaConfig for Tiny {
-    /// #   type VocabSize = VocabSize;
-    /// #   type MaxSeqLen = MaxSeqLen;
-    /// #   type EmbedDim = EmbedDim;
-    /// #   type HiddenDim = HiddenDim;
-    /// #   type NumLayers = NumLayers;
-    /// #   type NumHeads = EvenHeads;
-    /// #   type NumKeyValueHeads = NumKeyValueHeads;
-    /// #   type HeadDim = EvenHeads;
-    /// #   const NORM_EPSILON: f64 = 1e-5;
-    /// #   const ROTARY: Rotary = Rotary::halves(10_000.0);
-    /// #   const TIED_LOGITS: bool = false;
+    /// #   type VocabSize = VocabSize; type MaxSeqLen = MaxSeqLen; type EmbedDim = EmbedDim;
+    /// #   type HiddenDim = HiddenDim; type NumLayers = NumLayers; type NumHeads = EvenHeads;
+    /// #   type NumKeyValueHeads = NumKeyValueHeads; type HeadDim = EvenHeads; const NORM_EPSILON: f64 = 1e-5;
+    /// #   const ROTARY: Rotary = Rotary::halves(10_000.0); const TIED_LOGITS: bool = false;
     ///     const NORMS: Norms = Norms::After;
     /// }
-    /// # impl MixtralConfig for Tiny {
-    /// #   type NumExperts = NumExperts;
-    /// #   type ExpertsPerToken = ExpertsPerToken;
-    /// # }
+    /// # impl MixtralConfig for Tiny { type NumExperts = NumExperts; type ExpertsPerToken = ExpertsPerToken; }
     /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen)).unwrap();
     /// let logits = Mixtral::<Tiny, f32, Cpu>::build(&Cpu::default()).forward(&ids, NoneTape);
     /// ```

@@ -20,19 +20,10 @@ use crate::prelude::*;
 /// ```
 /// use typed_transformer::{doctest::*, models::{llama::LlamaConfig, mixtral::MixtralConfig}, ops::Rotary};
 /// pub struct Tiny;
-/// # impl LlamaConfig for Tiny {
-/// #     type VocabSize = VocabSize;
-/// #     type MaxSeqLen = MaxSeqLen;
-/// #     type EmbedDim = EmbedDim;
-/// #     type HiddenDim = HiddenDim;
-/// #     type NumLayers = NumLayers;
-/// #     type NumHeads = EvenHeads;
-/// #     type NumKeyValueHeads = NumKeyValueHeads;
-/// #     type HeadDim = EvenHeads;
-/// #     const NORM_EPSILON: f64 = 1e-5;
-/// #     const ROTARY: Rotary = Rotary::halves(10_000.0);
-/// #     const TIED_LOGITS: bool = false;
-/// # }
+/// # impl LlamaConfig for Tiny { type VocabSize = VocabSize; type MaxSeqLen = MaxSeqLen; type EmbedDim = EmbedDim;
+/// #     type HiddenDim = HiddenDim; type NumLayers = NumLayers; type NumHeads = EvenHeads;
+/// #     type NumKeyValueHeads = NumKeyValueHeads; type HeadDim = EvenHeads; const NORM_EPSILON: f64 = 1e-5;
+/// #     const ROTARY: Rotary = Rotary::halves(10_000.0); const TIED_LOGITS: bool = false; }
 /// // Beside the dimensions of `LlamaConfig`:
 /// impl MixtralConfig for Tiny {
 ///     type NumExperts = NumExperts;

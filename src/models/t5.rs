@@ -178,17 +178,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
         let x = rms_norm(x, &self.decoder_norm, Config::NORM_EPSILON)?;
         P::linear(scale(x, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt())?, &self.token_embedder, None)
     }
-}
 
-/// The positions of the source that `next` positions see: all but padding.
-fn source_mask<B: MaybeSharded, Q: Dim, Src: Dim>(
-    next: (B, Q),
-    source_padding: &PaddingMask<B, Src>,
-) -> Result<AttentionMask<B, Q, Src>, DimError> {
-    mk_cross_mask::<PadSourceKeys, _, _, _>(&PaddingMask::without_padding(next), source_padding)
-}
-
-impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P> {
     /// Encodes the sources `(B, Src)`. The result is [`Autoregressive`]: it generates a target for each.
     pub fn encode<B: MaybeSharded, Src: Dim>(
         &self,
@@ -197,6 +187,14 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
         let output = self.encoder(source, NoneTape)?;
         Ok(EncodedT5 { model: self, output, padding: source.padding_mask() })
     }
+}
+
+/// The positions of the source that `next` positions see: all but padding.
+fn source_mask<B: MaybeSharded, Q: Dim, Src: Dim>(
+    next: (B, Q),
+    source_padding: &PaddingMask<B, Src>,
+) -> Result<AttentionMask<B, Q, Src>, DimError> {
+    mk_cross_mask::<PadSourceKeys, _, _, _>(&PaddingMask::without_padding(next), source_padding)
 }
 
 /// A T5 that has encoded its sources `(B, Src)`, and generates a target for each. [`T5::encode`] makes it.

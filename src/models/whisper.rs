@@ -180,6 +180,14 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         P::linear(self.decoder_norm.forward(x, Config::NORM_EPSILON)?, &self.token_embedder, None)
     }
+
+    /// Encodes the sounds `(B, NumMelBins, NumFrames)`. The result is [`Autoregressive`]: it writes a text for each.
+    pub fn encode<B: MaybeSharded>(
+        &self,
+        features: Features<B, Config, E, D>,
+    ) -> Result<EncodedWhisper<'_, B, Config, E, D, P>, OpError> {
+        Ok(EncodedWhisper { model: self, output: self.encoder(features, NoneTape)? })
+    }
 }
 
 /// The sines of all wavelengths of a position, then their cosines: `-> (S, M)`. The wavelengths grow from `2π` to
@@ -197,16 +205,6 @@ fn sinusoids<S: ConstDim, M: Even, E: Real, D: Backend<E>>(
         E::from_f64(if column < half { angle.sin() } else { angle.cos() }).unwrap_or(E::nan())
     };
     tensor(device, (0..S::SIZE * M::SIZE).map(element).collect::<Vec<_>>(), (len, width))
-}
-
-impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config, E, D, P> {
-    /// Encodes the sounds `(B, NumMelBins, NumFrames)`. The result is [`Autoregressive`]: it writes a text for each.
-    pub fn encode<B: MaybeSharded>(
-        &self,
-        features: Features<B, Config, E, D>,
-    ) -> Result<EncodedWhisper<'_, B, Config, E, D, P>, OpError> {
-        Ok(EncodedWhisper { model: self, output: self.encoder(features, NoneTape)? })
-    }
 }
 
 /// A Whisper that has encoded a batch of sounds, and writes a text for each. [`Whisper::encode`] makes it.

@@ -81,23 +81,19 @@ impl<Axis: RankAxis, E: Real, D: Backend<E>> ProcessGroup<Axis, E, D> {
 
     /// [`multi_head_attention`](crate::ops::multi_head_attention), or
     /// [`grouped_query_attention`](crate::ops::grouped_query_attention), in the heads of this process.
-    pub fn attend_own_heads<
-        B: MaybeSharded,
-        Q: Dim,
-        K: Dim,
-        H: Factor<Axis = Axis>,
-        NumKeyValueHeads: Factor,
-        QKDim: ConstDim,
-        VODim: ConstDim,
-        T: Tape<E, D>,
-    >(
+    pub fn attend_own_heads<B: MaybeSharded, Q: Dim, K: Dim, H, NumKeyValueHeads: Factor, QKDim: ConstDim, VODim, T>(
         &self,
         query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
         key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, D, T>,
         value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
         options: AttentionOptions<H, Q, K, E, D, T>,
-    ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
+    ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError>
+    where
+        H: Factor<Axis = Axis>,
+        VODim: ConstDim,
+        T: Tape<E, D>,
+    {
         let mut kept = None;
         if Self::ARE_RANKS && T::OWNS_TAPE && options.dropout > 0.0 {
             let ranks = self.ranks("attention")?;

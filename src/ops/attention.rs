@@ -119,8 +119,7 @@ pub(super) fn bounded<E: Real>(mask_fill: MaskFill) -> MaskFill {
 }
 
 /// `softmax(scale · q kᵀ + bias) v`: the mean of the values, weighted by how much the query attends to their keys (the
-/// post's `dot_product_attention`, appendix; [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762),
-/// 3.2.1).
+/// post's `dot_product_attention`, appendix; [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 3.2.1).
 ///
 /// `(B, H, Q, QKDim), (B, H, K, QKDim), (B, H, K, VODim), mask (B, Q, K), bias (H, Q, K) -> (B, H, Q, VODim)`
 ///

@@ -24,8 +24,7 @@ use dfdx::{tensor::Tensor, tensor_ops::BroadcastTo};
 /// let shape = (Batch::new(1), Product::default());
 /// let x: Tensor<(Batch, Product<NumHeads, HeadDim>), f32, Cpu> =
 ///     Cpu::default().tensor((vec![1.0, 2.0, 3.0, 4.0], shape));
-/// let heads: Tensor<(Batch, NumHeads, HeadDim), f32, Cpu> =
-///     reshape(x.clone(), (Batch::new(1), NumHeads, HeadDim))?;
+/// let heads: Tensor<(Batch, NumHeads, HeadDim), f32, Cpu> = reshape(x.clone(), (Batch::new(1), NumHeads, HeadDim))?;
 /// assert_eq!(heads.as_vec(), [1.0, 2.0, 3.0, 4.0]);
 /// assert_eq!(
 ///     reshape(x, (Batch::new(2), NumHeads, HeadDim)).err().unwrap().to_string(),
@@ -96,8 +95,7 @@ where
 /// dims! { pub Batch; pub SeqLen = 2; pub EmbedDim = 1; pub Tokens; }
 /// let rows = (vec![1.0, 2.0, 3.0, 4.0], (Tokens::new(4), EmbedDim));
 /// let tokens: Tensor<(Tokens, EmbedDim), f32, Cpu> = Cpu::default().tensor(rows);
-/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
-///     unflatten(tokens.clone(), (Batch::new(2), SeqLen, EmbedDim))?;
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = unflatten(tokens.clone(), (Batch::new(2), SeqLen, EmbedDim))?;
 /// assert_eq!(x.as_vec(), tokens.as_vec());
 /// assert_eq!(
 ///     unflatten(tokens, (Batch::new(3), SeqLen, EmbedDim)).unwrap_err().to_string(),
@@ -159,8 +157,7 @@ where
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
-/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
-///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
 /// let columns: Tensor<(EmbedDim, SeqLen), f32, Cpu> = permute(x)?;
 /// assert_eq!(columns.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
 /// # Ok::<(), OpError>(())
@@ -197,8 +194,7 @@ where
 /// use typed_transformer::prelude::*;
 /// dims! { pub EmbedDim = 2; pub Batch; }
 /// let bias: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
-/// let rows: Tensor<(Batch, EmbedDim), f32, Cpu> =
-///     broadcast(bias, (Batch::new(2), EmbedDim), axis::<Batch>())?;
+/// let rows: Tensor<(Batch, EmbedDim), f32, Cpu> = broadcast(bias, (Batch::new(2), EmbedDim), axis::<Batch>())?;
 /// assert_eq!(rows.as_vec(), [1.0, 2.0, 1.0, 2.0]);
 /// # Ok::<(), OpError>(())
 /// ```

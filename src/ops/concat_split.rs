@@ -21,11 +21,9 @@ use dfdx::tensor_ops::{PermuteTo, TryConcatAlong, TryStack};
 /// use typed_transformer::prelude::*;
 /// dims! { pub HeadDim = 1; pub Past; pub Present = 1; }
 /// let device = Cpu::default();
-/// let past: Tensor<(Past, HeadDim), f32, Cpu> =
-///     device.tensor((vec![1.0, 2.0], (Past::new(2), HeadDim)));
+/// let past: Tensor<(Past, HeadDim), f32, Cpu> = device.tensor((vec![1.0, 2.0], (Past::new(2), HeadDim)));
 /// let present: Tensor<(Present, HeadDim), f32, Cpu> = device.tensor(vec![3.0]);
-/// let total: Tensor<(Sum<Past, Present>, HeadDim), f32, Cpu> =
-///     concat(past, present, along::<Past, Present>())?;
+/// let total: Tensor<(Sum<Past, Present>, HeadDim), f32, Cpu> = concat(past, present, along::<Past, Present>())?;
 /// assert_eq!(total.as_vec(), [1.0, 2.0, 3.0]);
 /// # Ok::<(), OpError>(())
 /// ```

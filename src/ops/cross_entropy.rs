@@ -180,21 +180,17 @@ pub(super) fn is_token<Positions: Shape, V: Dim>(labels: &Indices<Positions, V>,
 }
 
 /// The part of the loss that these labels have in a batch of `whole_count` sequences of length `len`.
-pub(super) fn weighted_cross_entropy<
-    Ids: FitsLogits<Dims, Positions, V>,
-    Dims: Shape,
-    Positions: Shape,
-    V: Dim,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub(super) fn weighted_cross_entropy<Ids, Dims: Shape, Positions: Shape, V: Dim, E: Real, D: Backend<E>, T>(
     logits: Tensor<Dims, E, D, T>,
     labels: &Indices<Positions, V>,
     padding: Option<Fin<V>>,
     (reduction, len, whole_count): (Reduction, usize, usize),
     smoothing: f64,
-) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+) -> Result<Tensor<Rank0, E, D, T>, OpError>
+where
+    Ids: FitsLogits<Dims, Positions, V>,
+    T: Tape<E, D>,
+{
     if !(0.0..=1.0).contains(&smoothing) {
         return Err(OpError::Smoothing { smoothing });
     }

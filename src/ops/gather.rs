@@ -21,8 +21,7 @@ use dfdx::tensor_ops::GatherTo;
 /// use typed_transformer::prelude::*;
 /// dims! { pub VocabSize = 3; pub EmbedDim = 2; pub SeqLen = 2; pub Batch = 1; }
 /// let device = Cpu::default();
-/// let table: Tensor<(VocabSize, EmbedDim), f32, Cpu> =
-///     device.tensor(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1]);
+/// let table: Tensor<(VocabSize, EmbedDim), f32, Cpu> = device.tensor(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1]);
 /// let ids = TokenIds::from_ids(&[2, 0], None, (Batch, SeqLen))?;
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = embed(&table, &ids, NoneTape)?;
 /// assert_eq!(x.as_vec(), [2.0, 2.1, 0.0, 0.1]);

@@ -22,8 +22,7 @@ const OP: &str = "linear";
 /// dims! { pub EmbedDim = 2; pub HiddenDim = 3; pub SeqLen = 1; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0]);
-/// let weight: Tensor<(HiddenDim, EmbedDim), f32, Cpu> =
-///     device.tensor(vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+/// let weight: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
 /// let y: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = linear(x, &weight, None)?;
 /// assert_eq!(y.as_vec(), [1.0, 2.0, 3.0]);
 /// # Ok::<(), OpError>(())
@@ -154,19 +153,15 @@ pub fn conv2d<
 }
 
 /// [`linear`] with the rows, or with the columns, of the weight that this rank has.
-pub(crate) fn linear_of_parts<
-    Dims: EndsIn<InDim, Before: DataShape>,
-    InDim: Factor,
-    OutDim: Factor,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
-    W: WeightTape<T, E, D>,
->(
+pub(crate) fn linear_of_parts<Dims, InDim: Factor, OutDim: Factor, E: Real, D: Backend<E>, T: Tape<E, D>, W>(
     input: Tensor<Dims, E, D, T>,
     weight: &Tensor<(OutDim, InDim), E, D, W>,
     bias: Option<&Tensor<(OutDim,), E, D, W>>,
-) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
+) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
+where
+    Dims: EndsIn<InDim, Before: DataShape>,
+    W: WeightTape<T, E, D>,
+{
     ensure_not_empty(OP, weight.shape())?;
     let output_shape = input.shape().with_last(OutDim::default());
     if D::HAS_KERNELS {

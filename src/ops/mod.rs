@@ -132,8 +132,7 @@ pub(crate) use crate::error::{device_error, dim_error, ensure_not_empty, ensure_
 pub use crate::real::Real;
 pub(crate) use crate::real::{cast, cast_all};
 
-/// How an [attention](crate::ops::attention()) hides a key. [`attention_weights`] shows
-/// both kinds side by side.
+/// How an [attention](crate::ops::attention()) hides a key. [`attention_weights`] shows both kinds side by side.
 ///
 /// ```
 /// use typed_transformer::{nn::Conventions, ops::MaskFill, prelude::TypedTransformer};

@@ -139,8 +139,7 @@ pub fn split_heads<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Rea
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub NumHeads = 2; pub HeadDim = 1; pub SeqLen = 2; pub Batch = 1; }
-/// let heads: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu> =
-///     Cpu::default().tensor(vec![1.0, 2.0, 10.0, 20.0]);
+/// let heads: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 10.0, 20.0]);
 /// let x: Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> = merge_heads(heads)?;
 /// assert_eq!(x.as_vec(), [1.0, 10.0, 2.0, 20.0]);
 /// # Ok::<(), OpError>(())
@@ -156,25 +155,21 @@ pub fn merge_heads<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Rea
 /// Attention in each of `H` heads. Each group of `H / NumKeyValueHeads` neighbouring heads of the query shares one head
 /// of the key and of the value. `kept` says which weights, `(B, H, Q, K)`, dropout keeps. If it is `None`, training
 /// draws them.
-pub(crate) fn attend<
-    B: MaybeSharded,
-    Q: Dim,
-    K: Dim,
-    H: Factor,
-    NumKeyValueHeads: Factor,
-    QKDim: ConstDim,
-    VODim: ConstDim,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub(crate) fn attend<B: MaybeSharded, Q: Dim, K: Dim, H, NumKeyValueHeads, QKDim: ConstDim, VODim: ConstDim, E, D, T>(
     query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
     key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, D, T>,
     value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     options: AttentionOptions<H, Q, K, E, D, T>,
     mut kept: Option<Vec<bool>>,
-) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
+) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError>
+where
+    H: Factor,
+    NumKeyValueHeads: Factor,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+{
     let AttentionOptions { scale, mask_fill, dropout, bias } = options;
     let ((batch, queries, _), (key_batch, keys, _), (value_batch, value_keys, _)) =
         (*query.shape(), *key.shape(), *value.shape());

@@ -20,8 +20,7 @@ use dfdx::tensor::{Storage, Tensor};
 /// use typed_transformer::{ops::masked_mean, prelude::*};
 /// dims! { pub VocabSize = 3; pub EmbedDim = 2; pub SeqLen = 3; pub Batch = 1; }
 /// let ids = TokenIds::from_ids(&[1, 0, 2], Some(Fin::<VocabSize>::literal::<2>()), (Batch, SeqLen))?;
-/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
-///     Cpu::default().tensor(vec![1.0, 10.0, 3.0, 30.0, 7.0, 70.0]);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 10.0, 3.0, 30.0, 7.0, 70.0]);
 /// let mean: Tensor<(Batch, EmbedDim), f32, Cpu> = masked_mean(x, &ids.padding_mask())?;
 /// assert_eq!(mean.as_vec(), [2.0, 20.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -17,10 +17,8 @@ use dfdx::tensor_ops::BroadcastTo;
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub MaxSeqLen = 3; pub EmbedDim = 2; pub SeqLen <= MaxSeqLen; }
-/// let table: Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> =
-///     Cpu::default().tensor(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1]);
-/// let rows: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
-///     learned_positions(&table, SeqLen::new(2)?)?;
+/// let table: Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1]);
+/// let rows: Tensor<(SeqLen, EmbedDim), f32, Cpu> = learned_positions(&table, SeqLen::new(2)?)?;
 /// assert_eq!(rows.as_vec(), [0.0, 0.1, 1.0, 1.1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -47,8 +45,7 @@ pub fn learned_positions<
 /// ```
 /// use typed_transformer::{ops::learned_positions_from, prelude::*};
 /// dims! { pub MaxSeqLen = 3; pub EmbedDim = 2; pub SeqLen; }
-/// let table: Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> =
-///     Cpu::default().tensor(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1]);
+/// let table: Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1]);
 /// let rows: Tensor<(SeqLen, EmbedDim), f32, Cpu> = learned_positions_from(&table, 1, SeqLen::new(2))?;
 /// assert_eq!(rows.as_vec(), [1.0, 1.1, 2.0, 2.1]);
 /// let error = learned_positions_from::<_, _, _, _, _, NoneTape>(&table, 2, SeqLen::new(2)).unwrap_err();
@@ -74,8 +71,7 @@ pub fn learned_positions_from<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real,
 }
 
 /// Sines and cosines of falling frequency, a row for each position ([*Attention Is All You
-/// Need*](https://arxiv.org/abs/1706.03762), 3.5; *Another annotated transformer*, "Positional
-/// encoding").
+/// Need*](https://arxiv.org/abs/1706.03762), 3.5; *Another annotated transformer*, "Positional encoding").
 ///
 /// `-> (S, M)`: row `i` holds `sin(i / 10000^(2j/M))` in column `2j` and the cosine of the same angle
 /// in column `2j + 1`, so `M` must be even.
@@ -83,8 +79,7 @@ pub fn learned_positions_from<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real,
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub EmbedDim = 2; pub SeqLen = 2; }
-/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
-///     sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim)?;
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim)?;
 /// assert_eq!(x.as_vec(), [0.0, 1.0, 1f32.sin(), 1f32.cos()]);
 /// # Ok::<(), OpError>(())
 /// ```

@@ -43,8 +43,7 @@ use dfdx::tensor_ops::PermuteTo;
 /// type Patches = (Batch, Product<Rows, Columns>, Product<Height, Product<Width, Channels>>);
 ///
 /// let shape = (Batch::new(1), Product::default(), Product::default(), Channels);
-/// let image: Tensor<Image, f32, Cpu> =
-///     Cpu::default().tensor((vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], shape));
+/// let image: Tensor<Image, f32, Cpu> = Cpu::default().tensor((vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], shape));
 /// let patches: Tensor<Patches, f32, Cpu> = rearrange!(
 ///     image: (Batch, Product<Rows, Height>, Product<Columns, Width>, Channels)
 ///     -> (Batch, Product<Rows, Columns>, Product<Height, Product<Width, Channels>>)

@@ -29,8 +29,7 @@ macro_rules! reduction {
         /// ```
         /// use typed_transformer::prelude::*;
         /// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
-        /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
-        ///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+        /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
         #[doc = concat!("let of_columns: Tensor<(EmbedDim,), f32, Cpu> = ", stringify!($name), "(x, axis::<SeqLen>())?;")]
         #[doc = concat!("assert_eq!(of_columns.as_vec(), ", $result, ");")]
         /// # Ok::<(), OpError>(())
@@ -138,8 +137,7 @@ pub(super) fn mean_of_all<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 /// use typed_transformer::{ops::argmax, prelude::*};
 /// dims! { pub VocabSize = 3; pub SeqLen = 2; pub Batch = 1; }
 /// let device = Cpu::default();
-/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> =
-///     device.tensor(vec![0.1, 0.7, 0.2, 0.4, f32::NAN, 0.4]);
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = device.tensor(vec![0.1, 0.7, 0.2, 0.4, f32::NAN, 0.4]);
 /// let ids: TokenIds<Batch, SeqLen, VocabSize> = argmax(&logits, axis::<VocabSize>())?.into();
 /// assert_eq!(ids.as_slice(), [1, 0]);
 ///
@@ -167,8 +165,7 @@ pub fn argmax<Dims: HasAxis<Name, WhichAxis>, Name: Dim, WhichAxis, E: Real, D: 
     Ok(Indices::unchecked(highest.into(), shape.remove_axis(), shape.axis()))
 }
 
-/// The `K` highest elements along the axis `Name`, highest first, and their indices; of equal elements, the first
-/// ones.
+/// The `K` highest elements along the axis `Name`, highest first, and their indices; of equal elements, the first ones.
 ///
 /// `(.., Name, ..) -> (.., K, ..), (.., K, ..) indices of Name`, for a `K` that is at most `Name` by type.
 ///

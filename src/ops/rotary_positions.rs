@@ -41,11 +41,9 @@ pub struct Rotary {
 /// use typed_transformer::{ops::{Rotary, RotaryScaling, rotary_positions}, prelude::*};
 /// dims! { pub NumHeads = 1; pub HeadDim = 2; pub SeqLen = 2; pub Batch = 1; }
 /// // The pair of a head of 2 columns rotates by 1 radian per position: 6 positions are not one whole rotation.
-/// let scaling =
-///     RotaryScaling { factor: 4.0, low_frequency_factor: 1.0, high_frequency_factor: 2.0, original_len: 6 };
+/// let scaling = RotaryScaling { factor: 4.0, low_frequency_factor: 1.0, high_frequency_factor: 2.0, original_len: 6 };
 /// let rotary = Rotary { scaling: Some(scaling), ..Rotary::default() };
-/// let query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f64, Cpu> =
-///     Cpu::default().tensor(vec![1.0, 0.0, 1.0, 0.0]);
+/// let query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f64, Cpu> = Cpu::default().tensor(vec![1.0, 0.0, 1.0, 0.0]);
 /// let rotated = rotary_positions(query, axis::<SeqLen>(), 0, rotary)?;
 /// assert_eq!(rotated.as_vec(), [1.0, 0.0, 0.25f64.cos(), 0.25f64.sin()]);
 /// # Ok::<(), OpError>(())
@@ -173,8 +171,7 @@ impl Default for Rotary {
 /// ```
 /// use typed_transformer::{ops::{Rotary, rotary_positions}, prelude::*};
 /// dims! { pub NumHeads = 1; pub HeadDim = 2; pub SeqLen = 2; pub Batch = 1; }
-/// let query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f64, Cpu> =
-///     Cpu::default().tensor(vec![1.0, 0.0, 1.0, 0.0]);
+/// let query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f64, Cpu> = Cpu::default().tensor(vec![1.0, 0.0, 1.0, 0.0]);
 /// let rotated = rotary_positions(query, axis::<SeqLen>(), 0, Rotary::default())?;
 /// assert_eq!(rotated.as_vec(), [1.0, 0.0, 1f64.cos(), 1f64.sin()]);
 /// # Ok::<(), OpError>(())
@@ -209,19 +206,14 @@ where
 
 /// [`rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`. The
 /// caller knows that the number of columns of a head is even.
-pub(crate) fn rotate_heads<
-    B: MaybeSharded,
-    S: Dim,
-    H: Factor,
-    HeadDim: ConstDim,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub(crate) fn rotate_heads<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T>(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
     start: usize,
     rotary: Rotary,
-) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
+) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError>
+where
+    T: Tape<E, D>,
+{
     let len = input.shape().1.size();
     rotate::<_, HeadDim, _, _, _>(input, len, H::SIZE * HeadDim::SIZE, start, rotary)
 }

@@ -235,30 +235,3 @@ pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: 
     let y = distinct_from(&x, y)?;
     with_shape_type(op, unnamed(mask).try_choose(unnamed(x), unnamed(y)).map_err(device_error(op))?)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use dfdx::tensor::{Cpu, TensorFromVec};
-
-    #[test]
-    fn a_repeated_mask_has_the_elements_of_the_view() {
-        fn check<const AXIS: isize, Own: Shape + BroadcastShapeTo<Dims, Axis<AXIS>>, Dims: Shape>(
-            own: Own,
-            shape: Dims,
-        ) {
-            let elements = (0..own.num_elements()).map(|i| i % 3 == 0).collect();
-            let mask: Tensor<Own, bool, Cpu> = Cpu::default().tensor_from_vec(elements, own);
-            let view = mask.clone().broadcast_like::<_, Axis<AXIS>>(&shape);
-            assert_eq!(<Cpu as Backend<f32>>::bools(&view), view.as_vec());
-            let copy = repeated::<f32, AXIS, _, _, _>("mask", mask.clone(), &shape).unwrap();
-            assert_eq!(copy.as_vec(), view.as_vec());
-            assert_eq!(repeated::<f64, AXIS, _, _, _>("mask", mask, &shape).unwrap().as_vec(), view.as_vec());
-        }
-        check::<0, _, _>((3, 4), (2, 3, 4));
-        check::<1, _, _>((3, 4), (3, 2, 4));
-        check::<2, _, _>((3, 4), (3, 4, 2));
-        check::<1, _, _>((2, 3, 4), (2, 5, 3, 4));
-        check::<1, _, _>((7,), (7, 1));
-    }
-}

@@ -190,23 +190,3 @@ fn symmetric_eigen(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
     pairs.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     pairs
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn eigenvectors_satisfy_their_equation_and_are_sorted() {
-        let matrix = vec![vec![4.0, 1.0, -2.0], vec![1.0, 2.0, 0.0], vec![-2.0, 0.0, 3.0]];
-        let pairs = symmetric_eigen(matrix.clone());
-        for (value, vector) in &pairs {
-            let length: f64 = vector.iter().map(|x| x * x).sum();
-            assert!((length - 1.0).abs() < 1e-12);
-            for (row, x) in matrix.iter().zip(vector) {
-                let product: f64 = row.iter().zip(vector).map(|(a, b)| a * b).sum();
-                assert!((product - value * x).abs() < 1e-12);
-            }
-        }
-        assert!(pairs[0].0 > pairs[1].0 && pairs[1].0 > pairs[2].0);
-    }
-}

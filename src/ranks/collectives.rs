@@ -65,7 +65,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         self.ensure_lens("reduce-scatter", lens, values.len())?;
         let (values, lens) = (values.to_vec(), lens.to_vec());
         let operation = move |communicator: &dyn Communicator| {
-            let part = sum_part(communicator, &values, &lens)?;
+            let part = reduce_scatter_in_rounds(communicator, &values, &lens, MAX_MESSAGE_LEN_BYTES)?;
             let sent = size_of_val(&*values) - size_of_val(&*part);
             Ok((part, sent))
         };
@@ -193,17 +193,13 @@ fn sum_all<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -> Eng
 fn sum_by_parts<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -> EngineResult<usize> {
     let size = communicator.size();
     let lens: Vec<usize> = (0..size).map(|rank| part_of(values.len(), rank, size).len()).collect();
-    let part = sum_part(communicator, values, &lens)?;
+    let part = reduce_scatter_in_rounds(communicator, values, &lens, MAX_MESSAGE_LEN_BYTES)?;
     let sent = size_of_val(values) - size_of_val(&*part);
     Ok(sent + gather(communicator, &part, values, &lens)?)
 }
 
-fn sum_part<E: Element>(communicator: &dyn Communicator, values: &[E], lens: &[usize]) -> EngineResult<Vec<E>> {
-    reduce_scatter_in_rounds(communicator, values, lens, MAX_MESSAGE_LEN_BYTES, sum_in_order)
-}
-
-/// The sums of the terms of all ranks, from rank 0 on.
-fn sum_in_order<E: Element>(terms: &[E], len: usize) -> Vec<E> {
+/// The sums of the terms of all ranks, `len` from each, from rank 0 on.
+pub(super) fn sum_in_order<E: Element>(terms: &[E], len: usize) -> Vec<E> {
     let (first, rest) = terms.split_at(len);
     let mut sums = first.to_vec();
     for terms in rest.chunks_exact(len.max(1)) {

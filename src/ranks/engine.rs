@@ -1,7 +1,7 @@
 //! The interface of an engine, and how operations run on it: at once or while the caller computes, in several rounds if
 //! they are too long for one message. Engines move bytes; the ranks make the sums, in the order of the ranks.
 
-use super::{Element, RanksError};
+use super::{Element, RanksError, collectives::sum_in_order};
 use bytemuck::{cast_slice, cast_slice_mut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -48,9 +48,9 @@ pub trait Communicator: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// The number of ranks in the group.
     fn size(&self) -> usize;
 
-    /// Sends block `r` of `send` to rank `r`, and receives block `r` of `receive` from rank `r`. Blocks are
-    /// consecutive; the lengths count bytes.
-    fn all_to_all(&self, send: &[u8], send_lens: &[usize], receive: &mut [u8], receive_lens: &[usize]) -> EngineResult;
+    /// Sends block `r` of `send` to rank `r`, and receives this rank's block from each rank. Blocks are consecutive;
+    /// block `r` has `lens[r]` bytes on every rank.
+    fn all_to_all(&self, send: &[u8], lens: &[usize], receive: &mut [u8]) -> EngineResult;
 
     /// Sends `part` to all ranks, and receives block `r` of `whole` from rank `r`. The lengths count bytes.
     fn all_gather(&self, part: &[u8], whole: &mut [u8], lens: &[usize]) -> EngineResult;
@@ -188,14 +188,12 @@ pub fn all_gather_in_rounds<E: Element>(
     Ok(())
 }
 
-/// Sums this rank's part of `values` over the ranks. `sum(terms, len)` gets the terms of a round, `len` from each rank,
-/// one rank after another, and returns their `len` sums.
+/// Sums this rank's part of `values` over the ranks, in their order.
 pub fn reduce_scatter_in_rounds<E: Element>(
     communicator: &dyn Communicator,
     values: &[E],
     lens: &[usize],
     max_len_bytes: usize,
-    sum: impl Fn(&[E], usize) -> Vec<E>,
 ) -> EngineResult<Vec<E>> {
     let (rank, size) = (communicator.rank(), communicator.size());
     let mut sums = Vec::with_capacity(lens[rank]);
@@ -208,10 +206,8 @@ pub fn reduce_scatter_in_rounds<E: Element>(
         }
         let own_len = ranges[rank].len();
         let mut terms = vec![E::zero(); size * own_len];
-        let receive_lens = vec![own_len * size_of::<E>(); size];
-        let send_lens = lens_bytes::<E>(&ranges);
-        communicator.all_to_all(cast_slice(&send), &send_lens, cast_slice_mut(&mut terms), &receive_lens)?;
-        sums.extend(sum(&terms, own_len));
+        communicator.all_to_all(cast_slice(&send), &lens_bytes::<E>(&ranges), cast_slice_mut(&mut terms))?;
+        sums.extend(sum_in_order(&terms, own_len));
     }
     Ok(sums)
 }
@@ -239,15 +235,12 @@ mod tests {
     fn rounds_move_what_one_message_moves() {
         let lens = [5, 0, 2];
         let values = |rank: usize| -> Vec<f32> { (0..7).map(|i| (10 * rank + i) as f32).collect() };
-        let sum = |terms: &[f32], len: usize| -> Vec<f32> {
-            (0..len).map(|i| terms.iter().skip(i).step_by(len).sum()).collect()
-        };
         for max_len_bytes in [1, 24, 36, 1 << 20] {
             thread::scope(|scope| {
                 for member in Thread::group(3) {
                     scope.spawn(move || {
-                        let part = reduce_scatter_in_rounds(&member, &values(member.rank()), &lens, max_len_bytes, sum)
-                            .unwrap();
+                        let part =
+                            reduce_scatter_in_rounds(&member, &values(member.rank()), &lens, max_len_bytes).unwrap();
                         let mut whole = vec![0.0; 7];
                         all_gather_in_rounds(&member, &part, &mut whole, &lens, max_len_bytes).unwrap();
                         assert_eq!(whole, (0..7).map(|i| (30 + 3 * i) as f32).collect::<Vec<_>>());

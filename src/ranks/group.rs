@@ -203,17 +203,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     }
 }
 
-impl<Axis> Clone for Ranks<Axis> {
-    fn clone(&self) -> Self {
-        Self {
-            communicator: self.communicator.clone(),
-            worker: self.worker.clone(),
-            is_world: self.is_world,
-            axis: PhantomData,
-        }
-    }
-}
-
+crate::dims::cloned!([Axis] Ranks<Axis> { communicator, worker, is_world, axis });
 crate::error::debug_as!(
     [Axis: RankAxis] Ranks<Axis>,
     |this, f| write!(f, "rank {} of {} of `{}`", this.rank(), this.size(), Axis::NAME)

@@ -121,9 +121,9 @@ impl Communicator for Group {
         self.0.size() as usize
     }
 
-    fn all_to_all(&self, send: &[u8], send_lens: &[usize], receive: &mut [u8], receive_lens: &[usize]) -> EngineResult {
-        let (send_counts, send_starts) = counts_and_starts(send_lens)?;
-        let (receive_counts, receive_starts) = counts_and_starts(receive_lens)?;
+    fn all_to_all(&self, send: &[u8], lens: &[usize], receive: &mut [u8]) -> EngineResult {
+        let (send_counts, send_starts) = counts_and_starts(lens)?;
+        let (receive_counts, receive_starts) = counts_and_starts(&vec![lens[self.rank()]; lens.len()])?;
         self.complete(|scope| {
             self.0.ialltoallv(scope, send, &send_counts, &send_starts, receive, &receive_counts, &receive_starts)
         })

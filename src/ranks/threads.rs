@@ -96,25 +96,14 @@ impl Communicator for Thread {
         self.shared.size
     }
 
-    fn all_to_all(&self, send: &[u8], send_lens: &[usize], receive: &mut [u8], receive_lens: &[usize]) -> EngineResult {
-        // Each rank sends all of its blocks, preceded by where they begin, and where the last one ends.
-        let mut message = Vec::new();
-        let mut place = 8 * (send_lens.len() as u64 + 1);
-        message.extend_from_slice(&place.to_ne_bytes());
-        for &len in send_lens {
-            place += len as u64;
-            message.extend_from_slice(&place.to_ne_bytes());
-        }
-        message.extend_from_slice(send);
-        let mut receive = receive;
-        for (message, &len) in self.exchange(&message)?.iter().zip(receive_lens) {
-            let (places, _) = message.as_chunks::<8>();
+    fn all_to_all(&self, send: &[u8], lens: &[usize], mut receive: &mut [u8]) -> EngineResult {
+        // Each rank sends all of its blocks behind their lengths.
+        let header: Vec<u8> = lens.iter().flat_map(|len| (*len as u64).to_ne_bytes()).collect();
+        let (start, len) = (header.len() + lens[..self.rank].iter().sum::<usize>(), lens[self.rank]);
+        for message in self.exchange(&[&header[..], send].concat())?.iter() {
+            // A rank with other lengths may be in another operation.
+            let sent = message.get(start..start + len).filter(|_| message.starts_with(&header));
             let block = receive.split_off_mut(..len).unwrap_or_default();
-            // A rank with another length may be in another operation.
-            let sent = places.get(self.rank..self.rank + 2).and_then(|places| {
-                let [start, end] = [places[0], places[1]].map(|place| u64::from_ne_bytes(place) as usize);
-                message.get(start..end).filter(|sent| sent.len() == len)
-            });
             block.copy_from_slice(sent.ok_or("a rank sent a block of another length")?);
         }
         Ok(())

@@ -1,5 +1,4 @@
-//! Tokens: all input is validated in one place (*The Typed Transformer*, "Python typing
-//! preliminaries").
+//! Tokens: all input is validated in one place (*The Typed Transformer*, "Python typing preliminaries").
 //!
 //! [`Fin<VocabSize>`](Fin) is an id below `VocabSize`, [`TokenIds`] is a batch of ids that a model reads, and
 //! [`LabelIds`] is one that a loss compares its logits with. [`Indices`] of any other axis are made in the same way.

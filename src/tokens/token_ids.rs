@@ -4,9 +4,8 @@ use super::{Fin, Indices, TokenError};
 use crate::dims::{ConstDim, Dim, MaybeSharded, name, num_elements};
 use std::fmt;
 
-/// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`):
-/// [`Indices`] of a vocabulary, and a padding token. A model reads them. A loss compares the model's logits with
-/// [`LabelIds`].
+/// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`): [`Indices`] of a
+/// vocabulary, and a padding token. A model reads them. A loss compares the model's logits with [`LabelIds`].
 ///
 /// The batch stores which id is padding, if any. Models derive the padding mask from that. Two batches are
 /// equal if their dimensions, ids and padding tokens are equal. The ids are in host memory. The kernels
@@ -122,9 +121,8 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// A batch of ids in row-major order. If `pad` is given, the ids equal to it are padding.
     ///
     /// # Errors
-    /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not
-    /// `Batch × SeqLen` ids; [`TokenError::OutOfVocabulary`] with the first id that is not below
-    /// `VocabSize`.
+    /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch × SeqLen` ids;
+    /// [`TokenError::OutOfVocabulary`] with the first id that is not below `VocabSize`.
     pub fn from_ids(ids: &[usize], pad: Option<Fin<VocabSize>>, shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
         ensure_not_empty(shape)?;
         let expected = num_elements(&shape);

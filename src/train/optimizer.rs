@@ -253,11 +253,7 @@ impl<Model, E, Slots: ?Sized> OptimizerState<Model, E, Slots> {
 }
 
 // Derived impls would require `Model: Clone` and `Model: Debug`, although no model is stored.
-impl<Model, E, Slots: Clone> Clone for OptimizerState<Model, E, Slots> {
-    fn clone(&self) -> Self {
-        Self { steps: self.steps, model: PhantomData, slots: self.slots.clone() }
-    }
-}
+crate::dims::cloned!([Model, E, Slots: Clone] OptimizerState<Model, E, Slots> { steps, model, slots });
 crate::error::debug_as!(
     [Model, E, Slots: ?Sized] OptimizerState<Model, E, Slots>,
     |this, f| write!(f, "{} after {} steps", name::<Model>(), this.steps)

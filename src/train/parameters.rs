@@ -185,22 +185,3 @@ pub(super) fn range_in(part: &Range<usize>, elements: Range<usize>) -> Range<usi
 }
 
 pub(super) type Update<'f, E, D> = dyn FnMut(ParameterMut<'_, E, D>) -> Result<(), OpError> + 'f;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{dims, ranks, ranks::Shard};
-    use dfdx::shapes::HasShape;
-    use dfdx::tensor::{Tensor, ZerosTensor};
-
-    dims! { Width = 4; }
-    ranks! { Tp = 2; }
-
-    #[test]
-    fn new_values_keep_the_whole_size_of_a_shard() {
-        let mut part: Tensor<(Shard<Width, Tp>,), f32, Cpu> = Cpu::default().zeros();
-        let mut parameters = Parameters::new(&mut part, Gradients::default());
-        parameters.for_each(&mut |mut parameter| parameter.set_values(parameter.values()?)).unwrap();
-        assert_eq!(part.shape().0.whole_size(), Some(4));
-    }
-}

@@ -49,11 +49,7 @@ impl<Model> RecordedModel<Model> {
     }
 }
 
-impl<Model, E, D: Storage<E>> Clone for Recording<Model, E, D> {
-    fn clone(&self) -> Self {
-        Self { tape: self.tape.clone(), model: self.model }
-    }
-}
+crate::dims::cloned!([Model, E, D: Storage<E>] Recording<Model, E, D> { tape, model });
 impl<Model, E, D: Storage<E>> Default for Recording<Model, E, D> {
     fn default() -> Self {
         Self { tape: SharedTape::default(), model: RecordedModel::UNKNOWN }

@@ -104,16 +104,17 @@ const MAX_FILES: usize = 1_000;
 const MAX_NAME_LEN_BYTES: usize = 255;
 
 /// The name of the file of each tensor.
-pub(super) struct Index {
-    pub files_by_tensor: BTreeMap<String, String>,
+#[derive(Deserialize)]
+struct Index {
+    #[serde(rename = "weight_map", deserialize_with = "read_weight_map")]
+    files_by_tensor: BTreeMap<String, String>,
 }
 
 impl Index {
     pub fn read(path: &Path) -> Result<Self, LoadError> {
         let error = |message: String| LoadError::Index { path: path.into(), message };
         let text = read_bounded(path, MAX_LEN_BYTES).map_err(|source| LoadError::Read { path: path.into(), source })?;
-        let Json { weight_map } = serde_json::from_slice(&text).map_err(|found| error(found.to_string()))?;
-        let index = Self { files_by_tensor: weight_map };
+        let index: Self = serde_json::from_slice(&text).map_err(|found| error(found.to_string()))?;
         let files = index.files();
         if files.is_empty() || files.len() > MAX_FILES {
             return Err(error(format!("it names {} files, but 1 to {MAX_FILES} are allowed", files.len())));
@@ -139,12 +140,6 @@ fn is_file_name(name: &str) -> bool {
     let is_one = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
     let is_forbidden = |c: char| c.is_control() || ['/', '\\', ':'].contains(&c);
     is_one && name.len() <= MAX_NAME_LEN_BYTES && !name.contains(is_forbidden)
-}
-
-#[derive(Deserialize)]
-struct Json {
-    #[serde(deserialize_with = "read_weight_map")]
-    weight_map: BTreeMap<String, String>,
 }
 
 fn read_weight_map<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {

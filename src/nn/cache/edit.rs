@@ -68,14 +68,11 @@ impl<B: MaybeSharded, NumLayers: ConstDim, Layer: EditableCache<B>> EditableCach
 
 const OP: &str = "cache";
 
-/// A copy shares its memory with the original until one of the two changes.
-impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Clone
-    for KeyValueCache<B, MaxLen, A, E, D>
-{
-    fn clone(&self) -> Self {
-        Self { keys: self.keys.clone(), values: self.values.clone(), ..*self }
-    }
-}
+crate::dims::cloned!(
+    /// A copy shares its memory with the original until one of the two changes.
+    [B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>] KeyValueCache<B, MaxLen, A, E, D>
+    { keys, values, len, num_dropped, window }
+);
 
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> EditableCache<B>

@@ -137,14 +137,10 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
     }
 }
 
-impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Clone
-    for Cache<B, MaxLen, NumLayers, A, E, D>
-{
-    fn clone(&self) -> Self {
-        Self { layers: self.layers.clone(), ..*self }
-    }
-}
-
+crate::dims::cloned!(
+    [B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
+    Cache<B, MaxLen, NumLayers, A, E, D> { layers, len, batch, parameter }
+);
 crate::error::debug_as!(
     [B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
     Cache<B, MaxLen, NumLayers, A, E, D>,
@@ -222,18 +218,10 @@ impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: Cached
     }
 }
 
-impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Clone
-    for DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>
-{
-    fn clone(&self) -> Self {
-        Self {
-            self_attention: self.self_attention.clone(),
-            cross_attention: self.cross_attention.clone(),
-            source_padding: self.source_padding.clone(),
-        }
-    }
-}
-
+crate::dims::cloned!(
+    [B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
+    DecoderCache<B, Src, MaxLen, NumLayers, A, E, D> { self_attention, cross_attention, source_padding }
+);
 crate::error::debug_as!(
     [B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
     DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>,

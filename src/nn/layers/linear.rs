@@ -10,8 +10,7 @@ use dfdx::shapes::HasShape;
 use dfdx::tensor::{PutTape, Tensor};
 use std::marker::PhantomData;
 
-/// `x Wᵀ + b`: a linear map of the vector at each position. Each rank has all of it; ranks can
-/// divide a [`Projection`].
+/// `x Wᵀ + b`: a linear map of the vector at each position. Each rank has all of it; ranks can divide a [`Projection`].
 ///
 /// ```
 /// use typed_transformer::{nn::Linear, prelude::*};

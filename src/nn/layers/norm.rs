@@ -94,18 +94,14 @@ pub(crate) fn optional_norm<B: MaybeSharded, S: Dim, M: ConstDim, A: Arch, E: Re
 
 /// `x + f(norm(x))` for pre-norm conventions, `norm(x + f(x))` for post-norm ones, and `x + f(x)` for a sublayer `f`
 /// without a norm of its own.
-pub(crate) fn residual_norm<
-    Dims: EndsIn<M, Before: DataShape>,
-    M: ConstDim,
-    A: Arch,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub(crate) fn residual_norm<Dims, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
     norm: &Option<Norm<M, A, E, D>>,
     input: Tensor<Dims, E, D, T>,
     sublayer: impl FnOnce(Tensor<Dims, E, D, T>) -> Result<Tensor<Dims, E, D, T>, OpError>,
-) -> Result<Tensor<Dims, E, D, T>, OpError> {
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: EndsIn<M, Before: DataShape>,
+{
     let sublayer_input = input.clone();
     match (norm, A::Conventions::NORM_PLACEMENT) {
         (Some(norm), NormPlacement::Pre) => residual(input, sublayer(norm.forward(sublayer_input)?)?),

@@ -67,11 +67,7 @@ impl<NumLayers, Layer> DerefMut for Layers<NumLayers, Layer> {
         &mut self.layers
     }
 }
-impl<NumLayers, Layer: Clone> Clone for Layers<NumLayers, Layer> {
-    fn clone(&self) -> Self {
-        Self { layers: self.layers.clone(), num_layers: PhantomData }
-    }
-}
+crate::dims::cloned!([NumLayers, Layer: Clone] Layers<NumLayers, Layer> { layers, num_layers });
 crate::error::debug_as!([NumLayers, Layer: fmt::Debug] Layers<NumLayers, Layer>, |this, f| this.layers.fmt(f));
 
 /// An iterator over an item for each of `NumLayers`.

@@ -128,12 +128,7 @@ fn pack<E: Dtype, F: Format>(elements: &[E], columns: usize) -> Option<PackedWei
     PackedWeight::pack(elements.iter().map(|element| element.to_f32().unwrap_or(f32::NAN)), columns)
 }
 
-impl<Dims, D: Clone, P: Packing> Clone for Packed<Dims, D, P> {
-    fn clone(&self) -> Self {
-        Self { packed: self.packed.clone(), device: self.device.clone(), dims: PhantomData }
-    }
-}
-
+crate::dims::cloned!([Dims, D: Clone, P: Packing] Packed<Dims, D, P> { packed, device, dims });
 crate::error::debug_as!(
     [Dims, D, P: Packing] Packed<Dims, D, P>,
     |this, f| write!(f, "Packed({} bytes)", this.len_bytes())

@@ -11,12 +11,7 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 /// callers see. The hidden ones are in its [`Arch`](crate::nn::Arch).
 ///
 /// ```
-/// use typed_transformer::prelude::*;
-/// dims! {
-///     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7;
-///     pub HeadDim = 5; pub HiddenDim = 5; pub NumLayers = 1;
-/// }
-///
+/// use typed_transformer::{doctest::*, prelude::*};
 /// pub struct Small;
 /// impl Arch for Small {
 ///     type NumHeads = NumHeads;

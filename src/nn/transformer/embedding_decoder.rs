@@ -39,16 +39,12 @@ pub struct EmbeddingDecoder<
     pub decoder: Decoder<QDim, KVDim, NumLayers, A, E, D>,
 }
 
-impl<
-    VocabSize: ConstDim,
-    MaxSeqLen: ConstDim,
-    QDim: ConstDim,
-    KVDim: ConstDim,
-    NumLayers: ConstDim,
+impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A, E, D>
+    EmbeddingDecoder<VocabSize, MaxSeqLen, QDim, KVDim, NumLayers, A, E, D>
+where
     A: HasPositionsFor<QDim>,
     E: Real,
     D: Backend<E>,
-> EmbeddingDecoder<VocabSize, MaxSeqLen, QDim, KVDim, NumLayers, A, E, D>
 {
     /// `(B, Q) ids of VocabSize, (B, K, KVDim), padding (B, K) -> (B, Q, QDim)`
     pub fn forward<B: MaybeSharded, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(

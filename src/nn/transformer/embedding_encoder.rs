@@ -12,8 +12,7 @@ use dfdx::tensor::{NoneTape, Tensor};
 /// ```
 /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
 /// # let device = Cpu::default();
-/// let encoder =
-///     EmbeddingEncoder::<VocabSize, MaxSeqLen, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
+/// let encoder = EmbeddingEncoder::<VocabSize, MaxSeqLen, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
 /// let ids = TokenIds::from_ids(&[0, 1, 2, 3], None, (Batch, SrcLen))?;
 /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = encoder.forward(&ids, NoneTape)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -34,15 +33,10 @@ pub struct EmbeddingEncoder<
     pub encoder: Encoder<EmbedDim, NumLayers, A, E, D>,
 }
 
-impl<
-    VocabSize: ConstDim,
-    MaxSeqLen: ConstDim,
-    EmbedDim: ConstDim,
-    NumLayers: ConstDim,
+impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, NumLayers: ConstDim, A, E: Real, D: Backend<E>>
+    EmbeddingEncoder<VocabSize, MaxSeqLen, EmbedDim, NumLayers, A, E, D>
+where
     A: HasPositionsFor<EmbedDim>,
-    E: Real,
-    D: Backend<E>,
-> EmbeddingEncoder<VocabSize, MaxSeqLen, EmbedDim, NumLayers, A, E, D>
 {
     /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
     pub fn forward<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(

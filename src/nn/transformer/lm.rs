@@ -11,12 +11,7 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 /// [`Arch`](crate::nn::Arch). Source and target may differ in vocabulary and length.
 ///
 /// ```
-/// use typed_transformer::prelude::*;
-/// dims! {
-///     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7;
-///     pub HeadDim = 5; pub HiddenDim = 5; pub NumLayers = 1;
-/// }
-///
+/// use typed_transformer::{doctest::*, prelude::*};
 /// pub struct Rot13;
 /// impl Arch for Rot13 {
 ///     type NumHeads = NumHeads;

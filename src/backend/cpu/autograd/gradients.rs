@@ -206,17 +206,6 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_many_threads_add_up_precisely() {
-        let x: Tensor<Rank1<1>, f32, Cpu> = Cpu::default().zeros();
-        for num_parts in 0..=128 {
-            let mut gradients = Gradients::default();
-            gradients.add_parts(&KernelKey::of(&x), (0..num_parts).map(|_| copied(&[0.1])).collect());
-            let (sum, expected) = (gradients.elements_mut(&x).unwrap()[0], 0.1 * num_parts as f32);
-            assert!((sum - expected).abs() <= 2e-7 * expected, "{num_parts}: {sum}");
-        }
-    }
-
-    #[test]
     fn terms_add_up_wherever_they_are_kept() {
         let x: Tensor<Rank1<2>, f32, Cpu> = Cpu::default().zeros();
         let key = KernelKey::of(&x);

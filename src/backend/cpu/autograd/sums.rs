@@ -46,30 +46,3 @@ impl SumsInParts {
         self.part
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_total_has_each_term_once() {
-        for len in [0, 1, 3] {
-            for num_rows in [0, 1, 63, 64, 65, 128, 1000] {
-                let mut sums = SumsInParts::zeros(len);
-                for _ in 0..num_rows {
-                    sums.part_for(len).iter_mut().for_each(|sum| *sum += 1.0);
-                }
-                assert_eq!(sums.into_total()[..], vec![num_rows as f32; len]);
-            }
-        }
-    }
-
-    #[test]
-    fn a_sum_of_many_terms_is_precise() {
-        let mut sums = SumsInParts::zeros(2);
-        for _ in 0..200_000 {
-            sums.part_for(2).iter_mut().for_each(|sum| *sum += 0.1);
-        }
-        assert!(sums.into_total().iter().all(|sum| (sum - 20_000.0).abs() < 0.02));
-    }
-}

@@ -111,25 +111,3 @@ fn multiply_tile<S: Simd, const M: usize, const N: usize>(
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matmul::{Matrix, matmul};
-
-    #[test]
-    fn agrees_with_gemm() {
-        let number = |i: usize| ((i * 7919) % 31) as f32 - 15.0;
-        for (m, n, k) in
-            [(1, 1, 1), (1, 9, 16), (2, 3, 5), (4, 4, 64), (5, 17, 35), (16, 130, 33), (3, 0, 4), (2, 5, 0)]
-        {
-            let a: Vec<f32> = (0..m * k).map(number).collect();
-            let b: Vec<f32> = (0..n * k).map(|i| number(i + 3)).collect();
-            let (mut expected, mut output) = (vec![2.0; m * n], vec![2.0; m * n]);
-            matmul(&mut expected, Matrix::new(&a, m, k), Matrix::new(&b, n, k).transposed(), true);
-            // Enough work for several threads.
-            add_product_of_few_rows(&mut output, &a, &b, k, Partition::new(n, 1 << 20, usize::MAX));
-            assert_eq!(output, expected);
-        }
-    }
-}

@@ -113,7 +113,7 @@ pub fn f32_of_f16(bits: u16) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packed::{PackedWeight, Q8Format, Q8RowsFormat};
+    use crate::packed::Q8Format;
 
     #[test]
     fn every_finite_float16_is_widened_exactly() {
@@ -160,33 +160,5 @@ mod tests {
         check::<Bf16Format>(3.38e38, f32::MAX);
         check::<F16Format>(65_504.0, 65_520.0);
         check::<Q8Format>(65_504.0 * 127.0, 65_520.0 * 127.1);
-    }
-
-    #[test]
-    fn a_product_is_that_of_the_unpacked_rows() {
-        const ROWS: usize = 5;
-        fn number(i: usize) -> f32 {
-            (i * 7919 % 401) as f32 / 200.0 - 1.0
-        }
-        fn check<F: Format>(columns: usize, error: f64) {
-            let weight = PackedWeight::<F>::pack((0..ROWS * columns).map(number), columns).unwrap();
-            let mut stored = vec![f32::NAN; ROWS * columns];
-            weight.unpack(0..ROWS, &mut stored);
-            let x: Vec<f32> = (7..7 + columns).map(number).collect();
-            let mut y = [3.0; ROWS];
-            weight.add_product(0..ROWS, &PackedWeight::<F>::pack_input(&x), &mut y);
-            for (row, y) in stored.chunks_exact(columns).zip(y) {
-                let products = || row.iter().zip(&x).map(|(a, x)| f64::from(*a) * f64::from(*x));
-                let (expected, size) = (3.0 + products().sum::<f64>(), 3.0 + products().map(f64::abs).sum::<f64>());
-                assert!((f64::from(y) - expected).abs() <= error * size, "{columns}: {y} {expected}");
-            }
-        }
-        for columns in [1, 32, 75, 128, 161, 600] {
-            check::<Bf16Format>(columns, 1e-6);
-            check::<F16Format>(columns, 1e-6);
-            // The vector is rounded to 16 bits.
-            check::<Q8Format>(columns, 4e-5);
-            check::<Q8RowsFormat>(columns, 4e-5);
-        }
     }
 }
