@@ -14,7 +14,7 @@
 mod device;
 
 use clap::Parser;
-use device::{DeviceName, cuda};
+use device::{DeviceName, cuda, end};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::{
     error::Error,
@@ -216,25 +216,14 @@ struct Cli {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let result = match cli.device {
+    end(match cli.device {
         DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
         DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),
-    };
-    match result {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => {
-            eprintln!("error: fewer than 99 % of the letters are right; try more `--steps`");
-            ExitCode::FAILURE
-        }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
-/// Trains and evaluates; whether at least 99 % of the letters are right.
-fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
+/// Trains and evaluates. At least 99 % of the letters must be right.
+fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), Box<dyn Error>> {
     let mut rng = StdRng::seed_from_u64(cli.seed);
     let mut model = AttentionCell::<f32, D>::build(device);
     writeln!(stdout(), "{}\n", model.summary())?;
@@ -277,5 +266,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
     let pairs = || rows.letters.concat().into_iter().zip(letters.concat());
     let correct = pairs().filter(|(one, other)| one == other).count();
     writeln!(stdout(), "\n{correct} of {} letters correct", pairs().count())?;
-    Ok(correct * 100 >= pairs().count() * 99)
+    match correct * 100 >= pairs().count() * 99 {
+        true => Ok(()),
+        false => Err("fewer than 99 % of the letters are right; try more `--steps`".into()),
+    }
 }

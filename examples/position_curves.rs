@@ -11,7 +11,7 @@
 mod device;
 
 use clap::Parser;
-use device::{DeviceName, cuda};
+use device::{DeviceName, cuda, end};
 use std::{
     error::Error,
     io::{Write, stdout},
@@ -55,17 +55,8 @@ fn main() -> ExitCode {
         DeviceName::Cpu => draw(&path, matrix, &Cpu::default()),
         DeviceName::Cuda => cuda(0).and_then(|gpu| draw(&path, matrix, &gpu)),
     };
-    match result {
-        Ok(()) => {
-            // The plot is there, whether or not anybody reads this.
-            let _ = writeln!(stdout(), "wrote {}", path.display());
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    // The plot is there, whether or not anybody reads this.
+    end(result.inspect(|()| drop(writeln!(stdout(), "wrote {}", path.display()))))
 }
 
 fn draw<D: Backend<f64>>(path: &Path, matrix: bool, device: &D) -> Result<(), Box<dyn Error>> {

@@ -7,7 +7,7 @@
 mod device;
 
 use clap::Parser;
-use device::{DeviceName, cuda};
+use device::{DeviceName, cuda, end};
 use std::{
     error::Error,
     io::{Write, stdout},
@@ -26,17 +26,10 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().device {
+    end(match Cli::parse().device {
         DeviceName::Cpu => run(&Cpu::seed_from_u64(0)),
         DeviceName::Cuda => cuda(0).and_then(|gpu| run(&gpu)),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
 fn run<D: Backend<f32>>(device: &D) -> Result<(), Box<dyn Error>> {

@@ -6,7 +6,7 @@
 mod device;
 
 use clap::Parser;
-use device::{DeviceName, cuda};
+use device::{DeviceName, cuda, end};
 use std::process::ExitCode;
 
 include!("program.rs");
@@ -20,15 +20,8 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().device {
+    end(match Cli::parse().device {
         DeviceName::Cpu => run(&Cpu::seed_from_u64(0)),
         DeviceName::Cuda => cuda(0).and_then(|gpu| run(&gpu)),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    })
 }

@@ -1,8 +1,8 @@
-//! `--device`: where an example runs.
+//! `--device`: where an example runs. And how a small one ends.
 
 use clap::ValueEnum;
 use dfdx::tensor::AutoDevice;
-use std::error::Error;
+use std::{error::Error, process::ExitCode};
 
 /// A device by its name.
 #[derive(Clone, Copy, ValueEnum)]
@@ -40,4 +40,11 @@ pub fn cuda(seed: u64) -> Result<AutoDevice, Box<dyn Error>> {
 #[cfg(not(feature = "cuda"))]
 pub fn cuda(_seed: u64) -> Result<AutoDevice, Box<dyn Error>> {
     Err("--device cuda: this program was built without CUDA; build it with --features cuda".into())
+}
+
+/// Prints the error, if any, and returns the exit status: 0, or 1 for an error.
+pub fn end(result: Result<(), Box<dyn Error>>) -> ExitCode {
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    eprintln!("error: {error}");
+    ExitCode::FAILURE
 }

@@ -101,6 +101,36 @@ pub fn send(name: &str, child: &Child, metrics: &Path, lines: usize) {
     assert!(signal(name, child.id()));
 }
 
+/// Checks that metrics and last checkpoint of a training of `steps` steps, which Ctrl-C ends after a few and `--resume`
+/// continues, equal those of an uninterrupted one, which are in the files `straight` and `straight.jsonl`.
+#[cfg(unix)]
+pub fn check_resumed_after_ctrl_c(program: &Path, folder: &TempDir, args: &str, steps: usize) {
+    let run = |args: &str| end(start(program, folder, args.split_whitespace()));
+    let args = format!("{args} --steps {steps} --checkpoint-every {steps}");
+    let straight = run(&format!("{args} --checkpoint straight --metrics straight.jsonl"));
+    straight.assert_ended_with(0);
+
+    let args = format!("{args} --metrics stopped.jsonl");
+    let child = start(program, folder, args.split_whitespace());
+    interrupt(&child, &folder.path().join("stopped.jsonl"), 2);
+    let stopped = end(child);
+    stopped.assert_ended_with(130);
+    assert_eq!(stopped.stdout, "");
+    let checkpoint = format!("{}.checkpoint", program.file_stem().unwrap().to_str().unwrap());
+    let advice = format!("of {steps}; the same command with --resume {checkpoint} goes on from there");
+    assert!(stopped.stderr.contains(&advice), "{}", stopped.stderr);
+    let made = metrics_of(&folder.path().join("stopped.jsonl")).len();
+    assert!((2..steps).contains(&made), "{made}");
+
+    let resumed = run(&format!("{args} --resume {checkpoint}"));
+    resumed.assert_ended_with(0);
+    assert_eq!(resumed.stdout, straight.stdout);
+    let metrics = |name| metrics_of(&folder.path().join(name));
+    assert_eq!(metrics("stopped.jsonl"), metrics("straight.jsonl"));
+    let bytes = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert!(bytes(&checkpoint) == bytes("straight"));
+}
+
 /// The complete lines of a metrics file.
 pub fn metrics_of(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap_or_default();

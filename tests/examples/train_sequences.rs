@@ -1,6 +1,6 @@
 //! The example `train_sequences`, run as a user runs it, with few steps because learning takes minutes.
 
-use crate::program::{Run, built, end, interrupt, metrics_of, start};
+use crate::program::{Run, built, check_resumed_after_ctrl_c, end, metrics_of, start};
 use crate::support::{file_names, temp_dir};
 use std::{fs, path::PathBuf, sync::LazyLock};
 use tempfile::TempDir;
@@ -68,33 +68,11 @@ fn the_loss_falls() {
     assert!(mean(&losses[50..]) < mean(&losses[..10]) - 0.5, "{losses:?}");
 }
 
-/// Metrics and the last checkpoint equal those of an uninterrupted run.
 #[cfg(unix)]
 #[test]
 fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     let folder = temp_dir();
-    let args = "--steps 12 --batch 3 --checkpoint-every 12";
-    let straight = run(&folder, &format!("{args} --checkpoint straight --metrics straight.jsonl"));
-    straight.assert_ended_with(0);
-
-    let args = format!("{args} --metrics stopped.jsonl");
-    let child = start(&PROGRAM, &folder, args.split_whitespace());
-    interrupt(&child, &folder.path().join("stopped.jsonl"), 2);
-    let stopped = end(child);
-    stopped.assert_ended_with(130);
-    assert_eq!(stopped.stdout, "");
-    let advice = "of 12; the same command with --resume train_sequences.checkpoint goes on from there";
-    assert!(stopped.stderr.contains(advice), "{}", stopped.stderr);
-    let made = metrics_of(&folder.path().join("stopped.jsonl")).len();
-    assert!((2..12).contains(&made), "{made}");
-
-    let resumed = run(&folder, &format!("{args} --resume train_sequences.checkpoint"));
-    resumed.assert_ended_with(0);
-    assert_eq!(resumed.stdout, straight.stdout);
-    let metrics = |name| metrics_of(&folder.path().join(name));
-    assert_eq!(metrics("stopped.jsonl"), metrics("straight.jsonl"));
-    let bytes = |name| fs::read(folder.path().join(name)).unwrap();
-    assert!(bytes("train_sequences.checkpoint") == bytes("straight"));
+    check_resumed_after_ctrl_c(&PROGRAM, &folder, "--batch 3", 12);
 
     // Settings that affect the training must be unchanged.
     let other = run(&folder, "--steps 12 --batch 4 --resume straight");

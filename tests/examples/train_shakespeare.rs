@@ -1,6 +1,6 @@
 //! The example `train_shakespeare`, run as a user runs it, with few steps because learning takes minutes.
 
-use crate::program::{Run, built, end, interrupt, metrics_of, start};
+use crate::program::{Run, built, check_resumed_after_ctrl_c, end, metrics_of, start};
 use crate::support::{file_names, temp_dir};
 use std::{fs, path::PathBuf, sync::LazyLock};
 use tempfile::TempDir;
@@ -97,33 +97,11 @@ fn saved_weights_keep_the_characters_of_their_text() {
     assert_eq!(file_names(&folder), ["weights"]);
 }
 
-/// Metrics and the last checkpoint equal those of an uninterrupted run.
 #[cfg(unix)]
 #[test]
 fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     let folder = with_text(1_000);
-    let args = "--data text --steps 40 --batch 2 --interval 15 --checkpoint-every 40 --sample 20";
-    let straight = run(&folder, &format!("{args} --checkpoint straight --metrics straight.jsonl"));
-    straight.assert_ended_with(0);
-
-    let args = format!("{args} --metrics stopped.jsonl");
-    let child = start(&PROGRAM, &folder, args.split_whitespace());
-    interrupt(&child, &folder.path().join("stopped.jsonl"), 3);
-    let stopped = end(child);
-    stopped.assert_ended_with(130);
-    assert_eq!(stopped.stdout, "");
-    let advice = "of 40; the same command with --resume train_shakespeare.checkpoint goes on from there";
-    assert!(stopped.stderr.contains(advice), "{}", stopped.stderr);
-    let made = metrics_of(&folder.path().join("stopped.jsonl")).len();
-    assert!((3..40).contains(&made), "{made}");
-
-    let resumed = run(&folder, &format!("{args} --resume train_shakespeare.checkpoint"));
-    resumed.assert_ended_with(0);
-    assert_eq!(resumed.stdout, straight.stdout);
-    let metrics = |name| metrics_of(&folder.path().join(name));
-    assert_eq!(metrics("stopped.jsonl"), metrics("straight.jsonl"));
-    let bytes = |name| fs::read(folder.path().join(name)).unwrap();
-    assert!(bytes("train_shakespeare.checkpoint") == bytes("straight"));
+    check_resumed_after_ctrl_c(&PROGRAM, &folder, "--data text --batch 2 --interval 15 --sample 20", 40);
 
     // A text of the same length and characters is refused as well.
     let text = fs::read_to_string(folder.path().join("text")).unwrap();

@@ -274,17 +274,17 @@ fn attention_heat_maps_have_one_panel_per_head() {
 #[test]
 fn pca_projects_rows_on_the_axes_of_largest_variance() {
     dims! { Rows = 5; Columns = 3; }
-    // Far apart along (0, 3, 4) / 5, less along (1, 0, 0), and not in the third direction.
-    let [long, short] = [[0.0, 3.0, 4.0], [1.0, 0.0, 0.0]];
+    // Far apart along (2, 3, 6) / 7, less along (6, 2, -3) / 7, and not in the third direction.
+    let [long, short] = [[2.0, 3.0, 6.0], [6.0, 2.0, -3.0]];
     let places = [(-2.0, 0.0), (0.0, 1.0), (0.0, -1.0), (2.0, 0.0)];
     let row = |(a, b): (f64, f64)| [0, 1, 2].map(|i| a * long[i] + b * short[i] + 7.0);
     let mut values: Vec<f64> = places.into_iter().flat_map(row).collect();
     values.extend([1e6; 3]); // without a name
     let matrix: Tensor<(Rows, Columns), f64, Cpu> = Cpu::default().tensor(values);
     let points = ScatterPlot::pca_of_rows("", &matrix, &names("abcd"));
-    assert_eq!(points.x, "principal component 1 (99 % of the variance)");
+    assert_eq!(points.x, "principal component 1 (80 % of the variance)");
     for ((_, (x, y)), (a, b)) in points.points.iter().zip(places) {
-        assert!((x - 5.0 * a).abs() < 1e-9 && (y - b).abs() < 1e-9, "{x} {y}");
+        assert!((x - 7.0 * a).abs() < 1e-9 && (y - 7.0 * b).abs() < 1e-9, "{x} {y}");
     }
     let folder = temp_dir();
     points.draw(&folder.path().join("points.svg")).unwrap();

@@ -200,15 +200,7 @@ mod typed_transformer_fixture {
         compare_gradients(&model, loss, &expected);
     }
 
-    #[test]
-    fn kernels_match_the_reference() {
-        compare::<f32>();
-    }
-
-    #[test]
-    fn definitions_match_the_reference() {
-        compare::<f64>();
-    }
+    crate::hugging_face::compare_both!(compare);
 }
 
 mod annotated_flax_fixture {
@@ -293,15 +285,7 @@ mod annotated_flax_fixture {
         compare_gradients(&model, loss, &expected);
     }
 
-    #[test]
-    fn kernels_match_the_reference() {
-        compare::<f32>();
-    }
-
-    #[test]
-    fn definitions_match_the_reference() {
-        compare::<f64>();
-    }
+    crate::hugging_face::compare_both!(compare);
 }
 
 mod from_scratch_torch_fixture {
@@ -382,15 +366,7 @@ mod from_scratch_torch_fixture {
         compare_gradients(&model, loss, &expected);
     }
 
-    #[test]
-    fn kernels_match_the_reference() {
-        compare::<f32>();
-    }
-
-    #[test]
-    fn definitions_match_the_reference() {
-        compare::<f64>();
-    }
+    crate::hugging_face::compare_both!(compare);
 }
 
 mod learning_equinox_fixture {
@@ -447,13 +423,5 @@ mod learning_equinox_fixture {
         compare_gradients(&model, loss, &expected);
     }
 
-    #[test]
-    fn kernels_match_the_reference() {
-        compare::<f32>();
-    }
-
-    #[test]
-    fn definitions_match_the_reference() {
-        compare::<f64>();
-    }
+    crate::hugging_face::compare_both!(compare);
 }

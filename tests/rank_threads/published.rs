@@ -223,61 +223,23 @@ fn compare<F: Family>() {
     }
 }
 
-#[test]
-fn gpt2_has_the_gradients_of_one_process() {
-    compare::<OfGpt2>();
+macro_rules! have_the_gradients_of_one_process {
+    ($($family:ident: $Family:ident),*) => {
+        mod gradients_of_one_process {
+            $(
+                #[test]
+                fn $family() {
+                    super::compare::<super::$Family>();
+                }
+            )*
+        }
+    };
 }
-
-#[test]
-fn llama_has_the_gradients_of_one_process() {
-    compare::<OfLlama>();
-}
-
-#[test]
-fn qwen3_has_the_gradients_of_one_process() {
-    compare::<OfQwen3>();
-}
-
-#[test]
-fn olmo2_has_the_gradients_of_one_process() {
-    compare::<OfOlmo2>();
-}
-
-#[test]
-fn gemma3_has_the_gradients_of_one_process() {
-    compare::<OfGemma3>();
-}
-
-/// On some ranks no token chooses some expert, which then has no gradient there.
-#[test]
-fn mixtral_has_the_gradients_of_one_process() {
-    compare::<OfMixtral>();
-}
-
-#[test]
-fn t5_has_the_gradients_of_one_process() {
-    compare::<OfT5>();
-}
-
-#[test]
-fn bert_has_the_gradients_of_one_process() {
-    compare::<OfBert>();
-}
-
-#[test]
-fn modern_bert_has_the_gradients_of_one_process() {
-    compare::<OfModernBert>();
-}
-
-#[test]
-fn whisper_has_the_gradients_of_one_process() {
-    compare::<OfWhisper>();
-}
-
-#[test]
-fn vit_has_the_gradients_of_one_process() {
-    compare::<OfVit>();
-}
+// On some ranks no token chooses some expert of Mixtral, which then has no gradient there.
+have_the_gradients_of_one_process!(
+    gpt2: OfGpt2, llama: OfLlama, qwen3: OfQwen3, olmo2: OfOlmo2, gemma3: OfGemma3, mixtral: OfMixtral, t5: OfT5,
+    bert: OfBert, modern_bert: OfModernBert, whisper: OfWhisper, vit: OfVit
+);
 
 /// The texts that continue these rows' prompts, and the targets of these rows' sources.
 fn texts<B: MaybeSharded>(batch: B, rows: Range<usize>) -> Vec<Vec<usize>> {

@@ -171,6 +171,9 @@ fn tensor_and_data_parallel_together_are_one_rank() {
         let device = Cpu::seed_from_u64(2);
         let model = Distributed::<Part, Tp>::build(&device, &tp).unwrap();
         let mut model = model.replicate(&data).unwrap();
+        // The new elements are in the tensor that was there, which knows more than its size.
+        let hidden = model.decoder.layers[0].feed_forward.hidden.weight.shape().0;
+        assert_eq!(hidden.whole_size(), Some(HiddenDim::SIZE));
         let mut adam = ShardedState::new(Adam::default(), &data);
         // Two rows on one half of the ranks, one on the other.
         let rows = data.shard(Batch::new(3));

@@ -8,21 +8,25 @@ type Heads<const KEY_HEADS: usize, const GROUPS: usize> = Width<KEY_HEADS, GROUP
 type GroupedWidth<const KEY_HEADS: usize, const GROUPS: usize, const SIZE: usize> =
     Product<Heads<KEY_HEADS, GROUPS>, Const<SIZE>>;
 
-const CONVENTIONS: [(AttentionScale, MaskFill); 2] =
+const WITH_BIAS: [(AttentionScale, MaskFill); 2] =
     [(AttentionScale::One, MaskFill::MinValue), (AttentionScale::Constant(0.3), MaskFill::Subtract(50.0))];
+const WITHOUT_BIAS: [(AttentionScale, MaskFill); 2] =
+    [(AttentionScale::EmbedDim, MaskFill::MinValue), (AttentionScale::HeadDim, MaskFill::Subtract(50.0))];
 
 /// `size` is that of queries and keys.
-fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, const VO: usize>(
+pub fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, const VO: usize>(
     rng: &mut StdRng,
     (batch, queries, keys): (Unchecked, Unchecked, Unchecked),
     size: f32,
+    has_bias: bool,
 ) {
     let query = both(rng, (batch, queries, GroupedWidth::<KEY_HEADS, GROUPS, QK>::default()), size);
     let key = both(rng, (batch, keys, Width::<KEY_HEADS, QK>::default()), size);
     let value = both(rng, (batch, keys, Width::<KEY_HEADS, VO>::default()), 1.0);
     let bias = both(rng, (Heads::<KEY_HEADS, GROUPS>::default(), queries, keys), 3.0);
     // Some calls have an even number of keys and some an odd one, so each mask meets both conventions.
-    let conventions = CONVENTIONS.iter().cycle().skip(keys.0 % 2);
+    let conventions = if has_bias { WITH_BIAS } else { WITHOUT_BIAS };
+    let conventions = conventions.iter().cycle().skip(keys.0 % 2);
     for (mask, &(scale, fill)) in masks(rng, (batch, queries, keys)).iter().zip(conventions) {
         compare!(
             ops::grouped_query_attention(
@@ -33,7 +37,7 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
                 AttentionOptions {
                     scale,
                     mask_fill: fill,
-                    bias: Some(bias.single.retaped()),
+                    bias: has_bias.then(|| bias.single.retaped()),
                     ..AttentionOptions::default()
                 }
             ),
@@ -45,7 +49,7 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
                 AttentionOptions {
                     scale,
                     mask_fill: fill,
-                    bias: Some(bias.double.retaped()),
+                    bias: has_bias.then(|| bias.double.retaped()),
                     ..AttentionOptions::default()
                 }
             ),
@@ -56,10 +60,10 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
 
 #[test]
 fn attention_with_a_bias_agrees() {
-    on_calls(&|rng, call| agrees_on_call::<1, 1, 1, 1>(rng, call, 1.0));
-    on_calls(&|rng, call| agrees_on_call::<3, 2, 5, 3>(rng, call, 1.0));
-    on_calls(&|rng, call| agrees_on_call::<7, 1, 16, 17>(rng, call, 1.0));
-    on_calls(&|rng, call| agrees_on_call::<2, 3, 8, 13>(rng, call, 2.0));
+    on_calls(&|rng, call| agrees_on_call::<1, 1, 1, 1>(rng, call, 1.0, true));
+    on_calls(&|rng, call| agrees_on_call::<3, 2, 5, 3>(rng, call, 1.0, true));
+    on_calls(&|rng, call| agrees_on_call::<7, 1, 16, 17>(rng, call, 1.0, true));
+    on_calls(&|rng, call| agrees_on_call::<2, 3, 8, 13>(rng, call, 2.0, true));
 }
 
 #[test]
@@ -68,8 +72,8 @@ fn attention_with_a_bias_agrees_beyond_a_block() {
     for (seed, (batch, queries, keys)) in calls.into_iter().enumerate() {
         let rng = &mut StdRng::seed_from_u64(seed as u64);
         let call = (Unchecked(batch), Unchecked(queries), Unchecked(keys));
-        agrees_on_call::<2, 1, 5, 17>(rng, call, 1.0);
-        agrees_on_call::<1, 3, 16, 16>(rng, call, 2.0);
+        agrees_on_call::<2, 1, 5, 17>(rng, call, 1.0, true);
+        agrees_on_call::<1, 3, 16, 16>(rng, call, 2.0, true);
     }
 }
 

@@ -218,6 +218,9 @@ fn where_agrees_for_tensors_numbers_and_masks() {
         );
         compare_map!(x, |x| where_(AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x, -7.0));
         compare_map!(x, |x| where_(AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x.clone(), x));
+        compare_map!(x, |x| where_(PaddingMask::from_fn((b, q), |b, q| (b + q) % 2 == 0), x, -7.0));
+        let x = both(rng, (b, NumHeads, q, k), 1.0);
+        compare_map!(x, |x| where_(AttentionMask::from_fn((b, q, k), |b, q, k| (b + k) % 3 <= q), x, -7.0));
     });
 }
 

@@ -1,51 +1,18 @@
 //! The kernel of attention in which groups of the queries' heads share keys and values.
 
+use super::biased_attention::agrees_on_call;
 use super::*;
 
 type Width<const HEADS: usize, const SIZE: usize> = Product<Const<HEADS>, Const<SIZE>>;
 type GroupedWidth<const KEY_HEADS: usize, const GROUPS: usize, const SIZE: usize> =
     Product<Width<KEY_HEADS, GROUPS>, Const<SIZE>>;
 
-const CONVENTIONS: [(AttentionScale, MaskFill); 2] =
-    [(AttentionScale::EmbedDim, MaskFill::MinValue), (AttentionScale::HeadDim, MaskFill::Subtract(50.0))];
-
-fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, const VO: usize>(
-    rng: &mut StdRng,
-    (batch, queries, keys): (Unchecked, Unchecked, Unchecked),
-    size: f32,
-) {
-    let query = both(rng, (batch, queries, GroupedWidth::<KEY_HEADS, GROUPS, QK>::default()), size);
-    let key = both(rng, (batch, keys, Width::<KEY_HEADS, QK>::default()), size);
-    let value = both(rng, (batch, keys, Width::<KEY_HEADS, VO>::default()), 1.0);
-    // Some calls have an even number of keys and some an odd one, so each mask meets both conventions.
-    let conventions = CONVENTIONS.iter().cycle().skip(keys.0 % 2);
-    for (mask, &(scale, fill)) in masks(rng, (batch, queries, keys)).iter().zip(conventions) {
-        compare!(
-            ops::grouped_query_attention(
-                query.single.recorded(),
-                key.single.retaped(),
-                value.single.retaped(),
-                mask,
-                AttentionOptions { scale, mask_fill: fill, ..AttentionOptions::default() }
-            ),
-            ops::grouped_query_attention(
-                query.double.recorded(),
-                key.double.retaped(),
-                value.double.retaped(),
-                mask,
-                AttentionOptions { scale, mask_fill: fill, ..AttentionOptions::default() }
-            ),
-            [query, key, value]
-        );
-    }
-}
-
 #[test]
 fn attention_in_groups_agrees() {
-    on_calls(&|rng, call| agrees_on_call::<1, 1, 1, 1>(rng, call, 1.0));
-    on_calls(&|rng, call| agrees_on_call::<3, 2, 5, 3>(rng, call, 1.0));
-    on_calls(&|rng, call| agrees_on_call::<1, 7, 16, 17>(rng, call, 1.0));
-    on_calls(&|rng, call| agrees_on_call::<2, 3, 8, 13>(rng, call, 6.0));
+    on_calls(&|rng, call| agrees_on_call::<1, 1, 1, 1>(rng, call, 1.0, false));
+    on_calls(&|rng, call| agrees_on_call::<3, 2, 5, 3>(rng, call, 1.0, false));
+    on_calls(&|rng, call| agrees_on_call::<1, 7, 16, 17>(rng, call, 1.0, false));
+    on_calls(&|rng, call| agrees_on_call::<2, 3, 8, 13>(rng, call, 6.0, false));
 }
 
 #[test]
@@ -56,8 +23,8 @@ fn attention_in_groups_agrees_beyond_a_block() {
     for (seed, (batch, queries, keys)) in calls.into_iter().enumerate() {
         let rng = &mut StdRng::seed_from_u64(seed as u64);
         let call = (Unchecked(batch), Unchecked(queries), Unchecked(keys));
-        agrees_on_call::<2, 2, 5, 17>(rng, call, 1.0);
-        agrees_on_call::<1, 3, 16, 16>(rng, call, 4.0);
+        agrees_on_call::<2, 2, 5, 17>(rng, call, 1.0, false);
+        agrees_on_call::<1, 3, 16, 16>(rng, call, 4.0, false);
     }
 }
 
