@@ -1,6 +1,6 @@
 mod due_checkpoints;
-mod files;
 mod replicated;
+mod save_and_resume;
 
 use super::checkpoint::{CheckpointFiles, LastCheckpoint, Progress};
 use super::training_loop::Throughput;

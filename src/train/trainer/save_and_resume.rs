@@ -1,4 +1,4 @@
-//! The files of a training run.
+//! The files of a training run: checkpoints, from which it resumes, and metrics.
 
 use super::Trainer;
 use crate::backend::{Backend, num_threads};

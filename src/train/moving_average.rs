@@ -1,0 +1,91 @@
+use super::optimizer::ensure;
+use super::parameter_mut::update_elements;
+use crate::backend::{Backend, tensor_id};
+use crate::model_tensors::{map_tensors, visit_tensors_mut};
+use crate::ops::{OpError, Real, cast, device_error};
+use dfdx::nn::TensorCollection;
+use dfdx::tensor_ops::{TryAdd, TryMul, TrySub};
+
+const AVERAGE: &str = "moving average";
+
+/// The exponential moving average of a model's parameters, which often predicts better than the last ones:
+/// `average ← decay · average + (1 - decay) · parameter` at each step.
+///
+/// The average begins with the parameters that it is made from. It is a model: evaluate it, save it as one, and begin
+/// with it again after a resume.
+///
+/// If the training itself reads the average, as BYOL's target does, make it a field of the model, whose parameters have
+/// the rate 0 ([`GroupRates`](super::GroupRates)), so that checkpoints have it. Renew it before the forward pass of
+/// each step but the first: [`Trainer::learn`](super::Trainer::learn) writes the checkpoint of a step.
+///
+/// ```
+/// use typed_transformer::{nn::Linear, prelude::*, train::MovingAverage};
+/// dims! { InDim = 2; OutDim = 1; }
+/// let device = Cpu::seed_from_u64(0);
+/// let mut model = Linear::<InDim, OutDim, f32, Cpu>::build(&device);
+/// model.bias = tensor(&device, [0.0], (OutDim,))?;
+/// let mut average = MovingAverage::new(&model, 0.9);
+/// model.bias = tensor(&device, [1.0], (OutDim,))?;
+/// average.add(&model)?;
+/// assert!((average.model().bias.as_vec()[0] - 0.1).abs() < 1e-6);
+/// # Ok::<(), OpError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct MovingAverage<Model> {
+    model: Model,
+    decay: f64,
+}
+
+impl<Model: Clone> MovingAverage<Model> {
+    /// The average that begins with these parameters. `decay` is from 0 to 1: 0.999 averages about the last 1,000
+    /// steps.
+    pub fn new(model: &Model, decay: f64) -> Self {
+        Self { model: model.clone(), decay }
+    }
+
+    /// Adds the parameters after a step.
+    ///
+    /// # Errors
+    /// [`OpError::Hyperparameter`] if `decay` is not from 0 to 1.
+    pub fn add<E: Real, D: Backend<E>>(&mut self, model: &Model) -> Result<(), OpError>
+    where
+        Model: TensorCollection<E, D>,
+    {
+        ensure("decay", self.decay, (0.0..=1.0).contains(&self.decay), "from 0 to 1")?;
+        let parameters = map_tensors::<_, E, D, _, D::Err>(model, |visited| visited.tensor.flat().map(Some));
+        let mut parameters = parameters.map_err(device_error(AVERAGE))?.into_iter();
+        let rest = cast::<E>(1.0 - self.decay);
+        visit_tensors_mut::<_, E, D, OpError>(&mut self.model, |visited| {
+            let Some(parameter) = parameters.next() else { return Ok(()) };
+            // A clone has the id of its original, and gradients are kept by ids. So the first step makes a new tensor,
+            // and only later ones change it in place.
+            let has_own_id = visited.tensor.id() != tensor_id(&parameter);
+            // In one pass in CPU memory.
+            if has_own_id
+                && self.decay > 0.0
+                && let Some((averages, parameters)) = visited.tensor.elements_mut().zip(D::elements(&parameter))
+                && averages.len() == parameters.len()
+            {
+                update_elements(averages, parameters, [], |averages, parameters, []| {
+                    for (average, parameter) in averages.iter_mut().zip(parameters) {
+                        *average = *average + (*parameter - *average) * rest;
+                    }
+                });
+                return Ok(());
+            }
+            let average = visited.tensor.flat().map_err(device_error(AVERAGE))?;
+            let next = match self.decay == 0.0 {
+                true => Ok(parameter),
+                // The average of equal numbers is that number, however `rest` is rounded.
+                false => TrySub::try_sub(parameter, average.clone())
+                    .and_then(|change| average.try_add(change.try_mul(rest)?)),
+            };
+            visited.tensor.set_from_flat(next.map_err(device_error(AVERAGE))?).map_err(device_error(AVERAGE))
+        })
+    }
+
+    /// The model of the averages.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+}
