@@ -11,7 +11,7 @@ use std::{collections::VecDeque, fmt};
 /// Speculative decoding ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192)): an iterator over the tokens of a text
 /// that `Target` writes with the help of `Draft`, a smaller model of the same vocabulary.
 ///
-/// The draft proposes up to `num_proposed` tokens, and the target reads them at once. A proposed token of probability
+/// The draft proposes up to `max_proposed` tokens, and the target reads them at once. A proposed token of probability
 /// `q` is accepted with probability `min(1, p / q)`, if the target gives it `p`. The first token that is not accepted
 /// is replaced by one of the distribution `max(0, p - q)`; if all are accepted, the target adds one. So the text has
 /// the distribution of the target's own: a greedy text is the target's text, and takes fewer passes of the target.
@@ -93,20 +93,20 @@ where
     /// Lets the draft propose tokens, and the target check them.
     fn choose_next(&mut self) -> Result<(), OpError> {
         let len = self.text.tokens.len();
-        // The draft never reads its last proposal, so its text may be one token longer than its maximum.
-        let (target_room, draft_room) = (Target::MaxSeqLen::SIZE.checked_sub(len), Draft::MaxSeqLen::SIZE + 1);
-        let Some(target_room) = target_room else {
+        let Some(target_room) = Target::MaxSeqLen::SIZE.checked_sub(len) else {
             self.text.has_ended = true;
             return Ok(());
         };
-        let count = self.max_proposed.min(target_room).min(draft_room.saturating_sub(len));
-        let (mut proposals, mut occurs) = (Vec::new(), self.text.occurs.clone());
+        // The draft never reads its last proposal, so its text may be one token longer than its maximum.
+        let draft_room = (Draft::MaxSeqLen::SIZE + 1).saturating_sub(len);
+        let count = self.max_proposed.min(target_room).min(draft_room);
+        let (mut draft_distributions, mut occurs) = (Vec::new(), self.text.occurs.clone());
         for _ in 0..count {
             let distribution = self.sampler.distribution(&self.draft.next_logits(&self.text.tokens)?, &occurs)?;
             let token = self.sampler.draw(&distribution);
             self.text.tokens.push(token);
             occurs[token.value()] = true;
-            proposals.push(distribution);
+            draft_distributions.push(distribution);
             if self.ends.contains(&token) {
                 break;
             }
@@ -115,7 +115,7 @@ where
         let proposed = self.text.tokens.split_off(len);
         for (place, logits) in logits.chunks(Target::VocabSize::SIZE).enumerate() {
             let wanted = self.sampler.distribution(logits, &self.text.occurs)?;
-            let (token, is_accepted) = match (proposed.get(place), proposals.get(place)) {
+            let (token, is_accepted) = match (proposed.get(place), draft_distributions.get(place)) {
                 (Some(&token), Some(proposal)) if self.sampler.accepts(&wanted, proposal, token) => (token, true),
                 (_, Some(proposal)) => {
                     (self.sampler.draw(&wanted.in_excess_of(proposal, Target::VocabSize::SIZE)), false)

@@ -55,7 +55,7 @@ pub trait MixtralConfig: LlamaConfig {
     note = "a token chooses at most all experts of a layer; choose a smaller `{Self}`"
 )]
 pub trait ChosenFrom<NumExperts: ConstDim>: ConstDim {
-    /// The dimension itself.
+    /// The dimension itself, with the bound: if a supertrait had it, rustc would report a hidden trait, not this one.
     #[doc(hidden)]
     type Number: ConstDim + AtMost<NumExperts>;
 
@@ -191,8 +191,8 @@ autoregressive!(Mixtral<MixtralConfig>, |model| &model.norm, model.logit.as_ref(
 /// The best experts for each token, weighted by the softmax of the router's logits for them.
 ///
 /// An expert that no token of a batch chose has no gradient. So before the update `gradients =
-/// gradients.allow_unused(&layer.mixture.experts)` lets the experts of each layer be unused, and
-/// [`Trainer::update`](crate::train::Trainer::update) takes these gradients, in place of `learn`.
+/// gradients.allow_unused(&layer.mixture.experts)` lets the experts of each layer be unused. In place of `learn`,
+/// [`Trainer::update`](crate::train::Trainer::update) takes these gradients.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, models::mixtral::MixtureOfExperts, prelude::*};
@@ -247,25 +247,26 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExper
                 choices.filter(|(_, choices)| choices.contains(&index.value())).map(|(token, _)| token).collect();
             if !tokens_of_expert.is_empty() {
                 let weight = select(weights.clone(), axis::<Config::NumExperts>(), index)?; // (Tokens)
-                output = residual(output, routed::<Config, _, _, _, _>(expert, x.clone(), weight, tokens_of_expert)?)?;
+                let part = output_of_expert::<Config, _, _, _, _>(expert, x.clone(), weight, tokens_of_expert)?;
+                output = residual(output, part)?;
             }
         }
         unflatten(output, shape)
     }
 }
 
-/// The weighted output of an expert for the tokens `routed`, and 0 for all others:
+/// The weighted output of an expert for its tokens, and 0 for all others:
 /// `(Tokens, EmbedDim), (Tokens) -> (Tokens, EmbedDim)`.
-fn routed<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>, P: Precision>(
+fn output_of_expert<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>, P: Precision>(
     expert: &FeedForwardOf<Config, E, D, P>,
     x: Tensor<(Tokens, Config::EmbedDim), E, D, T>,
     weight: Tensor<(Tokens,), E, D, T>,
-    routed: Vec<usize>,
+    tokens_of_expert: Vec<usize>,
 ) -> Result<Tensor<(Tokens, Config::EmbedDim), E, D, T>, OpError> {
-    let ((tokens, width), count) = (*x.shape(), Routed::new(routed.len()));
+    let ((tokens, width), count) = (*x.shape(), Routed::new(tokens_of_expert.len()));
     let mut place = vec![count.size(); tokens.size()]; // The last row is that of zeros.
-    routed.iter().enumerate().for_each(|(row, &token)| place[token] = row);
-    let routed = Indices::new(&routed, (count,), tokens)?;
+    tokens_of_expert.iter().enumerate().for_each(|(row, &token)| place[token] = row);
+    let routed = Indices::new(&tokens_of_expert, (count,), tokens)?;
     let place = Indices::new(&place, (tokens,), Sum::of(count, Zeros))?;
     let x: Tensor<(Routed, Config::EmbedDim), E, D, T> = take(x, axis::<Tokens>(), &routed)?;
     let weight: Tensor<(Routed,), E, D, T> = take(weight, axis::<Tokens>(), &routed)?;

@@ -73,7 +73,7 @@ impl MaskRule {
     }
 
     /// `(K,)`: marks the keys that a query sees, among `keys`.
-    pub fn fill(&self, sequence: usize, query: usize, keys: Range<usize>, visible: &mut [bool]) {
+    pub fn write_visible(&self, sequence: usize, query: usize, keys: Range<usize>, visible: &mut [bool]) {
         if let Some(row) = self.matrix_row(sequence, query) {
             return visible.copy_from_slice(&row[keys]);
         }
@@ -145,7 +145,7 @@ impl MaskRule {
         }
         let mut matrix = vec![false; self.batch * self.queries * self.keys];
         for (i, row) in matrix.chunks_mut(self.keys.max(1)).enumerate() {
-            self.fill(i / self.queries, i % self.queries, 0..self.keys, row);
+            self.write_visible(i / self.queries, i % self.queries, 0..self.keys, row);
         }
         matrix.into()
     }

@@ -60,7 +60,7 @@ impl Chunk {
         self.end - self.start
     }
 
-    pub fn iter(self) -> Range<usize> {
+    pub fn range(self) -> Range<usize> {
         self.start..self.end
     }
 

@@ -118,7 +118,7 @@ fn copy_kernel(operand: StridedOperand) -> Result<KernelOutput, CpuError> {
     let mut y = operand.alloc_output(operand.len())?;
     partition.map_mut(&mut y, 1, |chunk, y| {
         let storage = operand.storage();
-        runs.for_each(chunk.iter(), |elements, start| {
+        runs.for_each(chunk.range(), |elements, start| {
             let y = &mut y[elements.start - chunk.start()..elements.end - chunk.start()];
             match runs.stride {
                 0 => y.fill(storage[start]),

@@ -144,7 +144,7 @@ impl StridedGradient {
         let partition = partition_repeated(self.storage_len, term.len());
         let parts = partition.map_chunks(partition.chunks(), |chunk| {
             let mut sums = SumsInParts::zeros(self.storage_len);
-            self.runs.for_each(chunk.iter(), |elements, start| {
+            self.runs.for_each(chunk.range(), |elements, start| {
                 let sums = &mut sums.part_for(elements.len())[start..];
                 match self.runs.stride {
                     0 => sums[0] += sum_in_parts(&term[elements]),

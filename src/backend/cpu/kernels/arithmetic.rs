@@ -173,7 +173,7 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
     partition.map_mut(&mut output, 1, |chunk, output| {
         let (all_x, all_y, stride) = (x.elements(), y.storage(), runs.stride);
         vectorized!({
-            runs.for_each(chunk.iter(), |elements, start| {
+            runs.for_each(chunk.range(), |elements, start| {
                 let z = &mut output[elements.start - chunk.start()..elements.end - chunk.start()];
                 let (x, y) = (&all_x[elements], &all_y[start..]);
                 with_operation!(kind, write_values!(z, x, y, stride));
@@ -205,7 +205,7 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
             let parts = partition.map_mut(&mut d, 1, |chunk, d| {
                 let mut sums = SumsInParts::zeros(all_y.len());
                 vectorized!({
-                    runs.for_each(chunk.iter(), |elements, start| {
+                    runs.for_each(chunk.range(), |elements, start| {
                         let d_y = &mut sums.part_for(elements.len())[start..];
                         let d = &mut d[elements.start - chunk.start()..elements.end - chunk.start()];
                         let (x, y) = (&all_x[elements], &all_y[start..]);

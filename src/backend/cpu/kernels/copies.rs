@@ -30,7 +30,7 @@ pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Resu
                 false => partition_elements(input_len, dy.len() / input_len.max(1)),
             };
             partition.map_mut(dx, 1, |part, dx| {
-                let part = part.iter();
+                let part = part.range();
                 vectorized!({
                     for (row, &start) in row_chunks(&dy, row_len).zip(&starts) {
                         let both = start.max(part.start)..(start + row_len).min(part.end);

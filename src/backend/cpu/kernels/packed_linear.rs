@@ -38,7 +38,7 @@ pub fn packed_linear_kernel<F: Format>(
 fn add_one_row<F: Format>(y: &mut [f32], x: &[f32], weight: &PackedWeight<F>) {
     let x = PackedWeight::<F>::pack_input(x);
     let partition = Partition::new(y.len(), MACS_PER_READ * weight.columns(), usize::MAX);
-    partition.map_mut(y, 1, |features, y| weight.add_product(features.iter(), &x, y));
+    partition.map_mut(y, 1, |features, y| weight.add_product(features.range(), &x, y));
 }
 
 /// `y += x Wᵀ` for several rows. Each thread widens panels of the weight, and multiplies them as a linear layer does.
@@ -49,7 +49,7 @@ fn add_rows<F: Format>(y: &mut [f32], x: &[f32], weight: &PackedWeight<F>, rows:
     let chunks = partition.chunks().zip(partition.split_columns_mut(y, 1));
     partition.map_chunks(chunks, |(features, mut y)| {
         let mut panel = Buffer::recycled(features.len() * in_features);
-        weight.unpack(features.iter(), &mut panel);
+        weight.unpack(features.range(), &mut panel);
         if rows <= MAX_FEW_ROWS {
             return add_part_of_product(y, x, &panel, in_features);
         }
@@ -65,7 +65,7 @@ fn backward_input<F: Format>(dx: &mut [f32], dy: &[f32], weight: &PackedWeight<F
     let in_features = weight.columns();
     let mut widened = Buffer::recycled(out_features * in_features);
     let partition = Partition::new(out_features, in_features, usize::MAX);
-    partition.map_mut(&mut widened, in_features, |features, panel| weight.unpack(features.iter(), panel));
+    partition.map_mut(&mut widened, in_features, |features, panel| weight.unpack(features.range(), panel));
     let widened = Matrix::new(&widened, out_features, in_features);
     let partition = Partition::new(dx.len() / in_features.max(1), out_features * in_features, usize::MAX);
     partition.map_mut(dx, in_features, |rows, dx| {

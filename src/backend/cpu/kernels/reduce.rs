@@ -54,7 +54,7 @@ fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: Reduction) {
     let parts = partition.map_chunks(partition.chunks(), |parts| {
         let mut results = Vec::with_capacity(parts.len());
         vectorized!({
-            for part in parts.iter() {
+            for part in parts.range() {
                 let (row, start) = (part / parts_per_row, part % parts_per_row * ELEMENTS_PER_PART);
                 let x = &x[row * len..][start..len.min(start + ELEMENTS_PER_PART)];
                 results.push(f64::from(if kind == Reduction::Max { max_or_nan(x) } else { sum(x) }));

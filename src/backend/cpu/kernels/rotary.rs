@@ -29,7 +29,7 @@ impl Rotation {
         partition.map_mut(y, row_len, |rows, y| {
             let x = rows.slice(x, row_len);
             vectorized!({
-                for (row, y, x) in izip!(rows.iter(), row_chunks_mut(y, row_len), row_chunks(x, row_len)) {
+                for (row, y, x) in izip!(rows.range(), row_chunks_mut(y, row_len), row_chunks(x, row_len)) {
                     let first_pair = row % positions * num_pairs;
                     let [cosines, sines] = [&self.cosines, &self.sines].map(|table| &table[first_pair..][..num_pairs]);
                     for (y, x) in y.chunks_exact_mut(self.width).zip(x.chunks_exact(self.width)) {

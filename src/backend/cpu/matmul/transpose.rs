@@ -21,7 +21,7 @@ pub fn transpose_copy(elements: &[f32], rows: usize, columns: usize) -> Buffer {
     let transposed = Matrix::new(elements, rows, columns).transposed();
     partition_rows(columns, rows, MACS_PER_COPY).map_mut(&mut result, rows, |chunk, result| {
         let mut result: Vec<_> = row_chunks_mut(result, rows).collect();
-        transposed.row_range(chunk.iter()).copy_to_rows(&mut result);
+        transposed.row_range(chunk.range()).copy_to_rows(&mut result);
     });
     result
 }

@@ -119,7 +119,7 @@ pub fn blocked_attention(
     let saved = partition.map_mut(&mut out, dims.out_len(), |sequences, out| {
         let mut softmax_stats = Buffer::recycled(sequences.len() * dims.softmax_stats_len());
         let stats = row_chunks_mut(&mut softmax_stats, dims.softmax_stats_len());
-        for (sequence, out, stats) in izip!(sequences.iter(), row_chunks_mut(out, dims.out_len()), stats) {
+        for (sequence, out, stats) in izip!(sequences.range(), row_chunks_mut(out, dims.out_len()), stats) {
             attention.forward(out, stats, sequence);
         }
         softmax_stats
@@ -141,7 +141,7 @@ pub fn blocked_attention(
             let mut d_bias = Buffer::zeros(attention.bias.as_ref().map_or(0, Operand::len));
             for (sequences, dq, dk, dv, softmax_stats) in chunks {
                 let all = izip!(
-                    sequences.iter(),
+                    sequences.range(),
                     row_chunks_mut(dq, dims.q_len()),
                     row_chunks_mut(dk, dims.k_len()),
                     row_chunks_mut(dv, dims.v_len()),

@@ -108,7 +108,7 @@ impl<'a> SequenceMask<'a> {
             return &[];
         }
         let visible = &mut visible[..logits.len()];
-        self.rule.fill(self.sequence, query, keys, visible);
+        self.rule.write_visible(self.sequence, query, keys, visible);
         match self.fill {
             MaskFill::MinValue => {
                 for (logit, visible) in logits.iter_mut().zip(&*visible) {
