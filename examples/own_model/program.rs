@@ -197,17 +197,7 @@ fn answer<B: Dim, S: AtMost<MaxLen> + CountsLetters, D: Backend<f32>>(
     words: &TokenIds<B, S, VocabSize>,
 ) -> Result<TokenIds<B, Ends, Letters>, Box<dyn Error>> {
     let logits = model.forward(words, NoneTape)?;
-    let (batch, ends, _) = *logits.shape();
-    let argmax = |logits: &[f32]| {
-        let letters = 0..Letters::SIZE;
-        letters.max_by(|&one, &other| logits[one].total_cmp(&logits[other]))
-    };
-    let ids: Vec<usize> = logits
-        .as_vec()
-        .chunks(Letters::SIZE)
-        .filter_map(argmax)
-        .collect();
-    Ok(TokenIds::from_ids(&ids, None, (batch, ends))?)
+    Ok(argmax(&logits, axis::<Letters>())?.into())
 }
 
 /// Whether `next` may follow `word` in a chain: it begins with the letter that `word` ends with.

@@ -26,7 +26,8 @@ fn run_tasks(mut tasks: Vec<Task>) {
     let Some(last) = tasks.pop() else {
         return;
     };
-    let (false, Some(pool)) = (tasks.is_empty(), worker_pool()) else {
+    // A single task starts no pool.
+    let Some(pool) = (!tasks.is_empty()).then(worker_pool).flatten() else {
         return tasks.into_iter().chain([last]).for_each(|task| task());
     };
     let pending = AtomicUsize::new(tasks.len());

@@ -87,11 +87,12 @@ impl WithSimd for BlockedBackward<'_> {
                     let width = padded_len(key_ends.max(0..queries.len()));
                     let rows = weights.chunks_exact_mut(stride).zip(d_logits.chunks_exact_mut(stride));
                     for ((query, len), (weights, d_logits)) in queries.clone().zip(key_ends.iter()).zip(rows) {
+                        let place = dims.weight_index(head, query, keys.start);
+                        // Still logits; the loop below makes weights of them.
                         if let Some(bias) = bias {
-                            add_row(&mut weights[..len], &bias[dims.weight_index(head, query, keys.start)..]);
+                            add_row(&mut weights[..len], &bias[place..]);
                         }
                         let visible = mask.mask_logits(&mut weights[..len], query, keys.start, &mut visible);
-                        let place = dims.weight_index(head, query, keys.start);
                         if let Some(dropout) = dropout {
                             dropout.apply(&mut d_logits[..len], place);
                         }

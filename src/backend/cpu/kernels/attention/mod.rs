@@ -137,7 +137,7 @@ pub fn attention_kernel(
     config: AttentionConfig,
 ) -> Result<KernelOutput, CpuError> {
     let (dims, lanes) = (config.dims, simd_width());
-    let is_small = (1..=MAX_KEY_VALUE_ELEMENTS).contains(&(dims.keys * (dims.qk_dim + dims.vo_dim)));
+    let is_small = dims.keys * (dims.qk_dim + dims.vo_dim) <= MAX_KEY_VALUE_ELEMENTS;
     // A lane without a sequence costs as much as one with a sequence.
     let fills_lanes = lanes > 1 && mask.batch() >= lanes / 2;
     match is_small && fills_lanes && bias.is_none() && dropout.is_none() && dims.group_size() == 1 {
