@@ -14,7 +14,7 @@ use typed_transformer::train::{Adam, update};
 
 dims! {
     Latents = 3; LatentDim = 4; InputDim = 5; QKDim = 2; VODim = 3; NumHeads = 4; SharedDim = 6; Width = 3;
-    NumLayers = 3; Batch; SeqLen; Images; Texts;
+    NumLayers = 3; VocabSize = 5; Batch; SeqLen; Images; Texts;
 }
 
 /// Learned latents that attend to an input of any length (Jaegle et al., 2021, arXiv:2103.03206).
@@ -256,6 +256,8 @@ fn a_contrastive_loss() {
 
 #[module]
 struct Deep<E, D> {
+    #[param(|weight| init::normal(weight, 1.0))]
+    token_embedder: Tensor<(VocabSize, Width), E, D>,
     layers: Layers<NumLayers, Linear<Width, Width, E, D>>,
 }
 
@@ -266,12 +268,11 @@ fn layers_that_run_again_in_the_backward_pass_have_their_gradients() -> Result<(
     fn loss<T: Tape<f32, AutoDevice>>(y: Activations<T>) -> Result<Tensor<(), f32, AutoDevice, T>, OpError> {
         mean(mul(y.clone(), y)?)
     }
-    let device = AutoDevice::seed_from_u64(0);
-    let model = Deep::<f32, AutoDevice>::build(&device);
-    let mut x: Activations<NoneTape> = tensor(&device, vec![0.5; 18], (Batch::new(2), SeqLen::new(3), Width))?;
-    let recorded = x.clone().put_tape(model.recording());
+    let model = Deep::<f32, AutoDevice>::build(&AutoDevice::seed_from_u64(0));
+    let ids = TokenIds::from_ids(&[1, 0, 4, 3, 1, 1], None, (Batch::new(2), SeqLen::new(3))).unwrap();
+    let recorded = embed(&model.token_embedder, &ids, model.recording())?;
     let mut expected = loss(model.layers.iter().try_fold(recorded, |x, layer| layer.forward(x))?)?.backward()?;
-
+    let mut x: Activations<NoneTape> = embed(&model.token_embedder, &ids, NoneTape)?;
     let inputs = Layers::try_from_fn(|n| {
         let input = x.clone();
         x = model.layers[n].forward(x.clone())?;
@@ -284,10 +285,16 @@ fn layers_that_run_again_in_the_backward_pass_have_their_gradients() -> Result<(
         let y = layer.forward(x.clone().put_tape(gradients.into_recording()))?;
         gradients = einsum!(y: (Batch, SeqLen, Width), &gradient: (Batch, SeqLen, Width) -> ())?.backward()?;
     }
-    for layer in &model.layers {
-        let [found, expected] = [&mut gradients, &mut expected].map(|of| of.of(&layer.weight).unwrap().as_vec());
+    let gradient = gradients.of(&x)?;
+    let y = embed(&model.token_embedder, &ids, gradients.into_recording())?;
+    gradients = einsum!(y: (Batch, SeqLen, Width), &gradient: (Batch, SeqLen, Width) -> ())?.backward()?;
+    let check = |found: Vec<f32>, expected: Vec<f32>| {
         assert!(found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-6));
         assert!(expected.iter().any(|gradient| gradient.abs() > 1e-3));
+    };
+    check(gradients.of(&model.token_embedder)?.as_vec(), expected.of(&model.token_embedder)?.as_vec());
+    for layer in &model.layers {
+        check(gradients.of(&layer.weight)?.as_vec(), expected.of(&layer.weight)?.as_vec());
     }
     Ok(())
 }
