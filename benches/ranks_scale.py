@@ -4,7 +4,7 @@
     python3 ranks_scale.py
 
 A message of n bytes takes latency + n / bandwidth. Sums are those of `src/ranks/collectives.rs`: an all-to-all and an
-all-gather, each of N - 1 messages a rank. Buckets are those of `src/train/parallel/buckets.rs`.
+all-gather, each of N - 1 messages a rank. Buckets are those of `src/train/data_parallel/buckets.rs`.
 """
 from math import ceil
 

@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut trainer = Trainer::new(AdamW::default(), schedule, STEPS, 0);
     trainer.clip_norm = 1.0;
     trainer.require_same("the batch", BATCH_SIZE);
-    // Registered first, it does not see the flag of the first Ctrl-C.
+    // Registered first, it runs before a Ctrl-C sets the flag: only the second one ends the program here.
     flag::register_conditional_shutdown(SIGINT, 130, trainer.stop.clone())?;
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, trainer.stop.clone())?;
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut batches = Batches::new((training.len() - 1) / SeqLen::SIZE, BATCH_SIZE, 0)?;
     while let Some(step) = trainer.next_step() {
-        // The step that is saved evaluates: its checkpoint has the loss of its own model, one step before.
+        // The model is evaluated just before the update that is saved, so that the checkpoint has this loss.
         if step.number == 0 || (step.number + 1).is_multiple_of(INTERVAL) {
             let evaluation = evaluate(&model, validation)?;
             let _ = writeln!(stderr(), "{evaluation}, epoch {}", step.number / batches.steps_per_epoch());

@@ -204,6 +204,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
             let mask = if Config::is_global(i) {
                 cache.mask(len)
             } else {
+                // Drops the positions before the window, `WindowLen` of them at a time or more.
                 cache.slide::<Local<Config>>()?;
                 cache.mask_of_kind::<Local<Config>, S>(len)
             };
@@ -222,5 +223,4 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
     }
 }
 
-// Local layers drop the positions before their window, `WindowLen` of them at a time or more.
 autoregressive!(Gemma3<Gemma3Config>, |model| &model.norm, &model.token_embedder);

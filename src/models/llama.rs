@@ -145,7 +145,7 @@ impl<EmbedDim: ConstDim, HiddenDim: ConstDim, Function: Activation, E: Real, D: 
 pub(super) type FeedForwardOf<Config, E, D, P> =
     FeedForward<<Config as LlamaConfig>::EmbedDim, <Config as LlamaConfig>::HiddenDim, Silu, E, D, P>;
 
-/// Attention and feed-forward layer, each with a norm before or after it, see [`Norms`], and a residual around both.
+/// Attention and feed-forward layer, each with a norm before or after it, see [`Norms`], and a residual of its own.
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: LlamaConfig, E, D, P: Precision> {
     /// The weight of the norm of the attention.

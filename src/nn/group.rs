@@ -112,6 +112,7 @@ impl<Axis: RankAxis, E: Real, D: Backend<E>> ProcessGroup<Axis, E, D> {
         x: Tensor<Dims, E, D, T>,
         rate: f64,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        // `dropout` draws from it while it lives.
         let mut _seed = None;
         if Self::ARE_RANKS && T::OWNS_TAPE && rate > 0.0 && !DropoutSeed::is_set() {
             let mut seed = x.device().random_u64().to_ne_bytes();

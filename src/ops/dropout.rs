@@ -68,8 +68,8 @@ impl DropoutSeed {
         ACTIVE_SEEDS.with_borrow(|seeds| !seeds.is_empty())
     }
 
-    /// This rank's rows of a batch. While the guard lives, dropout drops in tensors whose first axis they are what it
-    /// would drop in the whole batch.
+    /// This rank's rows of a batch. While the guard lives, a tensor with these rows as its first axis loses the elements
+    /// that it would lose as a part of the whole batch.
     ///
     /// ```
     /// use typed_transformer::{ops::{DropoutSeed, dropout}, prelude::*, ranks, ranks::Ranks, train::Recording};
@@ -114,7 +114,7 @@ impl Drop for DropoutSeed {
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::DropoutOfShard`] if this rank has a part of the tensor,
 /// such as hidden columns. The rows that [`Step::assign_rows`](crate::train::Step::assign_rows) or
-/// [`DropoutSeed::assign_rows`] gives may be dropped.
+/// [`DropoutSeed::assign_rows`] gives are no such part.
 ///
 /// ```
 /// use typed_transformer::{ops::dropout, prelude::*, train::Recording};
@@ -170,6 +170,7 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<V
     let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
     let numbers = ChaCha8Rng::seed_from_u64(seed);
     let len: usize = sizes.iter().product();
+    // The first axis is that of the seed's rows if the name of the type begins so: `(Shard<Batch, W>,`.
     let placed = ACTIVE_SEEDS.with_borrow(|seeds| {
         let rows = seeds.last_key_value()?.1.rows.as_ref()?;
         let after_axis = dims_type_name.strip_prefix('(')?.strip_prefix(rows.axis)?;

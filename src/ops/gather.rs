@@ -187,7 +187,7 @@ where
         let outer = position / (count * inner);
         (outer * len + indices[position / repeats]) * inner + position % inner
     };
-    // An index without axes after `Name` is one of a whole run.
+    // An index that holds for all elements after `Name` moves them as one run.
     let run = if repeats == inner { inner } else { 1 };
     gather_runs(op, input, (0..to.num_elements()).step_by(run).map(offset).collect(), run, to)
 }

@@ -30,7 +30,7 @@
 //! | --- | --- |
 //! | `B` | batch, which [may be sharded](crate::dims::MaybeSharded) |
 //! | `S` | length of a sequence |
-//! | `Q`, `K` | lengths of the query's and of the key's sequence |
+//! | `Q`, `K` | lengths of the query's and of the key's sequence; `K` of `gather`, `take`, `top_k`: chosen indices |
 //! | `H` | number of heads |
 //! | `V` | size of a vocabulary |
 //! | `M` | width of an embedding ("model dimension") |

@@ -20,8 +20,8 @@ const OP: &str = "attention";
 ///
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= dropout < 1`; [`OpError::ShardedDropout`] if heads that ranks divide are
-/// trained with dropout; [`OpError::DropoutOfShard`] if it is training on a part of a batch whose place
-/// [`dropout`](super::dropout()) does not know.
+/// trained with dropout; [`OpError::DropoutOfShard`] if training drops weights of a part of a batch whose
+/// place [`dropout`](super::dropout()) does not know.
 ///
 /// ```
 /// use typed_transformer::{ops::multi_head_attention, prelude::*};

@@ -148,7 +148,7 @@ impl<O: Optimizer<Model, E, D> + ?Sized, Model, E: Real, D: Backend<E>> Optimize
 ///     }
 /// }
 /// let rms_prop: RmsProp<Linear<EmbedDim, VocabSize, f32, Cpu>, f32, Cpu> =
-///     RmsProp(OptimizerState::new(["mean_square"]));
+///     RmsProp(OptimizerState::new(["mean_sq"])); // `_sq`: squares, which a checkpoint must not have below 0
 /// assert_eq!(rms_prop.state().steps(), 0);
 /// ```
 pub struct OptimizerState<Model, E, Slots: ?Sized> {

@@ -74,7 +74,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
     }
 
     /// Sets the factor of the learning rate for each trained parameter. Returns `Σ g²` of each one that is not frozen,
-    /// in the order of the fields.
+    /// in the order of the fields. The first one's device counts a step ([`Backend::reuse_memory`]).
     pub(super) fn sums_of_squares(
         &mut self,
         rate_factor: impl Fn(&Parameter) -> f64,
@@ -94,6 +94,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
             if factor == 0.0 {
                 return Ok(());
             }
+            // Once for each update. A model knows its device by its tensors alone.
             if sums.is_empty() {
                 D::reuse_memory(tensor.device()).map_err(device_error(OP))?;
             }

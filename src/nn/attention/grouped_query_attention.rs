@@ -16,8 +16,8 @@ use dfdx::tensor::{Cpu, Tensor};
 /// `NumHeads = Product<NumKeyValueHeads, GroupSize>`.
 ///
 /// The query heads form `NumKeyValueHeads` groups of `GroupSize` heads. Groups of 1 head are multi-head attention. A
-/// single group is multi-query attention ([Shazeer, 2019](https://arxiv.org/abs/1911.02150)). The size of a head is
-/// even, so that [rotary positions](crate::ops::rotary_positions), if there are any, use columns in pairs.
+/// single group is multi-query attention ([Shazeer, 2019](https://arxiv.org/abs/1911.02150)). With [rotary
+/// positions](crate::ops::rotary_positions), which use columns in pairs, the size of a head is even.
 ///
 /// ```
 /// use typed_transformer::{doctest::{Batch, EmbedDim, HiddenDim, MaxSeqLen, SeqLen}, nn::*, prelude::*};

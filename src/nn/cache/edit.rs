@@ -1,4 +1,5 @@
-//! Beam search reorders the rows of a cache, and speculative decoding drops its last positions.
+//! Beam search reorders the rows of a cache, speculative decoding drops its last positions, and a sliding window its
+//! first ones.
 
 use super::key_value_cache::grow;
 use super::{CacheCapacity, CachedHeads, KeyValueCache};

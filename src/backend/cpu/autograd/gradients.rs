@@ -74,6 +74,8 @@ pub struct Gradients<E, D: Storage<E>> {
 pub(super) struct Entry<E, D: Storage<E>> {
     pub(super) gradient: Buffer,
     key: GradientKey<E, D>,
+    /// Adds the gradient to dfdx's. Only `Gradients<f32, Cpu>`, which makes the entry, can name it: `move_to_dfdx` is
+    /// generic.
     add: fn(&mut D::Vec, &[f32]),
 }
 

@@ -41,7 +41,7 @@ macro_rules! write_values {
     };
 }
 
-/// `dx = f'(x) dy`, and 0 where `f'(x)` is 0, even if `dy` is infinite.
+/// `dx`, which holds `dy`, becomes `f'(x) dy`, and 0 where `f'(x)` is 0, even if `dy` is infinite.
 macro_rules! write_gradients {
     ($f:ident, $dx:ident, $x:ident) => {
         vectorized!({

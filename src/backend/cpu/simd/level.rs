@@ -5,7 +5,7 @@ use pulp::Arch;
 use pulp::x86::{V3, V4};
 use std::{env, sync::LazyLock};
 
-/// The environment variable that lowers the level: `none`, `avx2` (with FMA) or `avx512`. A test on one processor so
+/// The environment variable that lowers the level: `none`, `avx2` (with FMA) or `avx512`. So a test on one processor
 /// takes the path of another; PyTorch has `ATEN_CPU_CAPABILITY` for this. gemm chooses by itself and does not read it.
 const VARIABLE: &str = "TYPED_TRANSFORMER_SIMD";
 
