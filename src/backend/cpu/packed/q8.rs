@@ -64,14 +64,14 @@ impl Format for Q8Format {
 
     #[inline(always)]
     fn pack_input(x: &[f32; BLOCK_LEN]) -> Self::InputBlock {
-        let largest = largest(x);
-        let inverse = if largest == 0.0 { 0.0 } else { MAX_INPUT_MULTIPLE / largest };
+        // With an element that is not finite the scale is not either, and the product is NaN.
+        let scale = largest(x) / MAX_INPUT_MULTIPLE;
+        let inverse = reciprocal(scale);
         let mut multiples = [0; BLOCK_LEN];
         for (multiple, x) in multiples.iter_mut().zip(x) {
             *multiple = (x * inverse).round_ties_even() as i16;
         }
-        // With an element that is not finite the scale is not either, and the product is NaN.
-        Q16Block { multiples, scale: largest / MAX_INPUT_MULTIPLE }
+        Q16Block { multiples, scale }
     }
 
     #[inline(always)]
@@ -180,6 +180,18 @@ mod tests {
         for element in [0.0, 1e-40] {
             assert_eq!(product::<Q8RowsFormat>(&[element; 40], &[1.0; 40]), 0.0);
             assert_eq!(product::<Q8RowsFormat>(&[1.0; 40], &[element; 40]), 0.0);
+        }
+    }
+
+    #[test]
+    fn a_block_of_tiny_inputs_is_zero_or_right() {
+        for largest in [1e-40, 5e-35, 1e-33, 1e-30] {
+            let x = std::array::from_fn(|i| if i == 0 { largest } else { -0.02 * largest });
+            let Q16Block { multiples, scale } = Q8Format::pack_input(&x);
+            for (multiple, x) in multiples.into_iter().zip(x) {
+                assert!(multiple == 0 || (f32::from(multiple) * scale - x).abs() <= scale, "{multiple} {scale} {x}");
+            }
+            assert_eq!(multiples[0], if largest < 1e-33 { 0 } else { i16::MAX });
         }
     }
 
