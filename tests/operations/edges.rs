@@ -207,6 +207,10 @@ fn a_sum_and_the_gradient_of_a_repeated_number_are_exact_to_a_millionth() {
         let expected = 0.2 * count as f32;
         let is_near = |found: f32| (found - expected).abs() < 1e-6 * expected;
         assert!(is_near(einsum!(&x: (Rows, Two) -> ()).unwrap().array()));
+        let of_columns: Tensor<(Two,), f32, Cpu> = einsum!(&x: (Rows, Two) -> (Two)).unwrap();
+        assert!(of_columns.as_vec().into_iter().all(|sum| is_near(2.0 * sum)));
+        let of_columns = sum_over(x.clone(), axis::<Rows>()).unwrap();
+        assert!(of_columns.as_vec().into_iter().all(|sum| is_near(2.0 * sum)));
         let number: Tensor<(), f32, Cpu> = tensor([3.0], ());
         let taped = || number.clone().put_tape(Recording::<(), f32, Cpu>::default());
         let sum = add(x.clone().put_tape(Recording::default()), taped()).unwrap();

@@ -1,7 +1,7 @@
 //! Reductions and cumulative sums along an axis.
 
 use super::MiddleAxis;
-use crate::autograd::{Buffer, Chunk, KernelOutput, Operand, partition_rows, with_backward};
+use crate::autograd::{Buffer, Chunk, KernelOutput, Operand, SumsInParts, partition_rows, with_backward};
 use crate::conventions::Reduction;
 use crate::simd::{ELEMENTS_PER_PART, add_row, larger_or_nan, max_or_nan, row_chunks, row_chunks_mut, sum, vectorized};
 use dfdx::tensor::CpuError;
@@ -70,28 +70,31 @@ fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: Reduction) {
     }
 }
 
+/// The most rows that are added one after the other.
+const MAX_ROWS_OF_SUM: usize = 256;
+/// The rows of a longer axis that are added before their sums join the whole.
+const ROWS_PER_PART: usize = 64;
+
 /// `(Outer, Len, Inner) -> (Outer, Inner)`. Each thread has some of the columns.
 fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: Reduction) {
     partition_rows(y.len(), axis.len, 0).map_mut(y, 1, |columns, mut y| {
         let first = if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 };
-        // Only a long axis has results to join.
-        let mut partial = Buffer::recycled(if axis.len > ELEMENTS_PER_PART { axis.inner } else { 0 });
         vectorized!({
             for (block, columns) in parts_of_blocks(columns, axis.inner) {
                 let (part, rest) = mem::take(&mut y).split_at_mut(columns.len());
                 y = rest;
                 let block = &x[block * axis.block_len()..][..axis.block_len()];
-                part.fill(first);
-                for (index, rows) in row_chunks(block, ELEMENTS_PER_PART * axis.inner).enumerate() {
-                    if index == 0 {
-                        join_rows(part, rows, axis.inner, columns.clone(), kind);
-                    } else {
-                        let partial = &mut partial[..columns.len()];
-                        partial.fill(first);
-                        join_rows(partial, rows, axis.inner, columns.clone(), kind);
-                        join_row(part, partial, kind);
-                    }
+                if kind == Reduction::Max || axis.len <= MAX_ROWS_OF_SUM {
+                    part.fill(first);
+                    join_rows(part, block, axis.inner, columns, kind);
+                    continue;
                 }
+                let mut sums = SumsInParts::zeros(columns.len());
+                for rows in row_chunks(block, ROWS_PER_PART * axis.inner) {
+                    let part = sums.part_for(ROWS_PER_PART * columns.len());
+                    join_rows(part, rows, axis.inner, columns.clone(), kind);
+                }
+                part.copy_from_slice(&sums.into_total());
             }
         });
     });

@@ -1,6 +1,7 @@
 //! Views of matrices of any strides, and their product by gemm.
 
 use super::small_contraction::matmul_small;
+use crate::autograd::SumsInParts;
 use crate::simd::ElementOps;
 use gemm_common::Parallelism;
 use gemm_f32::gemm::f32::get_gemm_fn;
@@ -138,6 +139,15 @@ pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
 /// # Panics
 /// If the dimensions are inconsistent.
 pub fn matmul_into(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
+    let (m, n, k) = (a.rows, b.columns, a.columns);
+    assert_eq!((k, m, n), (b.rows, output.rows, output.columns));
+    // gemm adds all terms of such a product with a vector one after the other. Its other products have blocks of 512
+    // terms or several sums, which shorter parts would slow down.
+    let is_one_sum = !gemm_runs() || m == 1 && b.column_stride == 1 || n == 1 && a.row_stride == 1;
+    let terms_per_part = if is_one_sum { 1 << 6 } else { 1 << 12 };
+    if m.min(n) == 1 && k > 8 * terms_per_part {
+        return multiply_in_parts(output, a, b, accumulate, terms_per_part);
+    }
     if !gemm_runs() {
         return matmul_small(output, a, b, accumulate, &mut Vec::new());
     }
@@ -145,8 +155,6 @@ pub fn matmul_into(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
     if output.row_stride == 1 && output.column_stride > 1 {
         return matmul_into(output.transposed(), b.transposed(), a.transposed(), accumulate);
     }
-    let (m, n, k) = (a.rows, b.columns, a.columns);
-    assert_eq!((k, m, n), (b.rows, output.rows, output.columns));
     let stride = |stride: usize| stride as isize;
     #[allow(unsafe_code, reason = "gemm takes pointers")]
     // SAFETY: the constructors of `Matrix` and `MatrixMut` ensure that their strides stay within their elements. The
@@ -175,6 +183,21 @@ pub fn matmul_into(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
             // The callers split the rows over threads.
             Parallelism::None,
         );
+    }
+}
+
+/// [`matmul_into`] of a vector and a matrix, for a long sum: adding to a large sum rounds more.
+fn multiply_in_parts(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, terms_per_part: usize) {
+    let (m, n) = (a.rows, b.columns);
+    let mut sums = SumsInParts::zeros(m * n);
+    for start in (0..a.columns).step_by(terms_per_part) {
+        let terms = start..a.columns.min(start + terms_per_part);
+        let part = sums.part_for(terms.len() * m * n);
+        matmul(part, a.transposed().row_range(terms.clone()).transposed(), b.row_range(terms), true);
+    }
+    for (i, sum) in sums.into_total().iter().enumerate() {
+        let element = &mut output.elements[i / n * output.row_stride + i % n * output.column_stride];
+        *element = if accumulate { *element + sum } else { *sum };
     }
 }
 
@@ -212,6 +235,25 @@ mod tests {
             assert_eq!(has_fourth_level(&caches), index == 4);
         }
         fs::remove_dir_all(caches).unwrap();
+    }
+
+    #[test]
+    fn a_long_sum_of_a_vector_and_a_matrix_is_precise() {
+        let (n, k) = (3, 1_000_000);
+        let (ones, tenths) = (vec![1.0; k], vec![0.1; n * k]);
+        let (row, rows, columns) = (Matrix::new(&ones, 1, k), Matrix::new(&tenths, k, n), Matrix::new(&tenths, n, k));
+        let products = [
+            (row, rows),
+            (rows.transposed(), row.transposed()),
+            (row, columns.transposed()),
+            (columns, row.transposed()),
+        ];
+        for (a, b) in products {
+            let mut output = vec![f32::NAN; n];
+            matmul(&mut output, a, b, false);
+            matmul(&mut output, a, b, true);
+            assert!(output.iter().all(|sum| (sum / k as f32 - 0.2).abs() < 4e-7), "{output:?}");
+        }
     }
 
     #[test]
