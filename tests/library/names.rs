@@ -437,9 +437,12 @@ fn an_invalid_rule_is_reported_with_its_line() {
         ("a.{n = a", "`a.{n` has empty or unmatched braces"),
         ("a.{} = a", "`a.{}` has empty or unmatched braces"),
         ("a} = a", "`a}` has empty or unmatched braces"),
-        ("a.{+1} = a", "`a.{+1}` has the number after a wildcard, which only a name on the right side has"),
-        ("a.{n+1} = a", "`a.{n+1}` has the number after a wildcard, which only a name on the right side has"),
+        ("a.{+1} = a", "`a.{+1}` computes a number, which only a name on the right side does"),
+        ("a.{n+1} = a", "`a.{n+1}` computes a number, which only a name on the right side does"),
+        ("a.{2n} = a", "`a.{2n}` computes a number, which only a name on the right side does"),
         ("a.{n} = a.{m+1}", "`{m}` is on the right side but not on the left"),
+        ("a.{n} = a.{2m}", "`{m}` is on the right side but not on the left"),
+        ("a.{n} = a.{2}", "`{2}` is on the right side but not on the left"),
         ("a = b [i o -> o i", "a `]` is missing"),
         ("a = b [i o]", "`[i o]` has no `->`"),
         ("a = b [i o -> o x]", "`x` is not on the left side of the `->`"),
@@ -498,6 +501,26 @@ fn a_name_may_have_the_number_after_that_of_the_parameter() {
     let loaded = load::<Norms<f32, Cpu>>(&tensors.collect(), "norms.{n}.{p} = layers.{n+1}.{p}").unwrap();
     let first: Vec<f32> = loaded.norms.iter().map(|norm| norm.weight.as_vec()[0]).collect();
     assert_eq!(first, (1..=11u8).map(f32::from).collect::<Vec<_>>());
+}
+
+#[test]
+fn layers_of_two_kinds_have_every_second_number() {
+    dims! { Width = 2; NumPairs = 3; }
+    #[module]
+    struct Norms<E, D> {
+        even: Layers<NumPairs, LayerNorm<Width, E, D>>,
+        odd: Layers<NumPairs, LayerNorm<Width, E, D>>,
+    }
+    let tensors = (0..6).flat_map(|layer: u8| {
+        let tensor = |role: &str| (format!("layers.{layer}.{role}"), (vec![2], vec![f32::from(layer); 2]));
+        ["weight", "bias"].map(tensor)
+    });
+    let names = "even.{n}.* = layers.{2n}.*\nodd.{n}.* = layers.{2n+1}.*";
+    let loaded = load::<Norms<f32, Cpu>>(&tensors.collect(), names).unwrap();
+    let weights = |norms: &Layers<NumPairs, LayerNorm<Width, f32, Cpu>>| -> Vec<f32> {
+        norms.iter().map(|norm| norm.weight.as_vec()[0]).collect()
+    };
+    assert_eq!([weights(&loaded.even), weights(&loaded.odd)], [[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]]);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use std::{collections::BTreeMap, str::FromStr};
 /// | `logit.bias = lm_head.bias` | the model's `logit.bias` is `lm_head.bias` in the file |
 /// | `layers.{n}.{role}_proj.weight = h{n}.{role}` | `{n}` and `{role}` match one or more characters other than dots and slashes, and stand for the same on the right side |
 /// | `norms.{n} = layers.{n+1}.norm` | `{n+1}` on the right side is the number after `{n}` |
+/// | `odd.{n}.* = layers.{2n+1}.*` | the second of every two layers in the file; the first of them is `{2n}` |
 /// | `* = model.*` | `*` matches one or more characters, dots included |
 /// | `weight = kernel [in out -> out in]` | the file's tensor is the transposed parameter: dense layers of Flax, `Conv1D` of GPT-2 |
 /// | `weight = kernel [in head size -> (head size) in]` | the file's tensor has three dimensions, two of which are one [`Product`](crate::dims::Product) in the model: attentions of Flax |
@@ -173,8 +174,12 @@ enum Segment {
     Literal(String),
     /// `{n}` or `*`, with its braces.
     Wildcard(String),
-    /// `{n+1}`: the number after the one that the wildcard `{n}` matches.
-    Next(String),
+    /// `{2n+1}`: `times` the number that the wildcard `{n}` matches, and `plus`.
+    Number {
+        of: String,
+        times: usize,
+        plus: usize,
+    },
 }
 
 /// The text that each wildcard matches.
@@ -194,8 +199,8 @@ impl Pattern {
                 end => end,
             };
             let (segment, others) = rest.split_at(end);
-            segments.push(match segment.strip_suffix("+1}") {
-                Some(name) => Segment::Next(format!("{name}}}")),
+            segments.push(match number(segment) {
+                Some(number) => number,
                 None if segment.starts_with(['{', '*']) => Segment::Wildcard(segment.into()),
                 None => Segment::Literal(segment.into()),
             });
@@ -224,7 +229,7 @@ impl Pattern {
     /// The wildcards, with their braces.
     pub fn wildcards(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|segment| match segment {
-            Segment::Wildcard(name) | Segment::Next(name) => Some(name.as_str()),
+            Segment::Wildcard(name) | Segment::Number { of: name, .. } => Some(name.as_str()),
             Segment::Literal(_) => None,
         })
     }
@@ -246,8 +251,8 @@ impl Pattern {
                 [Segment::Literal(literal), rest @ ..] => {
                     text.strip_prefix(literal.as_str()).is_some_and(|text| matches(rest, text, captures))
                 }
-                // No `Next` comes here: `Rule::parse` refuses `{n+1}` on the left side.
-                [Segment::Wildcard(name) | Segment::Next(name), rest @ ..] => {
+                // No `Number` comes here: `Rule::parse` refuses `{n+1}` on the left side.
+                [Segment::Wildcard(name) | Segment::Number { of: name, .. }, rest @ ..] => {
                     let longest = match name.as_str() {
                         "*" => text.len(),
                         _ => text.find(['.', '/']).unwrap_or(text.len()),
@@ -270,11 +275,22 @@ impl Pattern {
         let segments = self.0.iter().map(|segment| match segment {
             Segment::Literal(text) => text.clone(),
             Segment::Wildcard(name) => captured(name).into(),
-            Segment::Next(name) => match captured(name).parse::<usize>() {
-                Ok(number) => number.saturating_add(1).to_string(),
-                Err(_) => captured(name).into(),
+            Segment::Number { of, times, plus } => match captured(of).parse::<usize>() {
+                Ok(number) => number.saturating_mul(*times).saturating_add(*plus).to_string(),
+                Err(_) => captured(of).into(),
             },
         });
         segments.collect()
     }
+}
+
+/// `{n+1}`, `{2n}` or `{2n+1}`; `{2}` is a wildcard.
+fn number(segment: &str) -> Option<Segment> {
+    let inner = segment.strip_prefix('{')?.strip_suffix('}')?;
+    let (product, plus) = inner.split_once('+').unwrap_or((inner, "0"));
+    let name = product.trim_start_matches(|c: char| c.is_ascii_digit());
+    let times = product.strip_suffix(name).filter(|times| !times.is_empty()).unwrap_or("1");
+    let (times, plus) = (times.parse().ok()?, plus.parse().ok()?);
+    let is_wildcard = plus == 0 && (times == 1 || name.is_empty());
+    (!is_wildcard).then(|| Segment::Number { of: format!("{{{name}}}"), times, plus })
 }
