@@ -2,15 +2,19 @@
 
 use crate::finite_differences::{check, weighted_sum};
 use crate::numbers::{assert_close, positive_like as random};
+use crate::recorded::Recorded;
 use typed_transformer::backend::Tape;
 use typed_transformer::dims::{StaticSize, Windows};
-use typed_transformer::ops::{Activation, Exp, div, full, rename, slice, sub, take, unflatten, where_, windows, zeros};
+use typed_transformer::ops::{
+    Activation, Exp, Sqrt, div, full, offset, rename, slice, sub, take, unflatten, where_, windows, zeros,
+};
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
 
 dims! {
     EmbedDim = 2; Kernel = 5; Side = 2; NumHeads = 3; HeadDim = 2; NumFeatures = 4; VocabSize = 5; Batch; SeqLen;
     Places; NumKinds = 4; Queries = 2; Keys = 3; Edges = 5; Nodes = 4; Degree = 2; Zeros = 1;
+    Rows; Columns; Slots;
 }
 
 /// `nn.Conv1d(M, M, W, padding=Side, groups=M)`, which keeps the length: each window times the kernel, channel by channel.
@@ -141,4 +145,132 @@ fn messages_of_edges_add_up_at_their_nodes() {
     let found = add_to_nodes(messages.clone(), &targets, (Nodes, Degree)).unwrap();
     assert_close(&found.as_vec(), &expected, 1e-9);
     check(messages, |messages| weighted_sum(add_to_nodes(messages, &targets, (Nodes, Degree)).unwrap()));
+}
+
+/// `nn.GroupNorm(G, G * C)` over a length: a mean and a variance for each group of a sequence.
+fn group_norm<B: Dim, S: Dim, G: ConstDim, C: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<(B, S, Product<G, C>), E, D, T>,
+    weight: &Tensor<(Product<G, C>,), E, D>,
+    bias: &Tensor<(Product<G, C>,), E, D>,
+) -> Result<Tensor<(B, S, Product<G, C>), E, D, T>, OpError> {
+    let x = rearrange!(x: (B, S, Product<G, C>) -> (B, S, G, C))?;
+    let x = sub(x.clone(), mean_over(mean_over(x, axis::<C>())?, axis::<S>())?)?;
+    let variance = mean_over(mean_over(mul(x.clone(), x.clone())?, axis::<C>())?, axis::<S>())?;
+    let x = div(x, Sqrt::apply(offset(variance, 1e-5)?)?)?;
+    let x = rearrange!(x: (B, S, G, C) -> (B, S, Product<G, C>))?;
+    add(mul(x, weight)?, bias)
+}
+
+#[test]
+fn a_norm_of_groups() {
+    let x = random(7, (Queries, Edges, Product::<NumHeads, HeadDim>::default()));
+    let [weight, bias] = [8, 9].map(|seed| random(seed, (Product::<NumHeads, HeadDim>::default(),)));
+    let found = group_norm(x.clone(), &weight, &bias).unwrap();
+
+    let (numbers, weights, biases) = (x.as_vec(), weight.as_vec(), bias.as_vec());
+    let expected = numbers.iter().enumerate().map(|(i, x)| {
+        let (b, column) = (i / 30, i % 6);
+        let group = || (0..10).map(|j| numbers[b * 30 + j / 2 * 6 + column / 2 * 2 + j % 2]);
+        let mean = group().sum::<f64>() / 10.0;
+        let variance = group().map(|x| (x - mean).powi(2)).sum::<f64>() / 10.0;
+        (x - mean) / (variance + 1e-5).sqrt() * weights[column] + biases[column]
+    });
+    assert_close(&found.as_vec(), &Vec::from_iter(expected), 1e-9);
+    check(x, |x| weighted_sum(group_norm(x, &weight, &bias).unwrap()));
+}
+
+/// `F.normalize(x, dim=-1)`.
+fn normalize<B: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<(B, M), E, D, T>,
+) -> Result<Tensor<(B, M), E, D, T>, OpError> {
+    let scale = full(x.device(), (M::default(),), (M::SIZE as f64).powf(-0.5))?;
+    rms_norm(x, &scale, 1e-24)
+}
+
+/// `x.round()`, which has no gradient.
+fn rounded<B: Dim, M: Dim, E: Real, D: Backend<E>>(x: &Tensor<(B, M), E, D>) -> Result<Tensor<(B, M), E, D>, OpError> {
+    tensor(x.device(), Vec::from_iter(x.as_vec().into_iter().map(|x| x.round())), *x.shape())
+}
+
+#[test]
+fn vectors_of_length_1_and_whole_numbers() {
+    let x = random(10, (Edges, Keys));
+    let found = normalize(x.clone()).unwrap().as_vec();
+    for (found, x) in found.chunks(3).zip(x.as_vec().chunks(3)) {
+        let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        assert_close(found, &Vec::from_iter(x.iter().map(|x| x / length)), 1e-9);
+    }
+    let expected = Vec::from_iter(x.as_vec().into_iter().map(f64::round));
+    assert_eq!(rounded(&x).unwrap().as_vec(), expected);
+}
+
+/// `F.max_pool1d(x, W, stride)`.
+fn max_pool<B: Dim, S: Dim, W: StaticSize, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<(B, S, M), E, D, T>,
+    stride: usize,
+) -> Result<Tensor<(B, Slots, M), E, D, T>, OpError> {
+    let places = Places::new(x.shape().1.size());
+    let x = rename(x, axis::<S>(), places)?;
+    let x: Tensor<(B, Windows<Places, W>, W, M), E, D, T> = windows(x, axis::<Places>(), W::default())?;
+    let x = max_over(x, axis::<W>())?;
+    let all = x.shape().1;
+    let kept = Vec::from_iter((0..all.size()).step_by(stride));
+    take(x, axis::<Windows<Places, W>>(), &Indices::new(&kept, (Slots::new(kept.len()),), all)?)
+}
+
+/// `nn.Conv2d(M, M, (Y, X), groups=M)`.
+fn depthwise_2d<B: Dim, Y: StaticSize, X: StaticSize, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<(B, Rows, Columns, M), E, D, T>,
+    kernel: &Tensor<(Y, X, M), E, D>,
+) -> Result<Tensor<(B, Windows<Rows, Y>, Windows<Columns, X>, M), E, D, T>, OpError> {
+    let x: Tensor<(B, Windows<Rows, Y>, Y, Columns, M), E, D, T> = windows(x, axis::<Rows>(), Y::default())?;
+    let x: Tensor<(B, Windows<Rows, Y>, Y, Windows<Columns, X>, X, M), E, D, T> =
+        windows(x, axis::<Columns>(), X::default())?;
+    einsum!(x: (B, Windows<Rows, Y>, Y, Windows<Columns, X>, X, M), kernel: (Y, X, M)
+        -> (B, Windows<Rows, Y>, Windows<Columns, X>, M))
+}
+
+#[test]
+fn windows_with_a_stride_and_along_two_axes() {
+    let x = random(11, (Batch::new(2), SeqLen::new(6), EmbedDim));
+    let found = max_pool::<_, _, Keys, _, _, _, _>(x.clone(), 2).unwrap();
+    let x = x.as_vec();
+    let places = (0..2).flat_map(|b| [0, 2].into_iter().flat_map(move |s| [0, 1].map(|m| (b * 6 + s) * 2 + m)));
+    let largest = places.map(|i| x[i].max(x[i + 2]).max(x[i + 4]));
+    assert_eq!(found.as_vec(), Vec::from_iter(largest));
+
+    let (x, kernel) =
+        (random(12, (Batch::new(1), Rows::new(3), Columns::new(5), EmbedDim)), random(13, (Queries, Keys, EmbedDim)));
+    let found = depthwise_2d(x.clone(), &kernel).unwrap();
+    let (x, kernel) = (x.as_vec(), kernel.as_vec());
+    let expected = (0..2 * 3 * 2).map(|i| {
+        let (row, column, m) = (i / 6, i / 2 % 3, i % 2);
+        let product = |j: usize| x[((row + j / 3) * 5 + column + j % 3) * 2 + m] * kernel[j * 2 + m];
+        (0..6).map(product).sum::<f64>()
+    });
+    assert_close(&found.as_vec(), &Vec::from_iter(expected), 1e-9);
+}
+
+/// `x[masked] = self.mask_token`.
+fn hide<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<(B, S, M), E, D, T>,
+    stays: &PaddingMask<B, S>,
+    mask_token: &Tensor<(M,), E, D>,
+) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    let ones: Tensor<(B, S), E, D, T> = full(x.device(), stays.shape(), 1.0)?.retaped::<T>();
+    where_(stays, x, einsum!(ones: (B, S), mask_token: (M) -> (B, S, M))?)
+}
+
+#[test]
+fn a_vector_in_the_places_of_hidden_ones() {
+    let shape = (Batch::new(2), SeqLen::new(3));
+    let (x, token) = (random(14, (shape.0, shape.1, EmbedDim)), random(15, (EmbedDim,)));
+    let stays = PaddingMask::from_fn(shape, |b, s| b == s);
+    let found = hide(x.recorded(), &stays, &token).unwrap();
+    let (x, token_numbers) = (x.as_vec(), token.as_vec());
+    let expected = (0..12).map(|i| if [0, 4].contains(&(i / 2)) { x[i] } else { token_numbers[i % 2] });
+    assert_eq!(found.as_vec(), Vec::from_iter(expected));
+    // Four of the six places are hidden.
+    let sum = einsum!(found: (Batch, SeqLen, EmbedDim) -> ()).unwrap();
+    assert_eq!(sum.backward().unwrap().of(&token).unwrap().as_vec(), [4.0; 2]);
 }
