@@ -1,6 +1,6 @@
 use super::bools_of;
 use crate::dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size, name};
-use crate::tokens::{Indices, TokenError, TokenIds};
+use crate::tokens::{Fin, Indices, LabelIds, TokenError, TokenIds};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
 use std::sync::Arc;
@@ -26,10 +26,33 @@ pub struct PaddingMask<Batch, SeqLen> {
 impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
     /// The padding mask of this batch: `token_ids != pad_token_id`.
     pub fn padding_mask(&self) -> PaddingMask<Batch, SeqLen> {
-        let pad = self.pad_token_id().map(|pad| pad.value());
-        let is_token = self.as_slice().iter().map(|&id| Some(id) != pad);
-        PaddingMask { is_token: is_token.collect(), shape: self.shape() }
+        mask_of(self.indices(), self.pad_token_id())
     }
+}
+
+impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqLen, VocabSize> {
+    /// The padding mask of these labels, for a loss beside their cross-entropy. That of the inputs is another one: their
+    /// tokens stand one position later, and they may have no padding ([`TokenIds::teacher_forcing`]).
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*};
+    /// const PAD: Fin<VocabSize> = Fin::literal::<27>();
+    /// let (inputs, labels) = TokenIds::from_ids(&[7, 4, 27], Some(PAD), (Batch, TgtLen))?.teacher_forcing(PAD);
+    /// assert_eq!(labels.padding_mask().as_slice(), [true, true, false]);
+    /// assert_eq!(inputs.padding_mask().as_slice(), [true, true, true]);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub fn padding_mask(&self) -> PaddingMask<Batch, SeqLen> {
+        mask_of(self.indices(), self.pad_token_id())
+    }
+}
+
+fn mask_of<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim>(
+    ids: &Indices<(Batch, SeqLen), VocabSize>,
+    pad: Option<Fin<VocabSize>>,
+) -> PaddingMask<Batch, SeqLen> {
+    let pad = pad.map(Fin::value);
+    PaddingMask { is_token: ids.as_slice().iter().map(|&id| Some(id) != pad).collect(), shape: ids.shape() }
 }
 
 impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {

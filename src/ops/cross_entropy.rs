@@ -41,8 +41,9 @@ pub enum Reduction {
     /// Transformer*). It ignores padding: logits there may even be NaN. A sequence of padding alone has loss 0. Labels
     /// that have no padding give the loss of `MeanAll`.
     MeanPerSequence,
-    /// The mean over all labels that are not padding, as with PyTorch's `ignore_index`: a long sequence counts for more
-    /// than a short one. Logits at padding may be NaN. Labels of padding alone have loss 0.
+    /// The mean over all labels that are not padding, as with PyTorch's `ignore_index`, which here is a token
+    /// ([`LabelIds::from_ids`](crate::tokens::LabelIds::from_ids)): a long sequence counts for more than a short one.
+    /// Logits at padding may be NaN. Labels of padding alone have loss 0.
     MeanTokens,
     /// The sum over all labels that are not padding. Logits at padding may be NaN.
     Sum,

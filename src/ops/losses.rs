@@ -96,7 +96,8 @@ pub fn binary_cross_entropy_by_element<Dims: NamedShape, E: Real, D: Backend<E>,
 ///
 /// `(.., V), (.., V), padding (..) -> ()`, for logits of 1 to 6 axes.
 ///
-/// [`Padding`] counts as in [`cross_entropy`](super::cross_entropy). The target is a constant.
+/// [`Padding`] counts as in [`cross_entropy`](super::cross_entropy): it is that of the labels,
+/// [`LabelIds::padding_mask`](crate::tokens::LabelIds::padding_mask), not that of the inputs. The target is a constant.
 ///
 /// ```
 /// use typed_transformer::{ops::kl_divergence, prelude::*};

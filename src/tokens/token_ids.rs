@@ -246,7 +246,8 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> From<Indices<(Batch,
 pub struct LabelIds<Batch, SeqLen, VocabSize>(TokenIds<Batch, SeqLen, VocabSize>);
 
 impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqLen, VocabSize> {
-    /// Labels in row-major order. If `pad` is given, the labels equal to it are padding.
+    /// Labels in row-major order. If `pad` is given, every label equal to it is padding, which is not learned: let it be
+    /// a token that is no label of this batch. The one that ends a text is a label.
     ///
     /// # Errors
     /// Those of [`TokenIds::from_ids`].

@@ -167,6 +167,48 @@ fn each_class_may_have_a_weight() {
     assert!((loss.array() - 0.9512139687479162).abs() < 1e-12);
 }
 
+/// Distillation: the padding is that of the labels, also if the inputs have none.
+#[test]
+fn the_padding_of_labels_is_not_that_of_the_inputs() {
+    const PAD: Fin<VocabSize> = Fin::literal::<0>();
+    let rows = [vec![Fin::literal::<1>(), Fin::literal::<2>()], vec![Fin::literal::<3>()]];
+    let shape = (Batch::new(2), Len::new(4));
+    let (_, labels) = TokenIds::padded(&rows, PAD, shape).unwrap().teacher_forcing(PAD);
+    let padding = labels.padding_mask();
+    assert_eq!(padding.as_slice(), [true, true, false, false, true, false, false, false]);
+    let [x, y] = [1, 2].map(|seed| numbers(seed, (shape.0, shape.1, VocabSize)));
+    let of_position = |position: usize| -> f64 {
+        let [q, p] = [&x, &y].map(|logits| log_softmax(&logits.as_vec()[position * 5..][..5]));
+        p.iter().zip(q).map(|(p, q)| p.exp() * (p - q)).sum()
+    };
+    let expected = [0, 1, 4].map(of_position).iter().sum::<f64>() / 3.0;
+    let found = kl_divergence(x.clone(), &y, &padding, Reduction::MeanTokens).unwrap().array();
+    assert!((found - expected).abs() < 1e-12);
+}
+
+/// Fine-tuning on answers, as `docs/porting.md` writes it: a prompt does not count, and the end of a text does.
+#[test]
+fn labels_of_a_prompt_do_not_count() {
+    const NEXT: [usize; 6] = [0, 1, 4, 2, 0, 4];
+    const IS_ANSWER: [bool; 6] = [false, true, true, false, false, true];
+    let shape = (Batch::new(2), Len::new(3));
+    let answers: Vec<Fin<VocabSize>> =
+        NEXT.into_iter().zip(IS_ANSWER).filter(|(_, counts)| *counts).map(|(id, _)| Fin::new(id).unwrap()).collect();
+    let pad = Fin::all().find(|token| !answers.contains(token));
+    let id = |(id, counts): (usize, bool)| if counts { id } else { pad.unwrap().value() };
+    let ids: Vec<usize> = NEXT.into_iter().zip(IS_ANSWER).map(id).collect();
+    let labels = LabelIds::from_ids(&ids, pad, shape).unwrap();
+
+    let logits = numbers(1, (shape.0, shape.1, VocabSize));
+    let of_position = |i: usize| -log_softmax(&logits.as_vec()[i * 5..][..5])[NEXT[i]];
+    let expected = [1, 2, 5].map(of_position).iter().sum::<f64>() / 3.0;
+    let found = cross_entropy(logits.clone(), &labels, Reduction::MeanTokens).unwrap().array();
+    assert!((found - expected).abs() < 1e-12);
+    let mut evaluation = Evaluation::default();
+    evaluation.add(&logits, &labels).unwrap();
+    assert_eq!(evaluation.tokens(), 3);
+}
+
 #[test]
 fn logits_at_padding_may_be_nan() {
     let labels = LabelIds::from_ids(&[0, 2], Some(Fin::<VocabSize>::literal::<2>()), (Batch::new(1), Two)).unwrap();
