@@ -54,7 +54,11 @@ pub struct Generation<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Re
     /// The logits of the token after the `num_read` ones.
     logits: Option<Tensor<(B, Model::VocabSize), E, D>>,
     pub(super) texts: Vec<Text<Model::VocabSize>>,
+    adjust: Option<Adjust<'a, Model::VocabSize>>,
 }
+
+/// Changes the logits of the next token of a row, by its text so far.
+type Adjust<'a, V> = Box<dyn FnMut(usize, &[Fin<V>], &mut [f64]) + Send + 'a>;
 
 /// A prompt and its continuation so far.
 pub(super) struct Text<V> {
@@ -91,6 +95,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
             num_read: 0,
             logits: None,
             texts: prompts.into_iter().map(Text::new).collect(),
+            adjust: None,
         };
         generation.read()?;
         Ok(generation)
@@ -101,6 +106,33 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
     pub fn max_new_tokens(mut self, count: usize) -> Self {
         self.max_new_tokens = count;
         self.texts.iter_mut().for_each(|text| text.has_ended |= text.num_new() >= count);
+        self
+    }
+
+    /// Decodes by rules: `adjust(row, text, logits)` changes the logits of the next token of a text before the sampler
+    /// sees them, as a `LogitsProcessor` of `transformers` does.
+    ///
+    /// The text is without its prompt. A logit of −∞ or NaN forbids its token. If all are forbidden, the next item is
+    /// [`OpError::NotANumber`]. [`beam_search_by`](super::beam_search_by) is the same for beams.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, generate::{Generation, Sampler}, prelude::*};
+    /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+    /// let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Batch, TgtLen))?;
+    /// let mut sampler = Sampler::with_temperature(0.8, 1)?;
+    /// // No token follows itself.
+    /// let generation = Generation::new(&model, &prompt, None, &mut sampler)?.adjust_by(|_row, text, logits| {
+    ///     if let Some(last) = text.last() {
+    ///         logits[last.value()] = f64::NEG_INFINITY;
+    ///     }
+    /// });
+    /// let text: Vec<_> = generation.map(|tokens| Ok(tokens?[0])).collect::<Result<_, OpError>>()?;
+    /// assert!(text.windows(2).all(|pair| pair[0] != pair[1]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn adjust_by(mut self, adjust: impl FnMut(usize, &[Fin<Model::VocabSize>], &mut [f64]) + Send + 'a) -> Self {
+        self.adjust = Some(Box::new(adjust));
         self
     }
 
@@ -146,9 +178,18 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         let Some(logits) = &self.logits else { return Ok(None) };
         let logits = elements_of(logits);
         let mut written = Vec::new();
-        for (logits, text) in logits.chunks(Model::VocabSize::SIZE).zip(&mut self.texts) {
+        for (row, (logits, text)) in logits.chunks(Model::VocabSize::SIZE).zip(&mut self.texts).enumerate() {
             let is_written = !text.has_ended && text.tokens.len() == self.num_read;
-            let token = is_written.then(|| self.sampler.choose_from(logits, &text.occurs)).transpose()?;
+            let choose = || match &mut self.adjust {
+                None => self.sampler.choose_from(logits, &text.occurs),
+                Some(adjust) => {
+                    let numbers = logits.iter().map(|logit| logit.to_f64().unwrap_or(f64::NAN));
+                    let mut logits: Vec<f64> = numbers.collect();
+                    adjust(row, &text.tokens[text.prompt_len..], &mut logits);
+                    self.sampler.choose_from(&logits, &text.occurs)
+                }
+            };
+            let token = is_written.then(choose).transpose()?;
             if let Some(token) = token {
                 text.push(token);
                 text.has_ended = self.ends.contains(&token) || text.num_new() >= self.max_new_tokens;

@@ -150,7 +150,8 @@ impl<V: ConstDim> Sampler<V> {
         (penalty.is_finite() && penalty > 0.0).then_some(sampler).ok_or(SamplingError::RepetitionPenalty(penalty))
     }
 
-    /// Keeps only these tokens, for example if a text does not use the whole vocabulary of a model.
+    /// Keeps only these tokens, such as those that a text uses, in place of those of an earlier call. Between two tokens
+    /// write `sampler = sampler.restrict_to(..)`: a clone would draw each token by the same random number.
     #[must_use]
     pub fn restrict_to(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
         let mut tokens: Vec<_> = tokens.into_iter().collect();

@@ -183,6 +183,31 @@ fn a_text_is_ended_from_outside() {
 }
 
 #[test]
+fn rules_change_the_logits_of_a_token() {
+    let (model, mut sampler) = (Alphabet::default(), Sampler::greedy());
+    let prompts = padded(&[&[3], &[0, 1]]);
+    let mut seen = Vec::new();
+    // The letter after the last one is forbidden in row 0, so the first of the others is taken.
+    let generation = Generation::new(&model, &prompts, None, &mut sampler).unwrap().max_new_tokens(3);
+    let generation = generation.adjust_by(|row, text, logits| {
+        seen.push((row, text.iter().map(|token| token.value()).collect::<Vec<_>>()));
+        if row == 0 {
+            let best = logits.iter().position(|logit| *logit == 1.0).unwrap();
+            logits[best] = f64::NEG_INFINITY;
+        }
+    });
+    let steps: Vec<Vec<Option<usize>>> =
+        generation.map(|step| step.unwrap().into_iter().map(|token| token.map(Fin::value)).collect()).collect();
+    assert_eq!(steps, [[Some(0), None], [Some(0), Some(2)], [Some(0), Some(3)], [None, Some(4)]]);
+    let texts: [(usize, &[usize]); 6] = [(0, &[]), (0, &[0]), (1, &[]), (0, &[0, 0]), (1, &[2]), (1, &[2, 3])];
+    assert_eq!(seen, texts.map(|(row, text)| (row, text.to_vec())));
+
+    let nothing = Generation::new(&model, &prompts, None, &mut sampler).unwrap();
+    let errors: Vec<_> = nothing.adjust_by(|_, _, logits| logits.fill(f64::NAN)).collect();
+    assert_eq!(errors, [Err(OpError::NotANumber { op: "choose" })]);
+}
+
+#[test]
 fn a_batch_writes_what_each_row_writes_alone() {
     let model = DecoderOnly::<NanoGptModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(5));
     let rows: Vec<Vec<usize>> = (0..4).map(|row| vec![row, 2 * row + 1, 7]).collect();
