@@ -33,7 +33,9 @@ const AVERAGE: &str = "moving average";
 #[derive(Clone, Debug)]
 pub struct MovingAverage<Model> {
     model: Model,
-    decay: f64,
+    /// The part of the average that a step keeps, from 0 to 1. It may change between two steps: `n / (n + 1)` at step
+    /// `n`, counted from 1, makes the average the mean of all steps and the beginning.
+    pub decay: f64,
 }
 
 impl<Model: Clone> MovingAverage<Model> {

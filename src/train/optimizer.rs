@@ -44,7 +44,8 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     fn hyperparameters(&self) -> String;
 
     /// The factor of the learning rate for a parameter; [`GroupRates`](super::GroupRates) sets it. A parameter of
-    /// factor 0 is frozen: it is not changed, and its gradient does not count for the norm.
+    /// factor 0 is frozen: it is not changed, and its gradient does not count for the norm. An optimizer around another
+    /// one returns the factor of that one.
     fn rate_factor(&self, _parameter: &Parameter) -> f64 {
         1.0
     }

@@ -1,6 +1,6 @@
 //! Optimizers around another one: rates by parameter, and a state that is divided among ranks.
 
-use super::optimizer::of_inner;
+use super::optimizer::{ensure, of_inner};
 use super::parameters::range_in;
 use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot, parameter_infos};
 use crate::backend::{Backend, elements_of};
@@ -33,6 +33,41 @@ use std::{fmt, ops::Range};
 /// assert!((before.bias.as_vec()[0] - model.bias.as_vec()[0] - 0.5).abs() < 1e-6);
 /// # Ok::<(), OpError>(())
 /// ```
+///
+/// Two models that are trained in turn are fields of one module, and each step freezes one of them:
+///
+/// ```
+/// use typed_transformer::{module, nn::Linear, ops::{full, mean, normal, sub}, prelude::*};
+/// use typed_transformer::train::{Adam, GroupRates, Trainer};
+/// dims! { Noise = 2; Data = 3; Score = 1; Batch = 4; }
+/// #[module]
+/// struct Gan<E, D> {
+///     generator: Linear<Noise, Data, E, D>,
+///     critic: Linear<Data, Score, E, D>,
+/// }
+///
+/// let device = Cpu::seed_from_u64(0);
+/// let mut gan = Gan::<f32, Cpu>::build(&device);
+/// let mut trainer = Trainer::new(GroupRates::new(Adam::default(), |_| 1.0), 1e-3, 8, 0);
+/// trainer.loss_may_rise = true;
+/// while let Some(mut step) = trainer.next_step() {
+///     let noise: Tensor<(Batch, Noise), f32, Cpu> = normal(&device, (Batch, Noise), &mut step.rng)?;
+///     let loss = if step.number % 2 == 0 {
+///         trainer.optimizer.rate_factor = |parameter| if parameter.path.starts_with("critic") { 1.0 } else { 0.0 };
+///         let real: Tensor<(Batch, Data), f32, Cpu> = full(&device, (Batch, Data), 0.5)?;
+///         let [of_real, of_fake] = [real, gan.generator.forward(noise)?]
+///             .map(|data| gan.critic.forward(data.put_tape(gan.recording())));
+///         mean(sub(of_fake?, of_real?)?)?
+///     } else {
+///         trainer.optimizer.rate_factor = |parameter| if parameter.path.starts_with("critic") { 0.0 } else { 1.0 };
+///         let fake = gan.generator.forward(noise.put_tape(gan.recording()))?;
+///         scale(mean(gan.critic.forward(fake)?)?, -1.0)?
+///     };
+///     trainer.learn(&mut gan, loss, 4)?;
+/// }
+/// assert_eq!(trainer.steps_made(), 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct GroupRates<Inner> {
     /// The optimizer.
@@ -48,8 +83,20 @@ impl<Inner> GroupRates<Inner> {
     }
 }
 
-impl<Inner: Optimizer<Model, E, D>, Model, E: Real, D: Backend<E>> Optimizer<Model, E, D> for GroupRates<Inner> {
-    of_inner!(self => self.inner; step hyperparameters state ranks);
+impl<Inner: Optimizer<Model, E, D>, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D>
+    for GroupRates<Inner>
+{
+    fn step(&mut self, learning_rate: f64, mut parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+        // An optimizer around this one may lack a `rate_factor`, and would train what this one freezes.
+        parameters.for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+            let factor = parameter.rate_factor();
+            let is_kept = factor == 0.0 || (self.rate_factor)(&parameter) != 0.0;
+            ensure("`rate_factor`", factor, is_kept, "0, as that of the `GroupRates` inside of the optimizer")
+        })?;
+        self.inner.step(learning_rate, parameters)
+    }
+
+    of_inner!(self => self.inner; hyperparameters state ranks);
 
     fn rate_factor(&self, parameter: &Parameter) -> f64 {
         (self.rate_factor)(parameter) * self.inner.rate_factor(parameter)

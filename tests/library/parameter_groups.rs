@@ -58,6 +58,39 @@ fn a_frozen_parameter_stays_and_counts_for_no_norm_and_needs_no_gradient() {
     update(&mut model, of_bias, &mut optimizer, 0.5, f64::INFINITY).unwrap();
 }
 
+/// An optimizer around another one that has no `rate_factor` of its own.
+struct Around<Inner>(Inner);
+
+impl<Inner: Optimizer<Tiny, f32>> Optimizer<Tiny, f32> for Around<Inner> {
+    fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Tiny>) -> Result<(), OpError> {
+        self.0.step(learning_rate, parameters)
+    }
+    fn hyperparameters(&self) -> String {
+        self.0.hyperparameters()
+    }
+    fn state(&self) -> &OptimizerState<Tiny, f32, [Slot<f32>]> {
+        self.0.state()
+    }
+    fn state_mut(&mut self) -> &mut OptimizerState<Tiny, f32, [Slot<f32>]> {
+        self.0.state_mut()
+    }
+}
+
+#[test]
+fn a_frozen_parameter_is_not_trained_by_an_optimizer_around() {
+    let mut model = Tiny::build(&Cpu::seed_from_u64(1));
+    let before = [model.weight.as_vec(), model.bias.as_vec()];
+    let error = step(&mut model, &mut Around(GroupRates::new(Sgd::default(), frozen_weight))).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "update: `rate_factor` must be 0, as that of the `GroupRates` inside of the optimizer, but it is 1",
+    );
+    assert_eq!([model.weight.as_vec(), model.bias.as_vec()], before);
+    // One that returns the factor, and a factor that is not 0.
+    assert_close(moved(GroupRates::new(GroupRates::new(Sgd::default(), frozen_weight), slow_weight)), [0.0, 0.5]);
+    assert_close(moved(Around(GroupRates::new(Sgd::default(), |_| 1.0))), [0.5, 0.5]);
+}
+
 type Layer<E> = Linear<InDim, OutDim, E, Cpu>;
 
 /// The gradients of `Σ weight² + Σ bias²`: twice the elements.
@@ -202,6 +235,22 @@ fn a_moving_average_is_that_of_its_formula() {
     assert!(mean(average.model().weight.clone()).unwrap().array().is_finite());
     let error = MovingAverage::new(&model, 1.5).add(&model).unwrap_err();
     assert_eq!(error.to_string(), "update: decay must be from 0 to 1, but it is 1.5");
+}
+
+/// Stochastic weight averaging: at step `n`, `n / (n + 1)` of the average is kept.
+#[test]
+fn a_moving_average_may_be_the_mean() {
+    let model = |bias: f32| {
+        let mut model = Tiny::build(&Cpu::seed_from_u64(1));
+        model.bias = tensor(&Cpu::default(), [bias; 3], (OutDim,)).unwrap();
+        model
+    };
+    let mut average = MovingAverage::new(&model(1.0), 0.0);
+    for (n, bias) in [(1.0, 2.0), (2.0, 6.0)] {
+        average.decay = n / (n + 1.0);
+        average.add(&model(bias)).unwrap();
+    }
+    assert!(average.model().bias.as_vec().iter().all(|mean| (mean - 3.0).abs() < 1e-6));
 }
 
 #[test]
