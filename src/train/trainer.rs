@@ -1,4 +1,5 @@
 mod due_checkpoints;
+mod losses;
 mod replicated;
 mod save_and_resume;
 
@@ -65,6 +66,10 @@ use std::{fmt::Display, sync::Arc, time::Duration};
 ///   conventions, the hyperparameters of the optimizer, the schedule, the clip norm, the seed, and
 ///   the values given to [`require_same`](Self::require_same). It cannot compare functions, such as
 ///   [`AdamW::weight_decay_filter`](super::AdamW::weight_decay_filter).
+///
+/// Two models that are trained in turn, such as a generator and a critic, are fields of one module and have one trainer,
+/// as [`GroupRates`](super::GroupRates) shows. Two trainers save one after the other: a stop between the two leaves
+/// checkpoints of different steps.
 #[derive(Debug)]
 pub struct Trainer<O, S> {
     /// Computes new parameters from gradients.
@@ -160,38 +165,16 @@ impl<O, S> Trainer<O, S> {
         self.progress.steps_made >= self.steps
     }
 
-    /// The lowest loss given to [`record_best`](Self::record_best); initially infinite.
-    pub fn best_loss(&self) -> f64 {
-        self.progress.best_loss
-    }
-
-    /// The number of steps since [`record_best`](Self::record_best) got the lowest loss, to end a training that no
-    /// longer improves. A resumed training goes on counting. On several ranks it is rank 0's as of the last update: ask
-    /// before the evaluation of a step.
-    ///
-    /// ```
-    /// use typed_transformer::train::{Sgd, Trainer};
-    /// let mut trainer = Trainer::new(Sgd::<(), f32>::default(), 0.1, 100, 0);
-    /// trainer.record_best(2.0);
-    /// assert_eq!(trainer.steps_since_best(), 0);
-    /// ```
-    pub fn steps_since_best(&self) -> usize {
-        self.progress.steps_made.saturating_sub(self.progress.best_after)
-    }
-
-    /// Records a loss and returns whether it is the lowest so far. Checkpoints store the last and the lowest loss. Call
-    /// it before [`update`](Self::update), so that the checkpoint of the step includes it: evaluate in the step that is
-    /// saved, not in the one after it.
-    pub fn record_best(&mut self, loss: f64) -> bool {
-        self.progress.record(loss)
-    }
-
     /// The next step; `None` after the last one, or if the training was stopped. A `stop` that is set between two steps
     /// takes effect:
     ///
     /// - at once, but never before the first step of a trainer;
     /// - with several ranks, after one more step;
     /// - with checkpoints, after one more step, which is saved.
+    ///
+    /// Until [`update`](Self::update) or [`learn`](Self::learn) makes it, it is the same step again, with the same number
+    /// and random numbers: a loop that skips a batch takes another one in the same step, or makes the step by gradients
+    /// that change nothing, `GradientsOf::zeros(&model).allow_unused(&model)`.
     pub fn next_step(&mut self) -> Option<Step> {
         let number = self.progress.steps_made;
         // The ranks decide together, in `update_replicated`. Before the first step it is not known if there are any.
@@ -242,6 +225,9 @@ impl<O, S: Schedule> Trainer<O, S> {
     }
 
     /// The backward pass of a loss, and the [`update`](Self::update) by its gradients.
+    ///
+    /// The loss is recorded. Of a batch in parts ([`GradientsOf::into_recording`]) that is the loss of the last part
+    /// alone: call [`update`](Self::update) with the gradients and the sum of all losses.
     ///
     /// # Errors
     /// Those of [`update`](Self::update), and [`TrainError::Op`] if the backward pass fails.

@@ -7,7 +7,7 @@ use crate::ops::Real;
 use crate::ranks::Element;
 use crate::train::checkpoint::{self, CheckpointFiles, LastCheckpoint, RunRecord, ensure_not_of_checkpoint};
 use crate::train::metrics::is_invalid_line;
-use crate::train::{Evaluation, Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
+use crate::train::{Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
 use crate::weights::disk::retried;
 use crate::weights::{Loadable, SaveError};
 use dfdx::nn::TensorCollection;
@@ -81,24 +81,6 @@ impl<O, S> Trainer<O, S> {
         &self.failures
     }
 
-    /// Whether the mean loss of the last steps is far above the loss of the first, as [`finish`](Self::finish) says.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Sgd, Trainer}};
-    /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
-    /// let mut trainer = Trainer::new(Sgd::default(), 0.1, 10, 0);
-    /// for loss in [2.0, 40.0] {
-    ///     assert!(!trainer.is_diverged());
-    ///     let gradients = GradientsOf::zeros(&model).allow_unused(&model);
-    ///     trainer.update(&mut model, gradients, loss, 4)?;
-    /// }
-    /// assert!(trainer.is_diverged());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn is_diverged(&self) -> bool {
-        self.progress.is_diverged()
-    }
-
     /// Ends a training run. If it fails, the model is still there to be saved.
     ///
     /// # Errors
@@ -115,15 +97,6 @@ impl<O, S> Trainer<O, S> {
             _ => 2,
         });
         if self.failures.is_empty() { Ok(()) } else { Err(self.failures.remove(0)) }
-    }
-
-    /// Records the loss of an evaluation, as [`record_best`](Self::record_best) does, and logs it with the metrics of
-    /// the step, as `validation_loss`. In that line, a second evaluation before the same step replaces the first.
-    pub fn record_evaluation(&mut self, evaluation: &Evaluation) -> bool {
-        if let Some(metrics) = &mut self.metrics {
-            metrics.log_or_replace("validation_loss", evaluation.loss());
-        }
-        self.record_best(evaluation.loss())
     }
 
     pub(super) fn write_metrics(&mut self, report: &StepReport) {
