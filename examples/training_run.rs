@@ -6,6 +6,7 @@ use signal_hook::{
     flag,
 };
 use std::{
+    collections::HashMap,
     error::Error,
     fs,
     io::{Write, stderr},
@@ -47,7 +48,8 @@ fn evaluate(model: &Model, text: &[Fin<VocabSize>]) -> Result<Evaluation, Box<dy
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let tokens = CharTokenizer::<VocabSize>::from_text(TEXT)?.encode(TEXT)?;
+    let tokenizer = CharTokenizer::<VocabSize>::from_text(TEXT)?;
+    let tokens = tokenizer.encode(TEXT)?;
     let (training, validation) = tokens[..120_000].split_at(108_000);
     let (device, folder) = (Cpu::seed_from_u64(0), Path::new("training_run"));
     fs::create_dir_all(folder)?;
@@ -55,7 +57,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let schedule = WarmupCosine { peak_value: 1e-3, end_value: 1e-4, warmup_steps: 50, steps: STEPS };
     let mut trainer = Trainer::new(AdamW::default(), schedule, STEPS, 0);
     trainer.clip_norm = 1.0;
-    trainer.require_same("the batch", BATCH_SIZE);
+    let hash = TEXT.bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
+    trainer.require_same("the hash of the text", hash);
+    let mut batches = Batches::new((training.len() - 1) / SeqLen::SIZE, BATCH_SIZE, 0)?;
+    trainer.require_same("the batches", &batches);
     // Registered first, it runs before a Ctrl-C sets the flag: only the second one ends the program here.
     flag::register_conditional_shutdown(SIGINT, 130, trainer.stop.clone())?;
     for signal in [SIGINT, SIGTERM] {
@@ -69,7 +74,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     trainer.metrics = Some(Metrics::open(&metrics, trainer.steps_made())?);
 
-    let mut batches = Batches::new((training.len() - 1) / SeqLen::SIZE, BATCH_SIZE, 0)?;
     while let Some(step) = trainer.next_step() {
         // The model is evaluated just before the update that is saved, so that the checkpoint has this loss.
         if step.number == 0 || (step.number + 1).is_multiple_of(INTERVAL) {
@@ -78,6 +82,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             trainer.record_evaluation(&evaluation);
         }
         if trainer.steps_since_best() > PATIENCE {
+            if let (false, Some(best)) = (trainer.is_diverged(), trainer.best_checkpoint()) {
+                model = weights::load_mapped(best, &"* = model.*\n ignore optimizer.*".parse()?, &device)?;
+            }
             break;
         }
         let starts = batches.of_step(step.number).iter().map(|window| window * SeqLen::SIZE);
@@ -96,7 +103,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let _ = writeln!(stderr(), "{}", evaluate(&model, validation)?);
     if trainer.is_diverged() || !trainer.stopped() {
         let name = if trainer.is_diverged() { "diverged.safetensors" } else { "model.safetensors" };
-        weights::save(&model, folder.join(name))?;
+        let alphabet = HashMap::from([("alphabet".to_string(), tokenizer.alphabet())]);
+        weights::save_with_metadata(&model, folder.join(name), alphabet, false)?;
     }
     let mut report = HtmlReport::new("A training run");
     let drawn = report.training_curves(&metrics);

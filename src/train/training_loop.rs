@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 ///
 /// let second = batches.of_step(1).to_vec();
 /// assert_eq!(Batches::new(5, 2, 0)?.of_step(1), second);
+/// assert_eq!(batches.to_string(), "5 examples in batches of 2, in the order of seed 0");
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -70,6 +71,14 @@ impl Batches {
         }
         let start = batch * self.batch_size;
         &self.order[start..self.num_examples.min(start + self.batch_size)]
+    }
+}
+
+/// What decides the batches, for [`Trainer::require_same`](super::Trainer::require_same).
+impl Display for Batches {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { num_examples, batch_size, seed, .. } = self;
+        write!(f, "{num_examples} examples in batches of {batch_size}, in the order of seed {seed}")
     }
 }
 

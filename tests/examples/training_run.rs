@@ -1,7 +1,7 @@
 //! The example `training_run`: the program of the chapter about a real training run.
 
 use crate::program::{built, end, interrupt, metrics_of, send, start};
-use crate::support::{file_names, temp_dir};
+use crate::support::{Tensors, file_names, sealed_file, temp_dir, tensors_of};
 use serde_json::Value;
 use std::fs;
 use typed_transformer::weights;
@@ -36,6 +36,8 @@ fn a_training_goes_on_after_ctrl_c_to_the_same_bits() {
         |folder: &tempfile::TempDir, name: &str| fs::read(folder.path().join("training_run").join(name)).unwrap();
     assert!(file(&straight, "model.safetensors") == file(&stopped, "model.safetensors"));
     assert!(file(&straight, "metrics.jsonl") == file(&stopped, "metrics.jsonl"));
+    let alphabet = &weights::metadata(straight.path().join("training_run/model.safetensors")).unwrap()["alphabet"];
+    assert!(alphabet.starts_with("\n !") && alphabet.ends_with("xyz{}"), "{alphabet:?}");
     let last = metrics_of(&metrics).pop().unwrap();
     assert!(last.starts_with("{\"step\":400,"), "{last}");
 
@@ -53,6 +55,32 @@ fn a_training_goes_on_after_ctrl_c_to_the_same_bits() {
     // A complete training is evaluated again, and trained no further.
     end(train_in(&straight)).assert_ended_with(0);
     assert_eq!(metrics_of(&straight.path().join("training_run/metrics.jsonl")).len(), 400);
+}
+
+/// The checkpoint is changed: its best loss is one that no other is better than, more than `PATIENCE` steps ago.
+#[cfg(unix)]
+#[test]
+fn a_training_that_no_longer_improves_saves_its_best_weights() {
+    let (program, folder) = (built("training_run"), temp_dir());
+    let at = |name: &str| folder.path().join("training_run").join(name);
+    let child = start(&program, &folder, [""; 0]);
+    interrupt(&child, &at("metrics.jsonl"), 205);
+    end(child).assert_ended_with(0);
+    let read = |name: &str| tensors_of(&fs::read(at(name)).unwrap());
+    let (tensors, mut metadata) = read("checkpoint");
+    let mut training: Value = serde_json::from_str(&metadata["training"]).unwrap();
+    training["best_loss"] = "0".into();
+    training["best_after"] = 0.into();
+    metadata.insert("training".into(), training.to_string());
+    fs::write(at("checkpoint"), sealed_file(&tensors, &metadata)).unwrap();
+
+    end(start(&program, &folder, [""; 0])).assert_ended_with(0);
+    let model_in = |name: &str| -> Tensors {
+        let tensors = read(name).0.into_iter();
+        tensors.filter_map(|(path, tensor)| Some((path.strip_prefix("model.")?.to_string(), tensor))).collect()
+    };
+    let (saved, best) = (read("model.safetensors").0, model_in("checkpoint.best"));
+    assert!(saved == best && best != model_in("checkpoint"));
 }
 
 /// `kill` and batch systems send it.

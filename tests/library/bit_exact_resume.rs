@@ -17,8 +17,8 @@ use typed_transformer::ops::{mean, sub};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Element;
 use typed_transformer::train::{
-    Adam, AdamW, GroupRates, InverseSqrt, Metrics, MovingAverage, Optimizer, ResumeError, Schedule, Sgd, TrainError,
-    Trainer,
+    Adam, AdamW, Batches, GroupRates, InverseSqrt, Metrics, MovingAverage, Optimizer, ResumeError, Schedule, Sgd,
+    TrainError, Trainer,
 };
 use typed_transformer::weights;
 
@@ -657,6 +657,10 @@ fn a_checkpoint_of_another_training_names_the_setting() {
     let mut other = trainer(Adam::default(), RATE);
     other.require_same("the data", "shakespeare");
     assert_eq!(error(other), "FILE: the data should be shakespeare but is absent");
+    let mut other = trainer(Adam::default(), RATE);
+    other.require_same("the batches", Batches::new(5, 2, 1).unwrap());
+    let batches = "5 examples in batches of 2, in the order of seed 1";
+    assert_eq!(error(other), format!("FILE: the batches should be {batches} but is absent"));
 }
 
 #[test]
