@@ -248,7 +248,6 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, 
     ///
     /// ```
     /// use typed_transformer::{doctest::*, models::llama::Llama, module, nn::Lora, prelude::*};
-    /// use dfdx::tensor::SplitTape;
     /// dims! { pub Rank = 1; }
     /// #[module]
     /// struct Adapters<E, D> {
