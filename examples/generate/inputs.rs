@@ -17,7 +17,7 @@ pub struct Inputs<V> {
 
 impl<V: ConstDim> Inputs<V> {
     /// Checks all that needs no weights: those of a large model take minutes to read.
-    pub fn read(cli: &Cli) -> Result<Self, BoxError> {
+    pub fn read(cli: &Cli, max_len: usize) -> Result<Self, BoxError> {
         let tokenizer = Tokenizer::from_file_of_fewer_tokens(cli.folder.join("tokenizer.json"))?;
         let mut template = cli.chat.then(|| ChatTemplate::from_folder(&cli.folder)).transpose()?;
         if cli.no_thinking {
@@ -33,6 +33,9 @@ impl<V: ConstDim> Inputs<V> {
             cli.prompts.iter().map(encode).collect::<Result<_, _>>().map_err(|error| format!("--prompt: {error}"))?;
         if prompts.iter().any(Vec::is_empty) {
             return Err("--prompt: it has no token".into());
+        }
+        if let Some(found) = prompts.iter().map(Vec::len).find(|len| *len > max_len) {
+            return Err(format!("--prompt: it has {found} tokens, but the model reads at most {max_len}").into());
         }
         tokenizer.stream().stop_at(&cli.stops).map_err(|error| format!("--stop: {error}"))?;
         let ends = eos_token_ids(&cli.folder)?;

@@ -71,7 +71,7 @@ where
     }
     cli.sampler::<Model::VocabSize>()?;
     ensure_config::<Model>(&cli.folder)?;
-    let inputs = Inputs::<Model::VocabSize>::read(cli)?;
+    let inputs = Inputs::<Model::VocabSize>::read(cli, Model::MaxSeqLen::SIZE)?;
     let model: Model = load(&cli.folder, device)?;
     let stop = Arc::new(AtomicBool::new(false));
     if let Some(num_beams) = cli.num_beams {
@@ -153,7 +153,7 @@ where
     let sampler = cli.sampler()?;
     ensure_config::<Model>(&cli.folder)?;
     ensure_config::<Draft>(draft)?;
-    let inputs = Inputs::read(cli)?;
+    let inputs = Inputs::read(cli, <Model as Autoregressive<Const<1>, f32, D>>::MaxSeqLen::SIZE)?;
     let [prompt] = &inputs.prompts[..] else { return Err("--draft: there is more than one prompt".into()) };
     let (model, draft): (Model, Draft) = (load(&cli.folder, device)?, load(draft, device)?);
     let ids = TokenIds::from_rows(&[prompt], (Const::<1>, Prompt::new(prompt.len())))?;

@@ -128,8 +128,10 @@ fn texts_are_written_together_searched_and_proposed() {
 fn wrong_prompts_and_stop_strings_are_refused_before_the_weights_are_read() {
     let folder = folder_of_a_model();
     fs::write(folder.path().join("model/model.safetensors"), "abc").unwrap();
+    let long = "x".repeat(1_025);
     for (args, error) in [
         (&["--prompt", ""][..], "--prompt: it has no token"),
+        (&["--prompt", &long], "--prompt: it has 1025 tokens, but the model reads at most 1024"),
         (&["--prompt", "Speak", "--stop", ""], "--stop: a stop string is empty"),
         (&["--draft", "model", "--prompt", "Speak", "--prompt", "We"], "--draft: there is more than one prompt"),
     ] {
