@@ -7,12 +7,15 @@ use crate::files::read_bounded;
 use std::path::{Path, PathBuf};
 use std::{io, marker::PhantomData};
 use tokenizers::tokenizer::normalizer::Range;
-use tokenizers::{NormalizedString, Normalizer};
+use tokenizers::{Encoding, ModelWrapper, NormalizedString};
 
 /// Some models have more rows in their table than their tokenizer has tokens, up to a multiple of this number.
 const PADDING: usize = 128;
 /// The advice for a text with a part that has no token, if the tokenizer has an unknown one.
 const ADVICE: &str = "; `allowing_unknown` reads it as the unknown token";
+/// The unknown token of byte pairs that name none. Their vocabulary lacks it: a character without a token, which the
+/// parser would leave out, is an error then.
+const NO_TOKEN: &str = "<no token>";
 
 /// The error of a tokenizer.
 ///
@@ -142,6 +145,13 @@ impl<V: ConstDim> Tokenizer<V> {
         let parse = || {
             let mut tokenizer = tokenizers::Tokenizer::from_bytes(&bytes).map_err(|error| error.to_string())?;
             tokenizer.with_truncation(None).map_err(|error| error.to_string())?.with_padding(None);
+            if let ModelWrapper::BPE(model) = tokenizer.get_model()
+                && model.unk_token.is_none()
+            {
+                let mut model = model.clone();
+                model.unk_token = Some(NO_TOKEN.into());
+                tokenizer.with_model(model);
+            }
             Ok(tokenizer)
         };
         let tokenizer = catch_panic(parse).map_err(format_error)?;
@@ -155,7 +165,7 @@ impl<V: ConstDim> Tokenizer<V> {
         }
         let size = with_added.min(V::SIZE);
         let model = file.model;
-        let unknown = model.unk_token.and_then(|token| tokenizer.token_to_id(&token)).or(model.unk_id);
+        let unknown = tokenizer.token_to_id(model.unk_token.as_deref().unwrap_or(NO_TOKEN)).or(model.unk_id);
         let added = catch_panic(|| tokenizer.encode("", true).map_err(|error| error.to_string())).ok();
         let is_added = |id: &u32| {
             let mut tokens = added.iter().flat_map(|added| added.get_ids().iter().zip(added.get_special_tokens_mask()));
@@ -191,10 +201,14 @@ impl<V: ConstDim> Tokenizer<V> {
     }
 
     fn encode_with(&self, text: &str, adds_special_tokens: bool) -> Result<Vec<Fin<V>>, TokenizerError> {
-        let encode = || self.tokenizer.encode(text, adds_special_tokens).map_err(|error| error.to_string());
-        let encoding = catch_panic(encode).map_err(failed)?;
+        let encoding = self.encoding(text, adds_special_tokens).map_err(|message| {
+            let found = if message.contains(NO_TOKEN) { self.without_token(text) } else { None };
+            match found {
+                Some((index, character)) => TokenizerError::Unknown { text: character.into(), index, advice: "" },
+                None => failed(message),
+            }
+        })?;
         let is_special = encoding.get_special_tokens_mask();
-        let mut is_encoded = vec![false; text.len()];
         for ((&id, &(start, end)), &is_special) in encoding.get_ids().iter().zip(encoding.get_offsets()).zip(is_special)
         {
             let part = text.get(start..end).unwrap_or(text);
@@ -203,37 +217,38 @@ impl<V: ConstDim> Tokenizer<V> {
                 let advice = if is_unknown { ADVICE } else { "" };
                 return Err(TokenizerError::Unknown { text: part.into(), index: start, advice });
             }
-            is_encoded.get_mut(start..end).into_iter().flatten().for_each(|byte| *byte = true);
-        }
-        // Without an unknown token, a tokenizer leaves out the characters that it does not know.
-        let is_left_out = |&(index, c): &(usize, char)| !c.is_whitespace() && !c.is_control() && !is_encoded[index];
-        if self.unknown.is_none()
-            && let mut left_out = text.char_indices().filter(is_left_out).peekable()
-            && left_out.peek().is_some()
-        {
-            let normalized = self.normalized(text)?;
-            // The offsets of a composed character are those of its first part in the text.
-            let is_part = |(index, c): (usize, char)| {
-                normalized
-                    .convert_offsets(Range::Original(index..index + c.len_utf8()))
-                    .is_none_or(|part| part.is_empty())
-            };
-            if let Some((index, character)) = left_out.find(|character| !is_part(*character)) {
-                return Err(TokenizerError::Unknown { text: character.into(), index, advice: "" });
-            }
         }
         // All are tokens of `V`, as was checked above.
         Ok(encoding.get_ids().iter().filter_map(|&id| Fin::new(id as usize).ok()).collect())
     }
 
-    /// The text as the tokenizer divides it into tokens, such as with composed characters.
-    fn normalized(&self, text: &str) -> Result<NormalizedString, TokenizerError> {
-        let mut normalized = NormalizedString::from(text);
-        if let Some(normalizer) = self.tokenizer.get_normalizer() {
-            let normalize = || normalizer.normalize(&mut normalized).map_err(|error| error.to_string());
-            catch_panic(normalize).map_err(failed)?;
-        }
-        Ok(normalized)
+    fn encoding(&self, text: &str, adds_special_tokens: bool) -> Result<Encoding, String> {
+        catch_panic(|| self.tokenizer.encode(text, adds_special_tokens).map_err(|error| error.to_string()))
+    }
+
+    /// The first character of a text that has no token, and where it is.
+    fn without_token(&self, text: &str) -> Option<(usize, char)> {
+        let has_none = |c: char| self.encoding(&c.to_string(), false).is_err_and(|error| error.contains(NO_TOKEN));
+        let first = |part: &NormalizedString| {
+            let (at, c) = part.get().char_indices().find(|&(_, c)| has_none(c))?;
+            // A composed character begins where its first part does.
+            let within = part.convert_offsets(Range::Normalized(at..at + c.len_utf8()))?;
+            let index = part.offsets_original().0 + within.start;
+            Some((index, text.get(index..)?.chars().next()?))
+        };
+        let mut found = None;
+        let search = || {
+            let added = self.tokenizer.get_added_vocabulary();
+            let mut parts = added.extract_and_normalize(self.tokenizer.get_normalizer(), text);
+            // It is called with the parts between added tokens.
+            let split = parts.split(|_, part| {
+                found = found.or_else(|| first(&part));
+                Ok([part])
+            });
+            split.map_err(|error| error.to_string())
+        };
+        catch_panic(search).ok()?;
+        found
     }
 
     /// The text of tokens, without special tokens.

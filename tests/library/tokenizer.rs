@@ -83,6 +83,26 @@ fn a_decomposed_character_is_encoded_as_the_composed_one() {
     assert_eq!(error, "`o` at byte 8 of the text has no token");
 }
 
+/// The parser leaves them out, and its offsets of what is behind them are those of an earlier part of the word.
+#[test]
+fn a_character_without_a_token_is_named_before_a_longer_one_and_behind_an_added_token() {
+    dims! { AddedVocab = 122; }
+    let folder = temp_dir();
+    let file = folder.path().join("tokenizer.json");
+    let mut tokenizer: Value = serde_json::from_str(&fs::read_to_string(path("dropping")).unwrap()).unwrap();
+    tokenizer["model"]["vocab"]["é"] = 120.into();
+    tokenizer["model"]["vocab"]["<Z>"] = 121.into();
+    tokenizer["added_tokens"] = json!([{ "id": 121, "content": "<Z>", "single_word": false, "lstrip": false,
+        "rstrip": false, "normalized": false, "special": true }]);
+    fs::write(&file, tokenizer.to_string()).unwrap();
+    let tokenizer = Tokenizer::<AddedVocab>::from_file(&file).unwrap();
+    for (text, index) in [("Ké", 0), ("eKée", 1), ("<Z>é K", 6), ("K", 0)] {
+        let error = tokenizer.encode(text).unwrap_err().to_string();
+        assert_eq!(error, format!("`K` at byte {index} of the text has no token"), "{text}");
+    }
+    assert_eq!(ids(&tokenizer, "<Z>é"), [121, 120]);
+}
+
 #[test]
 fn the_vocabulary_is_that_of_the_type_or_rounded_up() {
     fn error<V: ConstDim>(name: &str) -> String {
