@@ -28,6 +28,7 @@ type SmallModernBert = ModernBert<small_modern_bert::Config, f32, AutoDevice>;
 type SmallGemma3 = Gemma3<small_gemma3::Config, f32, AutoDevice>;
 type SmallQwen3 = Llama<small_qwen3::Config, f32, AutoDevice>;
 type SmallVit = Vit<small_vit::Config, f32, AutoDevice>;
+type SmallWhisper = Whisper<small_whisper::Config, f32, AutoDevice>;
 
 /// The error of the folder `model` with the tensor `copy`, whose bytes are those of `original`, the first one changed
 /// by `change`.
@@ -78,11 +79,7 @@ fn a_tied_weight_may_be_stored_twice_if_both_are_equal() {
     check::<T5<small_t5::Config, f32, AutoDevice>>("t5", "decoder.embed_tokens.weight", "shared.weight");
     check::<T5<small_t5::Config, f32, AutoDevice>>("t5", "lm_head.weight", "shared.weight");
     check::<SmallQwen3>("qwen3", "lm_head.weight", "model.embed_tokens.weight");
-    check::<Whisper<small_whisper::Config, f32, AutoDevice>>(
-        "whisper",
-        "proj_out.weight",
-        "model.decoder.embed_tokens.weight",
-    );
+    check::<SmallWhisper>("whisper", "proj_out.weight", "model.decoder.embed_tokens.weight");
     check::<SmallModernBert>("modern_bert", "decoder.weight", "model.embeddings.tok_embeddings.weight");
 }
 
@@ -205,10 +202,7 @@ fn a_setting_may_be_absent_if_it_is_the_default_of_transformers() {
             rope_parameters.sliding_attention.rope_type tie_word_embeddings
         ",
     );
-    check::<Whisper<small_whisper::Config, f32, AutoDevice>>(
-        "whisper",
-        "activation_function scale_embedding tie_word_embeddings",
-    );
+    check::<SmallWhisper>("whisper", "activation_function scale_embedding tie_word_embeddings");
 }
 
 /// The configuration of a folder with other values of some settings; `Null` removes one.
@@ -238,8 +232,14 @@ fn fields_and_values_that_few_files_have_count() {
     is_causal::<SmallQwen3>("qwen3");
     is_causal::<Mixtral<small_mixtral::Config, f32, AutoDevice>>("mixtral");
     is_causal::<SmallGemma3>("gemma3");
-    is_causal::<T5<small_t5::Config, f32, AutoDevice>>("t5");
-    is_causal::<Whisper<small_whisper::Config, f32, AutoDevice>>("whisper");
+    for causal in [true, false] {
+        check::<T5<small_t5::Config, f32, AutoDevice>>("t5", "is_causal", Value::Null, json!(causal));
+        check::<SmallWhisper>("whisper", "is_causal", Value::Null, json!(causal));
+    }
+    check::<Bert<small_bert::Config, f32, AutoDevice>>("bert", "is_causal", json!(false), json!(true));
+    check::<SmallModernBert>("modern_bert", "is_causal", json!(false), json!(true));
+    check::<SmallVit>("vit", "is_causal", json!(false), json!(true));
+    check::<SmallClip>("clip", "vision_config.is_causal", json!(false), json!(true));
     check::<SmallQwen3>("qwen3", "hidden_act", json!("swish"), json!("gelu"));
     check::<SmallVit>("vit", "hidden_act", json!("gelu_python"), json!("gelu_new"));
     check::<SmallModernBert>("modern_bert", "hidden_activation", json!("gelu_python"), json!("gelu_new"));
@@ -248,7 +248,7 @@ fn fields_and_values_that_few_files_have_count() {
     let (gpt2, whisper) = (heads("gpt2", "n_head"), heads("whisper", "encoder_attention_heads"));
     check::<Gpt2<small_gpt2::Config, f32, AutoDevice>>("gpt2", "num_attention_heads", gpt2, json!(1));
     for field in ["num_attention_heads", "num_key_value_heads"] {
-        check::<Whisper<small_whisper::Config, f32, AutoDevice>>("whisper", field, whisper.clone(), json!(1));
+        check::<SmallWhisper>("whisper", field, whisper.clone(), json!(1));
     }
     let window = config("modern_bert")["local_attention"].as_u64().unwrap();
     check::<SmallModernBert>("modern_bert", "sliding_window", json!(window / 2), json!(window));

@@ -52,6 +52,7 @@ impl<Config: BertConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ber
             ConfigField::text("hidden_act", &["gelu", "gelu_python"]).or_absent(),
             ConfigField::text("position_embedding_type", &["absolute"]).or_absent(),
             ConfigField::flag("is_decoder", false).or_absent(),
+            ConfigField::flag("is_causal", false).or_absent(),
         ]
     }
 }
@@ -115,6 +116,7 @@ impl<Config: ModernBertConfig, E: Real, D: Device<E>, P: Precision> Pretrained f
             default("rope_parameters.sliding_attention.rope_type"),
             ConfigField::absent("rope_scaling"),
             off("norm_bias"),
+            off("is_causal"),
             off("attention_bias"),
             off("mlp_bias"),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
@@ -162,6 +164,7 @@ impl<Config: VitConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Vit<
             ConfigField::text("hidden_act", &["gelu", "gelu_python"]).or_absent(),
             ConfigField::flag("qkv_bias", true).or_absent(),
             ConfigField::text("pooler_act", &["tanh"]).or_absent(),
+            ConfigField::flag("is_causal", false).or_absent(),
         ]
     }
 }
@@ -222,6 +225,7 @@ impl<Config: ClipConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Cli
             dim_or_default::<Config::NumLayers>("vision_config.num_hidden_layers", 12),
             number_or_default("vision_config.layer_norm_eps", Config::NORM_EPSILON, 1e-5),
             ConfigField::text("vision_config.hidden_act", &["quick_gelu"]).or_absent(),
+            ConfigField::flag("vision_config.is_causal", false).or_absent(),
         ]
     }
 }
