@@ -15,6 +15,11 @@ pub(crate) fn read_bounded(path: &Path, max_len_bytes: u64) -> io::Result<Vec<u8
     Ok(bytes)
 }
 
+/// Whether something is at a path, also a link to nothing: reading that is an error.
+pub(crate) fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
 /// Refuses folders, pipes and devices, which may have no end.
 pub(crate) fn ensure_regular_file(found: &fs::Metadata) -> io::Result<()> {
     if found.is_dir() {

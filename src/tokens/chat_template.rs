@@ -1,6 +1,6 @@
 use super::chat_template_values::{Refusal, environment, without_generation_tags};
 use crate::escape::escape;
-use crate::files::read_bounded;
+use crate::files::{is_there, read_bounded};
 use minijinja::{Environment, ErrorKind, Value, context, value::Serde};
 use serde::{Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub enum ChatTemplateError {
     #[error("{}: {}", path.display(), escape(message))]
     Format { path: PathBuf, message: String },
     /// The tokenizer has no chat template: its model does not chat.
-    #[error("{} has no `chat_template`", path.display())]
+    #[error("{} has no `chat_template`, alone or named `default`", path.display())]
     Missing { path: PathBuf },
     /// The template refuses the messages, by `raise_exception`.
     #[error("the chat template refuses the messages: {}", escape(message))]
@@ -125,15 +125,15 @@ impl ChatTemplate {
         let tokens = folder.join("special_tokens_map.json");
         if let Some(fields) = settings.as_object_mut()
             && !fields.contains_key("added_tokens_decoder")
-            && tokens.exists()
+            && is_there(&tokens)
         {
             fields.extend(read_json::<serde_json::Map<_, _>>(&tokens)?);
         }
         let files = TEMPLATES.map(|(name, file)| (name, folder.join(file)));
-        let has_file = files[0].1.exists();
+        let has_file = is_there(&files[0].1);
         let (mut environment, mut broken_tool_use) = (environment(), None);
         for (name, file) in files {
-            let source = if file.exists() {
+            let source = if is_there(&file) {
                 path = file;
                 Some(String::from_utf8(read(&path)?).map_err(|error| format_error(&path, error))?)
             } else {

@@ -5,7 +5,7 @@ use super::load::build_mapped;
 use super::{ConfigField, LoadError, Loadable, NameMap, WeightFiles};
 use crate::dims::{ConstDim, name};
 use crate::escape::escape;
-use crate::files::read_bounded;
+use crate::files::{is_there, read_bounded};
 use crate::nn::Module;
 use crate::ranks::Element;
 use crate::tokens::Fin;
@@ -144,7 +144,7 @@ pub fn ensure_config<Model: Pretrained>(folder: impl AsRef<Path>) -> Result<(), 
 pub fn eos_token_ids<V: ConstDim>(folder: impl AsRef<Path>) -> Result<Vec<Fin<V>>, LoadError> {
     const FIELD: &str = "eos_token_id";
     let mut path = folder.as_ref().join("generation_config.json");
-    if !path.exists() {
+    if !is_there(&path) {
         path = folder.as_ref().join(CONFIG);
     }
     let config = read_config(&path)?;

@@ -1,7 +1,7 @@
 //! The files of weights of one model, and the index that names them if they are several.
 
 use super::{LoadError, TensorFile, header};
-use crate::files::read_bounded;
+use crate::files::{is_there, read_bounded};
 use safetensors::tensor::TensorInfo;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -82,7 +82,7 @@ impl WeightFiles {
 
 /// The file of weights or the index in a folder.
 fn in_folder(folder: &Path) -> Result<PathBuf, LoadError> {
-    if let Some(path) = [FILE, INDEX].map(|name| folder.join(name)).into_iter().find(|path| path.exists()) {
+    if let Some(path) = [FILE, INDEX].map(|name| folder.join(name)).into_iter().find(|path| is_there(path)) {
         return Ok(path);
     }
     let names = || -> io::Result<Vec<String>> {
@@ -105,6 +105,7 @@ const MAX_NAME_LEN_BYTES: usize = 255;
 
 /// The name of the file of each tensor.
 #[derive(Deserialize)]
+#[serde(expecting = "an index")]
 struct Index {
     #[serde(rename = "weight_map", deserialize_with = "read_weight_map")]
     files_by_tensor: BTreeMap<String, String>,

@@ -57,10 +57,17 @@ fn a_template_stands_in_settings_in_a_list_or_in_a_file() {
     let with_list = folder(&json!({"bos_token": "<b>", "chat_template": list}));
     let [none, empty] = [Value::Null, json!([])].map(|tools| with_tools(&with_list, &tools).unwrap());
     assert_eq!((&*none, &*empty), ("<b>", "tools"));
-    for none in [json!({}), json!({"chat_template": null}), json!({"chat_template": []}), json!([1])] {
+    let rag = json!([{"name": "rag", "template": "documents"}]);
+    for none in [
+        json!({}),
+        json!({"chat_template": null}),
+        json!({"chat_template": []}),
+        json!({"chat_template": rag}),
+        json!([1]),
+    ] {
         let error = of(&none).unwrap_err();
         assert!(matches!(&error, ChatTemplateError::Missing { .. }), "{error}");
-        assert!(error.to_string().ends_with("tokenizer_config.json has no `chat_template`"));
+        assert!(error.to_string().ends_with("tokenizer_config.json has no `chat_template`, alone or named `default`"));
     }
     let folder = folder(&json!({"eos_token": "<e>", "chat_template": "older"}));
     fs::write(folder.path().join("chat_template.jinja"), "file {{ eos_token }}\n").unwrap();
@@ -83,6 +90,14 @@ fn a_template_stands_in_settings_in_a_list_or_in_a_file() {
     assert!(matches!(ChatTemplate::from_folder(folder.path()), Err(ChatTemplateError::Format { .. })));
     fs::write(folder.path().join("tokenizer_config.json"), "{").unwrap();
     assert!(matches!(ChatTemplate::from_folder(folder.path()), Err(ChatTemplateError::Format { .. })));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_to_nothing_is_not_passed_over() {
+    let folder = folder(&json!({"chat_template": "older"}));
+    std::os::unix::fs::symlink("gone", folder.path().join("chat_template.jinja")).unwrap();
+    assert!(matches!(ChatTemplate::from_folder(folder.path()), Err(ChatTemplateError::Read { .. })));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Folders made to harm their reader, and folders of other systems: each is an error that says what is wrong, nothing is
 //! read outside of the folder, and no mutation of a file makes another model.
 
-use crate::pretrained::{Model, assert_is_whole, config, folder_with, load, sharded, tensors, write};
+use crate::pretrained::{Model, OutDim, assert_is_whole, config, folder_with, load, sharded, tensors, write};
 use crate::support::{MAX_TIME, temp_dir};
 use allocation_counter::measure;
 use proptest::prelude::*;
@@ -9,7 +9,10 @@ use safetensors::Dtype;
 use serde_json::{Value, json};
 use std::{fs, path::Path, time::Instant};
 use tempfile::TempDir;
-use typed_transformer::{prelude::Cpu, weights::load_pretrained};
+use typed_transformer::{
+    prelude::Cpu,
+    weights::{eos_token_ids, load_pretrained},
+};
 
 const INDEX: &str = "model.safetensors.index.json";
 
@@ -79,6 +82,8 @@ fn an_index_that_differs_from_its_files_is_refused() {
     assert!(error.starts_with("invalid type: sequence, expected a string"), "{error}");
     let error = error_of_index(|index| *index = json!({ "a": 1 }));
     assert!(error.starts_with("missing field `weight_map`"), "{error}");
+    let error = error_of_index(|index| *index = json!([]));
+    assert!(error.starts_with("invalid length 0, expected an index"), "{error}");
 }
 
 #[test]
@@ -155,6 +160,23 @@ fn a_folder_without_safetensors_says_what_it_has() {
 
     let empty = temp_dir();
     assert!(error_of(&empty).starts_with("cannot read FOLDER/config.json: "), "{}", error_of(&empty));
+}
+
+/// A hub's cache has links, which a copy of its folder may lead to nothing.
+#[test]
+#[cfg(unix)]
+fn a_link_to_nothing_is_not_passed_over() {
+    use std::os::unix::fs::symlink;
+    let folder = folder_with(&config(), &tensors(), Dtype::F32);
+    let at = |name: &str| folder.path().join(name);
+    assert!(eos_token_ids::<OutDim>(folder.path()).unwrap().is_empty());
+    symlink("gone", at("generation_config.json")).unwrap();
+    let error = eos_token_ids::<OutDim>(folder.path()).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("cannot read {}: ", at("generation_config.json").display())), "{error}");
+    fs::remove_file(at("model.safetensors")).unwrap();
+    symlink("gone", at("model.safetensors")).unwrap();
+    let error = error_of(&folder);
+    assert!(error.starts_with("cannot read FOLDER/model.safetensors: "), "{error}");
 }
 
 #[test]
