@@ -23,6 +23,9 @@ use typed_transformer::{
     weights::{ensure_config, load_pretrained},
 };
 
+/// What makes a WAV file that the program reads.
+const ADVICE: &str = "`ffmpeg -i SOUND -ar 16000 -ac 1 NEW.wav` converts it";
+
 /// Write what is spoken in a WAV file.
 #[derive(Parser)]
 #[command(version)]
@@ -93,6 +96,10 @@ fn run<Config: WhisperConfig, D: Backend<f32>>(cli: &Cli, device: &D) -> Result<
         }
         language => language?,
     };
+    if language.is_none() && rules.languages.is_empty() {
+        let path = cli.folder.join("generation_config.json");
+        return Err(format!("{} names no languages; give one, such as --language en", path.display()).into());
+    }
     let model: Whisper<Config, f32, D> = load_pretrained(&cli.folder, device)?;
     for samples in samples.chunks(max_samples::<Config>()) {
         let sound = model.encode(features::<Config, D>(device, samples)?)?;
@@ -108,11 +115,14 @@ fn run<Config: WhisperConfig, D: Backend<f32>>(cli: &Cli, device: &D) -> Result<
 
 /// The samples of a WAV file, from -1 to 1: the mean of its channels.
 fn samples(path: &Path) -> Result<Vec<f32>, BoxError> {
-    let reader = WavReader::open(path)?;
+    let reader = WavReader::open(path).map_err(|error| match error {
+        hound::Error::IoError(error) => error.to_string(),
+        // A WAV file that was written to a pipe has no length.
+        error => format!("{error}; {ADVICE}"),
+    })?;
     let spec = reader.spec();
     if spec.sample_rate as usize != SAMPLES_PER_SECOND {
-        let advice = "`ffmpeg -i SOUND -ar 16000 -ac 1 NEW.wav` converts it";
-        return Err(format!("{} samples a second, but the model reads 16000; {advice}", spec.sample_rate).into());
+        return Err(format!("{} samples a second, but the model reads 16000; {ADVICE}", spec.sample_rate).into());
     }
     if spec.bits_per_sample > 32 {
         return Err(format!("{} bits a sample, but the program reads up to 32", spec.bits_per_sample).into());
@@ -131,7 +141,7 @@ fn samples(path: &Path) -> Result<Vec<f32>, BoxError> {
         return Err(format!("a sample is {sample}").into());
     }
     if samples.is_empty() {
-        log(&format!("warning: {} has no samples", path.display()));
+        log(&format!("warning: {} has no samples, or its header says so; {ADVICE}", path.display()));
     }
     let channels = usize::from(spec.channels);
     Ok(samples.chunks(channels).map(|frame| frame.iter().sum::<f32>() / channels as f32).collect())

@@ -20,6 +20,7 @@ dims! { Prompt; }
 
 /// What `generation_config.json` says of the tokens.
 #[derive(Deserialize)]
+#[serde(expecting = "the settings of a generation")]
 struct Settings {
     /// The token of each language, by its text.
     lang_to_id: Option<BTreeMap<String, usize>>,
@@ -65,12 +66,17 @@ impl<V: ConstDim> Rules<V> {
         let without = |suppressed: &[usize]| {
             Sampler::greedy().restrict_to(tokenizer.tokens().filter(|token| !suppressed.contains(&token.value())))
         };
-        let languages = settings.lang_to_id.unwrap_or_default().into_iter().map(|(text, id)| Ok((text, Fin::new(id)?)));
+        let language = |(text, id)| {
+            let error =
+                |_| format!("{}: `lang_to_id` has {id}, which is no token of {:?}", path.display(), V::default());
+            Fin::new(id).map(|token| (text, token)).map_err(error)
+        };
+        let languages = settings.lang_to_id.unwrap_or_default().into_iter().map(language);
         Ok(Self {
             first: without(&[suppressed.clone(), settings.begin_suppress_tokens.unwrap_or_default()].concat()),
             others: without(&suppressed),
             ends: eos_token_ids(folder)?,
-            languages: languages.collect::<Result<_, Box<dyn Error>>>()?,
+            languages: languages.collect::<Result<_, String>>()?,
             spoken: settings.language,
             translates: settings.task.as_deref() == Some("translate"),
         })
@@ -82,9 +88,6 @@ impl<V: ConstDim> Rules<V> {
         sound: &EncodedWhisper<'_, Sound, Config, f32, D>,
         start: Fin<V>,
     ) -> Result<Fin<V>, Box<dyn Error>> {
-        if self.languages.is_empty() {
-            return Err("generation_config.json names no languages; give one, such as --language en".into());
-        }
         let start = TokenIds::from_rows(&[[start]], (Sound, Const::<1>))?;
         let logits = sound.next_logits(&start, &mut sound.cache(Sound)?)?;
         Ok(Sampler::greedy().restrict_to(self.languages.values().copied()).choose_each(&logits)?[0])

@@ -3,6 +3,7 @@
 
 use crate::program::{Run, built, end, start};
 use crate::support::temp_dir;
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -90,6 +91,18 @@ fn sounds_and_pictures_that_no_model_reads_are_one_line_errors() {
         "{}: 44100 samples a second, but the model reads 16000; `ffmpeg -i SOUND -ar 16000 -ac 1 NEW.wav` converts it",
         path("fast.wav")
     ));
+    // A WAV file that was written to a pipe, and one whose writer was killed.
+    sound[40..44].fill(0xff);
+    fs::write(path("piped.wav"), &sound).unwrap();
+    let advice = "`ffmpeg -i SOUND -ar 16000 -ac 1 NEW.wav` converts it";
+    let error = "Ill-formed WAVE file: data chunk length is not a multiple of sample size";
+    run(&TRANSCRIBE, &[&whisper, &path("piped.wav")])
+        .assert_refused(&format!("{}: {error}; {advice}", path("piped.wav")));
+    sound[40..44].fill(0);
+    fs::write(path("killed.wav"), &sound).unwrap();
+    let warned = run(&TRANSCRIBE, &[&whisper, &path("killed.wav")]);
+    let warning = format!("warning: {} has no samples, or its header says so; {advice}\n", path("killed.wav"));
+    assert!(warned.stderr.starts_with(&warning), "{}", warned.stderr);
     let error = run(&TRANSCRIBE, &[&whisper, &path("right.wav")]);
     assert!(error.stderr.contains("`num_mel_bins` is 10, not NumMelBins=80"), "{}", error.stderr);
     error.assert_ended_with(1);
@@ -102,4 +115,43 @@ fn sounds_and_pictures_that_no_model_reads_are_one_line_errors() {
     fs::write(path("picture.bmp"), "BM").unwrap();
     run(&CLASSIFY, &[&clip, &path("picture.bmp")])
         .assert_refused(&format!("{}: the name of a picture ends in .png, .jpg or .jpeg", path("picture.bmp")));
+}
+
+/// The folder has the sizes of whisper-tiny, and no weights.
+#[test]
+fn a_sound_without_a_language_is_refused_before_the_weights_are_read() {
+    let folder = temp_dir();
+    let at = |name: &str| folder.path().join(name);
+    let json = |path: String| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
+    let mut config = json(fixture("whisper/config.json"));
+    for (setting, value) in [
+        ("num_mel_bins", 80),
+        ("max_source_positions", 1500),
+        ("vocab_size", 51_865),
+        ("max_target_positions", 448),
+        ("d_model", 384),
+    ] {
+        config[setting] = value.into();
+    }
+    for side in ["encoder", "decoder"] {
+        for (setting, value) in [("attention_heads", 6), ("ffn_dim", 1536), ("layers", 4)] {
+            config[format!("{side}_{setting}")] = value.into();
+        }
+    }
+    fs::write(at("config.json"), config.to_string()).unwrap();
+    let mut tokenizer = json(fixture("../tokenizers/bpe.json"));
+    for (id, name) in (300..).zip(["startoftranscript", "transcribe", "notimestamps"]) {
+        tokenizer["model"]["vocab"][format!("<|{name}|>")] = id.into();
+    }
+    fs::write(at("tokenizer.json"), tokenizer.to_string()).unwrap();
+    fs::write(at("generation_config.json"), r#"{"eos_token_id": 0}"#).unwrap();
+    // 44 bytes of header and one sample.
+    let sound = b"RIFF\x26\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0\x10\0data\x02\0\0\0\0\0";
+    fs::write(at("sound.wav"), sound).unwrap();
+    let args = [".", "sound.wav"];
+    let error = "./generation_config.json names no languages; give one, such as --language en";
+    end(start(&TRANSCRIBE, &folder, args)).assert_refused(error);
+    let spoken = end(start(&TRANSCRIBE, &folder, args.into_iter().chain(["--language", "transcribe"])));
+    let error = "error: . has neither model.safetensors nor model.safetensors.index.json\n";
+    assert_eq!(spoken.stderr, error);
 }

@@ -154,6 +154,14 @@ fn rules_of_texts_come_from_the_folder() {
     assert!(rules.spoken.as_deref() == Some("de") && rules.translates && rules.languages.is_empty());
     fs::write(&path, settings.replace("299", "-1")).unwrap();
     assert!(read().err().unwrap().to_string().contains("invalid value: integer `-1`"));
+    for (settings, error) in [
+        (&*settings.replace('4', "300"), "`lang_to_id` has 300, which is no token of Vocab=300"),
+        ("[]", "invalid length 0, expected the settings of a generation"),
+    ] {
+        fs::write(&path, settings).unwrap();
+        let found = read().err().unwrap().to_string();
+        assert!(found.starts_with(&format!("{}: {error}", path.display())), "{found}");
+    }
 }
 
 #[test]
