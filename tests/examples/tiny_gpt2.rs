@@ -175,6 +175,9 @@ fn a_training_goes_on_from_published_weights() {
     let loaded = run(&TRAIN, &folder, "--from model --model tiny-gpt2 --load weights --sample 10 --prompt to");
     loaded.assert_ended_with(0);
     assert_eq!(loaded.stdout, sample);
+    let without_from = run(&TRAIN, &folder, "--load weights");
+    let advice = "after --from, --load needs --from, too\n";
+    assert!(without_from.stderr.ends_with(advice), "{}", without_from.stderr);
     let other_size = run(&TRAIN, &folder, "--from model --data text --steps 1");
     assert!(other_size.stderr.contains("`n_embd` is 2, not EmbedDim=768"), "{}", other_size.stderr);
     other_size.assert_ended_with(1);

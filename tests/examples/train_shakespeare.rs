@@ -111,8 +111,8 @@ fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     assert!(other.stderr.starts_with("error: straight: the text should be 1000 characters"), "{}", other.stderr);
 
     // A checkpoint is not a file of weights.
-    let error =
-        "straight: there are no characters with the weights; --save writes both, also after --resume of a checkpoint";
+    let error = "straight: there are no characters with the weights; --save writes both, also after --resume of a \
+                 checkpoint; after --from, --load needs --from, too";
     run(&folder, "--load straight").assert_refused(error);
 }
 
