@@ -1,5 +1,5 @@
 use crate::autograd::Partition;
-use crate::simd::{level, prefetch_after};
+use crate::simd::{PREFETCH_DISTANCE_BYTES, level, prefetch_after};
 use pulp::{Simd, WithSimd};
 
 /// `(m, k), (n, k) -> (m, n)`: adds `a bᵀ` to `output`. `a` has few rows; each element is a product of two contiguous
@@ -72,7 +72,7 @@ fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_vectors), (b, b_vectors)) = (a.as_chunks::<TILE>(), b.as_chunks::<TILE>());
     let mut sums = [simd.splat_f32s(0.0); TILE];
     for (a, b) in a.iter().zip(b) {
-        prefetch_after(b);
+        prefetch_after(b, PREFETCH_DISTANCE_BYTES);
         for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
             *sum = simd.mul_add_e_f32s(a, b, *sum);
         }
@@ -98,6 +98,10 @@ fn multiply_tile<S: Simd, const M: usize, const N: usize>(
     let b: [_; N] = std::array::from_fn(|j| S::as_simd_f32s(&b[j * k..][..k]));
     let mut sums = [[simd.splat_f32s(0.0); N]; M];
     for l in 0..k / S::F32_LANES {
+        // The rows of the next tile follow those of this one.
+        for b in &b {
+            prefetch_after(&b.0[l..=l], N * k * size_of::<f32>());
+        }
         for (sums, a) in sums.iter_mut().zip(&a) {
             for (sum, b) in sums.iter_mut().zip(&b) {
                 *sum = simd.mul_add_e_f32s(a.0[l], b.0[l], *sum);

@@ -1,7 +1,7 @@
 //! Products of the rows of a packed weight with a vector, in the instructions of each level.
 
 use super::{BLOCK_LEN, Format};
-use crate::simd::{level, prefetch_after, vectorized};
+use crate::simd::{PREFETCH_DISTANCE_BYTES, level, prefetch_after, vectorized};
 use pulp::bytemuck::Zeroable;
 #[cfg(target_arch = "x86_64")]
 use pulp::{Arch, Simd, cast, f32x8, i32x8, x86::V3};
@@ -41,7 +41,7 @@ fn add_in_lanes<F: Format, L: Lanes>(lanes: L, rows: ChunksExact<F::Block>, x: &
         let (blocks, rest) = blocks.as_chunks::<SUMS_PER_ROW>();
         let mut sums = [F::Sum::<L>::zeroed(); SUMS_PER_ROW];
         for (blocks, x) in blocks.iter().zip(x) {
-            prefetch_after(blocks);
+            prefetch_after(blocks, PREFETCH_DISTANCE_BYTES);
             for i in 0..SUMS_PER_ROW {
                 sums[i] = F::add_block(lanes, &blocks[i], &x[i], sums[i]);
             }
