@@ -54,7 +54,7 @@ pub use dim::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, RankAxis, Unchecked};
 pub(crate) use dim::{name, without_paths};
 pub use product::{Product, ProductDim, Quotient, QuotientDim, SameFactors};
 pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LengthOf, LessThan, SumOf};
-pub use shape::{AxesAmong, CanBecome, DataShape, EndsIn, NamedShape, WholeShape};
+pub use shape::{AxesAmong, DataShape, EndsIn, NamedShape, RenameOf, WholeShape};
 pub use size::{CountFactor, PushDigit, StaticKind, StaticSize};
 pub use sum::{Sum, SumDim};
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};

@@ -188,12 +188,12 @@ macro_rules! axes_among {
 }
 for_each_shape!(axes_among: (A I) (B J) (C K) (F L) (G M) (H N));
 
-/// The dimension may be renamed to `To`: both have one size, or the size of one of them is known at run time only.
+/// The dimension may be the new name of `From`: both have one size, or that of one of them is known at run time only.
 ///
 /// ```
-/// use typed_transformer::{dims, dims::{CanBecome, Dim, Product}};
+/// use typed_transformer::{dims, dims::{Dim, Product, RenameOf}};
 /// dims! { pub EmbedDim = 8; pub NumHeads = 2; pub HeadDim = 4; pub QLen; pub KLen; }
-/// fn may_be_renamed<From: CanBecome<To>, To: Dim>() {}
+/// fn may_be_renamed<From: Dim, To: RenameOf<From>>() {}
 /// may_be_renamed::<EmbedDim, Product<NumHeads, HeadDim>>();
 /// may_be_renamed::<QLen, KLen>();
 /// ```
@@ -213,14 +213,16 @@ for_each_shape!(axes_among: (A I) (B J) (C K) (F L) (G M) (H N));
 /// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` and `{To}` differ in size",
-    label = "`{Self}` cannot be renamed to `{To}`",
-    note = "a new name does not change the size of an axis; a generic function has a bound that says so, `From: CanBecome<To>`"
+    message = "`{From}` and `{Self}` differ in size",
+    label = "`{From}` cannot be renamed to `{Self}`",
+    note = "a new name does not change the size of an axis; a generic function has a bound that says so, `To: RenameOf<From>`"
 )]
-pub trait CanBecome<To: Dim>: Dim {}
+// `Self` is the new name, so the argument of `rename` decides it. As a parameter of the trait it would be decided by
+// any bound that a generic function has for another new name.
+pub trait RenameOf<From: Dim>: Dim {}
 
 #[diagnostic::do_not_recommend]
-impl<From: Dim, To: CountFactor + Dim> CanBecome<To> for From where (To::Dynamic<()>, From, To): CanBeEqual {}
+impl<From: Dim, To: CountFactor + Dim> RenameOf<From> for To where (To::Dynamic<()>, From, To): CanBeEqual {}
 
 /// `(Dynamic, From, To)`: `From` and `To` can have the same size. `Dynamic` is the list of run-time dimensions of `To`.
 /// If the list is not empty, every `From` can have the size of `To`, even a type parameter.

@@ -5,7 +5,7 @@ use super::views::{NamedAxes, Views};
 use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Tape};
 use crate::dims::{
-    AnyDim, AxisOf, BroadcastFrom, CanBecome, Const, DataShape, Dim, EndsIn, HasAxis, MaybeSharded, PermutationOf,
+    AnyDim, AxisOf, BroadcastFrom, Const, DataShape, Dim, EndsIn, HasAxis, MaybeSharded, PermutationOf, RenameOf,
     SameFactors, num_elements,
 };
 use crate::internal::Internal;
@@ -133,7 +133,7 @@ where
 ///     rename(keys, axis::<EmbedDim>(), Product::default())?;
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn rename<Dims, From: CanBecome<To>, To: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn rename<Dims, From: Dim, To: RenameOf<From>, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<From>,
     to: To,

@@ -5,7 +5,7 @@ use crate::finite_differences::{assert_slopes, weighted_sum};
 use crate::numbers::{F64, Taped, assert_close, device, positive_like as random};
 use crate::recorded::Recorded;
 use dfdx::{shapes::Shape, tensor::*};
-use typed_transformer::dims::{DataShape, EndsIn};
+use typed_transformer::dims::{DataShape, EndsIn, RenameOf};
 use typed_transformer::ops;
 use typed_transformer::prelude::*;
 
@@ -155,3 +155,21 @@ fn rename_changes_a_name_and_no_element() {
     check(&x, |x| weighted_sum(ops::rename(x, axis::<EmbedDim>(), Product::<Batch, Groups>::default()).unwrap()));
 }
 dims! { SeqLen2 = 9; First = 2; Rest = 4; }
+
+#[test]
+fn a_bound_for_one_new_name_leaves_others_open() {
+    fn named<I: Dim, J: RenameOf<I>, E: Real, D: Backend<E>>(
+        x: Tensor<(I, EmbedDim), E, D>,
+        to: J,
+    ) -> Result<Tensor<(J, EmbedDim), E, D>, OpError> {
+        local_dims! { let keys: Keys = x.shape().0.size(); }
+        let keys: Tensor<(Keys, EmbedDim), E, D> = ops::rename(x.clone(), axis::<I>(), keys)?;
+        let named: Tensor<(J, EmbedDim), E, D> = ops::rename(x, axis::<I>(), to)?;
+        assert_eq!(keys.as_vec(), named.as_vec());
+        Ok(named)
+    }
+    let x = random(1, (SeqLen2, EmbedDim));
+    let product: Product<SeqLen, SeqLen> = Product::default();
+    assert_eq!(named(x.clone(), product).unwrap().as_vec(), x.as_vec());
+    assert_eq!(named(x.clone(), Free::new(9)).unwrap().as_vec(), x.as_vec());
+}
