@@ -22,8 +22,8 @@ impl Parse for Rearrange {
 pub fn expand(rearrangement: TokenStream) -> Result<TokenStream> {
     let Rearrange { operand: Operand { tensor, axes: operand }, result } = syn::parse2(rearrangement)
         .map_err(|error| with_form(error, "rearrange!(x: (A, Product<B, C>) -> (B, A, C))"))?;
-    let (from_factors, from) = split(&operand)?;
-    let (to_factors, to) = split(&result)?;
+    let (from_factors, from) = split(&operand, &result)?;
+    let (to_factors, to) = split(&result, &operand)?;
     check(&from, &to)?;
 
     let factors = from_factors.iter().map(|factors| match &factors[..] {
@@ -52,9 +52,11 @@ pub fn expand(rearrangement: TokenStream) -> Result<TokenStream> {
     Ok(result.call("rearrange", arguments))
 }
 
-/// The factors of each axis, and all of them as one list.
-fn split(axes: &Axes) -> Result<(Vec<Vec<Axis>>, Axes)> {
-    let factors: Vec<_> = axes.list.iter().map(Axis::factors).collect::<Result<_>>()?;
+/// The factors of each axis, and all of them as one list. A product that the other tensor has too is one axis: to split
+/// it would copy.
+fn split(axes: &Axes, other: &Axes) -> Result<(Vec<Vec<Axis>>, Axes)> {
+    let factors = |axis: &Axis| if other.has(axis) { Ok(vec![axis.clone()]) } else { axis.factors() };
+    let factors: Vec<_> = axes.list.iter().map(factors).collect::<Result<_>>()?;
     let list = factors.concat();
     Ok((factors, Axes { list, span: axes.span }))
 }

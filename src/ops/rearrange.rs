@@ -27,7 +27,7 @@ use dfdx::tensor_ops::PermuteTo;
 ///
 /// The macro compares axes by their spelling in this call, so spell an axis the same way everywhere. The operand is a
 /// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result
-/// have up to 6 axes, with products split.
+/// have up to 6 axes, with products split. A product of both is one axis, and stays whole.
 ///
 /// Merging copies unless all axes of the result are in the order of memory, and splitting an axis copies a tensor that
 /// is not contiguous. Other results are views. The idea is that of
@@ -119,7 +119,7 @@ const OP: &str = "rearrange";
 /// The arguments of a rearrangement, as [`rearrange!`](crate::rearrange!) writes them.
 #[doc(hidden)]
 pub struct Rearrangement<'a> {
-    /// For each axis of the operand, the sizes of its factors; empty if it is no product.
+    /// For each axis of the operand, the sizes of its factors; empty if it is not split.
     pub factors: &'a [&'a [usize]],
     /// The labels of the operand's axes, with products split.
     pub from: &'a [Label],

@@ -282,6 +282,20 @@ fn a_rearrangement_has_up_to_six_axes_and_may_be_generic() {
         &contracted(&[(&axes, image.as_vec())], &["B", "R", "Q", "H", "W", "C"], &sizes),
         1e-9,
     );
+    // A product that both have is one axis.
+    fn heads<B: Dim, R: ConstDim, C: ConstDim, H: ConstDim, W: ConstDim, N: ConstDim, K: ConstDim>(
+        image: &F64<(Product<R, H>, B, Product<C, W>, Product<N, K>)>,
+    ) -> F64<(B, Product<R, H>, Product<C, W>, K, N)> {
+        rearrange!(
+            image: (Product<R, H>, B, Product<C, W>, Product<N, K>) -> (B, Product<R, H>, Product<C, W>, K, N)
+        )
+        .unwrap()
+    }
+    let image = random(2, (Product::default(), Free::new(2), Product::default(), Product::default()));
+    let sizes = [("R", 6), ("B", 2), ("C", 8), ("N", 5), ("K", 6)].into();
+    let found = heads::<Free, SrcLen, Batch, Batch, TgtLen, NumHeads, HeadDim>(&image);
+    let axes: [&str; 5] = ["R", "B", "C", "N", "K"];
+    assert_close(&found.as_vec(), &contracted(&[(&axes, image.as_vec())], &["B", "R", "C", "K", "N"], &sizes), 1e-9);
     // A permuted tensor is split by its axes, not by its place in memory.
     let turned: F64<(Product<SrcLen, TgtLen>, Free)> = permute(random(1, (Free::new(2), Product::default()))).unwrap();
     let split: F64<(TgtLen, Free, SrcLen)> =

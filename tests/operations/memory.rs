@@ -234,6 +234,18 @@ fn the_steps_of_a_view_take_one_copy_of_it() {
     assert!(memory.bytes_total < 8 * x_bytes, "{memory:?}");
 }
 
+#[test]
+fn a_product_that_only_moves_is_not_copied() {
+    dims! { Batch = 4; Steps = 256; Heads = 8; HeadDim = 8; }
+    let x: Tensor<(Steps, Batch, Product<Heads, HeadDim>), f32, Cpu> = Cpu::default().sample_normal();
+    let memory = allocation_counter::measure(|| {
+        let _moved =
+            rearrange!(&x: (Steps, Batch, Product<Heads, HeadDim>) -> (Batch, Steps, Product<Heads, HeadDim>)).unwrap();
+    });
+    let x_bytes = (Steps::SIZE * Batch::SIZE * Heads::SIZE * HeadDim::SIZE * size_of::<f32>()) as u64;
+    assert!(memory.bytes_total < x_bytes, "{memory:?}");
+}
+
 /// Twice the steps take about twice the memory. A copy of all steps for each one would take four times as much.
 #[test]
 fn a_recorded_step_copies_no_other_one_without_kernels() {
