@@ -42,6 +42,9 @@ impl Parse for Einsum {
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.peek(Token![->]) {
             operands.push(input.parse()?);
         }
+        if !input.peek(Token![->]) {
+            return Err(input.error("expected `,` or `->`"));
+        }
         Ok(Self { operands, result: parse_result(input)? })
     }
 }
