@@ -1,8 +1,9 @@
 //! What a field of a module contributes to each implementation.
 
 use super::syntax::{argument, check_module, take};
+use crate::axes::has_ident;
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Error, Expr, Result, Type, parse_quote_spanned};
 use syn::{ext::IdentExt, spanned::Spanned};
 
@@ -68,6 +69,11 @@ impl Field {
         let name = field.ident.clone().ok_or_else(|| Error::new_spanned(&field.ty, "a field has a name"))?;
         let name_in_files = name.unraw().to_string();
         Ok(Self { name, name_in_files, ty: field.ty.clone(), kind, flag })
+    }
+
+    /// Whether its type has this name.
+    pub fn has(&self, name: &Ident) -> bool {
+        has_ident(self.ty.to_token_stream(), &|ident: &Ident| ident == name)
     }
 
     /// Code that calls the visitor. Its value is an `Option` of the field; it returns early on an error.

@@ -2,9 +2,8 @@
 
 use super::field::Field;
 use super::syntax::{add_bound, bounds_of, is_one_of, precision, take_layers};
-use crate::axes::has_ident;
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use quote::quote;
 use syn::punctuated::Punctuated;
 use syn::{Error, GenericParam, Generics, ItemStruct, Result, TypeParamBound, parse_quote};
 
@@ -53,7 +52,7 @@ impl TypeParameters {
             && (dtype.ident != "E" || device.ident != "D")
         {
             let message = "the dtype `E` and the device `D` are the last two parameters of a module: \
-                           `struct Name<.., E, D>`";
+                           `struct Name<.., E, D>`\nbehind them stands only a precision, `P: Precision`";
             return Err(Error::new_spanned(name, message));
         }
         let (dtype, device) = (dtype.ident.clone(), device.ident.clone());
@@ -75,10 +74,10 @@ impl TypeParameters {
     /// Refuses fields that do not have the parameters of the module.
     pub fn check(&self, fields: &[Field]) -> Result<()> {
         fields.iter().try_for_each(|field| self.check_field(field))?;
+        self.check_bounds(fields)?;
         // rustc takes any parameter for used, because `__dims` has it.
         let Some(precision) = &self.precision else { return Ok(()) };
-        let is_precision = |ident: &Ident| ident == precision;
-        if fields.iter().any(|field| has_ident(field.ty.to_token_stream(), &is_precision)) {
+        if fields.iter().any(|field| field.has(precision)) {
             return Ok(());
         }
         let message = format!(
@@ -89,13 +88,25 @@ impl TypeParameters {
 
     /// Refuses a field that has neither dtype and device nor a layer of the module.
     fn check_field(&self, field: &Field) -> Result<()> {
-        let has = |own: &Ident| has_ident(field.ty.to_token_stream(), &|ident: &Ident| ident == own);
-        if (has(&self.dtype) && has(&self.device)) || self.layers.iter().any(has) {
+        if (field.has(&self.dtype) && field.has(&self.device)) || self.layers.iter().any(|layer| field.has(layer)) {
             return Ok(());
         }
         let message = "a field is a parameter or a module of the dtype `E` and the device `D`, such as \
                        `Linear<InDim, OutDim, E, D>`\na type parameter that stands for a layer has the bound `Module`";
         Err(Error::new_spanned(&field.ty, message))
+    }
+
+    /// Refuses a parameter of a field that has no bound: rustc would report it in each implementation.
+    fn check_bounds(&self, fields: &[Field]) -> Result<()> {
+        let has_bound = |name: &Ident| self.layers.contains(name) || bounds_of(&self.generics, name).next().is_some();
+        let unbounded = self.types().find(|name| !has_bound(name) && fields.iter().any(|field| field.has(name)));
+        unbounded.map_or(Ok(()), |name| {
+            let message = format!(
+                "`{name}` has no bound\na dimension is `{name}: ConstDim`, an architecture `{name}: Arch`, a layer \
+                 `{name}: Module`, any other type `{name}: 'static`"
+            );
+            Err(Error::new_spanned(name, message))
+        })
     }
 
     /// The parameters of a module that is trained. The further bounds are not in a `where` clause, because rustc would

@@ -42,7 +42,11 @@ pub fn argument<'a>(ty: &'a Type, name: &str, form: &str) -> Result<&'a Type> {
 pub fn check_module(ty: &Type) -> Result<()> {
     let error = |message| Err(Error::new_spanned(ty, message));
     for (name, needed) in [
-        ("Tensor", "a parameter has an attribute that says what fills it, such as `#[param(init::zeros)]`"),
+        (
+            "Tensor",
+            "a parameter has an attribute that says what fills it, such as `#[param(init::zeros)]`\n`init` is \
+             `typed_transformer::nn::init`",
+        ),
         ("Vec", LAYERS),
         ("Option", "an `Option` has an attribute that says whether it is `Some`: `#[some_if(FLAG)]`"),
         ("PhantomData", "a module keeps its type parameters itself: leave this field out"),
@@ -71,16 +75,19 @@ pub fn check_module(ty: &Type) -> Result<()> {
         ty if is_plain_value(ty) => {
             error("a field is a parameter or a module; a number that is not trained is a constant of the configuration")
         }
+        Type::Reference(_) => error("a module owns its parts: leave the `&` out"),
         _ => Ok(()),
     }
 }
 
 /// Whether the type is one of the language or a text, which is never a module.
 fn is_plain_value(ty: &Type) -> bool {
-    let names = "bool char f32 f64 i8 i16 i32 i64 isize u8 u16 u32 u64 usize String";
-    let ty = ungrouped(ty);
-    matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|ty| names.split(' ').any(|name| ty == name)))
-        || matches!(ty, Type::Array(_) | Type::Reference(_) | Type::Tuple(_))
+    let names = "bool char f32 f64 i8 i16 i32 i64 isize u8 u16 u32 u64 usize str String";
+    match ungrouped(ty) {
+        Type::Path(path) => path.path.get_ident().is_some_and(|ty| names.split(' ').any(|name| ty == name)),
+        Type::Reference(reference) => is_plain_value(&reference.elem),
+        ty => matches!(ty, Type::Array(_) | Type::Slice(_) | Type::Tuple(_)),
+    }
 }
 
 /// The name of the last parameter, if it is declared as `P: Precision`, or `where P: Precision`.

@@ -26,6 +26,11 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
             "struct Twice<E, D> { maps: (Linear<Width, Width, E, D>, Linear<Width, Width, E, D>) }",
             "each module is a field of its own",
         ),
+        ("struct Named<E, D> { name: &'static str }", NUMBER),
+        (
+            "struct Borrowed<'a, E, D> { map: &'a Linear<Width, Width, E, D> }",
+            "a module owns its parts: leave the `&` out",
+        ),
         ("struct Boxed<E, D> { map: Box<Linear<Width, Width, E, D>> }", "a module stands in a field without a `Box`"),
         (
             "struct Shared<E, D> { map: std::sync::Arc<Linear<Width, Width, E, D>> }",
@@ -56,7 +61,8 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
         ("struct Mlp<Float: Real, Gpu: Backend<Float>> { map: Linear<Width, Width, E, D> }", BOUNDS),
         (
             "struct Layer<E, D, Width: ConstDim> { map: Linear<Width, Width, E, D> }",
-            "the dtype `E` and the device `D` are the last two parameters of a module: `struct Name<.., E, D>`",
+            "the dtype `E` and the device `D` are the last two parameters of a module: `struct Name<.., E, D>`\n\
+             behind them stands only a precision, `P: Precision`",
         ),
         ("struct Layer<Width: ConstDim, E, D, P: Trainable> { map: Linear<Width, Width, E, D, P> }", PRECISION),
         ("struct Layer<Width: ConstDim, P: Precision, E, D> { map: Linear<Width, Width, E, D, P> }", PRECISION),
