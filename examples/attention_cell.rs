@@ -243,7 +243,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), Box<dyn Error>> {
             (state, letter) = (reading.state, onehots(device, &letters));
         }
         if step % 100 == 0 {
-            let loss_per_glyph = loss.as_vec()[0] / NumSteps::SIZE as f32;
+            let loss_per_glyph = loss.array() / NumSteps::SIZE as f32;
             writeln!(stdout(), "step {step:4}  loss {loss_per_glyph:.3}")?;
         }
         let rate = schedule.learning_rate(step);

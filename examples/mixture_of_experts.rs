@@ -138,14 +138,14 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), Box<dyn Error>> {
         let mixed = model.forward(&points, model.recording())?;
         let loss = mean_squared_error(mixed.output, &values)?;
         if step % 250 == 0 {
-            writeln!(stdout(), "step {step:4}  loss {:.3}", loss.as_vec()[0])?;
+            writeln!(stdout(), "step {step:4}  loss {:.3}", loss.array())?;
         }
         update(&mut model, loss.backward()?, &mut adam, schedule.learning_rate(step), 1.0)?;
     }
 
     let (points, values) = examples(device, &mut rng);
     let mixed = model.forward(&points, NoneTape)?;
-    let loss = mean_squared_error(mixed.output, &values)?.as_vec()[0];
+    let loss = mean_squared_error(mixed.output, &values)?.array();
     writeln!(stdout(), "\nquadrant      points whose first expert is 0, 1, 2, 3")?;
     let (points, chosen) = (points.as_vec(), mixed.chosen.to_vec());
     for (right, above) in [(true, true), (true, false), (false, true), (false, false)] {

@@ -109,7 +109,7 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), 
         let (inputs, labels) = batch(&cipher, TgtLen)?.teacher_forcing(START);
         let output = model.forward(&source, &inputs, model.recording())?;
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll)?;
-        let loss_value = f64::from(loss.as_vec()[0]);
+        let loss_value = f64::from(loss.array());
         let report = trainer.update(&mut model, loss.backward()?, loss_value, cli.batch * TgtLen::SIZE);
         progress.show(report, &trainer)?;
     }

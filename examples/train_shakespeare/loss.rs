@@ -64,7 +64,7 @@ fn mean_loss<M: TextModel<D>, D: Backend<f32>>(
     for windows in batches {
         let windows = windows?;
         let tokens = windows.inputs.as_slice().len();
-        sum += f64::from(loss(model, &windows)?.as_vec()[0]) * tokens as f64;
+        sum += f64::from(loss(model, &windows)?.array()) * tokens as f64;
         count += tokens;
     }
     Ok(sum / count as f64)

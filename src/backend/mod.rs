@@ -26,7 +26,7 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::shapes::{HasShape, Rank0, Shape};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
-use dfdx::tensor::{Cache, CpuError, Merge, PutTape, SplitTape, Tensor, TensorFromVec};
+use dfdx::tensor::{Cache, CpuError, Merge, PutTape, SplitTape, Tensor, TensorFromVec, TensorToArray};
 use dfdx::tensor_ops::{Device, ReshapeTo, SumTo, TryAdd, TryMul, TrySub};
 
 /// A device that runs modules. By default it has no kernels.
@@ -40,7 +40,7 @@ use dfdx::tensor_ops::{Device, ReshapeTo, SumTo, TryAdd, TryMul, TrySub};
 /// assert!(!has_kernels::<f64, _>(&Cpu::default()));
 /// ```
 #[allow(clippy::missing_errors_doc)]
-pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache {
+pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache + TensorToArray<(), E, Array = E> {
     /// Whether operations run their kernels on this device. If not, nothing calls the methods that read operands and
     /// record kernels. It is a constant, so the compiler removes the branch that is never taken.
     const HAS_KERNELS: bool = false;

@@ -306,3 +306,12 @@ fn run_time_sizes_are_compared() {
         "KL divergence: `Len` is 3 in the logits and 2 in the padding",
     );
 }
+
+#[test]
+fn a_loss_is_read_on_any_device() {
+    fn read<E: Real, D: Backend<E>, T: Tape<E, D>>(loss: &Tensor<(), E, D, T>) -> E {
+        loss.array()
+    }
+    let recorded = Cpu::default().tensor(2.5f32).put_tape(Recording::<()>::default());
+    assert_eq!((read(&recorded), read(&device().tensor(2.5f64))), (2.5, 2.5));
+}
