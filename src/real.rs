@@ -11,7 +11,13 @@ use dfdx::dtypes::Dtype;
 /// }
 /// assert_eq!((half(3f32), half(3f64)), (1.5, 1.5));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a dtype that operations compute with",
+    label = "`{Self}` is not known to be `f32` or `f64`",
+    note = "in generic code a dtype has the bound `Real`: `fn f<E: Real, D: Backend<E>>`"
+)]
 pub trait Real: Dtype + num_traits::Float {}
+#[diagnostic::do_not_recommend]
 impl<E: Dtype + num_traits::Float> Real for E {}
 
 /// A constant as an element.

@@ -40,6 +40,11 @@ use dfdx::tensor_ops::{Device, ReshapeTo, SumTo, TryAdd, TryMul, TrySub};
 /// assert!(!has_kernels::<f64, _>(&Cpu::default()));
 /// ```
 #[allow(clippy::missing_errors_doc)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a device that computes in `{E}`",
+    label = "no operation runs in `{E}` on `{Self}`",
+    note = "in generic code a device has the bound `Backend`: `fn f<E: Real, D: Backend<E>>`"
+)]
 pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache + TensorToArray<(), E, Array = E> {
     /// Whether operations run their kernels on this device. If not, nothing calls the methods that read operands and
     /// record kernels. It is a constant, so the compiler removes the branch that is never taken.
