@@ -76,6 +76,11 @@ impl PositionKind for NoPositions {}
 /// fn exist<Positions: PositionsFor<EmbedDim>>() {}
 /// exist::<Sinusoidal>();
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "the positions are not known to exist for the width `{M}`",
+    label = "there may be no such positions for `{M}` columns",
+    note = "in generic code an architecture has the bound `typed_transformer::nn::HasPositionsFor<{M}>` in place of `Arch`"
+)]
 pub trait PositionsFor<M: ConstDim>: PositionKind {}
 impl<M: ConstDim> PositionsFor<M> for Learned {}
 impl<M: Even> PositionsFor<M> for Sinusoidal {}
@@ -91,6 +96,11 @@ impl<M: ConstDim> PositionsFor<M> for NoPositions {}
 /// fn exist<Positions: PositionsInHeads<HeadDim>>() {}
 /// exist::<RotaryPositions>();
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "the positions are not known to exist in heads of the size `{QKDim}`",
+    label = "there may be no such positions for `{QKDim}` columns",
+    note = "in generic code conventions have the bound `Conventions<Positions: PositionsInHeads<{QKDim}>>`"
+)]
 pub trait PositionsInHeads<QKDim>: PositionKind {}
 // Without a bound, so that a size that is no dimension is one error, not two.
 impl<QKDim> PositionsInHeads<QKDim> for Learned {}
