@@ -74,6 +74,7 @@ impl<Config: Arch, Axis: DividesLayersOf<Config>> Arch for OnRanks<Config, Axis>
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: SingleStack, Axis: DividesLayersOf<Config>> SingleStack for OnRanks<Config, Axis> {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;

@@ -28,6 +28,11 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 /// }
 /// type Model = DecoderOnly<Small, f32, Cpu>;
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the configuration of a model of one stack",
+    label = "`{Self}` does not implement `SingleStack`",
+    note = "implement `Arch` and `SingleStack` for an empty struct of your own, with one line per dimension"
+)]
 pub trait SingleStack: HasPositionsFor<<Self as SingleStack>::EmbedDim> {
     /// The tokens that the model reads and writes.
     type VocabSize: ConstDim;

@@ -31,6 +31,11 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 /// }
 /// type Model = LM<Rot13, f32, Cpu>;
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the configuration of a model of sources and targets",
+    label = "`{Self}` does not implement `Seq2Seq`",
+    note = "implement `Arch` and `Seq2Seq` for an empty struct of your own, with one line per dimension"
+)]
 pub trait Seq2Seq: HasPositionsFor<<Self as Seq2Seq>::EmbedDim> {
     /// The tokens that the encoder reads.
     type SrcVocab: ConstDim;
