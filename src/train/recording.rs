@@ -3,8 +3,10 @@ use crate::backend::{BackwardError, GradientHook, SharedTape, Tape};
 use crate::model_tensors::visit_tensors;
 use crate::ops::{OpError, Real, device_error};
 use crate::ranks::failure;
+use dfdx::nn::TensorCollection;
+use dfdx::shapes::{Rank0, Shape};
 use dfdx::tensor::{Cpu, Gradients, Merge, NoneTape, SplitTape, Storage, Tensor, UniqueId};
-use dfdx::{nn::TensorCollection, shapes::Rank0, tensor_ops::Device};
+use dfdx::tensor_ops::{Device, ReshapeTo};
 use std::{marker::PhantomData, rc::Rc};
 
 const OP: &str = "backward";
@@ -149,6 +151,17 @@ impl<Model, E: Real, D: Device<E>> Recording<Model, E, D> {
     }
 }
 
+/// A loss is a tensor without axes.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a loss is one number, and this is a tensor over `{Dims}`",
+    label = "the backward pass begins at a tensor without axes",
+    note = "`mean_over` and `sum_over` remove an axis, `ops::mean` and `Reduction::MeanAll` all of them"
+)]
+pub trait Loss<Dims> {}
+#[diagnostic::do_not_recommend]
+impl<E, D: Storage<E>, T> Loss<Rank0> for Tensor<Rank0, E, D, T> {}
+
 /// The backward pass of a loss. The example of [`Record`] has one.
 pub trait Backpropagate<E, D: Storage<E>> {
     /// The tape of the loss.
@@ -167,7 +180,10 @@ pub trait Backpropagate<E, D: Storage<E>> {
 
 macro_rules! backpropagate {
     ($tape:ty, $($Model:ident)?) => {
-        impl<$($Model,)? E: Real, D: Device<E>> Backpropagate<E, D> for Tensor<Rank0, E, D, $tape> {
+        impl<Dims: Shape, $($Model,)? E: Real, D: Device<E>> Backpropagate<E, D> for Tensor<Dims, E, D, $tape>
+        where
+            Self: Loss<Dims>,
+        {
             type Tape = $tape;
 
             fn backward(self) -> Result<<$tape as GradientTape<E, D>>::Gradients, OpError>
@@ -175,7 +191,8 @@ macro_rules! backpropagate {
                 $tape: GradientTape<E, D>,
             {
                 let (loss, tape) = self.split_tape();
-                tape.run(&loss)
+                // `Dims` is `Rank0`: this changes nothing.
+                tape.run(&loss.try_reshape_like(&()).map_err(device_error(OP))?)
             }
         }
     };
