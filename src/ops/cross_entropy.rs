@@ -84,7 +84,7 @@ pub fn cross_entropy<Dims: Shape, Positions: Shape, V: Dim, Ids, E: Real, D: Bac
     reduction: Reduction,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError>
 where
-    Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
+    Ids: ?Sized + Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
 {
     cross_entropy_with_label_smoothing(logits, labels, reduction, 0.0)
 }
@@ -127,7 +127,7 @@ pub fn cross_entropy_with_label_smoothing<
     smoothing: f64,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError>
 where
-    Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
+    Ids: ?Sized + Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
 {
     let (ids, padding) = (labels.indices(), labels.padding());
     let (len, sequences) = len_and_count(ids.shape());
@@ -157,7 +157,7 @@ pub fn cross_entropy_by_position<Dims: Shape, Positions: Shape, V: Dim, Ids, E: 
     labels: &Ids,
 ) -> Result<Tensor<Positions, E, D, T>, OpError>
 where
-    Ids: LabelsByPosition<Positions, V> + FitsLogits<Dims, Positions, V>,
+    Ids: ?Sized + LabelsByPosition<Positions, V> + FitsLogits<Dims, Positions, V>,
 {
     let (ids, padding) = (labels.indices(), labels.padding());
     Ids::check_sizes(*logits.shape(), ids).map_err(dim_error(OP))?;
@@ -189,7 +189,7 @@ pub(super) fn weighted_cross_entropy<Ids, Dims: Shape, Positions: Shape, V: Dim,
     smoothing: f64,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError>
 where
-    Ids: FitsLogits<Dims, Positions, V>,
+    Ids: ?Sized + FitsLogits<Dims, Positions, V>,
     T: Tape<E, D>,
 {
     if !(0.0..=1.0).contains(&smoothing) {

@@ -25,7 +25,7 @@ use dfdx::{shapes::Shape, tensor::Tensor};
     message = "expected labels over `{Positions}`, indices of `{Classes}`",
     label = "`{Self}` is not `LabelIds` or `Indices` of these",
     note = "labels have the axes of the logits, without the last one, which they are indices of; `partial_cross_entropy` takes a `Shard` of a batch",
-    note = "`TokenIds` are what a model reads: `teacher_forcing` makes inputs and labels of them, `windows` of a text; `LabelIds::from` is for labels from elsewhere"
+    note = "`TokenIds` are what a model reads: `teacher_forcing` makes inputs and labels of them, `windows` of a text, `LabelIds::from` labels alone; numbers become labels by `Indices::new` or `LabelIds::from_ids`"
 )]
 pub trait Labels<Positions: Shape, Classes: Dim>: LabelsByPosition<Positions, Classes> {}
 
@@ -50,7 +50,7 @@ impl<Positions: Shape, Classes: Dim, Any: Labels<Positions, Classes>> Labels<Pos
     message = "expected labels over `{Positions}`, indices of `{Classes}`",
     label = "`{Self}` is not `LabelIds` or `Indices` of these",
     note = "labels have the axes of the logits, without the last one, which they are indices of",
-    note = "`TokenIds` are what a model reads: `teacher_forcing` makes inputs and labels of them, `windows` of a text; `LabelIds::from` is for labels from elsewhere"
+    note = "`TokenIds` are what a model reads: `teacher_forcing` makes inputs and labels of them, `windows` of a text, `LabelIds::from` labels alone; numbers become labels by `Indices::new` or `LabelIds::from_ids`"
 )]
 pub trait LabelsByPosition<Positions: Shape, Classes: Dim> {
     /// The labels as indices.
@@ -160,7 +160,7 @@ pub trait FitsLogits<Logits: Shape, Positions: Shape, Classes: Dim> {
 macro_rules! fits_logits {
     ($($axis:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<Labels, $($axis: AnyDim,)* V: Dim> FitsLogits<($($axis,)* V,), ($($axis,)*), V> for Labels {
+        impl<Labels: ?Sized, $($axis: AnyDim,)* V: Dim> FitsLogits<($($axis,)* V,), ($($axis,)*), V> for Labels {
             #[allow(non_snake_case)]
             fn check_sizes(
                 ($($axis,)* classes,): ($($axis,)* V,),

@@ -58,7 +58,7 @@ pub fn partial_cross_entropy<
     reduction: Reduction,
 ) -> Result<Partial<Tensor<Rank0, E, D, T>, W>, OpError>
 where
-    Ids: ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
+    Ids: ?Sized + ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
 {
     partial_cross_entropy_with_label_smoothing(logits, labels, reduction, 0.0)
 }
@@ -104,7 +104,7 @@ pub fn partial_cross_entropy_with_label_smoothing<
     smoothing: f64,
 ) -> Result<Partial<Tensor<Rank0, E, D, T>, W>, OpError>
 where
-    Ids: ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
+    Ids: ?Sized + ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
 {
     if reduction == Reduction::MeanTokens {
         return Err(OpError::TokensOfRanks);

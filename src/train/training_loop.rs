@@ -212,7 +212,7 @@ impl Evaluation {
         labels: &Ids,
     ) -> Result<(), OpError>
     where
-        Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
+        Ids: ?Sized + Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
     {
         let loss = cross_entropy(logits.clone(), labels, Reduction::Sum)?;
         self.loss_sum += loss.as_vec().iter().filter_map(|loss| loss.to_f64()).sum::<f64>();
