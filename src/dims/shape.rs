@@ -148,7 +148,7 @@ for_each_shape!(ends_in: A B C F G);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not among the axes of `{Dims}`",
     label = "an axis of `{Self}` is not an axis of `{Dims}`",
-    note = "no axis is added silently: `broadcast` adds one"
+    note = "no axis is added silently: `broadcast` adds one, and the tensor of more axes comes first"
 )]
 pub trait AxesAmong<Dims: Shape, Order>: Shape {
     /// The axes of `Dims` that the shape does not have.
