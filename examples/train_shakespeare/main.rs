@@ -236,7 +236,8 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
 fn load<D: Backend<f32>>(path: &Path, device: &D) -> Result<(Model<D>, CharTokenizer<VocabSize>), BoxError> {
     let metadata = weights::metadata(path)?;
     let Some(text) = metadata.get(CHARACTERS) else {
-        let advice = "--save writes both, also after --resume of a checkpoint; after --from, --load needs --from, too";
+        let advice =
+            "--save writes both, also after --resume of a checkpoint; weights trained with --from are loaded with it";
         return Err(format!("{}: there are no characters with the weights; {advice}", path.display()).into());
     };
     let characters = CharTokenizer::from_text(text);

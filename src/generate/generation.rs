@@ -54,11 +54,10 @@ pub struct Generation<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Re
     /// The logits of the token after the `num_read` ones.
     logits: Option<Tensor<(B, Model::VocabSize), E, D>>,
     pub(super) texts: Vec<Text<Model::VocabSize>>,
-    adjust: Option<Adjust<'a, Model::VocabSize>>,
 }
 
 /// Changes the logits of the next token of a row, by its text so far.
-type Adjust<'a, V> = Box<dyn FnMut(usize, &[Fin<V>], &mut [f64]) + Send + 'a>;
+type Adjust<'a, V> = &'a mut dyn FnMut(usize, &[Fin<V>], &mut [f64]);
 
 /// A prompt and its continuation so far.
 pub(super) struct Text<V> {
@@ -95,7 +94,6 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
             num_read: 0,
             logits: None,
             texts: prompts.into_iter().map(Text::new).collect(),
-            adjust: None,
         };
         generation.read()?;
         Ok(generation)
@@ -109,31 +107,43 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         self
     }
 
-    /// Decodes by rules: `adjust(row, text, logits)` changes the logits of the next token of a text before the sampler
-    /// sees them, as a `LogitsProcessor` of `transformers` does.
+    /// The next item, by rules: `adjust(row, text, logits)` changes the logits of the next token of a text before the
+    /// sampler sees them, as a `LogitsProcessor` of `transformers` does.
     ///
-    /// The text is without its prompt. A logit of −∞ or NaN forbids its token. If all are forbidden, the next item is
-    /// [`OpError::NotANumber`]. [`beam_search_by`](super::beam_search_by) is the same for beams.
+    /// The text is without its prompt. A logit of −∞ or NaN forbids its token. If all are forbidden, the item is
+    /// [`OpError::NotANumber`]. [`beam_search_by`](super::beam_search_by) has such rules for beams.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, generate::{Generation, Sampler}, prelude::*};
     /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
     /// let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Batch, TgtLen))?;
     /// let mut sampler = Sampler::with_temperature(0.8, 1)?;
-    /// // No token follows itself.
-    /// let generation = Generation::new(&model, &prompt, None, &mut sampler)?.adjust_by(|_row, text, logits| {
+    /// let mut generation = Generation::new(&model, &prompt, None, &mut sampler)?;
+    /// let mut text = vec![];
+    /// let no_token_follows_itself = |_row: usize, text: &[Fin<_>], logits: &mut [f64]| {
     ///     if let Some(last) = text.last() {
     ///         logits[last.value()] = f64::NEG_INFINITY;
     ///     }
-    /// });
-    /// let text: Vec<_> = generation.map(|tokens| Ok(tokens?[0])).collect::<Result<_, OpError>>()?;
+    /// };
+    /// while let Some(tokens) = generation.next_by(no_token_follows_itself) {
+    ///     text.extend(tokens?[0]);
+    /// }
     /// assert!(text.windows(2).all(|pair| pair[0] != pair[1]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn adjust_by(mut self, adjust: impl FnMut(usize, &[Fin<Model::VocabSize>], &mut [f64]) + Send + 'a) -> Self {
-        self.adjust = Some(Box::new(adjust));
-        self
+    pub fn next_by(
+        &mut self,
+        mut adjust: impl FnMut(usize, &[Fin<Model::VocabSize>], &mut [f64]),
+    ) -> Option<<Self as Iterator>::Item> {
+        self.next_item(Some(&mut adjust))
+    }
+
+    fn next_item(&mut self, adjust: Option<Adjust<Model::VocabSize>>) -> Option<<Self as Iterator>::Item> {
+        let next = self.choose_next(adjust).transpose();
+        if !matches!(next, Some(Ok(_))) {
+            self.texts.iter_mut().for_each(|text| text.has_ended = true);
+        }
+        next
     }
 
     /// Ends the text of a row for a reason that is not one of its tokens, such as a stop string in it.
@@ -170,7 +180,10 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         Ok(())
     }
 
-    fn choose_next(&mut self) -> Result<Option<Vec<Option<Fin<Model::VocabSize>>>>, OpError> {
+    fn choose_next(
+        &mut self,
+        mut adjust: Option<Adjust<Model::VocabSize>>,
+    ) -> Result<Option<Vec<Option<Fin<Model::VocabSize>>>>, OpError> {
         if self.common_len().is_none_or(|len| len >= self.max_len) {
             return Ok(None);
         }
@@ -180,7 +193,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         let mut written = Vec::new();
         for (row, (logits, text)) in logits.chunks(Model::VocabSize::SIZE).zip(&mut self.texts).enumerate() {
             let is_written = !text.has_ended && text.tokens.len() == self.num_read;
-            let choose = || match &mut self.adjust {
+            let choose = || match &mut adjust {
                 None => self.sampler.choose_from(logits, &text.occurs),
                 Some(adjust) => {
                     let numbers = logits.iter().map(|logit| logit.to_f64().unwrap_or(f64::NAN));
@@ -255,10 +268,6 @@ impl<B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> It
     type Item = Result<Vec<Option<Fin<Model::VocabSize>>>, OpError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.choose_next().transpose();
-        if !matches!(next, Some(Ok(_))) {
-            self.texts.iter_mut().for_each(|text| text.has_ended = true);
-        }
-        next
+        self.next_item(None)
     }
 }

@@ -149,7 +149,7 @@ impl ChatTemplate {
             }
         }
         if environment.get_template(DEFAULT).is_err() {
-            return Err(ChatTemplateError::Missing { path });
+            return Err(ChatTemplateError::Missing { path: folder.join("tokenizer_config.json") });
         }
         let fields = settings.as_object().into_iter().flatten();
         let token = |(name, value): (&String, &serde_json::Value)| {

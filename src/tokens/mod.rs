@@ -7,6 +7,8 @@
 //! [`CharTokenizer`] turns text into tokens by its characters, and `Tokenizer` as published models do (feature
 //! `tokenizers`). With the same feature, `ChatTemplate` writes a chat as the text that a model continues.
 
+#[cfg(feature = "tokenizers")]
+mod byte_pairs;
 mod char_tokenizer;
 #[cfg(feature = "tokenizers")]
 mod chat_template;

@@ -247,7 +247,7 @@ pub struct LabelIds<Batch, SeqLen, VocabSize>(TokenIds<Batch, SeqLen, VocabSize>
 
 impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqLen, VocabSize> {
     /// Labels in row-major order. If `pad` is given, every label equal to it is padding, which is not learned: let it be
-    /// a token that is no label of this batch. The one that ends a text is a label.
+    /// a token that is no label of this batch, so not the one that ends a text.
     ///
     /// # Errors
     /// Those of [`TokenIds::from_ids`].

@@ -1,3 +1,4 @@
+use super::byte_pairs::{NO_TOKEN, first_without_token, refuse_unknown};
 use super::panics::catch_panic;
 use super::tokenizer_file::{TokenizerFile, max_len_bytes};
 use super::{Fin, TextStream};
@@ -6,16 +7,11 @@ use crate::escape::escape;
 use crate::files::read_bounded;
 use std::path::{Path, PathBuf};
 use std::{io, marker::PhantomData};
-use tokenizers::tokenizer::normalizer::Range;
-use tokenizers::{Encoding, ModelWrapper, NormalizedString};
 
 /// Some models have more rows in their table than their tokenizer has tokens, up to a multiple of this number.
 const PADDING: usize = 128;
 /// The advice for a text with a part that has no token, if the tokenizer has an unknown one.
 const ADVICE: &str = "; `allowing_unknown` reads it as the unknown token";
-/// The unknown token of byte pairs that name none. Their vocabulary lacks it: a character without a token, which the
-/// parser would leave out, is an error then.
-const NO_TOKEN: &str = "<no token>";
 
 /// The error of a tokenizer.
 ///
@@ -145,13 +141,7 @@ impl<V: ConstDim> Tokenizer<V> {
         let parse = || {
             let mut tokenizer = tokenizers::Tokenizer::from_bytes(&bytes).map_err(|error| error.to_string())?;
             tokenizer.with_truncation(None).map_err(|error| error.to_string())?.with_padding(None);
-            if let ModelWrapper::BPE(model) = tokenizer.get_model()
-                && model.unk_token.is_none()
-            {
-                let mut model = model.clone();
-                model.unk_token = Some(NO_TOKEN.into());
-                tokenizer.with_model(model);
-            }
+            refuse_unknown(&mut tokenizer);
             Ok(tokenizer)
         };
         let tokenizer = catch_panic(parse).map_err(format_error)?;
@@ -201,8 +191,10 @@ impl<V: ConstDim> Tokenizer<V> {
     }
 
     fn encode_with(&self, text: &str, adds_special_tokens: bool) -> Result<Vec<Fin<V>>, TokenizerError> {
-        let encoding = self.encoding(text, adds_special_tokens).map_err(|message| {
-            let found = if message.contains(NO_TOKEN) { self.without_token(text) } else { None };
+        let encode = || self.tokenizer.encode(text, adds_special_tokens).map_err(|error| error.to_string());
+        let encoding = catch_panic(encode).map_err(|message| {
+            let is_left_out = message.contains(NO_TOKEN);
+            let found = if is_left_out { first_without_token(&self.tokenizer, text) } else { None };
             match found {
                 Some((index, character)) => TokenizerError::Unknown { text: character.into(), index, advice: "" },
                 None => failed(message),
@@ -220,35 +212,6 @@ impl<V: ConstDim> Tokenizer<V> {
         }
         // All are tokens of `V`, as was checked above.
         Ok(encoding.get_ids().iter().filter_map(|&id| Fin::new(id as usize).ok()).collect())
-    }
-
-    fn encoding(&self, text: &str, adds_special_tokens: bool) -> Result<Encoding, String> {
-        catch_panic(|| self.tokenizer.encode(text, adds_special_tokens).map_err(|error| error.to_string()))
-    }
-
-    /// The first character of a text that has no token, and where it is.
-    fn without_token(&self, text: &str) -> Option<(usize, char)> {
-        let has_none = |c: char| self.encoding(&c.to_string(), false).is_err_and(|error| error.contains(NO_TOKEN));
-        let first = |part: &NormalizedString| {
-            let (at, c) = part.get().char_indices().find(|&(_, c)| has_none(c))?;
-            // A composed character begins where its first part does.
-            let within = part.convert_offsets(Range::Normalized(at..at + c.len_utf8()))?;
-            let index = part.offsets_original().0 + within.start;
-            Some((index, text.get(index..)?.chars().next()?))
-        };
-        let mut found = None;
-        let search = || {
-            let added = self.tokenizer.get_added_vocabulary();
-            let mut parts = added.extract_and_normalize(self.tokenizer.get_normalizer(), text);
-            // It is called with the parts between added tokens.
-            let split = parts.split(|_, part| {
-                found = found.or_else(|| first(&part));
-                Ok([part])
-            });
-            split.map_err(|error| error.to_string())
-        };
-        catch_panic(search).ok()?;
-        found
     }
 
     /// The text of tokens, without special tokens.

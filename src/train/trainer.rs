@@ -172,9 +172,9 @@ impl<O, S> Trainer<O, S> {
     /// - with several ranks, after one more step;
     /// - with checkpoints, after one more step, which is saved.
     ///
-    /// Until [`update`](Self::update) or [`learn`](Self::learn) makes it, it is the same step again, with the same number
-    /// and random numbers: a loop that skips a batch takes another one in the same step, or makes the step by gradients
-    /// that change nothing, `GradientsOf::zeros(&model).allow_unused(&model)`.
+    /// A step that neither [`update`](Self::update) nor [`learn`](Self::learn) has made comes again, with the same number
+    /// and random numbers. So a loop that skips a batch takes another one in the same step, or makes the step by
+    /// gradients that change nothing, `GradientsOf::zeros(&model).allow_unused(&model)`.
     pub fn next_step(&mut self) -> Option<Step> {
         let number = self.progress.steps_made;
         // The ranks decide together, in `update_replicated`. Before the first step it is not known if there are any.

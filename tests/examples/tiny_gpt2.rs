@@ -176,7 +176,7 @@ fn a_training_goes_on_from_published_weights() {
     loaded.assert_ended_with(0);
     assert_eq!(loaded.stdout, sample);
     let without_from = run(&TRAIN, &folder, "--load weights");
-    let advice = "after --from, --load needs --from, too\n";
+    let advice = "weights trained with --from are loaded with it\n";
     assert!(without_from.stderr.ends_with(advice), "{}", without_from.stderr);
     let other_size = run(&TRAIN, &folder, "--from model --data text --steps 1");
     assert!(other_size.stderr.contains("`n_embd` is 2, not EmbedDim=768"), "{}", other_size.stderr);

@@ -112,7 +112,7 @@ fn a_training_resumed_after_ctrl_c_is_bit_exact() {
 
     // A checkpoint is not a file of weights.
     let error = "straight: there are no characters with the weights; --save writes both, also after --resume of a \
-                 checkpoint; after --from, --load needs --from, too";
+                 checkpoint; weights trained with --from are loaded with it";
     run(&folder, "--load straight").assert_refused(error);
 }
 

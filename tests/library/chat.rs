@@ -57,6 +57,7 @@ fn a_template_stands_in_settings_in_a_list_or_in_a_file() {
     let with_list = folder(&json!({"bos_token": "<b>", "chat_template": list}));
     let [none, empty] = [Value::Null, json!([])].map(|tools| with_tools(&with_list, &tools).unwrap());
     assert_eq!((&*none, &*empty), ("<b>", "tools"));
+    let missing = "tokenizer_config.json has no `chat_template`, alone or named `default`";
     let rag = json!([{"name": "rag", "template": "documents"}]);
     for none in [
         json!({}),
@@ -67,8 +68,12 @@ fn a_template_stands_in_settings_in_a_list_or_in_a_file() {
     ] {
         let error = of(&none).unwrap_err();
         assert!(matches!(&error, ChatTemplateError::Missing { .. }), "{error}");
-        assert!(error.to_string().ends_with("tokenizer_config.json has no `chat_template`, alone or named `default`"));
+        assert!(error.to_string().ends_with(missing));
     }
+    let for_tools = folder(&json!({}));
+    fs::create_dir(for_tools.path().join("additional_chat_templates")).unwrap();
+    fs::write(for_tools.path().join("additional_chat_templates/tool_use.jinja"), "tools").unwrap();
+    assert!(ChatTemplate::from_folder(for_tools.path()).unwrap_err().to_string().ends_with(missing));
     let folder = folder(&json!({"eos_token": "<e>", "chat_template": "older"}));
     fs::write(folder.path().join("chat_template.jinja"), "file {{ eos_token }}\n").unwrap();
     assert_eq!(ChatTemplate::from_folder(folder.path()).unwrap().render(&[], false).unwrap(), "file <e>");

@@ -4,7 +4,7 @@
 use crate::fixture::*;
 use crate::numbers::device;
 use dfdx::tensor::AutoDevice;
-use std::cell::Cell;
+use std::{cell::Cell, iter};
 use typed_transformer::generate::{Generation, Sampler, generate_from_prompt};
 use typed_transformer::nn::Autoregressive;
 use typed_transformer::prelude::*;
@@ -188,23 +188,27 @@ fn rules_change_the_logits_of_a_token() {
     let prompts = padded(&[&[3], &[0, 1]]);
     let mut seen = Vec::new();
     // The letter after the last one is forbidden in row 0, so the first of the others is taken.
-    let generation = Generation::new(&model, &prompts, None, &mut sampler).unwrap().max_new_tokens(3);
-    let generation = generation.adjust_by(|row, text, logits| {
+    let mut generation = Generation::new(&model, &prompts, None, &mut sampler).unwrap().max_new_tokens(3);
+    let mut rule = |row: usize, text: &[Fin<_>], logits: &mut [f64]| {
         seen.push((row, text.iter().map(|token| token.value()).collect::<Vec<_>>()));
         if row == 0 {
             let best = logits.iter().position(|logit| *logit == 1.0).unwrap();
             logits[best] = f64::NEG_INFINITY;
         }
-    });
+    };
+    let values = |step: Result<Vec<Option<Fin<_>>>, _>| step.unwrap().into_iter().map(|token| token.map(Fin::value));
     let steps: Vec<Vec<Option<usize>>> =
-        generation.map(|step| step.unwrap().into_iter().map(|token| token.map(Fin::value)).collect()).collect();
+        iter::from_fn(|| generation.next_by(&mut rule)).map(|step| values(step).collect()).collect();
     assert_eq!(steps, [[Some(0), None], [Some(0), Some(2)], [Some(0), Some(3)], [None, Some(4)]]);
     let texts: [(usize, &[usize]); 6] = [(0, &[]), (0, &[0]), (1, &[]), (0, &[0, 0]), (1, &[2]), (1, &[2, 3])];
     assert_eq!(seen, texts.map(|(row, text)| (row, text.to_vec())));
 
-    let nothing = Generation::new(&model, &prompts, None, &mut sampler).unwrap();
-    let errors: Vec<_> = nothing.adjust_by(|_, _, logits| logits.fill(f64::NAN)).collect();
-    assert_eq!(errors, [Err(OpError::NotANumber { op: "choose" })]);
+    let mut nothing = Generation::new(&model, &prompts, None, &mut sampler).unwrap();
+    let mut next = || nothing.next_by(|_, _, logits| logits.fill(f64::NAN));
+    assert_eq!(next(), Some(Err(OpError::NotANumber { op: "choose" })));
+    assert_eq!(next(), None);
+    // A generation that ended no longer holds its sampler.
+    let _restricted = sampler.restrict_to([Fin::literal::<1>()]);
 }
 
 #[test]

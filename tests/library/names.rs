@@ -438,6 +438,8 @@ fn an_invalid_rule_is_reported_with_its_line() {
         ("a.{} = a", "`a.{}` has empty or unmatched braces"),
         ("a} = a", "`a}` has empty or unmatched braces"),
         ("a.{+1} = a", "`a.{+1}` computes a number, which only a name on the right side does"),
+        ("ignore a.{2n}", "`a.{2n}` computes a number, which only a name on the right side does"),
+        ("copy a.{n+1} of b", "`a.{n+1}` computes a number, which only a name on the right side does"),
         ("a.{n+1} = a", "`a.{n+1}` computes a number, which only a name on the right side does"),
         ("a.{2n} = a", "`a.{2n}` computes a number, which only a name on the right side does"),
         ("a.{n} = a.{m+1}", "`{m}` is on the right side but not on the left"),

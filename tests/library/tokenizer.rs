@@ -104,6 +104,23 @@ fn a_character_without_a_token_is_named_before_a_longer_one_and_behind_an_added_
 }
 
 #[test]
+fn the_place_of_a_character_in_its_word_is_part_of_its_token() {
+    dims! { SuffixVocab = 4; }
+    let folder = temp_dir();
+    let file = folder.path().join("tokenizer.json");
+    let model = json!({ "type": "BPE", "vocab": { "a": 0, "b": 1, "b</w>": 2, "c": 3 }, "merges": [],
+        "end_of_word_suffix": "</w>" });
+    let tokenizer = json!({ "model": model, "pre_tokenizer": { "type": "WhitespaceSplit" } });
+    fs::write(&file, tokenizer.to_string()).unwrap();
+    let tokenizer = Tokenizer::<SuffixVocab>::from_file(&file).unwrap();
+    assert_eq!(ids(&tokenizer, "ab"), [0, 2]);
+    for (text, character, index) in [("ab cé", 'é', 4), ("ba", 'a', 1)] {
+        let error = tokenizer.encode(text).unwrap_err().to_string();
+        assert_eq!(error, format!("`{character}` at byte {index} of the text has no token"));
+    }
+}
+
+#[test]
 fn the_vocabulary_is_that_of_the_type_or_rounded_up() {
     fn error<V: ConstDim>(name: &str) -> String {
         let error = Tokenizer::<V>::from_file(path(name)).unwrap_err();

@@ -240,6 +240,7 @@ fn fields_and_values_that_few_files_have_count() {
     check::<SmallModernBert>("modern_bert", "is_causal", json!(false), json!(true));
     check::<SmallVit>("vit", "is_causal", json!(false), json!(true));
     check::<SmallClip>("clip", "vision_config.is_causal", json!(false), json!(true));
+    check::<SmallClip>("clip", "text_config.is_causal", json!(true), json!(false));
     check::<SmallQwen3>("qwen3", "hidden_act", json!("swish"), json!("gelu"));
     check::<SmallVit>("vit", "hidden_act", json!("gelu_python"), json!("gelu_new"));
     check::<SmallModernBert>("modern_bert", "hidden_activation", json!("gelu_python"), json!("gelu_new"));

@@ -213,6 +213,7 @@ impl<Config: ClipConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Cli
             number_or_default("text_config.layer_norm_eps", Config::NORM_EPSILON, 1e-5),
             or_absent_if(Config::VocabSize::SIZE == 49_408, end),
             ConfigField::text("text_config.hidden_act", &["quick_gelu"]).or_absent(),
+            ConfigField::flag("text_config.is_causal", true).or_absent(),
             ConfigField::text("vision_config.model_type", &["clip_vision_model"]),
             dim_or_default::<Config::Channels>("vision_config.num_channels", 3),
             dim_or_default::<Config::Height>("vision_config.image_size", 224).or_element(0),

@@ -1,6 +1,6 @@
 //! One rule of a name map, with the permutation of axes and the part that it may have; and dimensions as text.
 
-use super::{Pattern, Segment};
+use super::Pattern;
 use crate::ranks::Element;
 use crate::weights::{ExpectedTensor, LoadError, WeightFiles, ensure_dtype, ensure_finite};
 use std::fmt::Debug;
@@ -20,12 +20,9 @@ pub(super) struct Rule {
 
 impl Rule {
     pub fn parse(path: &str, names: &[&str], layout: &str) -> Result<Self, String> {
-        let pattern = Pattern::parse(path)?;
-        if pattern.0.iter().any(|segment| matches!(segment, Segment::Number { .. })) {
-            return Err(format!("`{path}` computes a number, which only a name on the right side does"));
-        }
+        let path = Pattern::parse_left(path)?;
         let names = names.iter().map(|name| Pattern::parse(name)).collect::<Result<Vec<_>, _>>()?;
-        names.iter().try_for_each(|name| name.ensure_known_to(&pattern))?;
+        names.iter().try_for_each(|name| name.ensure_known_to(&path))?;
         let (axes, part) = match layout.strip_prefix('[') {
             None => (None, layout),
             Some(rest) => match rest.split_once(']') {
@@ -33,7 +30,7 @@ impl Rule {
                 Some((axes, part)) => (Some(Axes::parse(axes)?), part),
             },
         };
-        Ok(Self { path: pattern, names, layout: layout.into(), axes, part: parse_part(part.trim())? })
+        Ok(Self { path, names, layout: layout.into(), axes, part: parse_part(part.trim())? })
     }
 
     /// The rule for files whose names lack `prefix`.

@@ -100,7 +100,7 @@ mod tests {
         let mut stored = vec![f32::NAN; elements.len()];
         weight.unpack(0..out_features, &mut stored);
         for (stored, element) in stored.iter().zip(&elements) {
-            assert!((stored - element).abs() <= 1.0 / 7.0 / 200.0, "{stored} {element}");
+            assert!((stored - element).abs() <= 1.0 / 7.0 / 253.5, "{stored} {element}");
         }
         let x: Vec<f32> = (0..rows * in_features).map(number).collect();
         let bias: Vec<f32> = (0..out_features).map(|i| number(i + 11)).collect();

@@ -65,7 +65,7 @@ impl WithSimd for FewRows<'_> {
 }
 
 /// `Σ a b`. A weight that comes from memory is read from its first byte to its last, because the processor foresees one
-/// sequence of addresses better than four: the rows of a tile, each of a few pages, come at three fifths of this rate.
+/// sequence of addresses better than four, the rows of a tile, each of a few pages.
 #[inline(always)]
 fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (S::as_simd_f32s(a), S::as_simd_f32s(b));
@@ -98,9 +98,11 @@ fn multiply_tile<S: Simd, const M: usize, const N: usize>(
     let b: [_; N] = std::array::from_fn(|j| S::as_simd_f32s(&b[j * k..][..k]));
     let mut sums = [[simd.splat_f32s(0.0); N]; M];
     for l in 0..k / S::F32_LANES {
-        // The rows of the next tile follow those of this one.
-        for b in &b {
-            prefetch_after(&b.0[l..=l], N * k * size_of::<f32>());
+        // The rows of the next tile follow those of this one. A single row waits for its loads, to which a prefetch adds.
+        if M > 1 {
+            for b in &b {
+                prefetch_after(&b.0[l..=l], N * k * size_of::<f32>());
+            }
         }
         for (sums, a) in sums.iter_mut().zip(&a) {
             for (sum, b) in sums.iter_mut().zip(&b) {
