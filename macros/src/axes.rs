@@ -44,6 +44,12 @@ impl Axis {
         Ok(factors)
     }
 
+    /// The error of an axis that stands twice.
+    pub fn stands_twice(&self, tensor: &str) -> Error {
+        let note = "the axes of a tensor have different names; `rename` gives an axis another one";
+        self.error(&format!("stands twice in the {tensor}"), note)
+    }
+
     /// An error at this axis.
     pub fn error(&self, message: &str, note: &str) -> Error {
         Error::new_spanned(&self.ty, format!("`{}` {message}\n{note}", self.name))
@@ -80,8 +86,7 @@ impl Axes {
     /// An error at an axis that stands twice.
     pub fn check_distinct(&self, tensor: &str) -> Result<()> {
         let twice = (1..self.list.len()).find(|&i| self.list[..i].iter().any(|axis| axis.name == self.list[i].name));
-        let note = "the axes of a tensor have different names; `rename` gives an axis another one";
-        twice.map_or(Ok(()), |i| Err(self.list[i].error(&format!("stands twice in the {tensor}"), note)))
+        twice.map_or(Ok(()), |i| Err(self.list[i].stands_twice(tensor)))
     }
 
     /// The position of each axis in the list `all` of names. A name that the list lacks is added to it.

@@ -65,6 +65,11 @@ fn check(from: &Axes, to: &Axes) -> Result<()> {
     from.check_distinct("operand")?;
     to.check_distinct("result")?;
     if let Some(new) = to.list.iter().find(|axis| !from.has(axis)) {
+        // A product of both, which is one axis, has this axis too.
+        let has_new = |axis: &Axis| axis.factors().is_ok_and(|factors| factors.iter().any(|f| f.name == new.name));
+        if from.list.iter().any(has_new) {
+            return Err(new.stands_twice("result"));
+        }
         // A product is likely hidden in an alias if the numbers of axes differ.
         let note = match to.list.len() == from.list.len() {
             true => "a rearrangement adds no axis, and both sides spell each alike; `broadcast` adds one",
@@ -82,6 +87,16 @@ fn check(from: &Axes, to: &Axes) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_axis_in_a_product_that_stays_whole_stands_twice() {
+        let check = |tokens, axis: &str| {
+            let error = expand(tokens).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{axis}` stands twice in the result\n")), "{error}");
+        };
+        check(quote!(x: (Product<A, B>, C) -> (Product<A, B>, Product<C, B>)), "B");
+        check(quote!(x: (Product<A, B>, C) -> (Product<A, B>, A, C)), "A");
+    }
 
     #[test]
     fn an_alias_of_a_product_has_no_factors() {

@@ -27,7 +27,8 @@ use dfdx::tensor_ops::PermuteTo;
 ///
 /// The macro compares axes by their spelling in this call, so spell an axis the same way everywhere. The operand is a
 /// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result
-/// have up to 6 axes, with products split. A product of both is one axis, and stays whole.
+/// have up to 6 axes, with products split. A product of both is one axis, which stays whole, and none
+/// of its factors counts.
 ///
 /// Merging copies unless all axes of the result are in the order of memory, and splitting an axis copies a tensor that
 /// is not contiguous. Other results are views. The idea is that of
@@ -121,17 +122,17 @@ const OP: &str = "rearrange";
 pub struct Rearrangement<'a> {
     /// For each axis of the operand, the sizes of its factors; empty if it is not split.
     pub factors: &'a [&'a [usize]],
-    /// The labels of the operand's axes, with products split.
+    /// The labels of the operand's axes, with the products split that the result lacks.
     pub from: &'a [Label],
-    /// The labels of the result's axes, with products split.
+    /// The labels of the result's axes, with the products split that the operand lacks.
     pub to: &'a [Label],
     /// The number of axes in each axis of the result.
     pub merged: &'a [usize],
 }
 
 impl Rearrangement<'_> {
-    /// The steps for an operand of these sizes: its shape with products split, the order of these axes in the result,
-    /// and the shape of the result. An axis without a factor is an axis of one element.
+    /// The steps for an operand of these sizes: its shape with these products split, the order of the axes in the
+    /// result, and the shape of the result. An axis without a factor is an axis of one element.
     fn steps<Split: Sizes, To: Sizes>(&self, sizes: &[usize]) -> (Split, Split, To) {
         let split = self.factors.iter().zip(sizes).flat_map(|(factors, size)| match factors {
             [] => vec![*size],

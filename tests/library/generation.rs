@@ -207,7 +207,7 @@ fn rules_change_the_logits_of_a_token() {
     let mut next = || nothing.next_by(|_, _, logits| logits.fill(f64::NAN));
     assert_eq!(next(), Some(Err(OpError::NotANumber { op: "choose" })));
     assert_eq!(next(), None);
-    // A generation that ended no longer holds its sampler.
+    // A generation that is used no more does not hold its sampler.
     let _restricted = sampler.restrict_to([Fin::literal::<1>()]);
 }
 

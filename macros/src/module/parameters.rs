@@ -96,7 +96,8 @@ impl TypeParameters {
         Err(Error::new_spanned(&field.ty, message))
     }
 
-    /// Refuses a parameter of a field that has no bound: rustc would report it in each implementation.
+    /// Refuses a parameter of a field that has no bound: rustc would report nearly all in each implementation. One that
+    /// needs none is `'static`.
     fn check_bounds(&self, fields: &[Field]) -> Result<()> {
         let has_bound = |name: &Ident| self.layers.contains(name) || bounds_of(&self.generics, name).next().is_some();
         let unbounded = self.types().find(|name| !has_bound(name) && fields.iter().any(|field| field.has(name)));

@@ -117,11 +117,10 @@ pub fn bounds_of<'a>(generics: &'a Generics, name: &Ident) -> impl Iterator<Item
     let own = generics.type_params().filter(move |parameter| parameter.ident == *name);
     let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     let further = predicates.filter_map(move |predicate| match predicate {
-        WherePredicate::Type(PredicateType { bounded_ty: Type::Path(path), bounds, .. })
-            if path.path.is_ident(name) =>
-        {
-            Some(bounds)
-        }
+        WherePredicate::Type(PredicateType { bounded_ty, bounds, .. }) => match ungrouped(bounded_ty) {
+            Type::Path(path) if path.path.is_ident(name) => Some(bounds),
+            _ => None,
+        },
         _ => None,
     });
     own.map(|parameter| &parameter.bounds).chain(further).flatten()

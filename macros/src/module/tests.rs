@@ -111,4 +111,7 @@ fn a_type_of_a_declarative_macro_is_read() {
     };
     expand(TokenStream::new(), module(quote!(Tensor<(Width,), E, D>))).unwrap();
     expand(TokenStream::new(), module(quote!(Vec<(Width,), E, D>))).unwrap_err();
+    let width = Group::new(Delimiter::None, quote!(Width));
+    let module = quote!(struct Map<Width, E, D> where #width: ConstDim { map: Linear<Width, Width, E, D> });
+    expand(TokenStream::new(), module).unwrap();
 }

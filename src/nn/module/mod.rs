@@ -39,8 +39,9 @@ use std::{collections::BTreeSet, fmt};
 /// A `None` or a number of layers that the constant excludes panics, with the name of the field, when the model is
 /// trained, saved or converted; `Some` where `FLAG` is false, or layers where `COUNT` is 0, are passed over.
 ///
-/// A type parameter with the bound `Module` is a layer: `struct PreNorm<Inner: Module, E, D> { inner: Inner, … }`. What
-/// the layers have in common is a trait of your own, the bound of `Inner` at the `impl` of `forward`.
+/// A type parameter of a field has a bound, at least `'static`. One with the bound `Module` is a layer:
+/// `struct PreNorm<Inner: Module, E, D> { inner: Inner, … }`. What the layers have in common is a trait of your own, the
+/// bound of `Inner` at the `impl` of `forward`.
 /// `with_precision` stores the weights of the module itself in fewer bits, not those of `Inner`.
 ///
 /// A module is built or loaded, and then its fields may be replaced: `model.head = Linear::build(&device)`. It has a
