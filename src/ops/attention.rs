@@ -90,7 +90,7 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     const OP: &str = "attention weights";
     let shape = *logits.shape();
-    let visible = bool_tensor(OP, mask.as_slice(), mask.shape(), logits.device())?;
+    let visible = bool_tensor(OP, mask.as_slice().to_vec(), mask.shape(), logits.device())?;
     if let Some(bias) = bias {
         let bias = bias.try_broadcast_like::<_, Axis<0>>(&shape).map_err(device_error(OP))?;
         logits = elementwise(OP, Arithmetic::Add, logits, bias)?;

@@ -271,7 +271,7 @@ pub(super) fn counted_rows<V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
         return Ok(vectors);
     }
     let (shape, device) = (*vectors.shape(), vectors.device().clone());
-    let is_counted = bool_tensor(op, &is_counted, (shape.0,), &device)?;
+    let is_counted = bool_tensor(op, is_counted, (shape.0,), &device)?;
     let is_counted = repeated::<E, 1, _, _, _>(op, is_counted, &shape)?;
     choose(op, is_counted, vectors, device.try_zeros_like(&shape).map_err(device_error::<D::Err>(op))?)
 }

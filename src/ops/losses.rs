@@ -144,7 +144,7 @@ where
     // Where `p` is 0, so is the term, also if `log p` is -∞.
     let is_possible: Vec<bool> = elements_of(&probabilities).into_iter().map(|p| p != E::zero()).collect();
     if is_possible.contains(&false) {
-        let is_possible = bool_tensor(OP, &is_possible, shape, &device)?;
+        let is_possible = bool_tensor(OP, is_possible, shape, &device)?;
         let zeros: Tensor<_, E, D> = device.try_zeros_like(&shape).map_err(device_error(OP))?;
         log_ratio = choose(OP, is_possible, log_ratio, zeros)?;
     }

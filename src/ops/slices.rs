@@ -182,17 +182,16 @@ where
     out_sizes[Dims::INDEX] = count;
     out_sizes.insert(Out::INDEX, window.size());
     let out: Out = shape_of_sizes(OP, &out_sizes)?;
-    let (_, width, after_window) = outer_len_inner(&out, Out::INDEX);
-    let offset = |position: usize| {
-        let in_window = position / after_window % width;
-        // The position without the axis of the window.
-        let first = position / (after_window * width) * after_window + position % after_window;
-        let (outer, start) = (first / (count * inner), first / inner % count);
-        (outer * len + start + in_window) * inner + first % inner
-    };
-    // The axes after both that of the window and that of its places are a run of the input, too.
-    let run = inner.min(after_window).max(1);
-    gather_runs(OP, input, (0..out.num_elements()).step_by(run).map(offset).collect(), run, out)
+    // A step along the window is one along its axis. The axes after both are a run of the input, too.
+    let mut strides: Vec<usize> = (0..Dims::NUM_DIMS).map(|axis| outer_len_inner(&shape, axis).2).collect();
+    strides.insert(Out::INDEX, inner);
+    let num_axes = 1 + Out::INDEX.max(Dims::INDEX + usize::from(Out::INDEX <= Dims::INDEX));
+    let first = vec![0; usize::from(out.num_elements() > 0)];
+    let starts = out_sizes.iter().zip(strides).take(num_axes).fold(first, |starts, (&size, stride)| {
+        starts.iter().flat_map(|start| (0..size).map(move |index| start + index * stride)).collect()
+    });
+    let run = out_sizes[num_axes..].iter().product::<usize>().max(1);
+    gather_runs(OP, input, starts, run, out)
 }
 
 /// The indices `start..start + part` of an axis.

@@ -2,7 +2,7 @@
 
 use super::unnamed::{choose, constant, repeated};
 use super::{OpError, Real, cast, device_error, ensure_not_empty};
-use crate::backend::{Backend, Tape, weight_on_tape};
+use crate::backend::{Backend, Tape, elements_of, weight_on_tape};
 use crate::dims::{AnyDim, Dim, MaybeSharded};
 use crate::mask::{AttentionMask, PaddingMask};
 use dfdx::shapes::{HasShape, Shape};
@@ -109,7 +109,7 @@ macro_rules! mask {
         impl<$($bounds)*, E: Real, D: Backend<E>> Mask<$to, E, D> for $mask {
             fn to_tensor(&self, op: &'static str, shape: &$to, device: &D) -> Result<Tensor<$to, bool, D>, OpError> {
                 check_same_shape(op, &($(shape.$own),*), &self.shape())?;
-                let mask = bool_tensor(op, self.as_slice(), self.shape(), device)?;
+                let mask = bool_tensor(op, self.as_slice().to_vec(), self.shape(), device)?;
                 $(let mask = repeated::<E, $repeated, _, _, _>(op, mask, shape)?;)?
                 Ok(mask)
             }
@@ -174,7 +174,7 @@ macro_rules! comparison {
     ({$($signature:tt)*}) => {};
     (
         {$($signature:tt)*}
-        pub fn $name:ident($left:ident, $right:ident) = $method:ident, $words:literal, $sign:literal, $result:literal;
+        pub fn $name:ident($left:ident, $right:ident) = $method:ident, $holds:tt, $words:literal, $sign:literal, $result:literal;
         $($others:tt)*
     ) => {
         #[doc = concat!("Whether each element of `left` is ", $words, " `right`: `left ", $sign, " right`.")]
@@ -192,7 +192,13 @@ macro_rules! comparison {
         pub fn $name $($signature)* {
             ensure_not_empty(stringify!($name), $left.shape())?;
             let right = $right.into_tensor(stringify!($name), $left.shape(), $left.device())?;
-            $left.retaped::<NoneTape>().$method(&right).map_err(device_error(stringify!($name)))
+            let left = $left.retaped::<NoneTape>();
+            if D::HAS_KERNELS {
+                let elements = elements_of(&left).into_iter().zip(elements_of(&right));
+                let holds: Vec<bool> = elements.map(|(left, right)| left $holds right).collect();
+                return bool_tensor(stringify!($name), holds, *left.shape(), left.device());
+            }
+            left.$method(&right).map_err(device_error(stringify!($name)))
         }
 
         comparison! { {$($signature)*} $($others)* }
@@ -207,17 +213,17 @@ comparison! {
         ) -> Result<Tensor<Dims, bool, D>, OpError>
     }
     pub fn eq(left, right)
-        = try_eq, "equal to", "=", "[false, true, false]";
+        = try_eq, ==, "equal to", "=", "[false, true, false]";
     pub fn ne(left, right)
-        = try_ne, "different from", "≠", "[true, false, true]";
+        = try_ne, !=, "different from", "≠", "[true, false, true]";
     pub fn gt(left, right)
-        = try_gt, "greater than", ">", "[false, false, true]";
+        = try_gt, >, "greater than", ">", "[false, false, true]";
     pub fn ge(left, right)
-        = try_ge, "at least", "≥", "[false, true, true]";
+        = try_ge, >=, "at least", "≥", "[false, true, true]";
     pub fn lt(left, right)
-        = try_lt, "less than", "<", "[true, false, false]";
+        = try_lt, <, "less than", "<", "[true, false, false]";
     pub fn le(left, right)
-        = try_le, "at most", "≤", "[true, true, false]";
+        = try_le, <=, "at most", "≤", "[true, true, false]";
 }
 
 /// A number, or a tensor over `Dims` with any tape: a comparison has no gradient.
@@ -265,9 +271,9 @@ pub(super) fn check_same_shape<Dims: Shape>(op: &'static str, left: &Dims, right
 
 pub(super) fn bool_tensor<Dims: Shape, D: TensorFromVec<bool>>(
     op: &'static str,
-    elements: &[bool],
+    elements: Vec<bool>,
     shape: Dims,
     device: &D,
 ) -> Result<Tensor<Dims, bool, D>, OpError> {
-    device.try_tensor_from_vec(elements.to_vec(), shape).map_err(device_error(op))
+    device.try_tensor_from_vec(elements, shape).map_err(device_error(op))
 }

@@ -1,6 +1,6 @@
 use crate::autograd::{KernelOutput, Operand, partition_elements, with_backward};
 use crate::conventions::ActivationKind;
-use crate::simd::{erf, exp, vectorized};
+use crate::simd::{self, erf, exp, vectorized};
 use dfdx::tensor::CpuError;
 use std::f32::consts::FRAC_1_SQRT_2;
 
@@ -165,7 +165,7 @@ fn sqrt(x: f32) -> (f32, f32) {
 /// `ln x`, whose derivative is `1 / x`.
 #[inline(always)]
 fn ln(x: f32) -> (f32, f32) {
-    (x.ln(), 1.0 / x)
+    (simd::ln(x), 1.0 / x)
 }
 
 #[cfg(test)]

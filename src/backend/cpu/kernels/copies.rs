@@ -9,13 +9,21 @@ use dfdx::tensor::CpuError;
 /// The least length of a row for which threads divide the gradient of the input.
 const MIN_ROW_LEN_TO_SPLIT: usize = 8;
 
+/// Copies elements; a single one without a call of `memcpy`.
+fn copy_run(y: &mut [f32], x: &[f32]) {
+    match (y, x) {
+        ([y], [x]) => *y = *x,
+        (y, x) => y.copy_from_slice(x),
+    }
+}
+
 /// Rows of `row_len` elements, which begin at these places of the input. A row may be read more than once.
 pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Result<KernelOutput, CpuError> {
     let mut y = input.alloc_output(starts.len() * row_len)?;
     let partition = partition_rows(starts.len(), row_len, 0);
     partition.map_mut(&mut y, row_len, |rows, y| {
         for (row, start) in row_chunks_mut(y, row_len).zip(rows.slice(&starts, 1)) {
-            row.copy_from_slice(&input.elements()[*start..][..row_len]);
+            copy_run(row, &input.elements()[*start..][..row_len]);
         }
     });
     let output = input.new_tensor(y)?;
@@ -23,6 +31,9 @@ pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Resu
     let (input_len, input) = (input.len(), input.gradient);
     Ok(with_backward(output, move |dy, gradients| {
         input.add_with(gradients, input_len, |dx| {
+            if row_len == 1 {
+                return dy.iter().zip(&starts).for_each(|(dy, &start)| dx[start] += dy);
+            }
             // Rows may overlap. Each thread has a part of the gradient. It goes through all rows in their order and
             // adds what falls into its part, which pays if rows are long.
             let partition = match row_len < MIN_ROW_LEN_TO_SPLIT {
@@ -56,7 +67,7 @@ pub fn concat_kernel(parts: Vec<Operand>, outer: usize) -> Result<KernelOutput, 
         for (part, &len) in parts.iter().zip(&lens) {
             let x = blocks.slice(part.elements(), len);
             for (y, x) in row_chunks_mut(y, block_len).zip(row_chunks(x, len)) {
-                y[start..][..len].copy_from_slice(x);
+                copy_run(&mut y[start..][..len], x);
             }
             start += len;
         }
@@ -71,7 +82,7 @@ pub fn concat_kernel(parts: Vec<Operand>, outer: usize) -> Result<KernelOutput, 
             partition.map_mut(&mut dx, len, |blocks, dx| {
                 let dy = blocks.slice(&dy, block_len);
                 for (dx, dy) in row_chunks_mut(dx, len).zip(row_chunks(dy, block_len)) {
-                    dx.copy_from_slice(&dy[start..][..len]);
+                    copy_run(dx, &dy[start..][..len]);
                 }
             });
             part.add(gradients, dx);
