@@ -185,12 +185,21 @@ pub trait CanGather<Name, Axis, WhichAxis>: Shape {
     fn whole(self) -> Self::Whole;
 }
 
+/// The ranks of `Self` divide `Name`. Both sizes are known at compile time.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the ranks of `{Self}` are not known to divide `{Name}`",
+    label = "the parts of `{Name}` do not have one size that is known at compile time",
+    note = "the size of `{Self}` has to be known at compile time, and to divide that of `{Name}`; `ops::gather_batch` joins a batch over ranks without a size"
+)]
+pub trait DividesAxis<Name: ConstDim>: ConstRankAxis + Divides<Name> {}
 #[diagnostic::do_not_recommend]
-impl<Dims, Name, Axis, WhichAxis> CanShard<Name, Axis, WhichAxis> for Dims
+impl<Axis: ConstRankAxis + Divides<Name>, Name: ConstDim> DividesAxis<Name> for Axis {}
+
+// Both are without `do_not_recommend`: an unmet bound of a size is reported as `DividesAxis`.
+impl<Dims, Name: ConstDim, Axis: DividesAxis<Name>, WhichAxis> CanShard<Name, Axis, WhichAxis> for Dims
 where
     Dims: HasAxis<Name, WhichAxis>,
-    Name: ConstDim,
-    Axis: ConstRankAxis + Divides<Name>,
 {
     type Shards = Dims::Replaced<Shard<Name, Axis>>;
     const INDEX: usize = Dims::INDEX;
@@ -199,12 +208,9 @@ where
         self.replace_axis(Shard::default())
     }
 }
-#[diagnostic::do_not_recommend]
-impl<Dims, Name, Axis, WhichAxis> CanGather<Name, Axis, WhichAxis> for Dims
+impl<Dims, Name: ConstDim, Axis: DividesAxis<Name>, WhichAxis> CanGather<Name, Axis, WhichAxis> for Dims
 where
     Dims: HasAxis<Shard<Name, Axis>, WhichAxis>,
-    Name: ConstDim,
-    Axis: ConstRankAxis + Divides<Name>,
 {
     type Whole = Dims::Replaced<Name>;
     const INDEX: usize = Dims::INDEX;
