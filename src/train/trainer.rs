@@ -9,7 +9,7 @@ use super::{
     Backpropagate, GradientsOf, Metrics, Optimizer, Recording, ResumeNote, Schedule, Step, StepReport, TrainError,
     update,
 };
-use crate::{backend::Backend, nn::Module, ops::OpError, ranks::Element};
+use crate::{backend::Backend, nn::Module, nn::OwnsParameters, ops::OpError, ranks::Element};
 use dfdx::{nn::TensorCollection, shapes::Rank0, tensor::Tensor};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt::Display, sync::Arc, time::Duration};
@@ -201,7 +201,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// first step of a run [`TrainError::Save`] if the disk has no room for the checkpoints. [`TrainError::Op`] if a
     /// parameter has other sizes than in the step before, or if the device fails: then a part of the parameters may be
     /// updated.
-    pub fn update<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
+    pub fn update<Model: OwnsParameters<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         model: &mut Model,
         gradients: GradientsOf<Model, E, D>,
@@ -231,7 +231,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// Those of [`update`](Self::update), and [`TrainError::Op`] if the backward pass fails.
-    pub fn learn<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
+    pub fn learn<Model: OwnsParameters<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         model: &mut Model,
         loss: Tensor<Rank0, E, D, Recording<Model, E, D>>,

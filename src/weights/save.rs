@@ -3,7 +3,7 @@ use super::outputs::{ensure_no_other_kind, in_private_folder};
 use super::{CONVENTIONS, SaveError, TRAINING, conventions_entry, decode_elements, first_non_finite, header};
 use crate::dims::without_paths;
 use crate::ranks::{Element, is_sharded};
-use crate::{model_tensors::visit_tensors, nn::Module};
+use crate::{model_tensors::visit_tensors, nn::Module, nn::OwnsParameters};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use safetensors::{Dtype, tensor::TensorInfo};
 use std::collections::{BTreeMap, HashMap};
@@ -35,7 +35,7 @@ use std::{cmp::Reverse, convert::Infallible};
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn save<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
+pub fn save<Model: OwnsParameters<E, D>, E: Element, D: Device<E>>(
     model: &Model,
     path: impl AsRef<Path>,
 ) -> Result<(), SaveError> {
@@ -60,7 +60,7 @@ pub fn save<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn save_with_metadata<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
+pub fn save_with_metadata<Model: OwnsParameters<E, D>, E: Element, D: Device<E>>(
     model: &Model,
     path: impl AsRef<Path>,
     metadata: HashMap<String, String>,
@@ -88,7 +88,7 @@ pub fn save_with_metadata<Model: Module + TensorCollection<E, D>, E: Element, D:
 /// # std::fs::remove_dir_all(saved_at.parent().unwrap()).unwrap();
 /// # Ok::<(), weights::SaveError>(())
 /// ```
-pub fn save_elsewhere<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
+pub fn save_elsewhere<Model: OwnsParameters<E, D>, E: Element, D: Device<E>>(
     model: &Model,
     refused: impl AsRef<Path>,
     metadata: HashMap<String, String>,
