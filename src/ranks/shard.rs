@@ -205,9 +205,9 @@ pub trait IsAllOf<Whole, Axis>: PartOfData<Whole, Axis> {}
 /// The ranks of `Axis` divide a batch: what a weight gets is a term of a sum that `all_reduce` makes of the gradients.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Whole}` is sharded over `{Axis}`, whose ranks divide a model: a weight would get this rank's term of its gradient",
+    message = "`{Whole}` is sharded over `{Axis}`, whose ranks may divide a model: a weight would get this rank's term of its gradient",
     label = "this rank has only its part of `{Whole}`",
-    note = "`all_gather` along `{Whole}` before it; an axis of ranks without a size, as in `ranks! {{ pub World; }}`, divides a batch"
+    note = "`all_gather` along `{Whole}` before it; an axis of ranks without a size, as in `ranks! {{ pub World; }}`, divides a batch; a function that is generic in such an axis has the bound `ranks::DataRanks`"
 )]
 pub trait PartOfData<Whole, Axis> {}
 /// Stands for a dimension in these bounds. With the dimension itself, an error would quote its declaration.
@@ -216,8 +216,19 @@ pub struct Part;
 #[diagnostic::do_not_recommend]
 impl<Whole, Axis: DataRanks> PartOfData<Whole, Axis> for Part {}
 
-/// An axis of ranks that divides a batch: its size is known when the program starts.
-#[doc(hidden)]
+/// An axis of ranks that divides a batch: its size is known when the program starts. A function of a model's rows has
+/// this bound if it is generic in the axis.
+///
+/// ```
+/// use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::{DataRanks, Shard}};
+/// ranks! { pub World; }
+/// dims! { pub Batch; pub EmbedDim = 4; }
+/// type Rows<W> = Tensor<(Shard<Batch, W>, EmbedDim), f32, Cpu>;
+/// fn run<W: DataRanks>(model: &Linear<EmbedDim, EmbedDim, f32, Cpu>, x: Rows<W>) -> Result<Rows<W>, OpError> {
+///     model.forward(x)
+/// }
+/// let _ = run::<World>;
+/// ```
 pub trait DataRanks: RankAxis {}
 
 // A shard of a batch is `MaybeSharded`. No shard is a `Dim`: that impl exists for the error of its bound. Both are
