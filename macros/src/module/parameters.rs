@@ -66,8 +66,8 @@ impl TypeParameters {
                            `E: Real, D: Backend<E>` at its `impl`";
             return Err(Error::new_spanned(bound, message));
         }
-        add_bound(&mut generics, [&dtype], &parse_quote!(::typed_transformer::__private::Dtype));
-        add_bound(&mut generics, [&device], &parse_quote!(::typed_transformer::__private::Device<#dtype>));
+        add_bound(&mut generics, [&dtype], &parse_quote!(::typed_transformer::__private::ModelDtype));
+        add_bound(&mut generics, [&device], &parse_quote!(::typed_transformer::__private::ModelDevice<#dtype>));
         Ok(Self { generics, dtype, device, precision, layers })
     }
 
