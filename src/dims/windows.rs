@@ -55,7 +55,7 @@ impl<Len, Window> StaticKind for Windows<Len, Window> where Self: StaticSize {}
 #[diagnostic::on_unimplemented(
     message = "a window of `{Self}` does not fit into `{Len}`",
     label = "`{Self}` is not known to be at most as long as `{Len}`",
-    note = "a window is a compile-time dimension that is at most as long as its axis; in a generic function, the bound `{Self}: WindowOf<{Len}>` says so"
+    note = "a window is a compile-time dimension, such as `Const::<3>`, that is at most as long as its axis; in a generic function, the bound `{Self}: WindowOf<{Len}>` says so"
 )]
 pub trait WindowOf<Len: Dim>: ConstDim {}
 
