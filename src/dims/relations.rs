@@ -132,9 +132,9 @@ impl<Id: StaticSize, Bound: StaticSize> LessThan<Bound> for Id where (Id::Nat, B
 /// has_last_letter::<VocabSize>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "{INDEX} is not less than `{Self}`",
-    label = "{INDEX} is not a valid index of `{Self}`",
-    note = "valid indices of `{Self}` run from 0 to its size minus 1; an index above 1024 needs a named dimension: `Fin::from_dim`"
+    message = "{INDEX} is not known to be less than `{Self}`",
+    label = "{INDEX} is not known to be an index of `{Self}`",
+    note = "the indices of `{Self}` run from 0 to its size minus 1, if that is known at compile time; an index above 1024 needs a named dimension: `Fin::from_dim`"
 )]
 pub trait HasIndex<const INDEX: usize>: ConstDim {}
 
