@@ -97,7 +97,7 @@ impl<Dims: Shape + EnteredAs<Axis>, E, D: Storage<E>, T, Axis> EnteredOver<Axis>
 /// A tensor that has entered the ranks of `Of` has entered those of `Axis`: both are the same.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "the tensor has entered `{Of}`, but the other operand is divided among `{Axis}`",
+    message = "the tensor has entered `{Of}`, but here each rank of `{Axis}` computes a part",
     label = "entered `{Of}`, not `{Axis}`",
     note = "`enter(x, &ranks)` with the ranks of `{Axis}` sums the gradient of `x` over them in the backward pass"
 )]
@@ -110,7 +110,7 @@ impl<X, Axis: IsAxis<Of>, Of> EntryOver<Axis, Of> for X {}
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tensor over `{Self}` did not enter `{Axis}`: its gradient would be this rank's term of a sum",
-    label = "each rank of `{Axis}` computes with its part of the other operand",
+    label = "from here on each rank of `{Axis}` computes a part",
     note = "`enter(x, &ranks)` sums the gradient of `x` over the ranks in the backward pass"
 )]
 pub trait EnteredAs<Axis> {}
