@@ -61,6 +61,14 @@ where
 /// assert_eq!(y.as_vec(), [210.0, 432.0]);
 /// # Ok::<(), OpError>(())
 /// ```
+///
+/// `cargo build` refuses a stride of 0:
+///
+/// ```compile_fail,E0080
+/// # use typed_transformer::{ops::conv1d, prelude::*};
+/// let zero: Tensor<(Const<1>, Const<1>, Const<1>), f32, Cpu> = Cpu::default().zeros();
+/// let y = conv1d(zero.clone(), &zero, None, Const::<0>, Const::<0>);
+/// ```
 pub fn conv1d<
     B: MaybeSharded,
     Len: Dim,
@@ -209,7 +217,7 @@ impl Along {
         op: &'static str,
         len: Len,
     ) -> Result<(ConvLen<Len, Kernel, Stride, Padding>, Self), OpError> {
-        ensure_not_empty(op, &(Stride::default(),))?;
+        const { assert!(Stride::SIZE > 0, "a stride is at least 1") };
         let (kernel, stride, padding) = (Kernel::SIZE, Stride::SIZE, Padding::SIZE);
         let whole = Sum::of(Padding::default(), Sum::of(len, Padding::default()));
         let error = || range_error(op, &Kernel::default(), 0, &whole);

@@ -16,7 +16,7 @@ use typed_transformer::train::Recording;
 
 dims! {
     Rows; Classes; Copies;
-    Two = 2; Three = 3; Six = 6; NumHeads = 2; HeadDim = 2; Width = 2; Outputs = 256; Stride = 0;
+    Two = 2; Three = 3; Six = 6; NumHeads = 2; HeadDim = 2; Width = 2; Outputs = 256;
 }
 
 fn tensor<Dims: Shape, E: Real>(numbers: impl IntoIterator<Item = f64>, shape: Dims) -> Tensor<Dims, E, Cpu>
@@ -53,14 +53,6 @@ fn operations_on_no_elements_are_refused_with_and_without_kernels() {
     }
     check::<f32>();
     check::<f64>();
-}
-
-#[test]
-fn a_kernel_of_a_convolution_moves() {
-    let x = || -> Tensor<(Rows, Classes, Two), f32, Cpu> { tensor([1.0; 12], (Rows::new(1), Classes::new(6), Two)) };
-    let weight: Tensor<(Two, Two, Three), f32, Cpu> = tensor([1.0; 12], (Two, Two, Three));
-    assert_empty(conv1d(x(), &weight, None, Stride, Const::<0>));
-    assert!(conv1d(x(), &weight, None, Const::<1>, Const::<0>).is_ok());
 }
 
 #[test]
