@@ -3,6 +3,7 @@
 use super::distributed::gather_tensors;
 use super::{Distributed, Sharded};
 use crate::backend::Backend;
+use crate::dims::name;
 use crate::internal::Internal;
 use crate::ops::OpError;
 use crate::ops::collective::Parts;
@@ -225,12 +226,14 @@ pub(super) struct ParameterSharding {
     pub parts: Option<Parts>,
 }
 
-/// The shard of each parameter, in the order of the fields.
+/// The shard of each parameter, in the order of the fields. A pair of models that a user has declared wrong panics: by
+/// position, a parameter would get the numbers of another one of its shape.
 pub(super) fn parameter_shardings<Model: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>()
 -> Vec<ParameterSharding> {
-    let whole = parameter_infos::<Model::Whole, E, D>().into_iter();
-    let parameters = whole.zip(parameter_infos::<Model, E, D>()).map(|(whole, part)| {
-        debug_assert_eq!(whole.path, part.path);
+    let (whole, part) = (parameter_infos::<Model::Whole, E, D>(), parameter_infos::<Model, E, D>());
+    let [expected, found] = [&whole, &part].map(|infos| infos.iter().map(|info| &info.path).collect::<Vec<_>>());
+    assert_eq!(found, expected, "`{}` has other parameters than its `Whole`, or in another order", name::<Model>());
+    let parameters = whole.into_iter().zip(part).map(|(whole, part)| {
         // The sharded axis is the one whose size differs from that in the whole model.
         let index = whole.sizes.iter().zip(&part.sizes).position(|(whole, part)| whole != part);
         let parts = index.map(|index| Parts::of(&whole.sizes, index, whole.sizes[index] / part.sizes[index].max(1)));

@@ -12,6 +12,7 @@ mod small_models;
 mod support;
 
 mod guide;
+mod own_modules;
 mod published;
 mod ranks;
 mod ranks_gradients;
