@@ -42,6 +42,6 @@ pub use partial::{SumOver, TermOver};
 pub(crate) use partial::{in_f32_or_f64, swap_if_big_endian};
 pub use replicated::{Entered, Replicated};
 pub(crate) use shard::is_sharded;
-pub use shard::{ConstRankAxis, DataRanks, RankAxis, Shard, ShardedColumns};
+pub use shard::{ConstRankAxis, DataRanks, RankAxis, Shard};
 #[doc(hidden)]
 pub use shard::{IsAllOf, Part, PartOfData};

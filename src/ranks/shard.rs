@@ -3,7 +3,7 @@
 pub use crate::dims::RankAxis;
 
 use super::RanksError;
-use crate::dims::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded, Product, StaticSize};
+use crate::dims::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded, StaticSize};
 use dfdx::shapes;
 use std::hash::{Hash, Hasher};
 use std::{any::type_name, marker::PhantomData, ops::Range};
@@ -240,7 +240,7 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<W
     Part: IsAllOf<Whole, Axis>
 {
 }
-#[diagnostic::do_not_recommend]
+// Without `do_not_recommend`: an unmet bound here is reported as `Divides`.
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Factor for Shard<Whole, Axis> {
     type Whole = Whole;
     type Axis = Axis;
@@ -257,27 +257,3 @@ crate::error::debug_as!([Whole: Dim, Axis: RankAxis] Shard<Whole, Axis>, |this, 
     let whole = this.whole.map_or(String::new(), |whole| format!(" of {whole}"));
     write!(f, "Shard<{}, {}>={}{whole}", crate::dims::name::<Whole>(), Axis::NAME, this.len)
 });
-
-/// Columns that are divided among the ranks: a [`Shard`], or the [`Product`] of sharded columns and a whole dimension.
-/// Each rank has as many.
-///
-/// ```
-/// use typed_transformer::{prelude::*, ranks, ranks::{Shard, ShardedColumns}};
-/// ranks! { pub Tp = 2; }
-/// dims! { pub NumHeads = 8; pub GroupSize = 3; pub HeadDim = 4; }
-/// fn are_sharded<Columns: ShardedColumns<Axis = Tp>>() {}
-/// are_sharded::<Shard<NumHeads, Tp>>();
-/// are_sharded::<Product<Shard<NumHeads, Tp>, HeadDim>>();
-/// // Groups of heads.
-/// are_sharded::<Product<Product<Shard<NumHeads, Tp>, GroupSize>, HeadDim>>();
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not sharded, but here a rank's part of it is needed",
-    label = "every rank has all of `{Self}`",
-    note = "a rank's part of `{Self}` is `Shard<{Self}, Tp>` for the axis of ranks `Tp`"
-)]
-pub trait ShardedColumns: Factor {}
-// Without `do_not_recommend`: an unmet bound here is reported as `Divides`.
-impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ShardedColumns for Shard<Whole, Axis> {}
-#[diagnostic::do_not_recommend]
-impl<Left: ShardedColumns, Right: ConstDim> ShardedColumns for Product<Left, Right> {}

@@ -99,7 +99,7 @@ impl<Dims: Shape + EnteredAs<Axis>, E, D: Storage<E>, T, Axis> EnteredOver<Axis>
 #[diagnostic::on_unimplemented(
     message = "the tensor has entered `{Of}`, but here each rank of `{Axis}` computes a part",
     label = "entered `{Of}`, not `{Axis}`",
-    note = "`enter(x, &ranks)` with the ranks of `{Axis}` sums the gradient of `x` over them in the backward pass"
+    note = "`enter(x, &ranks)` with the ranks of `{Axis}` sums the gradient of `x` over them in the backward pass; the axis of an operand that no ranks divide is `()`"
 )]
 pub trait EntryOver<Axis, Of> {}
 #[diagnostic::do_not_recommend]

@@ -2,20 +2,22 @@
 
 use super::EnteredOver;
 use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::{ConstDim, Dim, Divides, MaybeSharded, Product};
+use crate::dims::{ConstDim, Dim, Divides, Factor, MaybeSharded, Product};
 use crate::internal::Internal;
 use crate::mask::AttentionMask;
 use crate::nn::group::ProcessGroup;
 use crate::ops::{self, AttentionOptions, OpError, Real, linear_of_parts};
-use crate::ranks::{ConstRankAxis, Partial, Ranks, Shard, ShardedColumns};
+use crate::ranks::{ConstRankAxis, Partial, Ranks, Shard};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
 
 /// `x Wᵀ + b`, column-parallel: each rank computes its columns of the output
 /// ([*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3).
 ///
-/// `Entered<(B, S, M)>, (Columns, M), (Columns) -> (B, S, Columns)` for `Columns` that are
-/// [sharded](ShardedColumns), such as `Shard<HiddenDim, Tp>`
+/// `Entered<(B, S, M)>, (Columns, M), (Columns) -> (B, S, Columns)` for `Columns` such as `Shard<HiddenDim, Tp>`
+///
+/// `Columns` that no ranks divide, such as `HiddenDim`, are those of one process: `x` has entered `Ranks::<()>::single()`.
+/// So a layer that is generic in `Columns: Factor` and takes `&Ranks<Columns::Axis>` is written once.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::{enter, linear_column}};
@@ -37,7 +39,7 @@ pub fn linear_column<
     B: MaybeSharded,
     S: Dim,
     M: ConstDim,
-    Columns: ShardedColumns,
+    Columns: Factor,
     E: Real,
     D: Backend<E>,
     T: Tape<E, D>,
@@ -55,8 +57,8 @@ where
 /// `x Wᵀ`, row-parallel: each rank has some columns of `x`, and computes a term of the sum
 /// ([*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3). A bias is added after the sum of the terms.
 ///
-/// `(B, S, Columns), (M, Columns) -> Partial<(B, S, M)>` for `Columns` that are [sharded](ShardedColumns), such as
-/// `Shard<HiddenDim, Tp>`
+/// `(B, S, Columns), (M, Columns) -> Partial<(B, S, M)>` for `Columns` such as `Shard<HiddenDim, Tp>`; of those that no
+/// ranks divide, the only term is the sum.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks, Shard}, tensor_parallel::{all_reduce, linear_row}};
@@ -71,15 +73,7 @@ where
 /// });
 /// assert_eq!(output, [[9.0], [9.0]]);
 /// ```
-pub fn linear_row<
-    B: MaybeSharded,
-    S: Dim,
-    M: ConstDim,
-    Columns: ShardedColumns,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub fn linear_row<B: MaybeSharded, S: Dim, M: ConstDim, Columns: Factor, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, Columns), E, D, T>,
     weight: &Tensor<(M, Columns), E, D>,
 ) -> Result<Partial<Tensor<(B, S, M), E, D, T>, Columns::Axis>, OpError> {

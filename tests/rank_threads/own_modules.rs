@@ -1,13 +1,67 @@
 //! Modules of one's own on ranks: written once, they compute what they compute in one process.
 
+use crate::finite_differences::random;
+use crate::numbers::F64;
+use crate::recorded::OwnTape;
+use crate::tensor_parallel_models::{Compared, Loss, check};
+use typed_transformer::dims::Factor;
 use typed_transformer::nn::init;
+use typed_transformer::ops::{Activation, GeluTanh};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
-use typed_transformer::ranks::{Element, Ranks, Shard};
-use typed_transformer::tensor_parallel::{Distributed, Sharded};
+use typed_transformer::ranks::{ConstRankAxis, Element, Ranks, Shard};
+use typed_transformer::tensor_parallel::{Distributed, Sharded, all_reduce, enter, linear_column, linear_row};
 
-ranks! { One = 1; }
-dims! { EmbedDim = 6; HiddenDim = 8; }
+ranks! { One = 1; Two = 2; Four = 4; }
+dims! { Batch = 2; SeqLen = 3; EmbedDim = 6; HiddenDim = 8; }
+
+/// A feed-forward layer for one process, and for ranks that divide its hidden columns.
+#[module(output = EmbedDim)]
+struct FeedForward<Columns: Factor, E, D> {
+    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    first: Tensor<(Columns, EmbedDim), E, D>,
+    #[param(init::zeros)]
+    bias: Tensor<(Columns,), E, D>,
+    #[param(init::uniform::<HiddenDim, _, _, _>)]
+    second: Tensor<(EmbedDim, Columns), E, D>,
+}
+
+impl<Columns: Factor> FeedForward<Columns, f64, Cpu> {
+    fn forward<T: Tape<f64, Cpu>>(
+        &self,
+        x: F64<(Batch, SeqLen, EmbedDim), T>,
+        ranks: &Ranks<Columns::Axis>,
+    ) -> Result<F64<(Batch, SeqLen, EmbedDim), T>, OpError> {
+        let hidden = linear_column(enter(x, ranks)?, &self.first, Some(&self.bias))?;
+        all_reduce(linear_row(GeluTanh::apply(hidden)?, &self.second)?, ranks)
+    }
+
+    fn loss(&self, ranks: &Ranks<Columns::Axis>) -> Loss<f64> {
+        let x = random(1).put_tape(OwnTape::default());
+        let labels: LabelIds<_, _, EmbedDim> = LabelIds::from_ids(&[3, 1, 4, 1, 5, 2], None, (Batch, SeqLen)).unwrap();
+        cross_entropy(self.forward(x, ranks).unwrap(), &labels, Reduction::Sum).unwrap()
+    }
+}
+
+impl<Tp: ConstRankAxis + Divides<HiddenDim>> Sharded<Tp, f64, Cpu> for FeedForward<Shard<HiddenDim, Tp>, f64, Cpu> {
+    type Whole = FeedForward<HiddenDim, f64, Cpu>;
+}
+
+impl<Tp: ConstRankAxis + Divides<HiddenDim>> Compared<Tp, f64> for FeedForward<Shard<HiddenDim, Tp>, f64, Cpu> {
+    fn loss(&self, ranks: &Ranks<Tp>) -> Loss<f64> {
+        self.loss(ranks)
+    }
+    fn loss_of_whole(whole: &Self::Whole) -> Loss<f64> {
+        whole.loss(&Ranks::<()>::single().unwrap())
+    }
+}
+
+#[test]
+fn a_layer_that_is_written_once_trains_on_ranks_as_in_one_process() {
+    check::<FeedForward<Shard<HiddenDim, One>, f64, Cpu>, One, f64>(1e-10);
+    check::<FeedForward<Shard<HiddenDim, Two>, f64, Cpu>, Two, f64>(1e-10);
+    check::<FeedForward<Shard<HiddenDim, Four>, f64, Cpu>, Four, f64>(1e-10);
+}
 
 #[module(output = EmbedDim)]
 struct Gated<E, D> {

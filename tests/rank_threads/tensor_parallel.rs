@@ -4,11 +4,11 @@ use crate::finite_differences::{random, weighted_sum};
 use crate::numbers::F64;
 use crate::recorded::{OwnTape, Recorded};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
-use typed_transformer::dims::MaybeSharded;
+use typed_transformer::dims::{Factor, MaybeSharded};
 use typed_transformer::ops::{Activation, GeluTanh};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
-use typed_transformer::ranks::{ConstRankAxis, Partial, Ranks, Shard, ShardedColumns};
+use typed_transformer::ranks::{ConstRankAxis, Partial, Ranks, Shard};
 use typed_transformer::tensor_parallel::{
     add, all_gather, all_gather_entered, all_reduce, enter, linear_column, linear_row, reduce_scatter, scale, shard,
 };
@@ -265,7 +265,7 @@ const _: () = {
     const fn size<Dim: dfdx::shapes::ConstDim>() -> usize {
         Dim::SIZE
     }
-    const fn whole<Columns: ShardedColumns>() -> usize {
+    const fn whole<Columns: Factor>() -> usize {
         size::<Columns::Whole>()
     }
     assert!(size::<Shard<HiddenDim, Four>>() == 3);

@@ -1,11 +1,11 @@
 //! The ranks divide the heads that are divided among them.
 //! Right with `Two` for `Three` in line 11.
-use typed_transformer::{prelude::*, ranks, ranks::{Shard, ShardedColumns}};
+use typed_transformer::{dims::Factor, prelude::*, ranks, ranks::Shard};
 
 ranks! { Two = 2; Three = 3; }
 dims! { NumHeads = 8; }
 
-fn columns<Heads: ShardedColumns>() {}
+fn columns<Heads: Factor>() {}
 
 fn f() {
     columns::<Shard<NumHeads, Three>>();
