@@ -88,8 +88,8 @@ pub enum OpError {
     DropoutRate { rate: f64 },
     /// The random numbers of heads depend on their place among all heads, which the type of a shard does not say.
     #[error(
-        "attention: dropout does not know which heads `{heads}` are; `tensor_parallel::multi_head_attention` takes the \
-         ranks, and drops what one rank would drop"
+        "attention: dropout does not know which heads `{heads}` are; `multi_head_attention` and \
+         `grouped_query_attention` of `tensor_parallel` take the ranks, and drop what one rank would drop"
     )]
     ShardedDropout { heads: String },
     /// The random number of an element depends on its place in the whole tensor, which a shard's type does not say.

@@ -13,8 +13,8 @@ use dfdx::nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor};
 use dfdx::{shapes::Shape, tensor::Tensor, tensor_ops::Device};
 use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Path};
 
-/// A model of which each rank holds a part. Its parameters have the field paths of the `Whole` model, in the same order;
-/// [`Distributed`] panics if they do not. Each is the whole parameter, or this rank's shard of it along one axis.
+/// A model of which each rank holds a part. Its parameters have the field paths of the `Whole` model, in the same
+/// order, or [`Distributed`] panics. Each is the whole parameter, or this rank's shard of it along one axis.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Module, prelude::*, ranks, tensor_parallel::{Sharded, OnRanks}};

@@ -54,5 +54,5 @@ pub use distributed::{Distributed, Sharded};
 pub use entered::{CanEnter, EnteredOver, all_reduce, enter};
 pub use gather::{CanGather, CanShard, all_gather, all_gather_entered, reduce_scatter, shard};
 pub use on_ranks::{DividesLayersOf, OnRanks};
-pub use operations::{add, linear_column, linear_row, multi_head_attention, scale};
+pub use operations::{add, grouped_query_attention, linear_column, linear_row, multi_head_attention, scale};
 pub use sharding::{DistributedError, update_sharded, update_sharded_replicated};

@@ -2,12 +2,12 @@
 
 use super::EnteredOver;
 use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::{ConstDim, Dim, Divides, Factor, MaybeSharded, Product};
+use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product};
 use crate::internal::Internal;
 use crate::mask::AttentionMask;
 use crate::nn::group::ProcessGroup;
 use crate::ops::{self, AttentionOptions, OpError, Real, linear_of_parts};
-use crate::ranks::{ConstRankAxis, Partial, Ranks, Shard};
+use crate::ranks::{Partial, Ranks};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
 
@@ -16,8 +16,9 @@ use dfdx::tensor::{Storage, Tensor};
 ///
 /// `Entered<(B, S, M)>, (Columns, M), (Columns) -> (B, S, Columns)` for `Columns` such as `Shard<HiddenDim, Tp>`
 ///
-/// `Columns` that no ranks divide, such as `HiddenDim`, are those of one process: `x` has entered `Ranks::<()>::single()`.
-/// So a layer that is generic in `Columns: Factor` and takes `&Ranks<Columns::Axis>` is written once.
+/// `Columns` that no ranks divide, such as `HiddenDim`, are those of one process, and `x` has entered
+/// `Ranks::<()>::single()`. So a layer that is generic in `Columns: Factor` and takes `&Ranks<Columns::Axis>` is
+/// written once.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::{enter, linear_column}};
@@ -83,9 +84,8 @@ pub fn linear_row<B: MaybeSharded, S: Dim, M: ConstDim, Columns: Factor, E: Real
 /// [`multi_head_attention`](crate::ops::multi_head_attention) of this rank's heads, with dropout, for a layer of your
 /// own. Without dropout, that operation takes shards of heads as they are.
 ///
-/// `(B, Q, Product<Shard<H, Axis>, QKDim>), (B, K, Product<Shard<H, Axis>, QKDim>),
-/// (B, K, Product<Shard<H, Axis>, VODim>), mask (B, Q, K), bias (Shard<H, Axis>, Q, K)
-/// -> (B, Q, Product<Shard<H, Axis>, VODim>)`
+/// `(B, Q, Product<H, QKDim>), (B, K, Product<H, QKDim>), (B, K, Product<H, VODim>), mask (B, Q, K), bias (H, Q, K)
+/// -> (B, Q, Product<H, VODim>)` for `H` such as `Shard<NumHeads, Tp>`
 ///
 /// If all ranks set the same [`DropoutSeed`](crate::ops::DropoutSeed), they together drop the attention weights that
 /// one process would drop.
@@ -109,21 +109,67 @@ pub fn multi_head_attention<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,
-    H: ConstDim,
+    H: Factor,
     QKDim: ConstDim,
     VODim: ConstDim,
-    Axis: ConstRankAxis + Divides<H>,
     E: Real,
     D: Backend<E>,
     T: Tape<E, D>,
 >(
-    query: Tensor<(B, Q, Product<Shard<H, Axis>, QKDim>), E, D, T>,
-    key: Tensor<(B, K, Product<Shard<H, Axis>, QKDim>), E, D, T>,
-    value: Tensor<(B, K, Product<Shard<H, Axis>, VODim>), E, D, T>,
+    query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
-    options: AttentionOptions<Shard<H, Axis>, Q, K, E, D, T>,
-    ranks: &Ranks<Axis>,
-) -> Result<Tensor<(B, Q, Product<Shard<H, Axis>, VODim>), E, D, T>, OpError> {
+    options: AttentionOptions<H, Q, K, E, D, T>,
+    ranks: &Ranks<H::Axis>,
+) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
+    ProcessGroup::of(ranks).attend_own_heads(query, key, value, mask, options)
+}
+
+/// [`grouped_query_attention`](crate::ops::grouped_query_attention) of this rank's heads, with the dropout of
+/// [`multi_head_attention`].
+///
+/// `(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), (B, K, Product<NumKeyValueHeads, QKDim>),
+/// (B, K, Product<NumKeyValueHeads, VODim>), mask (B, Q, K), bias (Product<NumKeyValueHeads, GroupSize>, Q, K)
+/// -> (B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)` for `NumKeyValueHeads` such as `Shard<Heads, Tp>`
+///
+/// # Errors
+/// Those of [`multi_head_attention`].
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::grouped_query_attention};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 1; pub SeqLen = 2; pub Batch = 1; }
+/// type Keys = Shard<NumKeyValueHeads, Tp>;
+/// Ranks::<Tp>::in_threads(2, |ranks| {
+///     let device = Cpu::default();
+///     let query: Tensor<(Batch, SeqLen, Product<Product<Keys, GroupSize>, HeadDim>), f32, Cpu> = device.zeros();
+///     let key: Tensor<(Batch, SeqLen, Product<Keys, HeadDim>), f32, Cpu> = device.tensor(vec![1.0; 2]);
+///     let mask = AttentionMask::all_visible((Batch, SeqLen, SeqLen));
+///     let options = AttentionOptions::default();
+///     let attended = grouped_query_attention(query, key.clone(), key, &mask, options, ranks).unwrap();
+///     assert_eq!(attended.as_vec(), [1.0; 6]);
+/// });
+/// ```
+pub fn grouped_query_attention<
+    B: MaybeSharded,
+    Q: Dim,
+    K: Dim,
+    NumKeyValueHeads: Factor,
+    GroupSize: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    options: AttentionOptions<Product<NumKeyValueHeads, GroupSize>, Q, K, E, D, T>,
+    ranks: &Ranks<NumKeyValueHeads::Axis>,
+) -> Result<Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>), E, D, T>, OpError> {
     ProcessGroup::of(ranks).attend_own_heads(query, key, value, mask, options)
 }
 

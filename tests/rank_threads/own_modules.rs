@@ -2,18 +2,20 @@
 
 use crate::finite_differences::random;
 use crate::numbers::F64;
-use crate::recorded::OwnTape;
-use crate::tensor_parallel_models::{Compared, Loss, check};
+use crate::recorded::{OwnTape, Recorded};
+use crate::tensor_parallel_models::{Compared, Loss, assert_close, check};
 use typed_transformer::dims::Factor;
 use typed_transformer::nn::init;
-use typed_transformer::ops::{Activation, GeluTanh};
+use typed_transformer::ops::{Activation, DropoutSeed, GeluTanh};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::{ConstRankAxis, Element, Ranks, Shard};
-use typed_transformer::tensor_parallel::{Distributed, Sharded, all_reduce, enter, linear_column, linear_row};
+use typed_transformer::tensor_parallel::{
+    Distributed, Sharded, all_reduce, enter, grouped_query_attention, linear_column, linear_row,
+};
 
 ranks! { One = 1; Two = 2; Four = 4; }
-dims! { Batch = 2; SeqLen = 3; EmbedDim = 6; HiddenDim = 8; }
+dims! { Batch = 2; SeqLen = 3; EmbedDim = 6; HiddenDim = 8; NumKeyValueHeads = 4; GroupSize = 3; HeadDim = 2; }
 
 /// A feed-forward layer for one process, and for ranks that divide its hidden columns.
 #[module(output = EmbedDim)]
@@ -89,4 +91,37 @@ impl<E: Element, D: Backend<E>> Sharded<One, E, D> for Reordered<E, D> {
                            left: [\"up\", \"gate\"]\n right: [\"gate\", \"up\"]")]
 fn fields_of_a_part_in_another_order_are_refused() {
     let _ = Distributed::<Reordered<f32, Cpu>, One>::build(&Cpu::default(), &Ranks::<One>::single().unwrap());
+}
+
+type KeyDim<NumKeyValueHeads> = Product<NumKeyValueHeads, HeadDim>;
+type QueryDim<NumKeyValueHeads> = Product<Product<NumKeyValueHeads, GroupSize>, HeadDim>;
+
+/// Attention with dropout, in the heads whose columns begin at `part` of all that all ranks have.
+fn attend<H: Factor>(part: usize, ranks: &Ranks<H::Axis>) -> Vec<f64> {
+    let _seed = DropoutSeed::new(3);
+    let own = |all: Vec<f64>| -> Vec<f64> {
+        all.chunks(all.len() / (Batch::SIZE * SeqLen::SIZE))
+            .flat_map(|row| row.chunks(row.len() / NumKeyValueHeads::SIZE * H::SIZE).nth(part).unwrap().to_vec())
+            .collect()
+    };
+    let query = own(random::<(Batch, SeqLen, QueryDim<NumKeyValueHeads>)>(1).as_vec());
+    let query: F64<(Batch, SeqLen, QueryDim<H>)> = Cpu::default().tensor(query);
+    let [key, value] = [2, 3].map(|seed| -> F64<(Batch, SeqLen, KeyDim<H>)> {
+        Cpu::default().tensor(own(random::<(Batch, SeqLen, KeyDim<NumKeyValueHeads>)>(seed).as_vec()))
+    });
+    let mask = AttentionMask::all_visible((Batch, SeqLen, SeqLen));
+    let options = AttentionOptions { dropout: 0.5, ..AttentionOptions::default() };
+    let (query, key, value) = (query.recorded(), key.recorded(), value.recorded());
+    grouped_query_attention(query, key, value, &mask, options, ranks).unwrap().as_vec()
+}
+
+#[test]
+fn grouped_heads_on_ranks_drop_what_one_process_drops() {
+    let whole = attend::<NumKeyValueHeads>(0, &Ranks::<()>::single().unwrap());
+    let parts = Ranks::<Two>::in_threads(2, |ranks| attend::<Shard<NumKeyValueHeads, Two>>(ranks.rank(), ranks));
+    let half = QueryDim::<NumKeyValueHeads>::SIZE / 2;
+    for (rank, part) in parts.iter().enumerate() {
+        let expected: Vec<f64> = whole.chunks(half).skip(rank).step_by(2).flatten().copied().collect();
+        assert_close(part, &expected, 1e-12, "the heads of a rank");
+    }
 }

@@ -315,8 +315,8 @@ fn dropout_of_sharded_heads_is_refused_where_their_place_is_not_known() {
     assert_eq!(attend::<One>(), None);
     assert_eq!(
         attend::<Two>().unwrap().to_string(),
-        "attention: dropout does not know which heads `Shard<NumHeads, Two>` are; `tensor_parallel::multi_head_attention` \
-         takes the ranks, and drops what one rank would drop",
+        "attention: dropout does not know which heads `Shard<NumHeads, Two>` are; `multi_head_attention` and \
+         `grouped_query_attention` of `tensor_parallel` take the ranks, and drop what one rank would drop",
     );
 }
 

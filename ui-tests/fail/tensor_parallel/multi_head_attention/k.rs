@@ -1,7 +1,7 @@
 //! The value has the length of the key.
 //! Covers `K` of `tensor_parallel::multi_head_attention`.
 //! Right with `KLen` for `QLen` in line 21.
-//! Mutants cover `Axis` by `Tp`, `B` by `Batch`, `H` by `NumHeads` of `tensor_parallel::multi_head_attention`.
+//! Mutants cover `B` by `Batch`, `H` by `NumHeads` of `tensor_parallel::multi_head_attention`.
 //! Mutants cover `Q` by `QLen`, `QKDim` by `QKDim`, `VODim` by `VODim` of `tensor_parallel::multi_head_attention`.
 use typed_transformer::{
     prelude::*,
