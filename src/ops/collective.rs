@@ -33,20 +33,28 @@ pub fn run_and_record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, 
     on_elements(op, input, shape, |elements| forward(ranks, elements).map_err(ranks_error), of_gradient)
 }
 
-/// The identity, whose backward pass sums the gradient over the ranks.
+/// The identity, whose backward pass sums the gradient over the ranks. One rank has nothing to sum, and copies nothing.
 pub fn entered<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     input: Tensor<Dims, E, D, T>,
     ranks: &Ranks<Axis>,
 ) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
+    if ranks.size() == 1 {
+        failure::take_error().map_err(|source| OpError::Ranks { op: "enter", source })?;
+        return Ok(Entered::new(input));
+    }
     let shape = *input.shape();
     run_and_record("enter", ranks, input, shape, |_, elements| Ok(elements), sum_over_ranks).map(Entered::new)
 }
 
-/// The sum of the ranks' terms, whose backward pass is the identity.
+/// The sum of the ranks' terms, whose backward pass is the identity. That of one rank is its term.
 pub fn sum_of_terms<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     term: Tensor<Dims, E, D, T>,
     ranks: &Ranks<Axis>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    if ranks.size() == 1 {
+        failure::take_error().map_err(|source| OpError::Ranks { op: "all-reduce", source })?;
+        return Ok(term);
+    }
     let shape = *term.shape();
     run_and_record("all-reduce", ranks, term, shape, sum_over_ranks, |_, gradient| Ok(gradient))
 }
