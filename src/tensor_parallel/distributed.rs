@@ -28,7 +28,7 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Pat
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a model whose parts the ranks of `{Axis}` have",
     label = "not a model of shards over `{Axis}`",
-    note = "`DecoderOnly`, `EncoderOnly` and `LM` of `OnRanks<Config, {Axis}>` are such models"
+    note = "`DecoderOnly`, `EncoderOnly` and `LM` of `OnRanks<Config, {Axis}>` are such models; a model of your own implements `Sharded`, with `type Whole` the same fields in the same order"
 )]
 pub trait Sharded<Axis, E: Element, D: Device<E>>:
     Module + TensorCollection<E, D, To<E, D> = Self> + Loadable<E, D>

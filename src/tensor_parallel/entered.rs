@@ -1,9 +1,9 @@
 use crate::backend::Tape;
 use crate::dims::{Dim, MaybeSharded};
 use crate::internal::Internal;
-use crate::ops::OpError;
 use crate::ops::collective::{entered, sum_of_terms};
-use crate::ranks::{Element, Entered, Partial, RankAxis, Ranks};
+use crate::ops::{OpError, Real};
+use crate::ranks::{Entered, Partial, RankAxis, Ranks};
 use dfdx::tensor::{Storage, Tensor};
 use dfdx::{shapes::Shape, tensor_ops::Device};
 
@@ -25,7 +25,7 @@ use dfdx::{shapes::Shape, tensor_ops::Device};
 ///     let entered: Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> = enter(x, ranks).unwrap();
 /// });
 /// ```
-pub fn enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn enter<Dims: CanEnter, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     input: Tensor<Dims, E, D, T>,
     ranks: &Ranks<Axis>,
 ) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
@@ -49,7 +49,7 @@ pub fn enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: Rank
 /// });
 /// assert_eq!(sums, [[2.0, 1.0], [2.0, 1.0]]);
 /// ```
-pub fn all_reduce<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn all_reduce<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     terms: Partial<Tensor<Dims, E, D, T>, Axis>,
     ranks: &Ranks<Axis>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {

@@ -4,8 +4,8 @@ use super::EnteredOver;
 use crate::backend::Tape;
 use crate::dims::{AxisOf, ConstDim, Divides, HasAxis};
 use crate::internal::Internal;
-use crate::ops::OpError;
 use crate::ops::collective::{Parts, gathered, run_and_record};
+use crate::ops::{OpError, Real};
 use crate::ranks::{ConstRankAxis, Element, Entered, Partial, RankAxis, Ranks, Shard};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::{tensor::Tensor, tensor_ops::Device};
@@ -55,7 +55,7 @@ where
 ///     let whole: Entered<Tensor<(SeqLen, EmbedDim), f32, Cpu>, Tp> = all_gather_entered(part, axis::<EmbedDim>(), ranks).unwrap();
 /// });
 /// ```
-pub fn all_gather_entered<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn all_gather_entered<Dims, Name: ConstDim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     ranks: &Ranks<Axis>,
