@@ -4,18 +4,23 @@ use crate::finite_differences::random;
 use crate::numbers::F64;
 use crate::recorded::{OwnTape, Recorded};
 use crate::tensor_parallel_models::{Compared, Loss, assert_close, check};
+use std::ops::Range;
 use typed_transformer::dims::Factor;
-use typed_transformer::nn::init;
-use typed_transformer::ops::{Activation, DropoutSeed, GeluTanh};
+use typed_transformer::nn::{Linear, init};
+use typed_transformer::ops::{Activation, DropoutSeed, GeluTanh, linear, scale};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
-use typed_transformer::ranks::{ConstRankAxis, Element, Ranks, Shard};
+use typed_transformer::ranks::{ConstRankAxis, Element, Partial, Ranks, Shard};
 use typed_transformer::tensor_parallel::{
     Distributed, Sharded, all_reduce, enter, grouped_query_attention, linear_column, linear_row,
 };
+use typed_transformer::train::GradientsOf;
 
 ranks! { One = 1; Two = 2; Four = 4; }
-dims! { Batch = 2; SeqLen = 3; EmbedDim = 6; HiddenDim = 8; NumKeyValueHeads = 4; GroupSize = 3; HeadDim = 2; }
+dims! {
+    Batch = 2; SeqLen = 3; EmbedDim = 6; HiddenDim = 8; NumKeyValueHeads = 4; GroupSize = 3; HeadDim = 2;
+    VocabSize = 7; NumLayers = 2; Rows;
+}
 
 /// A feed-forward layer for one process, and for ranks that divide its hidden columns.
 #[module(output = EmbedDim)]
@@ -124,4 +129,80 @@ fn grouped_heads_on_ranks_drop_what_one_process_drops() {
         let expected: Vec<f64> = whole.chunks(half).skip(rank).step_by(2).flatten().copied().collect();
         assert_close(part, &expected, 1e-12, "the heads of a rank");
     }
+}
+
+#[module(output = VocabSize)]
+struct Stack<E, D> {
+    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    embedding: Tensor<(VocabSize, EmbedDim), E, D>,
+    layers: Layers<NumLayers, Linear<EmbedDim, EmbedDim, E, D>>,
+}
+
+type Hidden<B, T = NoneTape> = F64<(B, SeqLen, EmbedDim), T>;
+
+fn layer<B: Dim, T: Tape<f64, Cpu>>(
+    map: &Linear<EmbedDim, EmbedDim, f64, Cpu>,
+    x: Hidden<B, T>,
+) -> Result<Hidden<B, T>, OpError> {
+    residual(x.clone(), GeluTanh::apply(map.forward(x)?)?)
+}
+
+impl Stack<f64, Cpu> {
+    fn loss<B: Dim, T: Tape<f64, Cpu>>(
+        &self,
+        x: Hidden<B, T>,
+        labels: &LabelIds<B, SeqLen, VocabSize>,
+    ) -> Result<F64<(), T>, OpError> {
+        scale(cross_entropy(linear(x, &self.embedding, None)?, labels, Reduction::Sum)?, 1.0 / 12.0)
+    }
+
+    /// As `docs/porting.md` has it.
+    fn recomputed<B: Dim>(&self, ids: &Ids<B>) -> Result<GradientsOf<Self, f64, Cpu>, OpError> {
+        let mut x = embed(&self.embedding, ids, NoneTape)?;
+        let inputs = Layers::<NumLayers, _>::try_from_fn(|n| {
+            let input = x.clone();
+            x = layer(&self.layers[n], x.clone())?;
+            Ok::<_, OpError>(input)
+        })?;
+        let mut gradients = self.loss(x.clone().put_tape(self.recording()), &ids.clone().into())?.backward()?;
+        for (map, input) in self.layers.iter().zip(&inputs).rev() {
+            let gradient = gradients.of(&x)?;
+            x = input.clone();
+            let y = layer(map, x.clone().put_tape(gradients.into_recording()))?;
+            gradients = einsum!(y: (B, SeqLen, EmbedDim), &gradient: (B, SeqLen, EmbedDim) -> ())?.backward()?;
+        }
+        let gradient = gradients.of(&x)?;
+        let y = embed(&self.embedding, ids, gradients.into_recording())?;
+        einsum!(y: (B, SeqLen, EmbedDim), &gradient: (B, SeqLen, EmbedDim) -> ())?.backward()
+    }
+
+    fn recorded<B: Dim>(&self, ids: &Ids<B>) -> Result<GradientsOf<Self, f64, Cpu>, OpError> {
+        let x = embed(&self.embedding, ids, self.recording())?;
+        let x = self.layers.iter().try_fold(x, |x, map| layer(map, x))?;
+        self.loss(x, &ids.clone().into())?.backward()
+    }
+
+    fn some_of(&self, mut gradients: GradientsOf<Self, f64, Cpu>) -> [Vec<f64>; 2] {
+        [gradients.of(&self.embedding).unwrap().as_vec(), gradients.of(&self.layers[0].weight).unwrap().as_vec()]
+    }
+}
+
+type Ids<B> = TokenIds<B, SeqLen, VocabSize>;
+
+#[test]
+fn activations_that_ranks_compute_again_give_the_gradients_of_the_whole_batch() {
+    let ids: Vec<usize> = (0..12).map(|i| i * i % 7).collect();
+    let of_rows = |rows: Range<usize>| -> Ids<Rows> {
+        TokenIds::from_ids(&ids[3 * rows.start..3 * rows.end], None, (Rows::new(rows.len()), SeqLen)).unwrap()
+    };
+    let whole = Stack::build(&Cpu::seed_from_u64(0));
+    let expected = whole.some_of(whole.recorded(&of_rows(0..4)).unwrap());
+    Ranks::<Two>::in_threads(2, |ranks| {
+        let model = ranks.replicate(whole.clone()).unwrap();
+        let rows = ranks.shard(Rows::new(4)).range().unwrap();
+        let sum = Partial::term(model.recomputed(&of_rows(rows)).unwrap()).all_reduce(ranks, &model).unwrap();
+        for (found, expected) in model.some_of(sum.into_inner()).iter().zip(&expected) {
+            assert_close(found, expected, 1e-12, "the gradient");
+        }
+    });
 }
