@@ -67,11 +67,12 @@ pub struct SlidingWindow<Width>(PhantomData<fn() -> Width>);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CenteredWindow<Width>(PhantomData<fn() -> Width>);
 
-// Without `do_not_recommend`, as for `SlidingWindow`: an unmet bound of the width is reported as `ConstDim`.
+#[diagnostic::do_not_recommend]
 impl<Width: ConstDim> MaskKind for CenteredWindow<Width> {
     const CAUSAL: bool = false;
     const WINDOW: Option<usize> = Some(Width::SIZE / 2 + 1);
 }
+#[diagnostic::do_not_recommend]
 impl<Width: ConstDim> MaskKind for SlidingWindow<Width> {
     const CAUSAL: bool = true;
     const WINDOW: Option<usize> = {
@@ -120,4 +121,5 @@ impl MaskKind for CausalMask {
 pub trait CausalKind: MaskKind {}
 #[diagnostic::do_not_recommend]
 impl CausalKind for CausalMask {}
+#[diagnostic::do_not_recommend]
 impl<Width: ConstDim> CausalKind for SlidingWindow<Width> {}
