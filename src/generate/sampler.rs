@@ -150,9 +150,8 @@ impl<V: ConstDim> Sampler<V> {
         (penalty.is_finite() && penalty > 0.0).then_some(sampler).ok_or(SamplingError::RepetitionPenalty(penalty))
     }
 
-    /// Keeps only these tokens, such as those that a text uses, in place of those of an earlier call. A loop of your
-    /// own that restricts each token writes `sampler = sampler.restrict_to(..)`: a clone would draw each token by the same
-    /// random number. A [`Generation`](super::Generation) has [`next_by`](super::Generation::next_by) for this.
+    /// Keeps only these tokens, in place of those of an earlier call. A loop of your own writes `sampler =
+    /// sampler.restrict_to(..)`, as a clone repeats random numbers; a `Generation` has [`super::Generation::next_by`].
     #[must_use]
     pub fn restrict_to(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
         let mut tokens: Vec<_> = tokens.into_iter().collect();

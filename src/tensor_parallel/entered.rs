@@ -97,7 +97,7 @@ impl<Dims: Shape + EnteredAs<Axis>, E, D: Storage<E>, T, Axis> EnteredOver<Axis>
 /// A tensor that has entered the ranks of `Of` has entered those of `Axis`: both are the same.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "the tensor has entered `{Of}`, but here each rank of `{Axis}` computes a part",
+    message = "the tensor has entered `{Of}`, but the ranks of `{Axis}` compute here",
     label = "entered `{Of}`, not `{Axis}`",
     note = "`enter(x, &ranks)` with the ranks of `{Axis}` sums the gradient of `x` over them in the backward pass; the axis of an operand that no ranks divide is `()`"
 )]

@@ -48,13 +48,13 @@ pub fn exp_element<C: ElementOps>(c: C, x: C::Element) -> C::Element {
 const LN_POLY: [f32; 9] = [
     7.037_683_6e-2,
     -0.115_146_1,
-    0.116_769_99,
+    0.116_769_984,
     -0.124_201_41,
     0.142_493_23,
-    -0.166_680_58,
-    0.200_007_15,
+    -0.166_680_57,
+    0.200_007_14,
     -0.249_999_94,
-    0.333_333_31,
+    0.333_333_3,
 ];
 
 /// `ln x`: -∞ for 0, NaN below it and for NaN; elsewhere with a relative error below 4·10⁻⁷.
