@@ -9,7 +9,7 @@ pub struct Internal(pub(crate) ());
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dtype",
     label = "not a dtype such as `f32`",
-    note = "a precision of weights is the last parameter of a model, behind dtype and device: `<.., f32, Cpu, Bf16>`"
+    note = "a precision of weights is the last parameter of a model, behind dtype and device: `<.., f32, Cpu, Bf16>`; generic code has the bounds `E: Real, D: Backend<E>`"
 )]
 pub trait ModelDtype: Dtype {}
 #[diagnostic::do_not_recommend]
@@ -19,7 +19,7 @@ impl<E: Dtype> ModelDtype for E {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a device that computes in `{E}`",
     label = "not a device of `{E}`",
-    note = "dtype, device and precision are the last parameters of a model: `<.., f32, Cpu, Bf16>`"
+    note = "dtype, device and precision are the last parameters of a model: `<.., f32, Cpu, Bf16>`; generic code has the bounds `E: Real, D: Backend<E>`"
 )]
 pub trait ModelDevice<E: Dtype>: Device<E> {}
 #[diagnostic::do_not_recommend]

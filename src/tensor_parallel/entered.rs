@@ -67,7 +67,7 @@ pub fn all_reduce<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankA
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` did not enter the ranks: its gradient would be only this rank's term of a sum",
-    label = "all ranks have this tensor, and each computes with its part of the other operand",
+    label = "all ranks have this tensor, and from here on each computes a part",
     note = "`enter(x, &ranks)` sums the gradient of `x` over the ranks in the backward pass"
 )]
 pub trait EnteredOver<Axis> {

@@ -190,7 +190,7 @@ pub trait CanGather<Name, Axis, WhichAxis>: Shape {
 #[diagnostic::on_unimplemented(
     message = "the ranks of `{Self}` are not known to divide `{Name}`",
     label = "the parts of `{Name}` do not have one size that is known at compile time",
-    note = "the size of `{Self}` has to be known at compile time, and to divide that of `{Name}`; `ops::gather_batch` joins a batch over ranks without a size"
+    note = "the size of `{Self}` has to be known at compile time, and to divide that of `{Name}` (in generic code, the bounds `{Self}: ConstRankAxis + Divides<{Name}>`); `ops::gather_batch` joins a batch over ranks without a size"
 )]
 pub trait DividesAxis<Name: ConstDim>: ConstRankAxis + Divides<Name> {}
 #[diagnostic::do_not_recommend]

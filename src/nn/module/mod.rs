@@ -141,7 +141,7 @@ pub trait Module {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a module that can be trained or saved here",
     label = "not a module with parameters of its own in one dtype",
-    note = "`update_replicated` updates a `Replicated` model, and `save(&*model, ..)` saves it; a `Distributed` one has `update_sharded` and its own `save`; packed weights are neither trained nor saved; a function that is generic in the model needs the bounds `Module + BuildModule<D, E>`"
+    note = "`#[module]` on a struct makes it a module; `update_replicated` updates a `Replicated` model, and `save(&*model, ..)` saves it; a `Distributed` one has `update_sharded` and its own `save`; packed weights are neither trained nor saved; a function that is generic in the model needs the bounds `Module + BuildModule<D, E>`"
 )]
 pub trait OwnsParameters<E: Dtype, D: Device<E>>: Module + TensorCollection<E, D> {}
 #[diagnostic::do_not_recommend]

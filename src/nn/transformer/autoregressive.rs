@@ -56,7 +56,7 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 #[diagnostic::on_unimplemented(
     message = "the model is not `Autoregressive`: it does not write texts token after token",
     label = "this model does not implement `Autoregressive`",
-    note = "an encoder-decoder (`LM`, `T5`, `Whisper`) does so once it has read its source: `model.encode(&source)?`; for a decoder of your own, implement `Autoregressive`"
+    note = "an encoder-decoder (`LM`, `T5`, `Whisper`) does so once it has read its source: `model.encode(&source)?`, for `Whisper` `model.encode(features)?`; for a decoder of your own, implement `Autoregressive`"
 )]
 pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// The tokens that the model reads and writes.
