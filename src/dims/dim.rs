@@ -95,7 +95,7 @@ pub trait AnyDim: shapes::Dim {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a whole compile-time dimension",
     label = "the size of `{Self}` is not known at compile time, or it is a rank's part of a dimension",
-    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension, and `Const::<8>` is a number as one; a `Product` needs two of them, and a `Quotient<Whole, Parts>` needs `Parts` that divide `Whole` without remainder (in generic code, the bound `Parts: Divides<Whole>`); a `Shard` is a part of one: gather it first, or write the bound `dims::Factor` in a function of a rank's heads or columns"
+    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension, and `Const::<8>` is a number as one; a `Product` needs two of them, and a `Quotient<Whole, Parts>` needs `Parts` that divide `Whole` without remainder (in generic code, the bound `Parts: Divides<Whole>`); a `Shard` is a part of one: gather it first, or write the bound `dims::Factor` in a function of a rank's heads or columns, and `tensor_parallel::linear_column` for `linear`"
 )]
 pub trait ConstDim: Dim + Factor {}
 

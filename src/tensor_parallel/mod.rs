@@ -33,7 +33,8 @@
 //! layer of such operations.
 //!
 //! All other operations take shards as they are, on every axis that they do not sum, normalize, index or order:
-//! activations, products of two shards, attention and its cache in a rank's heads. A sum, mean, norm, softmax or
+//! activations, products of two shards, attention and its cache in a rank's heads; attention with dropout is
+//! [`multi_head_attention`] or [`grouped_query_attention`] of this module. A sum, mean, norm, softmax or
 //! contraction along a shard does not compile: it would take a part for the whole. Nor does a weight that repeats along
 //! a shard of the model: each rank would have only a term of the weight's gradient. Only what is linear takes a
 //! `Partial`: [`add`] and [`scale`].

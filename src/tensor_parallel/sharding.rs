@@ -236,6 +236,12 @@ pub(super) fn parameter_shardings<Model: Sharded<Axis, E, D>, E: Element, D: Dev
     let parameters = whole.into_iter().zip(part).map(|(whole, part)| {
         // The sharded axis is the one whose size differs from that in the whole model.
         let index = whole.sizes.iter().zip(&part.sizes).position(|(whole, part)| whole != part);
+        if let Some(index) = index {
+            let (of_whole, of_part) = (&whole.dims[index], &part.dims[index]);
+            let is_of_ranks = |ranks| whole.sizes[index] == part.sizes[index] * ranks;
+            let is_part = of_part.contains("Shard<") && Axis::EXPECTED_SIZE.is_none_or(is_of_ranks);
+            assert!(is_part, "`{}` of `{}`: `{of_part}` is no rank's part of `{of_whole}`", part.path, name::<Model>());
+        }
         let parts = index.map(|index| Parts::of(&whole.sizes, index, whole.sizes[index] / part.sizes[index].max(1)));
         ParameterSharding { path: whole.path, sizes: whole.sizes, dims: whole.dims, parts }
     });

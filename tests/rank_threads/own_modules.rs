@@ -92,7 +92,7 @@ impl<E: Element, D: Backend<E>> Sharded<One, E, D> for Reordered<E, D> {
 }
 
 #[test]
-#[should_panic(expected = "`Reordered<f32, Cpu>` has other parameters than its `Whole`, or in another order\n  \
+#[should_panic(expected = "`Reordered` has other parameters than its `Whole`, or in another order\n  \
                            left: [\"up\", \"gate\"]\n right: [\"gate\", \"up\"]")]
 fn fields_of_a_part_in_another_order_are_refused() {
     let _ = Distributed::<Reordered<f32, Cpu>, One>::build(&Cpu::default(), &Ranks::<One>::single().unwrap());
