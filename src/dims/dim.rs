@@ -171,7 +171,6 @@ macro_rules! __whole_dim {
 }
 
 __whole_dim!([const N: usize] Const<N>, Some(N));
-// The only impl of `Factor` without `do_not_recommend`: an error names this one and does not list shapes.
 #[diagnostic::do_not_recommend]
 impl<const N: usize> Factor for Const<N> {
     type Whole = Self;

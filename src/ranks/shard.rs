@@ -240,7 +240,7 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<W
     Part: IsAllOf<Whole, Axis>
 {
 }
-// Without `do_not_recommend`: an unmet bound here is reported as `Divides`.
+// The only impl of `Factor` without `do_not_recommend`: an unmet bound is reported as `Divides`.
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Factor for Shard<Whole, Axis> {
     type Whole = Whole;
     type Axis = Axis;

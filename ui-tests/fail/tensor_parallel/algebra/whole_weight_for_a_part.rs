@@ -2,8 +2,8 @@
 //! Right with `Part` for `HiddenDim` in line 12.
 use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::{Entered, linear_column}};
 
-ranks! { Tp = 2; }
 dims! { EmbedDim = 8; HiddenDim = 16; SeqLen; Batch; }
+ranks! { Tp = 2; }
 
 type Part = Shard<HiddenDim, Tp>;
 
