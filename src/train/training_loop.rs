@@ -74,7 +74,7 @@ impl Batches {
     }
 }
 
-/// What decides the batches, for [`Trainer::require_same`](super::Trainer::require_same).
+/// The text says what decides the batches. [`Trainer::require_same`](super::Trainer::require_same) compares it.
 impl Display for Batches {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { num_examples, batch_size, seed, .. } = self;

@@ -85,7 +85,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// A tape whose backward pass adds to `gradients`. They are those of earlier passes, in which the parameters `used`
     /// were used.
     pub fn adding_to(gradients: Gradients<E, D>, used: HashSet<UniqueId>) -> Self {
-        // For the cache of memory, which is emptied now and then.
+        // The cache of memory counts parts, and is emptied after some.
         count_part();
         Self::new(Pass { marked_used: used, gradients: Some(Box::new(gradients)), ..Pass::default() })
     }

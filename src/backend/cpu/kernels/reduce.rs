@@ -177,20 +177,14 @@ pub fn cumsum_kernel(input: Operand, axis: MiddleAxis) -> Result<KernelOutput, C
     let mut y = input.alloc_output(input.len())?;
     partition.map_mut(&mut y, block_len, |blocks, y| {
         y.copy_from_slice(blocks.slice(input.elements(), block_len));
-        row_chunks_mut(y, block_len).for_each(|block| match axis.inner {
-            1 => sum_elements(block.iter_mut()),
-            inner => sum_rows(block.chunks_mut(inner), inner),
-        });
+        row_chunks_mut(y, block_len).for_each(|block| sum_rows(block.chunks_mut(axis.inner), axis.inner));
     });
     let output = input.new_tensor(y)?;
 
     let input = input.gradient;
     Ok(with_backward(output, move |mut dy, gradients| {
         partition.map_chunks(partition.split_mut(&mut dy, block_len), |dy| {
-            row_chunks_mut(dy, block_len).for_each(|block| match axis.inner {
-                1 => sum_elements(block.iter_mut().rev()),
-                inner => sum_rows(block.chunks_mut(inner).rev(), inner),
-            });
+            row_chunks_mut(dy, block_len).for_each(|block| sum_rows(block.chunks_mut(axis.inner).rev(), axis.inner));
         });
         input.add(gradients, dy);
     }))
@@ -198,6 +192,14 @@ pub fn cumsum_kernel(input: Operand, axis: MiddleAxis) -> Result<KernelOutput, C
 
 /// Adds to each row all rows before it. The sums are `f64`, so that they do not round more as they grow.
 fn sum_rows<'a>(mut rows: impl Iterator<Item = &'a mut [f32]>, inner: usize) {
+    if inner == 1 {
+        // One sum stays in a register.
+        let mut sum = 0.0;
+        return rows.flatten().for_each(|x| {
+            sum += f64::from(*x);
+            *x = sum as f32;
+        });
+    }
     let mut sums = vec![0.0; inner];
     vectorized!({
         for row in &mut rows {
@@ -207,13 +209,4 @@ fn sum_rows<'a>(mut rows: impl Iterator<Item = &'a mut [f32]>, inner: usize) {
             }
         }
     });
-}
-
-/// [`sum_rows`] of rows of one element.
-fn sum_elements<'a>(elements: impl Iterator<Item = &'a mut f32>) {
-    let mut sum = 0.0;
-    for x in elements {
-        sum += f64::from(*x);
-        *x = sum as f32;
-    }
 }

@@ -63,7 +63,7 @@ pub fn ln(x: f32) -> f32 {
     // A subnormal number has no exponent, its multiple by 2²³ has.
     let is_tiny = x < f32::MIN_POSITIVE;
     let bits = (if is_tiny { x * 8_388_608.0 } else { x }).to_bits();
-    // x = 2ⁿ (1 + r), where 1 + r is from √½ on, whose bits these are, to √2.
+    // x = 2ⁿ (1 + r), where 1 + r is between √½ and √2. The constant has the bits of √½.
     let exponent = (bits.wrapping_sub(0x3f35_04f3) as i32) >> 23;
     let r = f32::from_bits(bits.wrapping_sub((exponent << 23) as u32)) - 1.0;
     let n = exponent as f32 - if is_tiny { 23.0 } else { 0.0 };

@@ -1,4 +1,4 @@
-/// How far ahead a weight is prefetched that is read from its first byte to its last.
+/// The distance of the prefetch in a weight that is read from its first byte to its last.
 pub const PREFETCH_DISTANCE_BYTES: usize = 4096;
 
 /// Prefetches the cache lines that lie `distance_bytes` after those of `elements` into the second level of cache.
