@@ -38,7 +38,8 @@ use std::any::type_name;
 )]
 pub trait Dim: MaybeSharded {}
 
-/// A dimension that may be sharded: a [`Dim`], or a rank's part of one, a [`Shard`](crate::ranks::Shard).
+/// A dimension that may be sharded over data: a [`Dim`], or, where ranks divide data, a rank's part of one
+/// ([`Shard`](crate::ranks::Shard)).
 ///
 /// A module whose batch is a `B: MaybeSharded` trains in one process and on many ranks
 /// ([`guide::ranks`](crate::guide::ranks)).

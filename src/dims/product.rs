@@ -173,8 +173,8 @@ where
     }
 }
 
-/// The two lists of factors are the same. (The rule is one of `()`, because rustc would show the shapes, with their
-/// products, if it were one of a shape.)
+/// The two lists of factors are the same. (`()` implements it. If a shape did, rustc would show that shape, with its
+/// products.)
 #[diagnostic::on_unimplemented(
     message = "`{One}` and `{Other}` are not the same axes in the same order",
     label = "with products split, the axes are `{One}` and `{Other}`",
@@ -226,7 +226,8 @@ macro_rules! factor_list {
             #[allow(non_snake_case)]
             fn run_time_sizes(self) -> impl Iterator<Item = usize> {
                 let ($first, $($rest,)*) = self;
-                // The size of `$first` itself does not tell: a `Sum` of compile-time dimensions holds its size, too.
+                // The list of its run-time dimensions takes no memory if there is none. `$first` itself may take some
+                // without one: a `Sum` of compile-time dimensions holds its size, too.
                 let size = (size_of::<$first::Dynamic<()>>() > 0).then(|| $first.size());
                 size.into_iter().chain(($($rest,)*).run_time_sizes())
             }

@@ -34,7 +34,7 @@ pub trait NamedShape: Shape {
 )]
 pub trait WholeShape: NamedShape {}
 
-/// The shape has up to 6 axes, each of which [may be sharded](MaybeSharded): a weight may be applied along all of them.
+/// The shape has up to 6 axes, each [whole or a rank's part of data](MaybeSharded): a weight may be applied along all.
 ///
 /// ```
 /// use typed_transformer::{dims::{DataShape, EndsIn}, ops, prelude::*};
@@ -51,7 +51,7 @@ pub trait WholeShape: NamedShape {}
 #[diagnostic::on_unimplemented(
     message = "an axis of `{Self}` may be a rank's part of a dimension of the model",
     label = "each rank would have only a term of the weight's gradient",
-    note = "a function that is generic in its shape promises that no axis is one: `Dims: EndsIn<Width, Before: DataShape>`"
+    note = "in a function that is generic in its shape, a bound says that no axis is such a part: `Dims: EndsIn<Width, Before: DataShape>`"
 )]
 pub trait DataShape: NamedShape {}
 

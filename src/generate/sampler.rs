@@ -101,7 +101,7 @@ impl<V: ConstDim> Sampler<V> {
     /// # Errors
     /// [`SamplingError::TopK`] if `k` is 0; [`SamplingError::Greedy`] if this sampler is greedy.
     pub fn top_k(self, k: usize) -> Result<Self, SamplingError> {
-        (k > 0).then_some(Self { top_k: k, ..self }).ok_or(SamplingError::TopK)?.drawing("top-k")
+        (k > 0).then_some(Self { top_k: k, ..self }).ok_or(SamplingError::TopK)?.if_random("top-k")
     }
 
     /// Keeps the most likely tokens until their probabilities add up to at least `p`
@@ -110,7 +110,7 @@ impl<V: ConstDim> Sampler<V> {
     /// # Errors
     /// [`SamplingError::TopP`] unless `0 < p <= 1`; [`SamplingError::Greedy`] if this sampler is greedy.
     pub fn top_p(self, p: f64) -> Result<Self, SamplingError> {
-        (p > 0.0 && p <= 1.0).then_some(Self { top_p: p, ..self }).ok_or(SamplingError::TopP(p))?.drawing("top-p")
+        (p > 0.0 && p <= 1.0).then_some(Self { top_p: p, ..self }).ok_or(SamplingError::TopP(p))?.if_random("top-p")
     }
 
     /// Keeps the tokens that are at least `p` times as likely as the most likely one ([Nguyen et al.,
@@ -119,11 +119,11 @@ impl<V: ConstDim> Sampler<V> {
     /// # Errors
     /// [`SamplingError::MinP`] unless `0 <= p <= 1`; [`SamplingError::Greedy`] if this sampler is greedy.
     pub fn min_p(self, p: f64) -> Result<Self, SamplingError> {
-        (0.0..=1.0).contains(&p).then_some(Self { min_p: p, ..self }).ok_or(SamplingError::MinP(p))?.drawing("min-p")
+        (0.0..=1.0).contains(&p).then_some(Self { min_p: p, ..self }).ok_or(SamplingError::MinP(p))?.if_random("min-p")
     }
 
     /// Itself, unless it is greedy.
-    fn drawing(self, setting: &'static str) -> Result<Self, SamplingError> {
+    fn if_random(self, setting: &'static str) -> Result<Self, SamplingError> {
         if self.random.is_some() { Ok(self) } else { Err(SamplingError::Greedy(setting)) }
     }
 
@@ -150,8 +150,8 @@ impl<V: ConstDim> Sampler<V> {
         (penalty.is_finite() && penalty > 0.0).then_some(sampler).ok_or(SamplingError::RepetitionPenalty(penalty))
     }
 
-    /// Keeps only these tokens, in place of those of an earlier call. A loop of your own writes `sampler =
-    /// sampler.restrict_to(..)`, as a clone repeats random numbers; a `Generation` has [`super::Generation::next_by`].
+    /// Keeps only these tokens, in place of those of an earlier call. Write `sampler = sampler.restrict_to(..)`:
+    /// a clone would draw the same numbers again. In a `Generation`, [`next_by`](super::Generation::next_by) does it.
     #[must_use]
     pub fn restrict_to(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
         let mut tokens: Vec<_> = tokens.into_iter().collect();

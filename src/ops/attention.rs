@@ -76,7 +76,7 @@ pub fn attention_weights<
     }
     let query = super::scale(query, scale.factor(heads.whole_size(), QKDim::SIZE))?;
     let logits = matmul_transposed(OP, query, key)?; // (B, H, Q, K)
-    // The heads may be those of a single rank, which has all.
+    // `H` is not among the axes that dropout checks: it may be a shard of a single rank, which has all heads.
     dropout_by::<(B, Q, K), _, _, _, _>(masked_softmax(logits, bias, mask, mask_fill)?, dropout)
 }
 

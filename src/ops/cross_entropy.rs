@@ -77,7 +77,7 @@ pub enum Reduction {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The classes may have their number at run time, such as the position where an answer starts in a text.
+/// The number of classes may be known at run time only: a label may be the position in a text where an answer starts.
 pub fn cross_entropy<Dims: Shape, Positions: Shape, V: Dim, Ids, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<Dims, E, D, T>,
     labels: &Ids,
@@ -163,7 +163,7 @@ where
     Ids::check_sizes(*logits.shape(), ids).map_err(dim_error(OP))?;
     ensure_not_empty(OP, logits.shape())?;
     let weights: Vec<E> = position_weights(&is_token(ids, padding), 1, Reduction::Sum, 1);
-    let logits = counted_rows(OP, Ids::rows(OP, logits)?, &weights)?;
+    let logits = zero_uncounted_rows(OP, Ids::rows(OP, logits)?, &weights)?;
     let (positions, _) = *logits.shape();
     let weights = logits.device().try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
     let weights = scale(weights, -1.0)?;
@@ -208,7 +208,8 @@ where
 
     let rows = Ids::rows(OP, logits)?;
     let (device, (positions, _)) = (rows.device().clone(), *rows.shape());
-    let logits: Tensor<(usize, usize), E, D, T> = with_shape_type(OP, counted_rows(OP, rows, &position_weights)?)?;
+    let logits: Tensor<(usize, usize), E, D, T> =
+        with_shape_type(OP, zero_uncounted_rows(OP, rows, &position_weights)?)?;
     let compute = || {
         let shape = (positions.size(),);
         let ids: Tensor<_, usize, D> = device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
@@ -261,7 +262,7 @@ pub(super) fn position_weights<E: Real>(
 }
 
 /// The vectors, with zeros at the positions whose weight is 0, because 0 × ∞ would be NaN.
-pub(super) fn counted_rows<V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(super) fn zero_uncounted_rows<V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     vectors: Tensor<(Rows, V), E, D, T>,
     position_weights: &[E],

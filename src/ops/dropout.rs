@@ -132,8 +132,8 @@ pub fn dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     dropout_by::<Dims, _, _, _, _>(input, rate)
 }
 
-/// [`dropout`] of a tensor that no ranks divide along an axis outside of `Divided`. The first axis of `Divided` is that
-/// of the tensor; it may be the rows of a [`DropoutSeed`], and a part of another one is refused.
+/// [`dropout`] of a tensor whose axes outside of `Divided` are whole. `Divided` begins with the tensor's first axis. A
+/// part of this axis is accepted if a [`DropoutSeed`] has its rows. A part of another axis of `Divided` is an error.
 pub(super) fn dropout_by<Divided, Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,

@@ -1,7 +1,7 @@
 //! The losses beside [`cross_entropy`](super::cross_entropy()): of numbers, and of the predictions of another model.
 
 use super::arithmetic::elementwise;
-use super::cross_entropy::{counted_rows, len_and_count, position_weights};
+use super::cross_entropy::{len_and_count, position_weights, zero_uncounted_rows};
 use super::reduce::reduce_all_by_kernel;
 use super::unnamed::{choose, rows};
 use super::where_::{bool_tensor, check_same_shape};
@@ -131,8 +131,8 @@ where
     let device = logits.device().clone();
     let (len, sequences) = len_and_count(padding.shape());
     let weights = position_weights(&padding.is_token(), len, reduction, sequences);
-    let target = counted_rows(OP, rows::<_, V, _, _, _>(OP, target.clone())?, &weights)?;
-    let logits = counted_rows(OP, rows::<_, V, _, _, _>(OP, logits)?, &weights)?;
+    let target = zero_uncounted_rows(OP, rows::<_, V, _, _, _>(OP, target.clone())?, &weights)?;
+    let logits = zero_uncounted_rows(OP, rows::<_, V, _, _, _>(OP, logits)?, &weights)?;
     let shape @ (positions, _) = *logits.shape();
     let weights = device.try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
     let weights = weights.try_broadcast_like::<_, Axis<1>>(&shape).map_err(device_error(OP))?;

@@ -8,7 +8,7 @@
 //! its definition. Layers are composed of operations and have no kernels of their own, so a layer of yours runs like
 //! one of [`nn`](crate::nn).
 //!
-//! [`attention`](attention()) takes heads that are split, and makes the scores a tensor.
+//! [`attention`](attention()) takes heads that are split, and needs all scores as one tensor.
 //! [`multi_head_attention`](multi_head_attention()) and [`grouped_query_attention`](grouped_query_attention()) take the
 //! heads side by side in one axis. Without bias and dropout their kernel needs memory that is linear in the length.
 //!

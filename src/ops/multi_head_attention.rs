@@ -183,7 +183,7 @@ where
             return Err(OpError::ShardedDropout { heads: name::<H>() });
         }
         let sizes = [batch.size(), H::SIZE, queries.size(), keys.size()];
-        // Here a rank has all heads.
+        // After this check the rank has all heads, so they are those of `H::Whole`.
         kept = Some(kept_elements::<(B, H::Whole, Q, K)>(dropout, &sizes, || query.device().random_u64())?);
     }
     let factor = scale.factor(H::WHOLE_SIZE, QKDim::SIZE);

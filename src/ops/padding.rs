@@ -1,7 +1,7 @@
 //! The positions that a mean or a loss leaves out, and the mean that leaves them out.
 
 use super::contraction::{Labelled, contract};
-use super::cross_entropy::{counted_rows, len_and_count, position_weights};
+use super::cross_entropy::{len_and_count, position_weights, zero_uncounted_rows};
 use super::unnamed::{Rows, reshape_to};
 use super::{OpError, Real, Reduction, device_error, dim_error, ensure_not_empty};
 use crate::backend::{Backend, Tape};
@@ -42,7 +42,7 @@ where
     let weights: Vec<E> = position_weights(&is_token, len, Reduction::MeanPerSequence, 1);
     let width = Rows::new(shape.num_elements() / is_token.len().max(1));
     let vectors = reshape_to(OP, input, (Rows::new(is_token.len()), width))?;
-    let vectors = reshape_to(OP, counted_rows(OP, vectors, &weights)?, [sequences, len, width.size()])?;
+    let vectors = reshape_to(OP, zero_uncounted_rows(OP, vectors, &weights)?, [sequences, len, width.size()])?;
     let weights = vectors.device().try_tensor_from_vec(weights, [sequences, len]).map_err(device_error(OP))?;
     let (weights, vectors) = (Labelled::new(weights.retaped::<T>(), &[0, 1]), Labelled::new(vectors, &[0, 1, 2]));
     let means: Tensor<[usize; 2], E, D, T> = contract(OP, weights, vectors, &[0, 2])?;

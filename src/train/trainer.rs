@@ -226,8 +226,8 @@ impl<O, S: Schedule> Trainer<O, S> {
 
     /// The backward pass of a loss, and the [`update`](Self::update) by its gradients.
     ///
-    /// The loss is recorded. Of a batch in parts ([`GradientsOf::into_recording`]) that is the loss of the last part
-    /// alone: call [`update`](Self::update) with the gradients and the sum of all losses.
+    /// The report and the metrics have this loss. If a batch comes in parts ([`GradientsOf::into_recording`]), it is
+    /// that of the last part alone: then call [`update`](Self::update) with the gradients and the sum of all losses.
     ///
     /// # Errors
     /// Those of [`update`](Self::update), and [`TrainError::Op`] if the backward pass fails.

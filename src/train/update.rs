@@ -16,7 +16,7 @@ use std::collections::HashMap;
 /// The global norm is `√(Σ g²)` over all parameters of the model. Parameters, gradients and the optimizer's state stay on
 /// the device; on the CPU they are changed in place. From the first update on, the device keeps the memory of dropped
 /// tensors, and the next steps reuse it. It is freed after every 13 steps, where a part of a batch counts as a step,
-/// and earlier if it is more than four steps take. After the training `device.disable_cache()`, of dfdx's `Cache`,
+/// and earlier if it exceeds four times the memory of the largest step. After the training `device.disable_cache()`, of dfdx's `Cache`,
 /// frees it; dropping the device does not. Two threads that take the last kept memory of one size at once make dfdx
 /// panic, so until then each needs a device of its own.
 ///

@@ -146,7 +146,8 @@ The output for {all} mistakes: of this library, of plain dfdx {dfdx}, and of can
 Each mistake is made three times, in the same few lines. In dfdx's programs a fixed size is a `Const` and
 a run-time size is a `usize`; candle's tensors have no dimensions in their types. The peers' programs run with
 different sizes first and then with equal sizes. Our programs use equal fixed sizes from the start, because
-names decide. Rust is {rust}. The output is the tools' own, without paths of the machine and closing lines, and cut
+names decide. In the second table **check**, **build** and **run** say what finds the mistake, and **never** that
+nothing does. rustc writes `ProductDim` for `Product`, which is its alias. Rust is {rust}. The output is the tools' own, without paths of the machine and closing lines, and cut
 after {MAX_LINES} lines.
 
 | of {all} mistakes | here | dfdx | candle |

@@ -136,8 +136,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// The number of positions whose keys and values the tensors hold: [`len`](Self::len) without those that a
     /// [window dropped](Self::slide).
     ///
-    /// Before an update, a bias by position begins here, because the first key of the tensors is its position 0. Rotary
-    /// positions begin at `len`.
+    /// Before an update, it is the `start` of a bias by position, such as [`alibi`](crate::ops::alibi), which counts
+    /// from the first key that the tensors hold. Rotary positions start at `len`.
     #[must_use]
     pub fn num_held(&self) -> usize {
         self.len - self.num_dropped

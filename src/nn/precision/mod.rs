@@ -29,9 +29,9 @@ pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 ///
 /// The precision is a parameter of a module, `Gpt2<Config, f32, Cpu, Q8>`. Its linear maps and its tables of tokens are
 /// stored so. Norms, biases and positions stay in the dtype `E`, in which everything is computed: a kernel widens
-/// weights in registers or, for several rows, in small buffers; the backward pass widens one whole weight at a time. If
-/// the input is a single row, it and the weights in 8 bits are multiplied as integers. Modules of two precisions are
-/// two types, so they do not mix.
+/// weights in registers or, for several rows, in small buffers; the backward pass widens one whole weight at a time. One
+/// exception: with weights in 8 bits, an input of a single row is rounded to 16 bits, and the two are multiplied as
+/// integers. Modules of two precisions are two types, so they do not mix.
 ///
 /// ```
 /// use typed_transformer::{module, nn::{Precision, Q8, Weight, WithPrecision, init}, prelude::*};
@@ -114,7 +114,7 @@ pub struct FullPrecision;
 ///
 /// Sums, attention, norms, the loss and the optimizer stay in `E`. A product of two numbers of bfloat16 is exact in
 /// `f32`, so a processor with instructions for bfloat16 gets the same terms. Here they are products of `f32`, so this
-/// takes a little longer than [`FullPrecision`]: it tells how a model trains in bfloat16 before it does so on a GPU.
+/// takes a little longer than [`FullPrecision`]. It shows on a CPU how a model will train in bfloat16 on a GPU.
 /// Devices without kernels round in the memory of the host, which takes much longer.
 ///
 /// ```
