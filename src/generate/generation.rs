@@ -6,6 +6,7 @@ use crate::ops::{OpError, Real, range_error};
 use crate::tokens::{Fin, TokenIds};
 use dfdx::shapes::ConstDim as _;
 use dfdx::tensor::{Cpu, Tensor};
+use itertools::Either;
 
 crate::dims! {
     /// The tokens that a model reads next.
@@ -42,7 +43,7 @@ crate::dims! {
 /// ```
 pub struct Generation<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a Model,
-    sampler: &'a mut Sampler<Model::VocabSize>,
+    sampler: Either<Box<Sampler<Model::VocabSize>>, &'a mut Sampler<Model::VocabSize>>,
     ends: Vec<Fin<Model::VocabSize>>,
     max_new_tokens: usize,
     /// The most tokens of a text, its prompt included.
@@ -81,11 +82,37 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
         sampler: &'a mut Sampler<Model::VocabSize>,
     ) -> Result<Self, OpError> {
+        let generation = Self::with_own_sampler(model, prompts, ends, Sampler::greedy())?;
+        Ok(Self { sampler: Either::Right(sampler), ..generation })
+    }
+
+    /// [`new`](Self::new), with its errors, and a sampler of its own: for requests that arrive while other texts are
+    /// written.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, generate::{Generation, Sampler}, prelude::*};
+    /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+    /// let mut running = vec![];
+    /// for request in 0..3 {
+    ///     let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Batch, TgtLen))?;
+    ///     let sampler = Sampler::with_temperature(0.8, request)?;
+    ///     running.push(Generation::with_own_sampler(&model, &prompt, None, sampler)?.max_new_tokens(2));
+    ///     running.retain_mut(|text| text.next().is_some());
+    /// }
+    /// assert_eq!(running.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_own_sampler<Prompt: Dim>(
+        model: &'a Model,
+        prompts: &TokenIds<B, Prompt, Model::VocabSize>,
+        ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
+        sampler: Sampler<Model::VocabSize>,
+    ) -> Result<Self, OpError> {
         let (batch, _) = prompts.shape();
         let prompts = tokens_of_prompts::<_, _, _, Model::MaxSeqLen>(prompts)?;
         let mut generation = Self {
             model,
-            sampler,
+            sampler: Either::Left(Box::new(sampler)),
             ends: ends.into_iter().collect(),
             max_new_tokens: usize::MAX,
             max_len: Model::MaxSeqLen::SIZE + 1,

@@ -6,6 +6,7 @@ use crate::nn::{Autoregressive, EditableCache};
 use crate::ops::{OpError, Real};
 use crate::tokens::{Fin, TokenIds};
 use dfdx::{shapes::ConstDim as _, tensor::Cpu};
+use itertools::Either;
 use std::{collections::VecDeque, fmt};
 
 /// Speculative decoding ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192)): an iterator over the tokens of a text
@@ -37,7 +38,7 @@ pub struct Speculation<
 > {
     target: Reader<'a, Target, E, D>,
     draft: Reader<'a, Draft, E, D>,
-    sampler: &'a mut Sampler<Target::VocabSize>,
+    sampler: Either<Box<Sampler<Target::VocabSize>>, &'a mut Sampler<Target::VocabSize>>,
     ends: Vec<Fin<Target::VocabSize>>,
     /// The most tokens that the draft proposes at once.
     max_proposed: usize,
@@ -69,11 +70,34 @@ where
         max_proposed: usize,
         sampler: &'a mut Sampler<Target::VocabSize>,
     ) -> Result<Self, OpError> {
+        let speculation = Self::with_own_sampler(target, draft, prompt, ends, max_proposed, Sampler::greedy())?;
+        Ok(Self { sampler: Either::Right(sampler), ..speculation })
+    }
+
+    /// [`new`](Self::new), with its errors, and a sampler of its own, as
+    /// [`Generation::with_own_sampler`](super::Generation::with_own_sampler).
+    ///
+    /// ```
+    /// # use typed_transformer::{doctest::*, generate::{Sampler, Speculation}, prelude::*};
+    /// # let target = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+    /// # let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Const::<1>, TgtLen))?;
+    /// let text = Speculation::with_own_sampler(&target, &target, &prompt, None, 4, Sampler::greedy())?.take(8);
+    /// assert_eq!(text.collect::<Result<Vec<_>, _>>()?.len(), 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_own_sampler<Prompt: Dim>(
+        target: &'a Target,
+        draft: &'a Draft,
+        prompt: &TokenIds<Const<1>, Prompt, Target::VocabSize>,
+        ends: impl IntoIterator<Item = Fin<Target::VocabSize>>,
+        max_proposed: usize,
+        sampler: Sampler<Target::VocabSize>,
+    ) -> Result<Self, OpError> {
         let prompt = tokens_of_prompts::<_, _, _, Target::MaxSeqLen>(prompt)?.concat();
         Ok(Self {
             target: Reader::new(target)?,
             draft: Reader::new(draft)?,
-            sampler,
+            sampler: Either::Left(Box::new(sampler)),
             ends: ends.into_iter().collect(),
             max_proposed,
             text: Text::new(prompt),

@@ -93,6 +93,29 @@ fn a_token_is_written_before_the_model_reads_it() {
     }
 }
 
+/// A program that takes requests while it writes other texts.
+#[test]
+fn a_generation_may_own_its_sampler() {
+    let model = DecoderOnly::<NanoGptModel, f32, AutoDevice>::build(&device());
+    let request = |request: usize| {
+        let sampler = Sampler::with_temperature(0.8, request as u64).unwrap();
+        (prompt(&[&[request]]), sampler)
+    };
+    let (mut running, mut texts) = (Vec::new(), [const { Vec::new() }; 3]);
+    for number in 0..3 {
+        let (prompt, sampler) = request(number);
+        running.push(Generation::with_own_sampler(&model, &prompt, None, sampler).unwrap());
+        for (generation, text) in running.iter_mut().zip(&mut texts) {
+            text.push(generation.next().unwrap().unwrap());
+        }
+    }
+    for (number, text) in texts.into_iter().enumerate() {
+        let (prompt, mut sampler) = request(number);
+        let alone = Generation::new(&model, &prompt, None, &mut sampler).unwrap();
+        assert_eq!(text, alone.take(3 - number).map(Result::unwrap).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn an_error_ends_the_generation() {
     let model = Alphabet { fails_at: Some(3), ..Alphabet::default() };
