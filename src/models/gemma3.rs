@@ -128,9 +128,11 @@ fn norm<Dims: EndsIn<M, Before: DataShape>, M: ConstDim, E: Real, D: Backend<E>,
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
 /// let embeddings = scale(embed(&model.token_embedder, &ids, NoneTape)?, 8f64.sqrt())?;
-/// assert_eq!(model.vectors_of(embeddings, &ids.padding_mask())?.as_vec(), vectors.as_vec());
+/// assert_eq!(model.vectors_of(embeddings.clone(), &ids.padding_mask())?.as_vec(), vectors.as_vec());
 /// let mut cache = model.cache(Batch)?;
 /// let last: Tensor<(Batch, Const<1>, EmbedDim), f32, Cpu> = model.last_vectors(&ids, &mut cache, Const)?;
+/// let mut cache = model.cache(Batch)?;
+/// assert_eq!(model.last_vectors_of(embeddings, &mut cache, Const::<1>)?.as_vec(), last.as_vec());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -195,10 +197,22 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
         cache: &mut CacheOf<Self, B, E, D>,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::EmbedDim), E, D>, OpError> {
-        let len = tokens.shape().1;
+        self.last_vectors_of(self.embed(tokens, NoneTape)?, cache, last)
+    }
+
+    /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
+    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. They are not scaled. They join the cache, and tokens may
+    /// follow.
+    pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
+        &self,
+        embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,
+        cache: &mut CacheOf<Self, B, E, D>,
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::EmbedDim), E, D>, OpError> {
+        let (batch, len, _) = *embeddings.shape();
         // Each layer makes its own mask below.
-        let (start, _) = cache.advance(&self.norm, tokens.shape())?;
-        let mut x = self.embed(tokens, NoneTape)?;
+        let (start, _) = cache.advance(&self.norm, (batch, len))?;
+        let mut x = embeddings;
         // The mask is made before the update: afterwards the cache counts the new positions as earlier ones.
         for ((i, layer), cache) in self.layers.iter().enumerate().zip(&mut cache.layers) {
             let mask = if Config::is_global(i) {

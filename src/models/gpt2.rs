@@ -71,9 +71,11 @@ type CachedHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Con
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
 /// let embeddings = embed(&model.token_embedder, &ids, NoneTape)?;
-/// assert_eq!(model.vectors_of(embeddings, &ids.padding_mask())?.as_vec(), vectors.as_vec());
+/// assert_eq!(model.vectors_of(embeddings.clone(), &ids.padding_mask())?.as_vec(), vectors.as_vec());
 /// let mut cache = model.cache(Batch)?;
 /// let last: Tensor<(Batch, Const<1>, EmbedDim), f32, Cpu> = model.last_vectors(&ids, &mut cache, Const)?;
+/// let mut cache = model.cache(Batch)?;
+/// assert_eq!(model.last_vectors_of(embeddings, &mut cache, Const::<1>)?.as_vec(), last.as_vec());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -136,8 +138,20 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
         cache: &mut CacheOf<Self, B, E, D>,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::EmbedDim), E, D>, OpError> {
-        let (start, mask) = cache.advance(&self.position_embedder, tokens.shape())?;
-        let mut x = self.add_positions(P::embed(&self.token_embedder, tokens, NoneTape)?, start)?;
+        self.last_vectors_of(P::embed(&self.token_embedder, tokens, NoneTape)?, cache, last)
+    }
+
+    /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
+    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. They join the cache, and tokens may follow.
+    pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
+        &self,
+        embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,
+        cache: &mut CacheOf<Self, B, E, D>,
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::EmbedDim), E, D>, OpError> {
+        let (batch, len, _) = *embeddings.shape();
+        let (start, mask) = cache.advance(&self.position_embedder, (batch, len))?;
+        let mut x = self.add_positions(embeddings, start)?;
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
             x = layer.forward(x, Config::NORM_EPSILON, &mask, |new| cache.update(new))?;
         }

@@ -190,9 +190,11 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E,
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape)?;
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
 /// let embeddings = embed(&model.token_embedder, &ids, NoneTape)?;
-/// assert_eq!(model.vectors_of(embeddings, &ids.padding_mask())?.as_vec(), vectors.as_vec());
+/// assert_eq!(model.vectors_of(embeddings.clone(), &ids.padding_mask())?.as_vec(), vectors.as_vec());
 /// let mut cache = model.cache(Batch)?;
 /// let last: Tensor<(Batch, Const<1>, EmbedDim), f32, Cpu> = model.last_vectors(&ids, &mut cache, Const)?;
+/// let mut cache = model.cache(Batch)?;
+/// assert_eq!(model.last_vectors_of(embeddings, &mut cache, Const::<1>)?.as_vec(), last.as_vec());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[module(conventions = Config, output = Config::VocabSize)]
@@ -255,8 +257,20 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
         cache: &mut CacheOf<Self, B, E, D>,
         last: Last,
     ) -> Result<Tensor<(B, Last, Config::EmbedDim), E, D>, OpError> {
-        let (start, mask) = cache.advance(&self.norm, tokens.shape())?;
-        let mut x = P::embed(&self.token_embedder, tokens, NoneTape)?;
+        self.last_vectors_of(P::embed(&self.token_embedder, tokens, NoneTape)?, cache, last)
+    }
+
+    /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
+    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. They join the cache, and tokens may follow.
+    pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
+        &self,
+        embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,
+        cache: &mut CacheOf<Self, B, E, D>,
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Config::EmbedDim), E, D>, OpError> {
+        let (batch, len, _) = *embeddings.shape();
+        let (start, mask) = cache.advance(&self.norm, (batch, len))?;
+        let mut x = embeddings;
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
             x = layer.forward(x, start, &mask, |new| cache.update(new))?;
         }

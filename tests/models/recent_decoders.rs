@@ -50,7 +50,7 @@ where
 }
 
 /// The vectors that a head of one's own takes are those that the logits are made of, and those of the tokens'
-/// embeddings.
+/// embeddings, behind which a cache and a text go on.
 #[test]
 fn logits_are_the_vectors_times_their_weight() {
     macro_rules! check {
@@ -69,14 +69,24 @@ fn logits_are_the_vectors_times_their_weight() {
                 assert_ne!(of(&PaddingMask::from_fn(shape, |_, i| i > 0)), vectors.as_vec(), stringify!($family));
 
                 let mut cache = $model.cache(Const::<1>).unwrap();
-                let first = ids(&[7, 4, 11, 0], (Const::<1>, Const::<4>));
-                let first = $model.last_vectors(&first, &mut cache, Const::<1>).unwrap().as_vec();
-                let next = ids(&[96, 5, 3], (Const::<1>, Const::<3>));
-                let next = $model.last_vectors(&next, &mut cache, Const::<3>).unwrap().as_vec();
+                let prompt = ids(&[7, 4, 11, 0], (Const::<1>, Const::<4>));
+                let first = $model.last_vectors(&prompt, &mut cache, Const::<1>).unwrap().as_vec();
+                let rest = ids(&[96, 5, 3], (Const::<1>, Const::<3>));
+                let next = $model.last_vectors(&rest, &mut cache, Const::<3>).unwrap().as_vec();
                 let (found, all) = ([first, next].concat(), vectors.as_vec());
                 assert_eq!(7 * found.len(), 4 * all.len());
                 let mut pairs = found.iter().zip(&all[all.len() - found.len()..]);
                 assert!(pairs.all(|(found, expected)| (found - expected).abs() < 1e-4), stringify!($family));
+
+                let mut cache = $model.cache(Const::<1>).unwrap();
+                let embeddings = scale(embed(&$model.token_embedder, &prompt, NoneTape).unwrap(), $scale).unwrap();
+                let first = $model.last_vectors_of(embeddings, &mut cache, Const::<1>).unwrap().as_vec();
+                let behind = Behind { model: &$model, cache: cache.clone() };
+                let next = $model.last_vectors(&rest, &mut cache, Const::<3>).unwrap().as_vec();
+                assert_eq!([first, next].concat(), found, stringify!($family));
+
+                let alone = text(&$model, &ids(&[7, 4, 11, 0, 96], (Const, Const::<5>)));
+                assert_eq!(text(&behind, &ids(&[96], (Const, Const::<1>))), alone, stringify!($family));
             )*
         };
     }
@@ -87,6 +97,42 @@ fn logits_are_the_vectors_times_their_weight() {
         qwen3: Llama, small_qwen3, model, 1.0 => model.logit.as_ref().unwrap_or(&model.token_embedder);
         mixtral: Mixtral, small_mixtral, model, 1.0 => model.logit.as_ref().unwrap_or(&model.token_embedder);
     }
+}
+
+/// A model that writes behind what its cache holds, such as a learned prompt.
+struct Behind<'a, Model, Cache> {
+    model: &'a Model,
+    cache: Cache,
+}
+
+impl<Model: Autoregressive<Const<1>, f32, AutoDevice, Cache: Clone>> Autoregressive<Const<1>, f32, AutoDevice>
+    for Behind<'_, Model, Model::Cache>
+{
+    type VocabSize = Model::VocabSize;
+    type MaxSeqLen = Model::MaxSeqLen;
+    type Cache = Model::Cache;
+
+    fn cache(&self, _: Const<1>) -> Result<Self::Cache, OpError> {
+        Ok(self.cache.clone())
+    }
+
+    fn last_logits<S: Dim, Last: Dim>(
+        &self,
+        tokens: &TokenIds<Const<1>, S, Self::VocabSize>,
+        cache: &mut Self::Cache,
+        last: Last,
+    ) -> Result<Tensor<(Const<1>, Last, Self::VocabSize), f32, AutoDevice>, OpError> {
+        self.model.last_logits(tokens, cache, last)
+    }
+}
+
+/// The greedy text of 8 tokens behind a prompt.
+fn text<S: Dim, V: ConstDim>(
+    model: &impl Autoregressive<Const<1>, f32, AutoDevice, VocabSize = V>,
+    prompt: &TokenIds<Const<1>, S, V>,
+) -> Vec<usize> {
+    let tokens = Generation::with_own_sampler(model, prompt, None, Sampler::greedy()).unwrap().take(8);
+    tokens.map(|tokens| tokens.unwrap()[0].unwrap().value()).collect()
 }
 
 /// Local layers keep fewer than two windows of positions, so a long text takes little more memory than a short one.
