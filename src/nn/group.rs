@@ -5,7 +5,9 @@ use crate::dims::{ConstDim, Dim, EndsIn, Factor, MaybeSharded, Product};
 use crate::mask::AttentionMask;
 use crate::nn::{Arch, Module, SummaryRow};
 use crate::ops::collective::{Parts, entered, gathered};
-use crate::ops::{AttentionOptions, DropoutSeed, OpError, Real, attend, dropout, kept_elements, reshape_to};
+use crate::ops::{
+    AttentionOptions, DropoutSeed, OpError, Real, attend, dropout, drops_elements, kept_elements, reshape_to,
+};
 use crate::ranks::{Entered, RankAxis, Ranks, RanksError};
 use crate::weights::{LoadError, Loadable, TensorSource};
 use dfdx::nn::{ModuleVisitor, TensorCollection};
@@ -95,7 +97,7 @@ impl<Axis: RankAxis, E: Real, D: Backend<E>> ProcessGroup<Axis, E, D> {
         T: Tape<E, D>,
     {
         let mut kept = None;
-        if Self::ARE_RANKS && T::OWNS_TAPE && options.dropout > 0.0 {
+        if Self::ARE_RANKS && drops_elements::<E, D, T>(options.dropout) {
             let ranks = self.ranks("attention")?;
             let (batch, queries, keys) = mask.shape();
             let sizes = [batch.size(), H::WHOLE_SIZE, queries.size(), keys.size()];
@@ -114,7 +116,7 @@ impl<Axis: RankAxis, E: Real, D: Backend<E>> ProcessGroup<Axis, E, D> {
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
         // `dropout` draws from it while it lives.
         let mut _seed = None;
-        if Self::ARE_RANKS && T::OWNS_TAPE && rate > 0.0 && !DropoutSeed::is_set() {
+        if Self::ARE_RANKS && drops_elements::<E, D, T>(rate) && !DropoutSeed::is_set() {
             let mut seed = x.device().random_u64().to_ne_bytes();
             let sent = self.ranks("dropout")?.broadcast_bytes(&mut seed, 0);
             sent.map_err(|source| OpError::Ranks { op: "dropout", source })?;

@@ -1,7 +1,9 @@
 use super::norms::softmax;
 use super::unnamed::{choose, constant, matmul, matmul_transposed, repeated};
 use super::where_::bool_tensor;
-use super::{MaskFill, OpError, Real, cast, device_error, dim_error, dropout_by, elementwise, ensure_not_empty};
+use super::{
+    MaskFill, OpError, Real, cast, device_error, dim_error, dropout_by, drops_elements, elementwise, ensure_not_empty,
+};
 use crate::backend::{Arithmetic, Backend, Tape};
 use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, NamedShape, axis, check_same_size, name};
 use crate::mask::AttentionMask;
@@ -71,7 +73,7 @@ pub fn attention_weights<
     let bias_shape = bias.as_ref().map(|bias| *bias.shape());
     check_sizes(OP, (batch, heads, queries), (key_batch, key_heads, keys), mask, bias_shape)?;
     ensure_not_empty(OP, &(batch, heads, queries, keys))?;
-    if T::OWNS_TAPE && dropout > 0.0 && heads.size() != heads.whole_size() {
+    if drops_elements::<E, D, T>(dropout) && heads.size() != heads.whole_size() {
         return Err(OpError::ShardedDropout { heads: name::<H>() });
     }
     let query = super::scale(query, scale.factor(heads.whole_size(), QKDim::SIZE))?;

@@ -14,9 +14,9 @@ use std::{any::type_name, cell::RefCell, collections::BTreeMap, marker::PhantomD
 const WORDS_PER_DRAW: u128 = 2;
 
 thread_local! {
-    /// The seeds whose guards live on this thread, by the ids of the guards. Dropout draws from the newest one,
-    /// which has the highest id.
-    static ACTIVE_SEEDS: RefCell<BTreeMap<u64, ActiveSeed>> = const { RefCell::new(BTreeMap::new()) };
+    /// The seeds whose guards live on this thread, by the ids of the guards, and `None` for those without dropout.
+    /// Dropout obeys the newest one, which has the highest id.
+    static ACTIVE_SEEDS: RefCell<BTreeMap<u64, Option<ActiveSeed>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// The random numbers of a [`DropoutSeed`] that lives.
@@ -32,8 +32,9 @@ struct Rows {
     range: Range<usize>,
 }
 
-/// A guard: while it lives, [`dropout`] on this thread draws from a seed, so that a run can be repeated. The state of
-/// the device's own random numbers cannot be saved. Of several guards the newest counts.
+/// A guard: while it lives, [`dropout`] on this thread draws from a seed, so that a run can be repeated, or drops
+/// [nothing](Self::none). The state of the device's own random numbers cannot be saved. Of several guards the newest
+/// counts.
 ///
 /// ```
 /// use typed_transformer::{ops::{DropoutSeed, dropout}, prelude::*, train::Recording};
@@ -56,9 +57,26 @@ pub struct DropoutSeed {
 impl DropoutSeed {
     /// Makes dropout draw from `seed` until the guard is dropped.
     pub fn new(seed: u64) -> Self {
+        Self::guard(Some(ActiveSeed { rng: ChaCha8Rng::seed_from_u64(seed), rows: None }))
+    }
+
+    /// Turns dropout off until the guard is dropped: for gradients of an evaluation, such as those of the inputs.
+    ///
+    /// ```
+    /// use typed_transformer::{ops::{DropoutSeed, dropout}, prelude::*, train::Recording};
+    /// let x: Tensor<(Const<64>,), f32, Cpu> = Cpu::default().tensor([1.0; 64]);
+    /// let _none = DropoutSeed::none();
+    /// assert_eq!(dropout(x.put_tape(Recording::<(), f32, Cpu>::default()), 0.5)?.as_vec(), [1.0; 64]);
+    /// # Ok::<(), OpError>(())
+    /// ```
+    pub fn none() -> Self {
+        Self::guard(None)
+    }
+
+    fn guard(seed: Option<ActiveSeed>) -> Self {
         ACTIVE_SEEDS.with_borrow_mut(|seeds| {
             let id = seeds.last_key_value().map_or(0, |(newest, _)| newest + 1);
-            seeds.insert(id, ActiveSeed { rng: ChaCha8Rng::seed_from_u64(seed), rows: None });
+            seeds.insert(id, seed);
             Self { id, thread: PhantomData }
         })
     }
@@ -89,7 +107,7 @@ impl DropoutSeed {
     pub fn assign_rows<Batch: Dim, W: RankAxis>(&self, ranks: &Ranks<W>, batch: Batch) -> Shard<Batch, W> {
         let range = ranks.part_of(batch.size(), ranks.rank());
         ACTIVE_SEEDS.with_borrow_mut(|seeds| {
-            if let Some(own) = seeds.get_mut(&self.id) {
+            if let Some(Some(own)) = seeds.get_mut(&self.id) {
                 own.rows = Some(Rows { axis: type_name::<Shard<Batch, W>>(), range });
             }
         });
@@ -107,9 +125,10 @@ impl Drop for DropoutSeed {
 /// Sets each element to zero with probability `rate` and scales the others by `1 / (1 - rate)` ([Srivastava et al.,
 /// 2014](https://jmlr.org/papers/v15/srivastava14a.html)).
 ///
-/// The type says whether it is active: without a tape (`T` is `NoneTape`) it returns its input. The random numbers come
-/// from the device or from a [`DropoutSeed`]. Ranks that divide a model need one seed: without it, each drops other
-/// elements of a tensor that all have.
+/// The type says whether it is active: without a tape (`T` is `NoneTape`) it returns its input. A recorded pass has it,
+/// also one for gradients of an evaluation, unless a guard of [`DropoutSeed::none`] lives. The random numbers come from
+/// the device or from a [`DropoutSeed`]. Ranks that divide a model need one seed: without it, each drops other elements
+/// of a tensor that all have.
 ///
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::DropoutOfShard`] if this rank has a part of the tensor,
@@ -139,12 +158,18 @@ pub(super) fn dropout_by<Divided, Dims: Shape, E: Real, D: Backend<E>, T: Tape<E
     rate: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     ensure_is_rate(rate)?;
-    if !T::OWNS_TAPE || rate == 0.0 {
+    if !drops_elements::<E, D, T>(rate) {
         return Ok(input);
     }
     let sizes: Vec<usize> = input.shape().concrete().into();
     let is_kept = kept_elements::<Divided>(rate, &sizes, || input.device().random_u64())?;
     drop_others(input, is_kept, rate)
+}
+
+/// Whether dropout of this rate drops anything in a pass with the tape `T`.
+pub(crate) fn drops_elements<E: Real, D: Backend<E>, T: Tape<E, D>>(rate: f64) -> bool {
+    let is_off = || ACTIVE_SEEDS.with_borrow(|seeds| matches!(seeds.last_key_value(), Some((_, None))));
+    T::OWNS_TAPE && rate > 0.0 && !is_off()
 }
 
 pub(super) fn ensure_is_rate(rate: f64) -> Result<(), OpError> {
@@ -158,8 +183,7 @@ pub(crate) fn kept_elements<Dims>(
     sizes: &[usize],
     random: impl FnOnce() -> u64,
 ) -> Result<Vec<bool>, OpError> {
-    let seed =
-        ACTIVE_SEEDS.with_borrow_mut(|seeds| seeds.last_entry().map(|mut newest| newest.get_mut().rng.next_u64()));
+    let seed = ACTIVE_SEEDS.with_borrow_mut(|seeds| Some(seeds.last_entry()?.get_mut().as_mut()?.rng.next_u64()));
     draw(rate, sizes, seed.unwrap_or_else(random), type_name::<Dims>())
 }
 
@@ -172,7 +196,7 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<V
     let len: usize = sizes.iter().product();
     // The first axis is that of the seed's rows if the name of the type begins so: `(Shard<Batch, W>,`.
     let placed = ACTIVE_SEEDS.with_borrow(|seeds| {
-        let rows = seeds.last_key_value()?.1.rows.as_ref()?;
+        let rows = seeds.last_key_value()?.1.as_ref()?.rows.as_ref()?;
         let after_axis = dims_type_name.strip_prefix('(')?.strip_prefix(rows.axis)?;
         after_axis.starts_with(',').then(|| (rows.range.start * (len / sizes[0].max(1)), after_axis))
     });

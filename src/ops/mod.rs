@@ -82,9 +82,9 @@ pub use concat_split::{concat, split, stack, unstack};
 pub use constants::{full, iota, normal, one_hot, tensor, zeros};
 pub use cross_entropy::{Reduction, cross_entropy, cross_entropy_by_position, cross_entropy_with_label_smoothing};
 pub use display::DisplayTensor;
-pub(crate) use dropout::kept_elements;
 pub use dropout::{DropoutSeed, dropout};
 use dropout::{drop_others, dropout_by, kept_factor};
+pub(crate) use dropout::{drops_elements, kept_elements};
 #[doc(hidden)]
 pub use einsum::{Over, repeated, summed};
 #[doc(hidden)]

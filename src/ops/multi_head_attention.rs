@@ -3,7 +3,9 @@
 use super::attention::{bounded, check_sizes, check_values, masked_softmax};
 use super::dropout::ensure_is_rate;
 use super::unnamed::{matmul, matmul_transposed, reshape_to, swap_middle};
-use super::{AttentionOptions, OpError, Real, drop_others, ensure_not_empty, kept_elements, kept_factor};
+use super::{
+    AttentionOptions, OpError, Real, drop_others, drops_elements, ensure_not_empty, kept_elements, kept_factor,
+};
 use crate::backend::{AttentionConfig, AttentionDims, AttentionDropout, Backend, Tape, attention_kernel, run_kernel};
 use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product, name};
 use crate::mask::AttentionMask;
@@ -178,7 +180,7 @@ where
     check_values((key_batch, heads, keys), (value_batch, heads, value_keys))?;
     ensure_is_rate(dropout)?;
     ensure_not_empty(OP, &(queries, keys, QKDim::default(), VODim::default()))?;
-    if kept.is_none() && T::OWNS_TAPE && dropout > 0.0 {
+    if kept.is_none() && drops_elements::<E, D, T>(dropout) {
         if H::SIZE != H::WHOLE_SIZE {
             return Err(OpError::ShardedDropout { heads: name::<H>() });
         }

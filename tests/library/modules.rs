@@ -178,6 +178,30 @@ fn a_dropout_seed_goes_on_after_an_older_one_has_ended() {
     assert_eq!(dropped(1), by_device);
 }
 
+/// As for gradients of an evaluation in a step of training, whose random numbers go on behind it.
+#[test]
+fn a_recorded_pass_without_dropout_computes_what_inference_does() {
+    let model = LM::<DroppingModel, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(1));
+    let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
+    let recorded = || {
+        let output = model.forward(&source, &target, OwnTape::default()).unwrap();
+        output.logit_output.as_vec()
+    };
+    let inference = logits(&model, &source, &target);
+    let none = DropoutSeed::none();
+    assert_eq!(recorded(), inference);
+    let _seed = DropoutSeed::new(7);
+    let first = recorded();
+    drop(none);
+    let _again = DropoutSeed::new(7);
+    {
+        let _none = DropoutSeed::none();
+        assert_eq!(recorded(), inference);
+    }
+    assert_eq!(recorded(), first);
+    assert_ne!(first, inference);
+}
+
 #[test]
 fn dropout_scales_the_kept_elements() {
     const COUNT: usize = 100_000;

@@ -101,9 +101,8 @@ fn fields_of_a_part_in_another_order_are_refused() {
 type KeyDim<NumKeyValueHeads> = Product<NumKeyValueHeads, HeadDim>;
 type QueryDim<NumKeyValueHeads> = Product<Product<NumKeyValueHeads, GroupSize>, HeadDim>;
 
-/// Attention with dropout, in the heads whose columns begin at `part` of all that all ranks have.
-fn attend<H: Factor>(part: usize, ranks: &Ranks<H::Axis>) -> Vec<f64> {
-    let _seed = DropoutSeed::new(3);
+/// Attention with dropout by a seed, in the heads whose columns begin at `part` of all that all ranks have.
+fn attend<H: Factor>(_seed: DropoutSeed, part: usize, ranks: &Ranks<H::Axis>) -> Vec<f64> {
     let own = |all: Vec<f64>| -> Vec<f64> {
         all.chunks(all.len() / (Batch::SIZE * SeqLen::SIZE))
             .flat_map(|row| row.chunks(row.len() / NumKeyValueHeads::SIZE * H::SIZE).nth(part).unwrap().to_vec())
@@ -122,13 +121,18 @@ fn attend<H: Factor>(part: usize, ranks: &Ranks<H::Axis>) -> Vec<f64> {
 
 #[test]
 fn grouped_heads_on_ranks_drop_what_one_process_drops() {
-    let whole = attend::<NumKeyValueHeads>(0, &Ranks::<()>::single().unwrap());
-    let parts = Ranks::<Two>::in_threads(2, |ranks| attend::<Shard<NumKeyValueHeads, Two>>(ranks.rank(), ranks));
-    let half = QueryDim::<NumKeyValueHeads>::SIZE / 2;
-    for (rank, part) in parts.iter().enumerate() {
-        let expected: Vec<f64> = whole.chunks(half).skip(rank).step_by(2).flatten().copied().collect();
-        assert_close(part, &expected, 1e-12, "the heads of a rank");
-    }
+    let wholes = [|| DropoutSeed::new(3), DropoutSeed::none].map(|seed: fn() -> DropoutSeed| {
+        let whole = attend::<NumKeyValueHeads>(seed(), 0, &Ranks::<()>::single().unwrap());
+        let parts =
+            Ranks::<Two>::in_threads(2, |ranks| attend::<Shard<NumKeyValueHeads, Two>>(seed(), ranks.rank(), ranks));
+        let half = QueryDim::<NumKeyValueHeads>::SIZE / 2;
+        for (rank, part) in parts.iter().enumerate() {
+            let expected: Vec<f64> = whole.chunks(half).skip(rank).step_by(2).flatten().copied().collect();
+            assert_close(part, &expected, 1e-12, "the heads of a rank");
+        }
+        whole
+    });
+    assert_ne!(wholes[0], wholes[1]);
 }
 
 #[module(output = VocabSize)]
