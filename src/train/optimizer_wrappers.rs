@@ -38,7 +38,8 @@ use std::{fmt, ops::Range};
 ///
 /// ```
 /// use typed_transformer::{module, nn::Linear, ops::{full, mean, normal, sub}, prelude::*};
-/// use typed_transformer::train::{Adam, GroupRates, Trainer};
+/// use typed_transformer::train::{Adam, GroupRates, Parameter, Trainer};
+/// use std::cell::Cell;
 /// dims! { Noise = 2; Data = 3; Score = 1; Batch = 4; }
 /// #[module]
 /// struct Gan<E, D> {
@@ -48,18 +49,19 @@ use std::{fmt, ops::Range};
 ///
 /// let device = Cpu::seed_from_u64(0);
 /// let mut gan = Gan::<f32, Cpu>::build(&device);
-/// let mut trainer = Trainer::new(GroupRates::new(Adam::default(), |_| 1.0), 1e-3, 8, 0);
+/// let critic_learns = Cell::new(true);
+/// let rate_factor = |parameter: &Parameter| f64::from(parameter.path.starts_with("critic") == critic_learns.get());
+/// let mut trainer = Trainer::new(GroupRates::new(Adam::default(), rate_factor), 1e-3, 8, 0);
 /// trainer.loss_may_rise = true;
 /// while let Some(mut step) = trainer.next_step() {
 ///     let noise: Tensor<(Batch, Noise), f32, Cpu> = normal(&device, (Batch, Noise), &mut step.rng)?;
-///     let loss = if step.number % 2 == 0 {
-///         trainer.optimizer.rate_factor = |parameter| if parameter.path.starts_with("critic") { 1.0 } else { 0.0 };
+///     critic_learns.set(step.number % 2 == 0);
+///     let loss = if critic_learns.get() {
 ///         let real: Tensor<(Batch, Data), f32, Cpu> = full(&device, (Batch, Data), 0.5)?;
 ///         let [of_real, of_fake] = [real, gan.generator.forward(noise)?]
 ///             .map(|data| gan.critic.forward(data.put_tape(gan.recording())));
 ///         mean(sub(of_fake?, of_real?)?)?
 ///     } else {
-///         trainer.optimizer.rate_factor = |parameter| if parameter.path.starts_with("critic") { 0.0 } else { 1.0 };
 ///         let fake = gan.generator.forward(noise.put_tape(gan.recording()))?;
 ///         scale(mean(gan.critic.forward(fake)?)?, -1.0)?
 ///     };
@@ -68,23 +70,29 @@ use std::{fmt, ops::Range};
 /// assert_eq!(trainer.steps_made(), 8);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct GroupRates<Inner> {
+#[derive(Clone)]
+pub struct GroupRates<Inner, F = fn(&Parameter) -> f64> {
     /// The optimizer.
     pub inner: Inner,
-    /// The factor of the learning rate for a parameter.
-    pub rate_factor: fn(&Parameter) -> f64,
+    /// The factor of the learning rate for a parameter: a function or a closure. Where the type is written as
+    /// `GroupRates<Inner>`, another function may replace it between two steps.
+    pub rate_factor: F,
 }
 
-impl<Inner> GroupRates<Inner> {
+impl<Inner, F: Fn(&Parameter) -> f64> GroupRates<Inner, F> {
     /// The optimizer `inner` with these factors.
-    pub fn new(inner: Inner, rate_factor: fn(&Parameter) -> f64) -> Self {
+    pub fn new(inner: Inner, rate_factor: F) -> Self {
         Self { inner, rate_factor }
     }
 }
 
-impl<Inner: Optimizer<Model, E, D>, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D>
-    for GroupRates<Inner>
+crate::error::debug_as!(
+    [Inner: fmt::Debug, F] GroupRates<Inner, F>,
+    |this, f| write!(f, "GroupRates {{ inner: {:?}, .. }}", this.inner)
+);
+
+impl<Inner: Optimizer<Model, E, D>, F: Fn(&Parameter) -> f64, Model: TensorCollection<E, D>, E: Real, D: Backend<E>>
+    Optimizer<Model, E, D> for GroupRates<Inner, F>
 {
     fn step(&mut self, learning_rate: f64, mut parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         // An optimizer around this one may lack a `rate_factor`, and would train what this one freezes.
