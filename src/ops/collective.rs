@@ -3,7 +3,7 @@
 
 use crate::backend::Tape;
 use crate::ops::{OpError, Real, on_elements};
-use crate::ranks::{Element, Entered, RankAxis, Ranks, RanksError, failure, in_f32_or_f64};
+use crate::ranks::{Entered, RankAxis, Ranks, RanksError, failure, in_f32_or_f64};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::Device;
@@ -73,12 +73,8 @@ pub fn gathered<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Ax
     ranks: &Ranks<Axis>,
 ) -> Result<Entered<Tensor<To, E, D, T>, Axis>, OpError> {
     let parts = Parts::new::<_, Axis>(&shape, index, ranks);
-    let forward = |ranks: &Ranks<Axis>, part: Vec<E>| {
-        in_f32_or_f64(part, |part| parts.all_gather(ranks, &part), |part| parts.all_gather(ranks, &part))
-    };
-    let backward = move |ranks: &Ranks<Axis>, whole: Vec<E>| {
-        in_f32_or_f64(whole, |whole| parts.reduce_scatter(ranks, &whole), |whole| parts.reduce_scatter(ranks, &whole))
-    };
+    let forward = |ranks: &Ranks<Axis>, part: Vec<E>| parts.all_gather(ranks, part);
+    let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| parts.reduce_scatter(ranks, &gradient);
     run_and_record("all-gather", ranks, input, shape, forward, backward).map(Entered::new)
 }
 
@@ -115,7 +111,7 @@ impl Parts {
     }
 
     /// A whole tensor that is zero outside one rank's part.
-    pub fn padded<E: Element>(self, part: &[E], rank: usize) -> Vec<E> {
+    pub fn padded<E: Real>(self, part: &[E], rank: usize) -> Vec<E> {
         let mut whole = vec![E::zero(); self.rows * self.ranks * self.part_len];
         self.put(&mut whole, part, rank);
         whole
@@ -130,9 +126,10 @@ impl Parts {
     }
 
     /// The whole tensor, from the parts of all ranks.
-    pub fn all_gather<E: Element, Axis: RankAxis>(self, ranks: &Ranks<Axis>, part: &[E]) -> Result<Vec<E>, RanksError> {
+    pub fn all_gather<E: Real, Axis: RankAxis>(self, ranks: &Ranks<Axis>, part: Vec<E>) -> Result<Vec<E>, RanksError> {
         let len = self.rows * self.part_len;
-        let parts = ranks.all_gather(part, &vec![len; self.ranks])?;
+        let lens = vec![len; self.ranks];
+        let parts = in_f32_or_f64(part, |part| ranks.all_gather(&part, &lens), |part| ranks.all_gather(&part, &lens))?;
         let mut whole = vec![E::zero(); parts.len()];
         for (rank, part) in parts.chunks(len.max(1)).enumerate() {
             self.put(&mut whole, part, rank);
@@ -141,12 +138,13 @@ impl Parts {
     }
 
     /// This rank's part of the sum of the terms of all ranks.
-    pub fn reduce_scatter<E: Element, Axis: RankAxis>(
+    pub fn reduce_scatter<E: Real, Axis: RankAxis>(
         self,
         ranks: &Ranks<Axis>,
         term: &[E],
     ) -> Result<Vec<E>, RanksError> {
-        let parts: Vec<E> = (0..self.ranks).flat_map(|rank| self.part(term, rank)).collect();
-        ranks.reduce_scatter(&parts, &vec![self.rows * self.part_len; self.ranks])
+        let terms: Vec<E> = (0..self.ranks).flat_map(|rank| self.part(term, rank)).collect();
+        let lens = vec![self.rows * self.part_len; self.ranks];
+        in_f32_or_f64(terms, |terms| ranks.reduce_scatter(&terms, &lens), |terms| ranks.reduce_scatter(&terms, &lens))
     }
 }

@@ -6,7 +6,7 @@ use crate::dims::{AxisOf, ConstDim, Divides, HasAxis};
 use crate::internal::Internal;
 use crate::ops::collective::{Parts, gathered, run_and_record};
 use crate::ops::{OpError, Real};
-use crate::ranks::{ConstRankAxis, Element, Entered, Partial, RankAxis, Ranks, Shard};
+use crate::ranks::{ConstRankAxis, Entered, Partial, RankAxis, Ranks, Shard};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::{tensor::Tensor, tensor_ops::Device};
 
@@ -26,7 +26,7 @@ use dfdx::{tensor::Tensor, tensor_ops::Device};
 /// });
 /// assert_eq!(means, [2.0, 2.0]);
 /// ```
-pub fn all_gather<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn all_gather<Dims, Name: ConstDim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     ranks: &Ranks<Axis>,
@@ -36,7 +36,7 @@ where
 {
     let shape = input.shape().whole();
     let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
-    let forward = |ranks: &Ranks<Axis>, part: Vec<E>| parts.all_gather(ranks, &part);
+    let forward = |ranks: &Ranks<Axis>, part: Vec<E>| parts.all_gather(ranks, part);
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| Ok(parts.part(&gradient, ranks.rank()));
     run_and_record("all-gather", ranks, input, shape, forward, backward)
 }
@@ -84,7 +84,7 @@ where
 /// });
 /// assert_eq!(parts, [[2.0], [10.0]]);
 /// ```
-pub fn reduce_scatter<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+pub fn reduce_scatter<Dims, Name: ConstDim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     terms: Partial<Tensor<Dims, E, D, T>, Axis>,
     _: AxisOf<Name>,
     ranks: &Ranks<Axis>,
@@ -96,7 +96,7 @@ where
     let shape = *term.shape();
     let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
     let forward = |ranks: &Ranks<Axis>, term: Vec<E>| parts.reduce_scatter(ranks, &term);
-    let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| parts.all_gather(ranks, &gradient);
+    let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| parts.all_gather(ranks, gradient);
     run_and_record("reduce-scatter", ranks, term, shape.shards(), forward, backward)
 }
 
@@ -118,7 +118,7 @@ where
 /// });
 /// assert_eq!(parts, [[1.0], [5.0]]);
 /// ```
-pub fn shard<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis, Input>(
+pub fn shard<Dims, Name: ConstDim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis, Input>(
     input: Input,
     _: AxisOf<Name>,
     ranks: &Ranks<Axis>,

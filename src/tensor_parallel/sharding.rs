@@ -264,7 +264,7 @@ impl ParameterSharding {
         ranks: &Ranks<Axis>,
     ) -> Result<Vec<E>, RanksError> {
         match self.parts {
-            Some(parts) => parts.all_gather(ranks, &part),
+            Some(parts) => parts.all_gather(ranks, part),
             None => Ok(part),
         }
     }

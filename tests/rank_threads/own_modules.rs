@@ -12,7 +12,8 @@ use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::{ConstRankAxis, Element, Partial, Ranks, Shard};
 use typed_transformer::tensor_parallel::{
-    Distributed, Sharded, all_reduce, enter, grouped_query_attention, linear_column, linear_row,
+    Distributed, Sharded, all_gather, all_reduce, enter, grouped_query_attention, linear_column, linear_row,
+    reduce_scatter, shard,
 };
 use typed_transformer::train::GradientsOf;
 
@@ -68,6 +69,35 @@ fn a_layer_that_is_written_once_trains_on_ranks_as_in_one_process() {
     check::<FeedForward<Shard<HiddenDim, One>, f64, Cpu>, One, f64>(1e-10);
     check::<FeedForward<Shard<HiddenDim, Two>, f64, Cpu>, Two, f64>(1e-10);
     check::<FeedForward<Shard<HiddenDim, Four>, f64, Cpu>, Four, f64>(1e-10);
+}
+
+/// A rank's part of `x`, which is joined, summed over the two ranks, and divided twice.
+fn twice<E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<(SeqLen, Shard<HiddenDim, Two>), E, D, T>,
+    ranks: &Ranks<Two>,
+) -> Result<Tensor<(SeqLen, Shard<HiddenDim, Two>), E, D, T>, OpError> {
+    let terms = Partial::term(all_gather(x, axis::<HiddenDim>(), ranks)?);
+    let sum = all_gather(reduce_scatter(terms, axis::<HiddenDim>(), ranks)?, axis::<HiddenDim>(), ranks)?;
+    shard(enter(sum, ranks)?, axis::<HiddenDim>(), ranks)
+}
+
+#[test]
+fn columns_are_joined_and_divided_in_any_dtype() {
+    fn check<E: Real>(ranks: &Ranks<Two>)
+    where
+        Cpu: Backend<E>,
+    {
+        let numbers: Vec<E> = (0..12).map(|i| E::from(i + 12 * ranks.rank()).unwrap()).collect();
+        let x: Tensor<(SeqLen, Shard<HiddenDim, Two>), E, Cpu> = Cpu::default().tensor(numbers.clone());
+        let doubled: Vec<E> = numbers.iter().map(|&number| number + number).collect();
+        assert_eq!(twice(x, ranks).unwrap().as_vec(), doubled);
+    }
+    Ranks::<Two>::in_threads(2, |ranks| {
+        check::<f32>(ranks);
+        check::<f64>(ranks);
+        #[cfg(feature = "f16")]
+        check::<dfdx::dtypes::AMP<dfdx::dtypes::f16>>(ranks);
+    });
 }
 
 #[module(output = EmbedDim)]
