@@ -5,6 +5,7 @@ use super::parameters::SumOfSquares;
 use super::{GradientsOf, Optimizer, Parameters};
 use crate::backend::Backend;
 use crate::dims::{name, without_paths};
+use crate::nn::HasParameters;
 use crate::ops::{OpError, Real, cast};
 use crate::ranks::{failure, is_sharded};
 use dfdx::nn::TensorCollection;
@@ -58,7 +59,7 @@ use std::collections::HashMap;
 /// assert!(loss(&model).array() < before);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
+pub fn update<Model: HasParameters<E, D>, E: Real, D: Backend<E>>(
     model: &mut Model,
     gradients: GradientsOf<Model, E, D>,
     optimizer: &mut (impl Optimizer<Model, E, D> + ?Sized),

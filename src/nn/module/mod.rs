@@ -1,13 +1,15 @@
 //! A module, its summary, and the shapes of its parameters.
 
 mod layers;
+mod trained;
 
 pub use crate::model_tensors::child_path;
 pub use layers::{ForEachLayer, Layers, LayersIter};
+pub use trained::{HasParameters, OwnsParameters};
 
 use crate::weights::{DIVISION, LoadError, TensorSource, factors, written_dims};
 use dfdx::shapes::{ConstShape, Shape};
-use dfdx::{dtypes::Dtype, nn::TensorCollection, nn::TensorOptions, tensor::Tensor, tensor_ops::Device};
+use dfdx::{dtypes::Dtype, nn::TensorOptions, tensor::Tensor, tensor_ops::Device};
 use itertools::Itertools;
 use std::{collections::BTreeSet, fmt};
 
@@ -135,17 +137,6 @@ pub trait Module {
     /// of the factors in the dimensions of their parameters, `("division of dimensions", "4 * 8")`.
     fn conventions(out: &mut BTreeSet<(&'static str, String)>);
 }
-
-/// A module with parameters of its own in `E` on `D`. It exists for its error message.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a module that can be trained or saved here",
-    label = "not a module with parameters of its own in one dtype",
-    note = "`#[module]` on a struct makes it a module; `update_replicated` updates a `Replicated` model, and `save(&*model, ..)` saves it; a `Distributed` one has `update_sharded` and its own `save`; packed weights are neither trained nor saved; a function that is generic in the model needs the bounds `Module + BuildModule<D, E>`"
-)]
-pub trait OwnsParameters<E: Dtype, D: Device<E>>: Module + TensorCollection<E, D> {}
-#[diagnostic::do_not_recommend]
-impl<E: Dtype, D: Device<E>, Model: Module + TensorCollection<E, D>> OwnsParameters<E, D> for Model {}
 
 /// One module in a [`Summary`].
 ///

@@ -7,6 +7,7 @@ use super::{Backpropagate, GradientTape, GradientsOf, Optimizer, Parameter, Reco
 use crate::backend::{Backend, Gradients, elements_of};
 use crate::internal::Internal;
 use crate::model_tensors::{map_tensors, map_trained, visit_tensors};
+use crate::nn::HasParameters;
 use crate::ops::{OpError, Real, device_error};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated, TermOver};
 use buckets::Buckets;
@@ -40,7 +41,7 @@ use std::{mem, rc::Rc};
 /// });
 /// assert_eq!(models, [Ok(()), Ok(())]);
 /// ```
-pub fn update_replicated<Model: TensorCollection<E, D>, E: Real, D: Backend<E>, W>(
+pub fn update_replicated<Model: HasParameters<E, D>, E: Real, D: Backend<E>, W>(
     model: &mut Replicated<Model, W>,
     gradients: impl ReducedOver<GradientsOf<Model, E, D>, W>,
     optimizer: &mut (impl Optimizer<Model, E, D> + ?Sized),

@@ -4,7 +4,7 @@ use super::Trainer;
 use crate::backend::{Backend, elements_of};
 use crate::dims::name;
 use crate::internal::Internal;
-use crate::nn::Module;
+use crate::nn::OwnsParameters;
 use crate::ops::{OpError, Real};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated};
 use crate::train::checkpoint::Progress;
@@ -25,7 +25,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// # Errors
     /// Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that did not fail, and on
     /// all ranks before the first step if their settings or the numbers of steps that they have made differ.
-    pub fn update_replicated<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
+    pub fn update_replicated<Model: OwnsParameters<E, D>, E: Element, D: Backend<E>, W: RankAxis>(
         &mut self,
         ranks: &Ranks<W>,
         model: &mut Replicated<Model, W>,

@@ -2,7 +2,7 @@
 
 use super::Trainer;
 use crate::backend::{Backend, num_threads};
-use crate::nn::Module;
+use crate::nn::OwnsParameters;
 use crate::ops::Real;
 use crate::ranks::Element;
 use crate::train::checkpoint::{self, CheckpointFiles, LastCheckpoint, RunRecord, ensure_not_of_checkpoint};
@@ -10,7 +10,6 @@ use crate::train::metrics::is_invalid_line;
 use crate::train::{Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError};
 use crate::weights::disk::retried;
 use crate::weights::{Loadable, SaveError};
-use dfdx::nn::TensorCollection;
 use std::path::{Path, PathBuf};
 use std::{fs, io, io::ErrorKind};
 
@@ -146,7 +145,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
         O: Optimizer<Model, E, D>,
-        Model: Module + TensorCollection<E, D>,
+        Model: OwnsParameters<E, D>,
         E: Element,
         D: Backend<E>,
     {
@@ -166,7 +165,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     pub fn resume<Model, E, D>(&mut self, path: impl AsRef<Path>, device: &D) -> Result<Model, ResumeError>
     where
         O: Optimizer<Model, E, D>,
-        Model: Module + TensorCollection<E, D> + Loadable<E, D>,
+        Model: OwnsParameters<E, D> + Loadable<E, D>,
         E: Element,
         D: Backend<E>,
     {
@@ -220,7 +219,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// let model: Layer = trainer.resume_or("no/such/checkpoint", &device, || Layer::build(&device))?;
     /// # Ok::<(), typed_transformer::train::ResumeError>(())
     /// ```
-    pub fn resume_or<Model: Module + TensorCollection<E, D> + Loadable<E, D>, E: Element, D: Backend<E>>(
+    pub fn resume_or<Model: OwnsParameters<E, D> + Loadable<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         path: impl AsRef<Path>,
         device: &D,

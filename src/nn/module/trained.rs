@@ -1,0 +1,26 @@
+//! Bounds of a model that is trained or saved. They exist for their error messages.
+
+use super::Module;
+use dfdx::{dtypes::Dtype, nn::TensorCollection, tensor_ops::Device};
+
+/// A module with parameters of its own in `E` on `D`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a module that can be trained or saved here",
+    label = "not a module with parameters of its own in one dtype",
+    note = "`#[module]` on a struct makes it a module; `update_replicated` updates a `Replicated` model, and `save(&*model, ..)` saves it; a `Distributed` one has `update_sharded` and its own `save`; packed weights are neither trained nor saved; a function that is generic in the model needs the bounds `Module + BuildModule<D, E>`"
+)]
+pub trait OwnsParameters<E: Dtype, D: Device<E>>: Module + TensorCollection<E, D> {}
+#[diagnostic::do_not_recommend]
+impl<E: Dtype, D: Device<E>, Model: Module + TensorCollection<E, D>> OwnsParameters<E, D> for Model {}
+
+/// A module, or a tuple of modules, whose parameters an optimizer can change.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a module that can be updated here",
+    label = "not a module with parameters of its own in one dtype",
+    note = "`#[module]` on a struct makes it a module; `update_replicated` updates a `Replicated` model, and `update_sharded` a `Distributed` one; packed weights are not trained; a function that is generic in the model needs the bounds `Module + BuildModule<D, E>`"
+)]
+pub trait HasParameters<E: Dtype, D: Device<E>>: TensorCollection<E, D> {}
+#[diagnostic::do_not_recommend]
+impl<E: Dtype, D: Device<E>, Model: TensorCollection<E, D>> HasParameters<E, D> for Model {}
