@@ -34,7 +34,7 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a model of sources and targets",
     label = "`{Self}` does not implement `Seq2Seq`",
-    note = "implement `Arch` and `Seq2Seq` for an empty struct of your own, with one line per dimension; `OnRanks<Config, Axis>` has them if `Config` has"
+    note = "implement `Arch` and `Seq2Seq` for an empty struct of your own, with one line per dimension"
 )]
 pub trait Seq2Seq: HasPositionsFor<<Self as Seq2Seq>::EmbedDim> {
     /// The tokens that the encoder reads.
