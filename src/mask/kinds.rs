@@ -59,13 +59,14 @@ pub struct CausalMask;
 /// use typed_transformer::{doctest::*, mask::SlidingWindow, prelude::*};
 /// let mask = AttentionMask::causal::<SlidingWindow<Const<0>>>((Batch, SeqLen, SeqLen), 0);
 /// ```
+// Both bounds are for the error of a width that is not known at compile time.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SlidingWindow<Width>(PhantomData<fn() -> Width>);
+pub struct SlidingWindow<Width: ConstDim>(PhantomData<fn() -> Width>);
 
 /// A position sees itself, the `Width / 2` positions before it and the `Width / 2` positions after it, as in an encoder
 /// of long texts ([Beltagy et al., 2020](https://arxiv.org/abs/2004.05150), 3.1).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CenteredWindow<Width>(PhantomData<fn() -> Width>);
+pub struct CenteredWindow<Width: ConstDim>(PhantomData<fn() -> Width>);
 
 #[diagnostic::do_not_recommend]
 impl<Width: ConstDim> MaskKind for CenteredWindow<Width> {
