@@ -96,7 +96,7 @@ pub trait AnyDim: shapes::Dim {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a whole compile-time dimension",
     label = "the size of `{Self}` is not known at compile time, or it is a rank's part of a dimension",
-    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension, and `Const::<8>` is a number as one; a `Product` needs two of them, and a `Quotient<Whole, Parts>` needs `Parts` that divide `Whole` without remainder (in generic code, the bound `Parts: Divides<Whole>`); a `Shard` is a part of one: gather it first, or write the bound `dims::Factor` in a function of a rank's heads or columns, and `tensor_parallel::linear_column` for `linear`"
+    note = "`dims! {{ pub Name = 8; }}` declares one, and `Const::<8>` is one; a `Product` is made of two; gather a `Shard` first, or write the bound `dims::Factor`, and `tensor_parallel::linear_column` for `linear`"
 )]
 pub trait ConstDim: Dim + Factor {}
 
@@ -115,7 +115,7 @@ pub trait ConstDim: Dim + Factor {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",
     label = "the size of `{Self}` is not known at compile time",
-    note = "`dims! {{ pub Name = 8; }}` declares one; the parts of a `Quotient` and the ranks of a `Shard` divide their whole without remainder"
+    note = "`dims! {{ pub Name = 8; }}` declares one; the parts of a `Quotient` and the ranks of a `Shard` divide their whole without remainder; ranks divide the first factor of a `Product`"
 )]
 pub trait Factor: AnyDim + shapes::ConstDim {
     /// The dimension that all ranks' parts are together; of a dimension that no ranks divide, itself.
