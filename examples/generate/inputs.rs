@@ -4,7 +4,7 @@ use crate::cli::Cli;
 use crate::support::{BoxError, stream};
 use typed_transformer::{
     prelude::*,
-    tokens::{ChatMessage, ChatTemplate, TextStream, Tokenizer},
+    tokens::{ChatMessage, ChatTemplate, TextStream, Tokenizer, TokenizerError},
     weights::eos_token_ids,
 };
 
@@ -24,10 +24,10 @@ impl<V: ConstDim> Inputs<V> {
             template = template.map(|template| template.with_value("enable_thinking", false));
         }
         let encode = |prompt: &String| -> Result<Vec<Fin<V>>, BoxError> {
-            let Some(template) = &template else { return Ok(tokenizer.encode(prompt)?) };
+            let Some(template) = &template else { return Ok(tokenizer.encode(prompt).map_err(of_prompt)?) };
             let system = cli.system.iter().map(|text| ChatMessage::new("system", text));
             let messages: Vec<_> = system.chain([ChatMessage::new("user", prompt)]).collect();
-            Ok(tokenizer.encode_verbatim(&template.render(&messages, true)?)?)
+            Ok(tokenizer.encode_verbatim(&template.render(&messages, true)?).map_err(of_prompt)?)
         };
         let prompts: Vec<_> =
             cli.prompts.iter().map(encode).collect::<Result<_, _>>().map_err(|error| format!("--prompt: {error}"))?;
@@ -50,6 +50,16 @@ impl<V: ConstDim> Inputs<V> {
             .zip(&cli.prompts)
             .map(|(tokens, prompt)| Text::new(self, cli, tokens, prompt, is_only))
             .collect()
+    }
+}
+
+/// The error of a prompt. The library's advice is a method, which a command line does not have.
+fn of_prompt(error: TokenizerError) -> TokenizerError {
+    match error {
+        TokenizerError::Unknown { text, index, .. } => {
+            TokenizerError::Unknown { text, index, advice: "; leave it out" }
+        }
+        error => error,
     }
 }
 

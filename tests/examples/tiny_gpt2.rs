@@ -140,6 +140,10 @@ fn wrong_prompts_and_stop_strings_are_refused_before_the_weights_are_read() {
     }
     let damaged = run(&GENERATE, &folder, "model --model tiny-gpt2 --prompt Speak");
     assert!(damaged.stderr.contains("model.safetensors is damaged"), "{}", damaged.stderr);
+    let tokenizer = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tokenizers/wordpiece.json");
+    fs::copy(tokenizer, folder.path().join("model/tokenizer.json")).unwrap();
+    let unknown = end(start(&GENERATE, &folder, ["model", "--model", "tiny-gpt2", "--prompt", "é 🦀 e"]));
+    unknown.assert_refused("--prompt: `🦀` at byte 3 of the text has no token; leave it out");
 }
 
 #[test]
