@@ -109,10 +109,10 @@ pub struct ChatTemplate {
 
 impl ChatTemplate {
     /// Reads the template and the special tokens from the folder of a model: `tokenizer_config.json`, and
-    /// `chat_template.jinja`, if it is there. With the value `tools`, even an empty list, a chat is written by the
-    /// template named `tool_use`, if there is one: that of the list in the settings, or
-    /// `additional_chat_templates/tool_use.jinja`. Templates in files count in place of those in the settings. In
-    /// folders of `transformers` before 4.34, which have no `added_tokens_decoder`, the special tokens of
+    /// `chat_template.jinja`, if it is there. A folder with this file may lack the other. With the value `tools`, even
+    /// an empty list, a chat is written by the template named `tool_use`, if there is one: that of the list in the
+    /// settings, or `additional_chat_templates/tool_use.jinja`. Templates in files count in place of those in the
+    /// settings. In folders of `transformers` before 4.34, which have no `added_tokens_decoder`, the special tokens of
     /// `special_tokens_map.json` come before those of the settings.
     ///
     /// # Errors
@@ -120,8 +120,13 @@ impl ChatTemplate {
     /// template.
     pub fn from_folder(folder: impl AsRef<Path>) -> Result<Self, ChatTemplateError> {
         let folder = folder.as_ref();
+        let files = TEMPLATES.map(|(name, file)| (name, folder.join(file)));
+        let has_file = is_there(&files[0].1);
         let mut path = folder.join("tokenizer_config.json");
-        let mut settings: serde_json::Value = read_json(&path)?;
+        let mut settings: serde_json::Value = match has_file && !is_there(&path) {
+            true => serde_json::Map::new().into(),
+            false => read_json(&path)?,
+        };
         let tokens = folder.join("special_tokens_map.json");
         if let Some(fields) = settings.as_object_mut()
             && !fields.contains_key("added_tokens_decoder")
@@ -129,8 +134,6 @@ impl ChatTemplate {
         {
             fields.extend(read_json::<serde_json::Map<_, _>>(&tokens)?);
         }
-        let files = TEMPLATES.map(|(name, file)| (name, folder.join(file)));
-        let has_file = is_there(&files[0].1);
         let (mut environment, mut broken_tool_use) = (environment(), None);
         for (name, file) in files {
             let source = if is_there(&file) {

@@ -77,6 +77,14 @@ fn a_template_stands_in_settings_in_a_list_or_in_a_file() {
     let folder = folder(&json!({"eos_token": "<e>", "chat_template": "older"}));
     fs::write(folder.path().join("chat_template.jinja"), "file {{ eos_token }}\n").unwrap();
     assert_eq!(ChatTemplate::from_folder(folder.path()).unwrap().render(&[], false).unwrap(), "file <e>");
+    // Such a folder may have no settings.
+    let alone = temp_dir();
+    let of_alone = || ChatTemplate::from_folder(alone.path()).map(|template| template.render(&[], false).unwrap());
+    assert!(matches!(of_alone(), Err(ChatTemplateError::Read { .. })));
+    fs::write(alone.path().join("chat_template.jinja"), "file {{ eos_token }}").unwrap();
+    assert_eq!(of_alone().unwrap(), "file ");
+    fs::write(alone.path().join("special_tokens_map.json"), r#"{"eos_token": "<e>"}"#).unwrap();
+    assert_eq!(of_alone().unwrap(), "file <e>");
     // A file counts in place of the list.
     fs::write(with_list.path().join("chat_template.jinja"), "file").unwrap();
     assert_eq!(with_tools(&with_list, &json!([])).unwrap(), "file");
