@@ -147,8 +147,8 @@ Each mistake is made three times, in the same few lines. In dfdx's programs a fi
 a run-time size is a `usize`; candle's tensors have no dimensions in their types. The peers' programs run with
 different sizes first and then with equal sizes. Our programs use equal fixed sizes from the start, because
 names decide. In the second table **check**, **build** and **run** say what finds the mistake, and **never** that
-nothing does. rustc writes `ProductDim` for `Product`, which is its alias. Rust is {rust}. The output is the tools' own, without paths of the machine and closing lines, and cut
-after {MAX_LINES} lines.
+nothing does. rustc writes `ProductDim` for `Product`, which is its alias. Rust is {rust}. The output is the tools'
+own, without paths of the machine and closing lines, and cut after {MAX_LINES} lines.
 
 | of {all} mistakes | here | dfdx | candle |
 | --- | --: | --: | --: |
