@@ -127,8 +127,9 @@ impl Drop for DropoutSeed {
 ///
 /// The type says whether it is active: without a tape (`T` is `NoneTape`) it returns its input. A recorded pass has it,
 /// also one for gradients of an evaluation, unless a guard of [`DropoutSeed::none`] lives. The random numbers come from
-/// the device or from a [`DropoutSeed`]. Ranks that divide a model need one seed: without it, each drops other elements
-/// of a tensor that all have.
+/// a [`DropoutSeed`] or, without one, from the device of the input. In a loop without a [`Trainer`](crate::train::Trainer)
+/// make all inputs on one device: each new `Cpu::default()` drops the same elements in every step. Ranks that divide a
+/// model need one seed: without it, each drops other elements of a tensor that all have.
 ///
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::DropoutOfShard`] if this rank has a part of the tensor,

@@ -2,7 +2,7 @@
 
 use super::{Fin, Indices, TokenError};
 use crate::dims::{ConstDim, Dim, MaybeSharded, name, num_elements};
-use std::fmt;
+use std::{fmt, iter};
 
 /// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`): [`Indices`] of a
 /// vocabulary, and a padding token. A model reads them. A loss compares the model's logits with [`LabelIds`].
@@ -46,21 +46,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
         pad: Fin<VocabSize>,
         shape: (Batch, SeqLen),
     ) -> Result<Self, TokenError> {
-        ensure_not_empty(shape)?;
-        let (batch, len) = shape;
-        let (expected, found) = (batch.size(), rows.len());
-        if found != expected {
-            return Err(TokenError::WrongCount { what: "rows", dims: format!("{batch:?}"), expected, found });
-        }
-        let mut ids = Vec::new();
-        for (row, tokens) in rows.iter().map(AsRef::as_ref).enumerate() {
-            if tokens.len() > len.size() {
-                return Err(TokenError::RowTooLong { row, len: tokens.len(), dim: name::<SeqLen>(), max: len.size() });
-            }
-            ids.extend(tokens.iter().map(|token| token.value()));
-            ids.resize(ids.len() + len.size() - tokens.len(), pad.value());
-        }
-        Ok(Self { ids: Indices::unchecked(ids.into(), shape, VocabSize::default()), pad: Some(pad) })
+        Self::of_rows(rows, Some(pad), shape)
     }
 
     /// A batch of rows without padding, each of `SeqLen` tokens.
@@ -69,17 +55,37 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` rows, or if a row
     /// is shorter than `SeqLen`; [`TokenError::RowTooLong`] if one is longer.
     pub fn from_rows<Row: AsRef<[Fin<VocabSize>]>>(rows: &[Row], shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
-        let len = shape.1.size();
-        let short = rows.iter().map(|row| row.as_ref().len()).enumerate().find(|(_, found)| *found < len);
-        // If no row is short, this token is never written.
-        let padded = Self::padded(rows, Fin::unchecked(0), shape)?;
-        match short {
-            Some((row, found)) => {
-                let dims = format!("row {row} of {shape:?}");
-                Err(TokenError::WrongCount { what: "tokens", dims, expected: len, found })
-            }
-            None => Ok(padded.with_padding(None)),
+        Self::of_rows(rows, None, shape)
+    }
+
+    /// A batch of rows. Without `pad`, a row that is shorter than `SeqLen` is an error.
+    fn of_rows<Row: AsRef<[Fin<VocabSize>]>>(
+        rows: &[Row],
+        pad: Option<Fin<VocabSize>>,
+        shape: (Batch, SeqLen),
+    ) -> Result<Self, TokenError> {
+        ensure_not_empty(shape)?;
+        let (batch, len) = (shape.0, shape.1.size());
+        let (expected, found) = (batch.size(), rows.len());
+        if found != expected {
+            return Err(TokenError::WrongCount { what: "rows", dims: format!("{batch:?}"), expected, found });
         }
+        let mut ids = Vec::new();
+        for (row, tokens) in rows.iter().map(AsRef::as_ref).enumerate() {
+            let Some(missing) = len.checked_sub(tokens.len()) else {
+                return Err(TokenError::RowTooLong { row, len: tokens.len(), dim: name::<SeqLen>(), max: len });
+            };
+            ids.extend(tokens.iter().map(|token| token.value()));
+            match pad {
+                Some(pad) => ids.extend(iter::repeat_n(pad.value(), missing)),
+                None if missing > 0 => {
+                    let (dims, found) = (format!("row {row} of {shape:?}"), tokens.len());
+                    return Err(TokenError::WrongCount { what: "tokens", dims, expected: len, found });
+                }
+                None => {}
+            }
+        }
+        Ok(Self { ids: Indices::unchecked(ids.into(), shape, VocabSize::default()), pad })
     }
 
     /// Windows of a text, which begin at the positions `starts`. The label of each token is the token after it.

@@ -424,6 +424,13 @@ fn sizes_whose_product_is_beyond_all_numbers_are_refused() {
     assert_eq!(ops::tensor(&device, vec![1.0f32; 8], shape).unwrap_err(), elements);
     assert!(matches!(Indices::new(&[0; 8], shape, Two), Err(TokenError::WrongCount { expected: usize::MAX, .. })));
     assert!(matches!(TokenIds::from_ids(&[0; 8], None::<Fin<Two>>, shape), Err(TokenError::WrongCount { .. })));
+    // A row is compared with the length before it is padded to it.
+    for len in [usize::MAX, 1 << 60] {
+        let (row, shape) = ([Fin::<Two>::new(0).unwrap(); 8], (Copies::new(1), Rows::new(len)));
+        let short = |ids| matches!(ids, Err(TokenError::WrongCount { what: "tokens", found: 8, .. }));
+        assert!(short(TokenIds::from_rows(&[row], shape).map(drop)));
+        assert!(short(TokenIds::windows(&row, [0], shape).map(drop)));
+    }
     let x: Tensor<(Rows, Classes), f32, Cpu> = tensor([1.0; 8], (Rows::new(1), Classes::new(8)));
     assert!(matches!(reshape(x.clone(), shape), Err(OpError::Shape { .. })));
     let repeated = broadcast(x, (Copies::new(1 << 61), Rows::new(1), Classes::new(8)), axis::<Copies>());
