@@ -1,8 +1,8 @@
 use super::optimizer::{ensure, ensure_decay_rate, ensure_non_negative, of_inner};
 use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot};
 use crate::backend::{AdamStep, Backend};
+use crate::nn::HasParameters;
 use crate::ops::{OpError, Real, cast, device_error};
-use dfdx::nn::TensorCollection;
 use dfdx::tensor::{Cpu, Tensor};
 use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 use std::fmt;
@@ -47,7 +47,7 @@ impl<Model, E: Real, D: Backend<E>> Default for Adam<Model, E, D> {
     }
 }
 
-impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
+impl<Model: HasParameters<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
     /// A step that first multiplies each parameter by `1 - rate · weight_decay`.
     fn step_with_decay(
         &mut self,
@@ -115,7 +115,7 @@ fn update_in_place<E: Real, D: Backend<E>>(
     })
 }
 
-impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Adam<Model, E, D> {
+impl<Model: HasParameters<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Adam<Model, E, D> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         self.step_with_decay(learning_rate, parameters, |_| 0.0)
     }
@@ -175,7 +175,7 @@ crate::error::debug_as!(
     |this, f| write!(f, "AdamW {{ adam: {:?}, weight_decay: {:?}, .. }}", this.adam, this.weight_decay)
 );
 
-impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>, F: Fn(&Parameter) -> bool> Optimizer<Model, E, D>
+impl<Model: HasParameters<E, D>, E: Real, D: Backend<E>, F: Fn(&Parameter) -> bool> Optimizer<Model, E, D>
     for AdamW<Model, E, D, F>
 {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {

@@ -3,9 +3,9 @@
 use super::{Parameter, ParameterMut, Parameters};
 use crate::backend::Backend;
 use crate::dims::name;
+use crate::nn::HasParameters;
 use crate::ops::{OpError, Real, cast};
 use crate::ranks::RanksError;
-use dfdx::nn::TensorCollection;
 use dfdx::shapes::{HasShape, Unit};
 use dfdx::tensor::{Cpu, Storage, Tensor};
 use std::marker::PhantomData;
@@ -212,7 +212,7 @@ impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E,
         mut update: impl FnMut(u64, ParameterMut<'_, E, D>, [&mut Tensor<(usize,), E, D>; SLOTS]) -> Result<(), OpError>,
     ) -> Result<(), OpError>
     where
-        Model: TensorCollection<E, D>,
+        Model: HasParameters<E, D>,
     {
         let steps = self.steps.saturating_add(1);
         let mut index = 0;

@@ -4,9 +4,10 @@ use super::optimizer::{ensure, of_inner};
 use super::parameters::range_in;
 use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot, parameter_infos};
 use crate::backend::{Backend, elements_of};
+use crate::nn::HasParameters;
 use crate::ops::{OpError, Real, device_error};
 use crate::ranks::{Element, RankAxis, Ranks, RanksError};
-use dfdx::{nn::TensorCollection, shapes::HasShape};
+use dfdx::shapes::HasShape;
 use std::{fmt, ops::Range};
 
 /// An optimizer with other learning rates for some parameters (PyTorch's parameter groups): that of the step times
@@ -91,7 +92,7 @@ crate::error::debug_as!(
     |this, f| write!(f, "GroupRates {{ inner: {:?}, .. }}", this.inner)
 );
 
-impl<Inner: Optimizer<Model, E, D>, F: Fn(&Parameter) -> f64, Model: TensorCollection<E, D>, E: Real, D: Backend<E>>
+impl<Inner: Optimizer<Model, E, D>, F: Fn(&Parameter) -> f64, Model: HasParameters<E, D>, E: Real, D: Backend<E>>
     Optimizer<Model, E, D> for GroupRates<Inner, F>
 {
     fn step(&mut self, learning_rate: f64, mut parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
@@ -150,7 +151,7 @@ impl<Inner, Axis: RankAxis> ShardedState<Inner, Axis> {
     }
 }
 
-impl<Inner: Optimizer<Model, E, D>, Axis: RankAxis, Model: TensorCollection<E, D>, E: Element, D: Backend<E>>
+impl<Inner: Optimizer<Model, E, D>, Axis: RankAxis, Model: HasParameters<E, D>, E: Element, D: Backend<E>>
     Optimizer<Model, E, D> for ShardedState<Inner, Axis>
 {
     fn step(&mut self, learning_rate: f64, mut parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {

@@ -1,8 +1,9 @@
 use super::{Optimizer, OptimizerState, Parameters, Slot, optimizer::ensure};
 use crate::backend::{Backend, SgdStep};
+use crate::nn::HasParameters;
 use crate::ops::{OpError, Real, cast, device_error};
+use dfdx::tensor::Cpu;
 use dfdx::tensor_ops::{TryMul, TrySub};
-use dfdx::{nn::TensorCollection, tensor::Cpu};
 
 /// Stochastic gradient descent with momentum
 /// ([Sutskever et al., 2013](https://proceedings.mlr.press/v28/sutskever13.html), as in PyTorch).
@@ -38,7 +39,7 @@ impl<Model, E: Real, D: Backend<E>> Default for Sgd<Model, E, D> {
     }
 }
 
-impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Sgd<Model, E, D> {
+impl<Model: HasParameters<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Sgd<Model, E, D> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         ensure("momentum", self.momentum, (0.0..=1.0).contains(&self.momentum), "from 0 to 1")?;
         let momentum = cast(self.momentum);

@@ -19,7 +19,7 @@ impl<E: Dtype, D: Device<E>, Model: Module + TensorCollection<E, D>> OwnsParamet
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a module that can be updated here",
     label = "not a module with parameters of its own in one dtype",
-    note = "`#[module]` on a struct makes it a module; `update_replicated` updates a `Replicated` model, and `update_sharded` a `Distributed` one; packed weights are not trained; a function that is generic in the model needs the bounds `Module + BuildModule<D, E>`"
+    note = "`#[module]` on a struct makes it a module; `update_replicated` updates a `Replicated` model, and `update_sharded` a `Distributed` one; packed weights are not trained; code that is generic in the model needs the bound `BuildModule<D, E>`"
 )]
 pub trait HasParameters<E: Dtype, D: Device<E>>: TensorCollection<E, D> {}
 #[diagnostic::do_not_recommend]

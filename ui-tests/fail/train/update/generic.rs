@@ -1,8 +1,8 @@
-//! A function that updates any model has the bounds of a module.
+//! A function that updates any model has the bound of a model.
 //! Right with `Trained` for `Module` in line 8.
 use typed_transformer::{nn::Module, prelude::*, train::{GradientsOf, Optimizer, update}};
 
-trait Trained: Module + BuildModule<Cpu, f32> {}
+trait Trained: BuildModule<Cpu, f32> {}
 type Norm = Result<f64, OpError>;
 
 fn learn<Model: Module>(model: &mut Model, gradients: GradientsOf<Model>, sgd: &mut impl Optimizer<Model, f32>) -> Norm {
