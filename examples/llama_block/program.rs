@@ -58,13 +58,13 @@ fn rotated<B: Dim, S: Dim, H: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
 /// Attention in which groups of `GroupSize` query heads share one head of the keys and of the values.
 #[module(output = EmbedDim)]
 struct Attention<Mask: MaskKind, E, D> {
-    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    #[param(init::linear)]
     query: Tensor<(Product<QueryHeads, QKDim>, EmbedDim), E, D>,
-    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    #[param(init::linear)]
     key: Tensor<(Product<NumKeyValueHeads, QKDim>, EmbedDim), E, D>,
-    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    #[param(init::linear)]
     value: Tensor<(Product<NumKeyValueHeads, VODim>, EmbedDim), E, D>,
-    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    #[param(init::linear)]
     output: Tensor<(EmbedDim, Product<QueryHeads, VODim>), E, D>,
 }
 
@@ -93,11 +93,11 @@ fn opening<B: Dim, S: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
 /// `output(opening(gate(x)) · hidden(x))`: SwiGLU.
 #[module(output = EmbedDim)]
 struct FeedForward<E, D> {
-    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    #[param(init::linear)]
     gate: Tensor<(GateDim, EmbedDim), E, D>,
-    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    #[param(init::linear)]
     hidden: Tensor<(HiddenDim, EmbedDim), E, D>,
-    #[param(init::uniform::<HiddenDim, _, _, _>)]
+    #[param(init::linear)]
     output: Tensor<(EmbedDim, HiddenDim), E, D>,
 }
 

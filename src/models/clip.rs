@@ -213,7 +213,7 @@ pub struct TextEncoder<Config: ClipConfig, E, D, P: Precision> {
     /// The norm after the last layer.
     pub norm: LayerNorm<Config::TextEmbedDim, E, D>,
     /// From the vector at the end of a text to that of the text.
-    #[param(init::uniform::<Config::TextEmbedDim, _, _, _>)]
+    #[param(init::linear)]
     pub projection: Weight<(Config::ProjectionDim, Config::TextEmbedDim), E, D, P>,
 }
 
@@ -251,7 +251,7 @@ pub struct VisionEncoder<Config: ClipConfig, E, D, P: Precision> {
     /// The norm after the last layer.
     pub norm: LayerNorm<Config::EmbedDim, E, D>,
     /// From the vector of the class token to that of the image.
-    #[param(init::uniform::<Config::EmbedDim, _, _, _>)]
+    #[param(init::linear)]
     pub projection: Weight<(Config::ProjectionDim, Config::EmbedDim), E, D, P>,
 }
 

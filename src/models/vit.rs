@@ -184,7 +184,7 @@ pub struct Embeddings<Config: VitConfig, E, D, P: Precision> {
     #[param(|token| init::normal(token, 0.02))]
     pub class_token: Tensor<(Config::EmbedDim,), E, D>,
     /// From the numbers of a patch to its vector.
-    #[param(init::uniform::<PatchDim<Config>, _, _, _>)]
+    #[param(init::linear)]
     pub patch: Weight<(Config::EmbedDim, PatchDim<Config>), E, D, P>,
     /// Added to the vector of a patch, if the configuration has it.
     #[some_if(Config::PATCH_BIAS)]

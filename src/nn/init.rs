@@ -64,8 +64,23 @@ pub fn uniform<FanIn: Factor, Dims: Shape, E: Real, D: Device<E>>(
     parameter.try_fill_with_distr(CastFrom64(numbers))
 }
 
+/// Draws the matrix `(OutDim, InDim)` of a linear map: uniform on `±1/√InDim`, as [`uniform`] does for `InDim` columns.
+///
+/// ```
+/// use typed_transformer::{nn::init, prelude::*};
+/// let mut weight: Tensor<(Const<4>, Const<16>), f32, Cpu> = Cpu::default().zeros();
+/// init::linear(&mut weight)?;
+/// assert!(weight.as_vec().iter().all(|w| w.abs() <= 0.25 && *w != 0.0));
+/// # Ok::<(), CpuError>(())
+/// ```
+pub fn linear<InDim: Factor, OutDim: Factor, E: Real, D: Device<E>>(
+    parameter: &mut Tensor<(OutDim, InDim), E, D>,
+) -> Result<(), D::Err> {
+    uniform::<InDim, _, _, _>(parameter)
+}
+
 /// Draws the weight of a linear map: normal with mean 0 and the standard deviation [`Conventions::WEIGHT_INIT_STD`],
-/// or [`uniform`] if that is `None`.
+/// or [`linear`] if that is `None`.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::init, prelude::*};
@@ -79,7 +94,7 @@ pub fn weight<A: Arch, InDim: Factor, OutDim: Factor, E: Real, D: Device<E>>(
 ) -> Result<(), D::Err> {
     match A::Conventions::WEIGHT_INIT_STD {
         Some(std) => normal(parameter, std),
-        None => uniform::<InDim, _, _, _>(parameter),
+        None => linear(parameter),
     }
 }
 

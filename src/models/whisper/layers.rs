@@ -43,7 +43,7 @@ pub struct Attention<Config: WhisperConfig, E, D, P: Precision> {
     /// To the queries of all heads.
     pub query: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,
     /// To the keys of all heads.
-    #[param(init::uniform::<Config::EmbedDim, _, _, _>)]
+    #[param(init::linear)]
     pub key: Weight<(Columns<Config>, Config::EmbedDim), E, D, P>,
     /// To the values of all heads.
     pub value: Linear<Config::EmbedDim, Columns<Config>, E, D, P>,

@@ -117,25 +117,25 @@ pub type LatentCache<B, MaxLen, A, E = f32, D = Cpu> = KeyValueCache<B, MaxLen, 
 #[module(conventions = A, output = A::EmbedDim)]
 pub struct LatentAttention<A: LatentArch, E, D> {
     /// To the vector from which the queries are made.
-    #[param(init::uniform::<A::EmbedDim, _, _, _>)]
+    #[param(init::linear)]
     pub query_down: Tensor<(A::QueryLatentDim, A::EmbedDim), E, D>,
     /// The weight of the norm of that vector.
     #[param(init::ones)]
     pub query_norm: Tensor<(A::QueryLatentDim,), E, D>,
     /// To the queries of all heads.
-    #[param(init::uniform::<A::QueryLatentDim, _, _, _>)]
+    #[param(init::linear)]
     pub query_up: Tensor<(Product<A::NumHeads, QueryDim<A>>, A::QueryLatentDim), E, D>,
     /// To the latent vector, and to the key that is rotated.
-    #[param(init::uniform::<A::EmbedDim, _, _, _>)]
+    #[param(init::linear)]
     pub down: Tensor<(Sum<Shared<LatentDim<A>>, Shared<RotaryDim<A>>>, A::EmbedDim), E, D>,
     /// The weight of the norm of the latent vector.
     #[param(init::ones)]
     pub norm: Tensor<(Shared<LatentDim<A>>,), E, D>,
     /// From the latent vector to the keys and values of all heads.
-    #[param(init::uniform::<LatentDim<A>, _, _, _>)]
+    #[param(init::linear)]
     pub up: Tensor<(Product<A::NumHeads, KeyAndValueDim<A>>, Shared<LatentDim<A>>), E, D>,
     /// Mixes the outputs of the heads.
-    #[param(init::uniform::<Product<A::NumHeads, ValueDim<A>>, _, _, _>)]
+    #[param(init::linear)]
     pub output: Tensor<(A::EmbedDim, Product<A::NumHeads, ValueDim<A>>), E, D>,
 }
 

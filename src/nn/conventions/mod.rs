@@ -141,7 +141,7 @@ pub trait Conventions: 'static {
     /// The standard deviation of new embeddings, which are normal with mean 0.
     const EMBEDDING_INIT_STD: WidthScale = WidthScale::One;
     /// The standard deviation of new weight matrices inside the blocks, normal with mean 0. `None` means
-    /// [`init::uniform`](crate::nn::init::uniform).
+    /// [`init::linear`](crate::nn::init::linear).
     const WEIGHT_INIT_STD: Option<f64> = None;
     /// Whether a norm follows the sum of token and position.
     const EMBEDDING_NORM: bool = true;

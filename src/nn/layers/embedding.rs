@@ -48,7 +48,7 @@ impl<N: ConstDim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Embedding
 pub struct LmHead<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E, D> {
     /// `W`, if it is not tied to the embeddings.
     #[some_if(!<A::Conventions as Conventions>::TIED_LOGITS)]
-    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    #[param(init::linear)]
     pub weight: Option<Tensor<(VocabSize, EmbedDim), E, D>>,
     /// `b`, if the conventions have it.
     #[some_if(<A::Conventions as Conventions>::LOGIT_BIAS)]

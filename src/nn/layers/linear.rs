@@ -24,7 +24,7 @@ use std::marker::PhantomData;
 #[module(output = OutDim)]
 pub struct Linear<InDim: ConstDim, OutDim: ConstDim, E, D, P: Precision> {
     /// `W`.
-    #[param(init::uniform::<InDim, _, _, _>)]
+    #[param(init::linear)]
     pub weight: Weight<(OutDim, InDim), E, D, P>,
     /// `b`.
     #[param(init::uniform::<InDim, _, _, _>)]
@@ -197,7 +197,7 @@ impl<Rank: LessThan<Bound>, Bound: ConstDim> LowRank<Bound> for Rank {}
 #[module(output = OutDim)]
 pub struct Lora<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, E, D> {
     /// `A`.
-    #[param(init::uniform::<InDim, _, _, _>)]
+    #[param(init::linear)]
     pub a: Tensor<(Rank, InDim), E, D>,
     /// `B`.
     #[param(init::zeros)]

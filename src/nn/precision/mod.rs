@@ -40,7 +40,7 @@ pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 /// #[module(output = OutDim)]
 /// pub struct Map<InDim: ConstDim, OutDim: ConstDim, E, D, P: Precision> {
 ///     /// `W`.
-///     #[param(init::uniform::<InDim, _, _, _>)]
+///     #[param(init::linear)]
 ///     pub weight: Weight<(OutDim, InDim), E, D, P>,
 /// }
 ///
