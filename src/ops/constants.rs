@@ -11,6 +11,29 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use std::hint::black_box;
 
+/// The elements of a tensor in row-major order: an array, a slice or a vector.
+///
+/// Where the dtype is a type parameter, a number is made of an `f64`:
+///
+/// ```
+/// use typed_transformer::{ops::tensor, prelude::*};
+/// dims! { EmbedDim = 2; }
+/// fn halves<E: Real, D: Backend<E>>(device: &D) -> Result<Tensor<(EmbedDim,), E, D>, OpError> {
+///     tensor(device, [0.5, 1.5].map(|number| E::from_f64(number).unwrap()), (EmbedDim,))
+/// }
+/// let x: Tensor<(EmbedDim,), f64, Cpu> = halves(&Cpu::default())?;
+/// assert_eq!(x.as_vec(), [0.5, 1.5]);
+/// # Ok::<(), OpError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "expected elements of `{E}`",
+    label = "`{Self}` is not a list of `{E}`",
+    note = "where the dtype is a type parameter, a number is `E::from_f64(0.5).unwrap()`; `full` makes a tensor of one `f64`, and `scale` and `offset` take an `f64`"
+)]
+pub trait Elements<E>: Into<Vec<E>> {}
+#[diagnostic::do_not_recommend]
+impl<E, List: Into<Vec<E>>> Elements<E> for List {}
+
 /// A tensor of elements in row-major order: an array, a slice or a vector.
 ///
 /// # Errors
@@ -30,7 +53,7 @@ use std::hint::black_box;
 /// ```
 pub fn tensor<Dims: Shape, E: Real, D: Backend<E>>(
     device: &D,
-    elements: impl Into<Vec<E>>,
+    elements: impl Elements<E>,
     shape: Dims,
 ) -> Result<Tensor<Dims, E, D>, OpError> {
     const OP: &str = "tensor";
