@@ -1,7 +1,7 @@
 //! Integers that are checked once: an element of a finite set, and indices of an axis; and the error of all token
 //! input.
 
-use crate::dims::{AnyDim, ConstDim, Dim, HasIndex, LessThan, name, num_elements};
+use crate::dims::{AnyDim, ConstDim, Dim, DimError, HasIndex, LessThan, name, num_elements};
 use dfdx::shapes::Shape;
 use std::hash::{Hash, Hasher};
 use std::{cmp::Ordering, marker::PhantomData, sync::Arc};
@@ -271,5 +271,8 @@ pub enum TokenError {
     /// The number of rows, ids or indices is not the one that the dimensions require.
     #[error("{found} {what} given, but {dims} needs {expected}")]
     WrongCount { what: &'static str, dims: String, expected: usize, found: usize },
+    /// A length of a batch, made before the batch, is longer than its bound.
+    #[error(transparent)]
+    Dim(#[from] DimError),
 }
 crate::error::debug_by_sentence!(TokenError);

@@ -28,6 +28,16 @@ fn a_model_of_other_heads_of_the_same_width_is_refused() {
     assert_eq!(error.to_string(), "the model's division of dimensions is 8 * 4, but the file was saved with 4 * 8");
 }
 
+#[test]
+fn a_length_beyond_its_bound_is_an_error_where_tokens_are_made() {
+    dims! { Short <= Width; }
+    let tokens = |len| -> Result<TokenIds<Batch, Short, EightHeads>, TokenError> {
+        TokenIds::from_ids(&[1; 9], None, (Batch, Short::new(len)?))
+    };
+    assert_eq!(tokens(9).unwrap().shape().1, Short::new(9).unwrap());
+    assert_eq!(tokens(33).unwrap_err().to_string(), "`Short` of 33 is longer than `Width` of 32");
+}
+
 /// An encoder of 4 heads of 8 columns, and a decoder.
 #[module(output = Width)]
 struct TwoDivisions<NumHeads: ConstDim, HeadDim: ConstDim, E, D> {
