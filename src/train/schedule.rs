@@ -51,6 +51,13 @@ impl<S: Schedule + ?Sized> Schedule for Box<S> {
     }
 }
 
+/// A schedule that is borrowed.
+impl<S: Schedule + ?Sized> Schedule for &S {
+    fn learning_rate(&self, step: usize) -> f64 {
+        (**self).learning_rate(step)
+    }
+}
+
 /// One schedule after another, made by [`Schedule::then`].
 ///
 /// ```

@@ -50,6 +50,16 @@ fn optimizer_and_schedule_may_be_chosen_at_run_time() {
     assert_eq!(boxed.optimizer.hyperparameters(), own.optimizer.hyperparameters());
 }
 
+#[test]
+fn a_schedule_may_be_borrowed() {
+    let schedule: &dyn Schedule = &0.01;
+    let mut trainer = Trainer::new(Adam::default(), schedule, usize::MAX, 0);
+    let mut model = Tiny::build(&Cpu::seed_from_u64(1));
+    step(&mut trainer, &mut model);
+    assert_eq!(model.bias.as_vec(), biases(1)[1]);
+    assert_eq!(format!("{:?}", trainer.schedule), "0.01");
+}
+
 /// The bias after each number of steps, without files.
 fn biases(steps: usize) -> Vec<Vec<f32>> {
     let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
