@@ -54,6 +54,9 @@ pub enum Reduction {
 /// `(.., V), (..) indices of V -> ()`, for logits of 1 to 6 axes. The [`Labels`] of logits `(B, S, V)` are
 /// [`LabelIds`](crate::tokens::LabelIds), or [`Indices`] as for any other logits.
 ///
+/// Logits are not probabilities: the output of [`softmax_over`](crate::ops::softmax_over) would go through a second
+/// softmax.
+///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub VocabSize = 4; pub SeqLen = 1; pub Batch = 1; }

@@ -14,6 +14,9 @@ use std::collections::HashMap;
 /// One update of a model: clips the gradients to a global norm of at most `clip_norm`, then lets the
 /// optimizer step. Returns the norm before clipping.
 ///
+/// The rate comes before the norm: `update(&mut model, gradients, &mut adam, 1e-3, 1.0)` learns at a rate of 0.001 and
+/// clips to a norm of 1.
+///
 /// The global norm is `√(Σ g²)` over all parameters of the model. Parameters, gradients and the optimizer's state stay on
 /// the device; on the CPU they are changed in place. From the first update on, the device keeps the memory of dropped
 /// tensors, and the next steps reuse it. It is freed after every 13 steps, where a part of a batch counts as a step,
