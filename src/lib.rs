@@ -181,7 +181,7 @@ pub mod prelude {
             AttentionOptions, AttentionScale, DisplayTensor, MaskFill, OpError, Real, Reduction, add, add_positions,
             argmax, attention, attention_weights, broadcast, concat, cross_entropy, embed, layer_norm,
             learned_positions, log_softmax_over, masked_mean, max_over, mean_over, merge_heads, mul,
-            multi_head_attention, narrow, permute, reshape, residual, rms_norm, scale, sinusoidal_positions,
+            multi_head_attention, narrow, permute, rename, reshape, residual, rms_norm, scale, sinusoidal_positions,
             softmax_over, split, split_heads, sum_over, tensor,
         },
         rearrange,
