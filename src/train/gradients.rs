@@ -44,9 +44,8 @@ pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
 }
 
 impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
-    /// Zeros for all parameters of a model, to which [`into_recording`](Self::into_recording) and
-    /// [`master_gradients`] add. Only these parameters count as leaves, so a
-    /// backward pass drops all other gradients.
+    /// Zeros for all parameters of a model, to which [`into_recording`](Self::into_recording) and [`master_gradients`]
+    /// add. Only these parameters count as leaves, so a backward pass drops all other gradients.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::GradientsOf};
@@ -62,7 +61,8 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         Self::new(Leaves { gradients, used: HashSet::new() }, RecordedModel::of::<E, D>(model))
     }
 
-    /// The gradient of a parameter or of an input of the pass; zero if it does not affect the loss.
+    /// The gradient of a parameter or of an input of the pass; zero if it does not affect the loss. It is a constant: a
+    /// loss made of it, such as a gradient penalty, trains nothing by it ([`guide::porting`](crate::guide::porting)).
     ///
     /// # Errors
     /// [`OpError::NoGradient`] for a tensor that a kernel of the pass made, and, if the pass adds to

@@ -12,8 +12,8 @@ const OP: &str = "update";
 
 /// A parameter and its gradient, as an [`Optimizer`](super::Optimizer) changes it. It is a [`Parameter`] too.
 ///
-/// All tensors are flat: elements in row-major order. If the optimizer's state is sharded over ranks, they have only
-/// the elements that this rank updates.
+/// All tensors are flat: elements in row-major order, over a `usize`, which is no dimension. So dfdx's operators add
+/// and multiply them. If the optimizer's state is sharded over ranks, they have only the elements that this rank updates.
 ///
 /// ```
 /// use typed_transformer::{backend::Backend, prelude::*, train::ParameterMut};
@@ -23,6 +23,16 @@ const OP: &str = "update";
 ///         return Ok(());
 ///     }
 ///     parameter.set_values(parameter.values()? * E::from_f64(0.99).unwrap())
+/// }
+///
+/// dims! { pub Rows; pub Columns; }
+/// /// The gradient of a matrix that is not sharded, as Muon needs it.
+/// fn matrix<E: Real, D: Backend<E>>(
+///     parameter: &mut ParameterMut<'_, E, D>,
+/// ) -> Result<Tensor<(Rows, Columns), E, D>, OpError> {
+///     let gradient = parameter.gradient()?;
+///     let shape = (Rows::new(parameter.sizes[0]), Columns::new(parameter.sizes[1]));
+///     tensor(gradient.device(), gradient.as_vec(), shape)
 /// }
 /// ```
 pub struct ParameterMut<'a, E: Real = f32, D: Backend<E> = Cpu> {
