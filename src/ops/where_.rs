@@ -79,7 +79,7 @@ pub fn where_<
 #[diagnostic::on_unimplemented(
     message = "the mask is not one over `{Dims}`",
     label = "`{Self}` is not a mask over `{Dims}`",
-    note = "a `PaddingMask<B, S>` is a mask over `(B, S)` and `(B, S, M)`, an `AttentionMask<B, Q, K>` over `(B, Q, K)` and `(B, H, Q, K)`; any other mask is a comparison of tensors over `{Dims}`",
+    note = "a `PaddingMask<B, S>` is a mask over `(B, S)` and `(B, S, M)`, an `AttentionMask<B, Q, K>` over `(B, Q, K)` and `(B, H, Q, K)`; any other mask is a comparison of tensors over `{Dims}`; for a mask of scores over fewer axes, `add` a tensor of 0 and -inf",
     note = "`mk_mask` and `mk_cross_mask` make an attention mask of padding"
 )]
 pub trait Mask<Dims: Shape, E: Real, D: Backend<E>> {
