@@ -13,7 +13,8 @@ use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
 use typed_transformer::models::t5::T5;
-use typed_transformer::nn::{Autoregressive, EditableCache};
+use typed_transformer::nn::{Autoregressive, EditableCache, init};
+use typed_transformer::ops::{Activation, Sigmoid, slice_last, stack, take, unstack, zeros};
 use typed_transformer::prelude::*;
 
 fn cases(name: &str) -> Vec<Value> {
@@ -182,4 +183,77 @@ fn a_search_refuses_a_length_penalty_that_is_no_number_and_returns_no_copies() {
         num_tokens
     );
     assert_eq!(found.len(), num_tokens);
+}
+
+dims! { Letters = 9; StateDim = 4; MaxLen = 8; Written = 3; }
+
+/// A recurrent model: `h ← σ(W x) h + x`.
+#[module(output = Letters)]
+struct Recurrent<E, D> {
+    #[param(|weight| init::normal(weight, 1.0))]
+    embedding: Tensor<(Letters, StateDim), E, D>,
+    gate: Linear<StateDim, StateDim, E, D>,
+    logit: Linear<StateDim, Letters, E, D>,
+}
+
+/// Its cache: the state of each text.
+struct State<B: Dim, E: Real, D: Backend<E>>(Tensor<(B, StateDim), E, D>);
+
+impl<B: Dim, E: Real, D: Backend<E>> EditableCache<B> for State<B, E, D> {
+    fn truncate(&mut self, len: usize) -> Result<(), OpError> {
+        Err(OpError::Range { op: "truncate", part: "a state".into(), start: len, whole: "a recurrence".into() })
+    }
+
+    fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError> {
+        self.0 = take(self.0.clone(), axis::<B>(), rows)?;
+        Ok(())
+    }
+}
+
+impl<B: Dim, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Recurrent<E, D> {
+    type VocabSize = Letters;
+    type MaxSeqLen = MaxLen;
+    type Cache = State<B, E, D>;
+
+    fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        Ok(State(zeros(self.embedding.device(), (batch, StateDim))?))
+    }
+
+    fn last_logits<S: Dim, Last: Dim>(
+        &self,
+        ids: &TokenIds<B, S, Letters>,
+        State(state): &mut Self::Cache,
+        last: Last,
+    ) -> Result<Tensor<(B, Last, Letters), E, D>, OpError> {
+        let x = embed(&self.embedding, ids, NoneTape)?;
+        let gates = Sigmoid::apply(self.gate.forward(x.clone())?)?;
+        let steps = unstack(gates, axis::<S>())?.into_iter().zip(unstack(x, axis::<S>())?);
+        let states = steps.map(|(gate, x)| {
+            *state = add(mul(state.clone(), gate)?, x)?;
+            Ok(state.clone())
+        });
+        let states: Tensor<(B, S, StateDim), E, D> =
+            stack(states.collect::<Result<Vec<_>, OpError>>()?, ids.shape().1)?;
+        self.logit.forward(slice_last(states, axis::<S>(), last)?)
+    }
+}
+
+/// As many beams as there are texts of two tokens find the best texts of three.
+#[test]
+fn a_state_is_a_cache() {
+    let model = Recurrent::<f32, AutoDevice>::build(&AutoDevice::seed_from_u64(9));
+    let prompt = TokenIds::from_ids(&[1, 2], None, (Const, Read::new(2))).unwrap();
+    let found = beam_search(&model, &prompt, Batch::new(81), None, 3, BeamOptions::default()).unwrap();
+    let found = found[..5].iter().map(|beam| beam.tokens.iter().map(|token| token.value()).collect());
+
+    let texts = Vec::from_iter((0..9 * 9 * 9).map(|text| [text / 81, text / 9 % 9, text % 9]));
+    let read = Vec::from_iter(texts.iter().flat_map(|text| [1, 2, text[0], text[1]]));
+    let read = TokenIds::from_ids(&read, None, (Batch::new(texts.len()), Read::new(4))).unwrap();
+    let logits = model.last_logits(&read, &mut model.cache(Batch::new(texts.len())).unwrap(), Written).unwrap();
+    let log_probabilities = log_softmax_over(logits, axis::<Letters>()).unwrap().as_vec();
+    let score = |text: &[usize], of: &[f32]| (0..3).map(|i| of[9 * i + text[i]]).sum::<f32>();
+    let scores = texts.iter().zip(log_probabilities.chunks(27)).map(|(text, of)| (score(text, of), text.to_vec()));
+    let mut scores = Vec::from_iter(scores);
+    scores.sort_by(|one, other| other.0.total_cmp(&one.0));
+    assert_eq!(Vec::<Vec<usize>>::from_iter(found), Vec::from_iter(scores.into_iter().take(5).map(|(_, text)| text)));
 }
