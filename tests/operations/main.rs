@@ -27,6 +27,8 @@ mod memory;
 mod model_parts;
 mod named_axes;
 mod own_models;
+mod ported_attention;
+mod ported_losses;
 mod ported_parts;
 mod position_kinds;
 mod recorded_operations;

@@ -6,7 +6,7 @@ use crate::recorded::Recorded;
 use typed_transformer::backend::Tape;
 use typed_transformer::dims::{StaticSize, Windows};
 use typed_transformer::ops::{
-    Activation, Exp, Sqrt, div, full, offset, rename, slice, sub, take, unflatten, where_, windows, zeros,
+    Activation, Exp, Sqrt, div, full, offset, slice, sub, take, unflatten, where_, windows, zeros,
 };
 use typed_transformer::prelude::*;
 use typed_transformer::tokens::Indices;
@@ -202,6 +202,15 @@ fn vectors_of_length_1_and_whole_numbers() {
     }
     let expected = Vec::from_iter(x.as_vec().into_iter().map(f64::round));
     assert_eq!(rounded(&x).unwrap().as_vec(), expected);
+}
+
+#[test]
+fn one_less_x_and_one_over_x() {
+    let x = random(16, (Edges, Keys));
+    let less = offset(scale(x.clone(), -1.0).unwrap(), 1.0).unwrap();
+    let over = div(&full(x.device(), *x.shape(), 1.0).unwrap(), x.clone()).unwrap();
+    assert_close(&less.as_vec(), &Vec::from_iter(x.as_vec().into_iter().map(|x| 1.0 - x)), 1e-12);
+    assert_close(&over.as_vec(), &Vec::from_iter(x.as_vec().into_iter().map(|x| 1.0 / x)), 1e-12);
 }
 
 /// `F.max_pool1d(x, W, stride)`.
