@@ -4,7 +4,7 @@ use crate::{dims::DimError, ranks::RanksError, tokens::TokenError};
 use dfdx::shapes::Shape;
 use std::fmt::{Debug, Display};
 
-/// The `Debug` of a type in few words. A derived one would need more bounds, or print what is no use.
+/// The `Debug` of a type in few words. A derived one would need more bounds, or print what nobody needs.
 macro_rules! debug_as {
     ([$($generics:tt)*] $Type:ty, |$value:pat_param, $f:ident| $write:expr $(,)?) => {
         impl<$($generics)*> std::fmt::Debug for $Type {
@@ -71,10 +71,10 @@ pub enum OpError {
     /// An index is not below the size of its axis.
     #[error("{op}: {index} is not an index of {axis}")]
     Index { op: &'static str, index: usize, axis: String },
-    /// A shape has no elements, on which dfdx's operations panic; or a list that needs some has none.
+    /// A shape has no elements, so dfdx's operations would panic; or a list is empty that must not be.
     #[error("{op}: {dims} has no elements")]
     Empty { op: &'static str, dims: String },
-    /// A mean over the tokens of all ranks, of which each rank knows its own.
+    /// A mean over the tokens of all ranks needs their number, but a rank knows only the number of its own.
     #[error(
         "partial cross-entropy: a rank does not know the number of tokens of the others; `Reduction::Sum` adds up over \
          the ranks, and so does their number"
@@ -102,7 +102,7 @@ pub enum OpError {
     /// The amount of label smoothing is not a probability.
     #[error("cross-entropy: label smoothing must be between 0 and 1, but it is {smoothing}")]
     Smoothing { smoothing: f64 },
-    /// A token or an index that a layer makes is not one of its vocabulary or axis.
+    /// A layer makes a token outside the vocabulary, or an index outside the axis.
     #[error("indices: {source}")]
     Token {
         #[from]
@@ -111,21 +111,22 @@ pub enum OpError {
     /// There is no highest element.
     #[error("{op}: every element is NaN or -inf")]
     NotANumber { op: &'static str },
-    /// A hyperparameter of a training is not one with which it could learn.
+    /// A hyperparameter has a value with which no training can learn.
     #[error("update: {name} must be {expected}, but it is {found}")]
     Hyperparameter { name: &'static str, expected: &'static str, found: f64 },
     /// The backward pass of a recorded pass has run, and a tensor of the pass was used again.
     #[error("backward: the backward pass of this recording has run; a new pass needs `model.recording()` again")]
     Backward,
-    /// Two passes that add to gradients of their own became one, by
-    /// [`GradientsOf::into_recording`](crate::train::GradientsOf::into_recording).
+    /// One loss joins two recordings that add to different gradients, as those of two calls of
+    /// [`GradientsOf::into_recording`](crate::train::GradientsOf::into_recording) do.
     #[error(
         "backward: two recordings that add to gradients meet; one of them is to be that of `gradients.into_recording()`, \
          and the other a clone of it or `model.recording()`"
     )]
     TwoAccumulators,
-    /// A pass keeps the gradients of parameters and inputs alone, and those of parameters alone if it adds to
-    /// [`GradientsOf::zeros`](crate::train::GradientsOf::zeros). So do sums over ranks.
+    /// The gradient of a tensor was not kept. A pass keeps those of parameters and inputs. If it adds to
+    /// [`GradientsOf::zeros`](crate::train::GradientsOf::zeros), it keeps those of parameters alone, and so does a sum
+    /// over ranks.
     #[error(
         "gradient: that of this tensor over `{dims}` is not kept; a pass keeps those of its inputs and parameters, and \
          `GradientsOf::zeros` and `all_reduce` those of the model's parameters alone"
@@ -150,17 +151,17 @@ pub enum OpError {
          anew, or have one field for both"
     )]
     Clones { first: String, second: String },
-    /// The gradients are those of another model of the same type: no parameter of this model has one.
+    /// The gradients are those of another model of the same type: no parameter of this model has a gradient.
     #[error("the gradients were recorded for another `{model}`: no parameter of this one has a gradient")]
     OtherModel { model: String },
-    /// A cache is that of another model, whose keys and values it holds.
+    /// A cache was made for another model, and holds the keys and values of that model.
     #[error("cache: it was made for another model, whose keys and values it holds")]
     OtherCache,
     /// A cache has positions that not all layers have filled, as after an error in a step of decoding.
     #[error("cache: {reserved} positions are reserved, but a layer has filled {filled}; decode with another cache")]
     UnfilledCache { reserved: usize, filled: usize },
     /// One rank alone would change its part of a model that is divided among ranks. `parameter` is the field path of
-    /// the first one.
+    /// the first divided parameter.
     #[error(
         "update: each rank has its part of `{parameter}`, a tensor over `{dims}`, and would change it alone; \
          `Distributed` holds such a model, and `update_sharded` changes it on all ranks"
@@ -175,7 +176,7 @@ pub enum OpError {
 }
 debug_by_sentence!(OpError);
 
-/// So `?` hands on the error of a mask or of a length, which no operation makes.
+/// For `?` after a call that makes a mask or a length: no operation gives its name to this error.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

@@ -15,7 +15,7 @@ pub(crate) fn read_bounded(path: &Path, max_len_bytes: u64) -> io::Result<Vec<u8
     Ok(bytes)
 }
 
-/// Whether something is at a path, also a link to nothing: reading that is an error.
+/// Whether something is at a path. A broken link counts, so that reading the path is an error.
 pub(crate) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }

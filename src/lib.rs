@@ -53,7 +53,7 @@
 //! - [`guide`] leads from an empty file to a trained model of your own.
 //! - [`guide::training`] is a training run with all that it needs: epochs, validation, checkpoints, curves.
 //! - [`guide::llama`] leads from a paper to a module, with a block of Llama.
-//! - [`guide::pretrained`] loads models that exist. [`guide::porting`] brings one that is not there.
+//! - [`guide::pretrained`] loads published models. [`guide::porting`] ports one of `transformers` that the crate lacks.
 //! - [`guide::annotated`] reads the crate beside the post *The Typed Transformer*, which it follows in names and order,
 //!   section by section.
 //! - [`guide::messages`] shows the error messages for 12 mistakes here, in plain dfdx and in candle.
@@ -65,9 +65,9 @@
 //!
 //! # Modules
 //!
-//! A module uses only the modules above it. Only [`nn`] and [`weights`] use each other: a layer implements
-//! [`weights::Loadable`], and a file is loaded into a layer. The code that [`#[module]`](macro@module) writes also
-//! names [`train::Recording`]. The kernels of [`backend`] are a crate of their own.
+//! A module uses only the modules above it in this table. Only [`nn`] and [`weights`] use each other: a layer
+//! implements [`weights::Loadable`], and a file is loaded into a layer. The code that [`#[module]`](macro@module)
+//! writes also names [`train::Recording`]. The kernels of [`backend`] are a crate of their own.
 //!
 //! | module | contents |
 //! | --- | --- |
@@ -107,7 +107,7 @@
 //! Every operation and every `forward` returns a `Result` with [`ops::OpError`]. [`ops`] names the errors that all have
 //! in common, such as [`Device`](ops::OpError::Device) if the memory of a GPU is full; the sections *Errors* have the
 //! other reasons. On a CPU, Rust's allocator ends the process if it gets no memory; [`ops::full`] and [`ops::zeros`]
-//! ask before.
+//! return an error instead.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -28,7 +28,7 @@ impl Parse for Operand {
     }
 }
 
-/// `-> (A, C)`, and a comma or not.
+/// `-> (A, C)`, with or without a comma behind it.
 pub fn parse_result(input: ParseStream) -> Result<Axes> {
     input.parse::<Token![->]>()?;
     let axes = input.parse()?;
@@ -79,7 +79,7 @@ pub fn expand(contraction: TokenStream) -> Result<TokenStream> {
             kept.dedup();
             // A tensor without axes is computed as one with an axis of one element.
             let num_axes = kept.len().max(1);
-            // Only its type counts, the number of axes.
+            // Only the length of this array is used: the number of axes.
             let first_two = quote!([0usize; #num_axes]);
             result.call("contract_three", quote!(#(#variables),*, #first_two, [#(#texts),*], #labels_of_all))
         }
@@ -89,7 +89,8 @@ pub fn expand(contraction: TokenStream) -> Result<TokenStream> {
     Ok(quote!({ #(#bounds)* #(#bindings)* #contraction }))
 }
 
-/// A summed axis must be whole. An axis that an operand lacks may not be divided between ranks of a model.
+/// A summed axis must be whole. An axis of the result that an operand lacks may not be divided among ranks that divide
+/// a model.
 fn bounds_of_axes(operands: &[Operand], result: &Axes) -> Vec<TokenStream> {
     let mut checked: Vec<&str> = Vec::new();
     let mut bounds = Vec::new();

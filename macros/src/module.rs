@@ -24,7 +24,7 @@ use syntax::check_derives;
 struct Options {
     /// The last dimension of the output.
     output: Option<Type>,
-    /// The type whose function `conventions` has those on which the module itself depends.
+    /// The type whose function `conventions` gives the conventions on which the module itself depends.
     conventions: Option<Type>,
 }
 
@@ -78,7 +78,7 @@ pub fn expand(options: TokenStream, declaration: TokenStream) -> Result<TokenStr
 /// dfdx's `TensorCollection`.
 ///
 /// A visit calls the visitor for each field. A tuple of dfdx's `ModuleField`s would be shorter here, but it makes seven
-/// functions for each field and visitor instead of three, which took a third of the time of compiling the tests.
+/// functions for each field and visitor instead of three: a third of the time in which the tests compile.
 fn tensor_collection(declaration: &ItemStruct, parameters: &TypeParameters, fields: &[Field]) -> TokenStream {
     let name = &declaration.ident;
     let TypeParameters { dtype, device, precision, .. } = parameters;

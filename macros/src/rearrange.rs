@@ -65,7 +65,7 @@ fn check(from: &Axes, to: &Axes) -> Result<()> {
     from.check_distinct("operand")?;
     to.check_distinct("result")?;
     if let Some(new) = to.list.iter().find(|axis| !from.has(axis)) {
-        // A product of both, which is one axis, has this axis too.
+        // A product that stands on both sides is one axis, and may contain this axis.
         let has_new = |axis: &Axis| axis.factors().is_ok_and(|factors| factors.iter().any(|f| f.name == new.name));
         if from.list.iter().any(has_new) {
             return Err(new.stands_twice("result"));

@@ -126,7 +126,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         Ok(generation)
     }
 
-    /// Ends each text after so many tokens of its own.
+    /// Ends each text `count` tokens after its prompt.
     #[must_use]
     pub fn max_new_tokens(mut self, count: usize) -> Self {
         self.max_new_tokens = count;
@@ -173,7 +173,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         next
     }
 
-    /// Ends the text of a row for a reason that is not one of its tokens, such as a stop string in it.
+    /// Ends the text of a row for a reason other than its last token, such as a stop string.
     ///
     /// # Errors
     /// [`OpError::Index`] if there is no such row.

@@ -122,7 +122,7 @@ impl<V: ConstDim> Sampler<V> {
         (0.0..=1.0).contains(&p).then_some(Self { min_p: p, ..self }).ok_or(SamplingError::MinP(p))?.if_random("min-p")
     }
 
-    /// Itself, unless it is greedy.
+    /// The sampler itself, or an error if it is greedy.
     fn if_random(self, setting: &'static str) -> Result<Self, SamplingError> {
         if self.random.is_some() { Ok(self) } else { Err(SamplingError::Greedy(setting)) }
     }
@@ -150,8 +150,8 @@ impl<V: ConstDim> Sampler<V> {
         (penalty.is_finite() && penalty > 0.0).then_some(sampler).ok_or(SamplingError::RepetitionPenalty(penalty))
     }
 
-    /// Keeps only these tokens, in place of those of an earlier call. Write `sampler = sampler.restrict_to(..)`:
-    /// a clone would draw the same numbers again. In a `Generation`, [`next_by`](super::Generation::next_by) does it.
+    /// Keeps only these tokens, in place of those of an earlier call. Write `sampler = sampler.restrict_to(..)`: a
+    /// clone would draw the same numbers again. In a [`Generation`](super::Generation) call `next_by`.
     #[must_use]
     pub fn restrict_to(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
         let mut tokens: Vec<_> = tokens.into_iter().collect();
@@ -182,7 +182,7 @@ impl<V: ConstDim> Sampler<V> {
         (0..batch.size()).map(|row| self.choose_from(&logits[row * V::SIZE..][..V::SIZE], &[])).collect()
     }
 
-    /// `occurs` says of each token whether the text has it; it may be empty.
+    /// `occurs` says of each token whether the text has it; if it is empty, the text has none.
     pub(super) fn choose_from<E: Real>(&mut self, logits: &[E], occurs: &[bool]) -> Result<Fin<V>, OpError> {
         let distribution = self.distribution(logits, occurs)?;
         Ok(self.draw(&distribution))
@@ -196,15 +196,15 @@ impl<V: ConstDim> Sampler<V> {
         }
     }
 
-    /// Whether a token that was drawn from `proposed` is accepted as one of `wanted`: with probability `p / q`, if
-    /// these are its probabilities there ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192), 2.3).
+    /// Whether a token drawn from `proposed` is accepted as one of `wanted`: with probability `min(1, p / q)`, if
+    /// `wanted` gives it `p` and `proposed` `q` ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192), 2.3).
     pub(super) fn accepts(&mut self, wanted: &Distribution<V>, proposed: &Distribution<V>, token: Fin<V>) -> bool {
         // A greedy sampler accepts what it would choose itself.
         let share = self.random.as_mut().map_or(0.0, |(_, rng)| rng.r#gen::<f64>());
         share * proposed.probability(token) < wanted.probability(token)
     }
 
-    /// The tokens to choose from, and their weights. A greedy sampler has one.
+    /// The tokens to choose from, and their weights. With a greedy sampler it is one token.
     pub(super) fn distribution<E: Real>(&self, logits: &[E], occurs: &[bool]) -> Result<Distribution<V>, OpError> {
         let penalty = self.repetition_penalty;
         let with_logit = |token: Fin<V>| {
@@ -232,7 +232,7 @@ impl<V: ConstDim> Sampler<V> {
             return Ok(Distribution { weights: vec![(best, 1.0)] });
         };
         let mut tokens: Vec<(Fin<V>, f64)> = tokens.collect();
-        // Only the tokens that are as likely as the last of the `top_k` are sorted.
+        // Only the tokens that are at least as likely as the last of the `top_k` are sorted.
         if (1..tokens.len()).contains(&self.top_k) {
             let mut logits = Vec::from_iter(tokens.iter().map(|(_, logit)| *logit));
             let (_, lowest, _) = logits.select_nth_unstable_by(self.top_k - 1, |left, right| right.total_cmp(left));
@@ -284,7 +284,7 @@ impl<V> Distribution<V> {
         self.weights[index.map_or(0, |index| index.sample(rng))].0
     }
 
-    /// `max(0, p - q)`: the distribution of the token that replaces a rejected one of the distribution `q`.
+    /// `max(0, p - q)`, where `other` has `q`: the distribution of the token that replaces a rejected one.
     pub fn in_excess_of(&self, other: &Self, vocab_size: usize) -> Self {
         let mut probabilities = vec![0.0; vocab_size];
         let sum = other.sum();

@@ -14,8 +14,8 @@ use std::{collections::VecDeque, fmt};
 ///
 /// The draft proposes up to `max_proposed` tokens, and the target reads them at once. A proposed token of probability
 /// `q` is accepted with probability `min(1, p / q)`, if the target gives it `p`. The first token that is not accepted
-/// is replaced by one of the distribution `max(0, p - q)`; if all are accepted, the target adds one. So the text has
-/// the distribution of the target's own: a greedy text is the target's text, and takes fewer passes of the target.
+/// is replaced by one of the distribution `max(0, p - q)`; if all are accepted, the target adds one. So texts have the
+/// distribution of the target alone, and a greedy text is the same, after fewer passes of the target.
 ///
 /// The text ends as one of a [`Generation`](super::Generation) does.
 ///
@@ -239,8 +239,7 @@ where
         Ok(elements_of(&self.model.next_logits(&unread, &mut self.cache)?))
     }
 
-    /// Reads a text to its end, and returns the logits of the token after position `start` and of those after the later
-    /// ones.
+    /// Reads a text to its end, and returns the logits of the token after each position from `start` on.
     fn logits_from(&mut self, start: usize, text: &[Fin<Model::VocabSize>]) -> Result<Vec<E>, OpError> {
         let (unread, last) = (self.unread(text), Unchecked(text.len() - start));
         Ok(elements_of(&self.model.last_logits(&unread, &mut self.cache, last)?))

@@ -185,7 +185,7 @@ impl Plot for LinePlot {
         let places = self.marks.1.iter().copied().filter(|x| is_drawable(*x));
         let x_range = axis_range(self.drawn_points().map(|(x, _)| x).chain(places.clone()));
         let y_range = axis_range(self.drawn_points().map(|(_, y)| y));
-        // Of a logarithmic axis, about one in each decade.
+        // A logarithmic axis has about one label in each decade.
         let num_labels = if self.is_log { (y_range.end - y_range.start).ceil().max(2.0) as usize } else { 10 };
         let mut chart = ChartBuilder::on(&plot)
             .margin(12)

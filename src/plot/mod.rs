@@ -42,7 +42,7 @@ pub enum PlotError {
     /// No value is finite, or all points are beyond 1e300.
     #[error("{path}: there is no finite value to draw")]
     Nothing { path: PathBuf },
-    /// A heat map has not one value per row and column.
+    /// A heat map has a number of values other than its rows times its columns.
     #[error("{path}: `{panel}` should have {expected} values but has {found}")]
     Values { path: PathBuf, panel: String, expected: usize, found: usize },
     /// A file is not one of metrics.
@@ -65,10 +65,10 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(86, 180, 233),
 ];
 
-/// The colour of what is marked in a plot, whatever lines it has.
+/// The colour of the marks in a plot, which no line has.
 const MARK_COLOUR: RGBColor = RGBColor(150, 150, 150);
 
-/// Dark where its viewer is.
+/// Makes an SVG dark where its viewer is in dark mode.
 const DARK_STYLE: &str =
     "<style>@media (prefers-color-scheme: dark) { svg { filter: invert(.93) hue-rotate(180deg); } }</style>\n";
 

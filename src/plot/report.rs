@@ -56,7 +56,7 @@ svg { display: block; height: auto; max-width: 100%; }
 }
 ";
 
-/// The width of a picture in pixels with which another one fits beside it.
+/// The width in pixels up to which two pictures fit beside each other.
 const MAX_HALF_WIDTH: f64 = 640.0;
 
 impl HtmlReport {
@@ -182,7 +182,7 @@ const MAX_LEN_BYTES: u64 = 1_000_000_000;
 /// steps. A vertical line marks each step where the training was [resumed](Metrics::RESUMED).
 ///
 /// Every metric whose name ends in `loss` is in the plot of the losses, which is logarithmic if they fall to a
-/// hundredth. A plot without values is left out, and so is a last line that a full disk or a kill has cut off.
+/// hundredth. A plot without values is left out. So is a last line of the file that a full disk or a kill has cut off.
 ///
 /// # Errors
 /// [`PlotError::Read`] if the file cannot be read or a line is not valid. It names the file and the line.

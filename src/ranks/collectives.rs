@@ -41,7 +41,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         Ok(())
     }
 
-    /// [`all_reduce`](Self::all_reduce), but returns while it goes on.
+    /// [`all_reduce`](Self::all_reduce) that returns at once, while the operation goes on.
     pub fn start_all_reduce<E: Element>(&self, mut values: Vec<E>) -> Pending<Vec<E>> {
         self.start_operation("all-reduce", move |communicator| {
             if communicator.size() == 1 {
@@ -146,7 +146,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
             communicator.all_gather(&part, &mut whole, &lens)?;
             let mut rest = &whole[..];
             let parts = lens.iter().map(|len| rest.split_off(..*len).unwrap_or_default().to_vec()).collect();
-            // What ranks send to agree is not counted.
+            // Such messages are not counted, as `sent_bytes` says.
             Ok((parts, 0))
         };
         self.start_operation("all-gather", operation).wait()

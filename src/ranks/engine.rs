@@ -40,7 +40,7 @@ pub type EngineResult<Value = ()> = Result<Value, String>;
 
 /// A group of ranks that can send bytes to each other. All ranks of a group call the same methods in the same order.
 ///
-/// The layers of a model that ranks divide hold it, and a model may cross `catch_unwind`.
+/// The layers of a model that ranks divide hold a communicator, and a model may cross `catch_unwind`.
 pub trait Communicator: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// This process's rank in the group, from 0.
     fn rank(&self) -> usize;
@@ -101,8 +101,8 @@ impl Worker {
         Self { queue: Some(Mutex::new(Queue { jobs, thread })), traffic: Arc::default(), ends_together }
     }
 
-    /// Starts an operation, which gives its value and the bytes that this rank sends. `describe` adds rank, axis and
-    /// operation to the engine's message.
+    /// Starts an operation, which returns its value and the number of bytes that this rank sends. `describe` adds rank,
+    /// axis and operation to the engine's message.
     pub fn start<Value: Send + 'static>(
         &self,
         communicator: &Arc<dyn Communicator>,

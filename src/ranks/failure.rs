@@ -46,7 +46,7 @@ pub enum RanksError {
     /// Values that should be the same bits on all ranks differ.
     #[error("{what} differs between rank 0 and {} of `{axis}`", listed(ranks))]
     Differs { axis: &'static str, what: &'static str, ranks: Vec<usize> },
-    /// A setting that all ranks should have alike is another one on a rank. A rank that does not have it has `absent`.
+    /// A setting that all ranks should share differs on a rank. `absent` stands for a rank without the setting.
     #[error("{setting} is {expected} on rank 0, but {found} on rank {rank} of `{axis}`")]
     Setting { axis: &'static str, rank: usize, setting: String, expected: String, found: String },
     /// A launcher started several processes, but the program cannot reach the others. `launcher` is the launcher's

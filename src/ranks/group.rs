@@ -6,9 +6,9 @@ use std::{env, marker::PhantomData, ops::Range, sync::Arc, thread, time::Duratio
 
 /// The variables by which launchers of MPI programs say how many processes they started.
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
-/// The variable of a launcher that says only which process this is.
+/// The variable of launchers with PMIx, which says which process this is, but not how many there are.
 const PMIX_LAUNCHER: &str = "PMIX_RANK";
-/// The variable that names this launcher.
+/// The variable that names a launcher with PMIx.
 const PMIX_NAMESPACE: &str = "PMIX_NAMESPACE";
 /// The variable in which Slurm says how many processes it started.
 const SLURM_TASKS: &str = "SLURM_STEP_NUM_TASKS";
@@ -52,8 +52,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// (MPICH, Intel MPI, `srun --mpi=pmi2`), `MPI_LOCALNRANKS` (MPICH) or `PMIX_RANK` (`srun --mpi=pmix`, unless Slurm
     /// says that it started one process).
     ///
-    /// Call [`end_together`](Self::end_together) before the last clone is dropped. A process that drops it without
-    /// `end_together` ends all others after 5 seconds.
+    /// Call [`end_together`](Self::end_together) before the last clone is dropped. A process that drops the last clone
+    /// without this call ends all others after 5 seconds.
     ///
     /// # Errors
     /// [`RanksError::NoEngine`] under a launcher without the feature `mpi`; [`RanksError::Size`] if the type of the
@@ -113,9 +113,9 @@ impl<Axis: RankAxis> Ranks<Axis> {
         }
     }
 
-    /// Arranges the ranks in a grid of the axes `Outer` and `Inner`, for example data × tensor parallel: rank `r` is
-    /// `r / columns` along `Outer` and `r % columns` along `Inner`. The ranks of one `Inner` have consecutive
-    /// numbers, and launchers usually start those on one machine.
+    /// Arranges the ranks in a grid of the axes `Outer` and `Inner`, for example data × tensor parallel. If `Inner` has
+    /// `n` ranks, rank `r` is `r / n` along `Outer` and `r % n` along `Inner`. So the ranks of one `Inner` have
+    /// consecutive numbers, and launchers usually start such ranks on one machine.
     ///
     /// # Errors
     /// [`RanksError::Grid`] if `Inner` does not divide the number of ranks; [`RanksError::Size`] if the type of
@@ -174,8 +174,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
         Shard::new(self.part_of(whole.size(), self.rank()), whole.size())
     }
 
-    /// Bytes of values that this process has sent to other ranks so far. What ranks send to agree, such as settings, is
-    /// not counted.
+    /// Bytes of values that this process has sent to other ranks so far. Messages that compare settings or report
+    /// failures are not counted.
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {
         self.worker.traffic.sent_bytes.load(Ordering::Relaxed)
@@ -189,13 +189,13 @@ impl<Axis: RankAxis> Ranks<Axis> {
         CommunicationTime { running: load(&traffic.running_nanoseconds), waited: load(&traffic.waited_nanoseconds) }
     }
 
-    /// Starts a collective operation, which gives its value and the bytes that this rank sends.
+    /// Starts a collective operation, which returns its value and the number of bytes that this rank sends.
     pub(super) fn start_operation<Value: Send + 'static>(
         &self,
         name: &'static str,
         operation: impl FnOnce(&dyn Communicator) -> EngineResult<(Value, usize)> + Send + 'static,
     ) -> Pending<Value> {
-        // This operation cancels an earlier `end_together`: leaving now would block the others.
+        // This cancels an earlier `end_together`: the others would wait for ever for a rank that leaves now.
         self.worker.set_ends_together(false);
         let rank = self.rank();
         let describe = move |message| RanksError::Engine { rank, axis: Axis::NAME, operation: name, message };
@@ -209,7 +209,7 @@ crate::error::debug_as!(
     |this, f| write!(f, "rank {} of {} of `{}`", this.rank(), this.size(), Axis::NAME)
 );
 
-/// The variable of the launcher that started several processes; `read` gives the value of one.
+/// The variable of the launcher that started several processes; `read` gives the value of a variable.
 fn launcher(read: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
     let sizes: Vec<_> = LAUNCHERS.into_iter().filter_map(|launcher| Some((launcher, read(launcher)?))).collect();
     if sizes.is_empty() {

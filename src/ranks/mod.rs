@@ -11,7 +11,7 @@
 //! | a tensor over [`Shard<Dim, W>`](Shard) | its part of a dimension | [`Ranks::shard`] | a gather |
 //!
 //! Collective operations are called by all ranks, in the same order. Sums are made in the order of the ranks, so they
-//! are the same bits on all ranks, and from run to run with the same number of ranks.
+//! have the same bits on all ranks, and in each run with the same number of ranks.
 //!
 //! # Engines
 //!

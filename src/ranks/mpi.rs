@@ -73,7 +73,7 @@ fn run(jobs: &Receiver<Job>, world: &Sender<Result<Group, RanksError>>, ends_tog
     drop(mpi);
 }
 
-/// A group of MPI processes. The communicator is never freed: MPI must be called by its thread, and ends with it.
+/// A group of MPI processes. The communicator is never freed: only MPI's thread may call MPI, and MPI ends with it.
 struct Group(ManuallyDrop<ferrompi::Communicator>);
 
 impl Group {

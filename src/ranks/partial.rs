@@ -73,7 +73,7 @@ crate::error::debug_as!(
     |_, f| write!(f, "this rank's term of a sum over `{}`", Axis::NAME)
 );
 
-// It is never called. It exists for its error message, because printing a term in place of the sum is a mistake.
+// This `impl` is never called. It exists for its error message: to print a term in place of the sum is a mistake.
 impl<X: SumOver<Axis>, Axis> fmt::Display for Partial<X, Axis> {
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         Ok(())
@@ -217,14 +217,14 @@ impl Element for f64 {
     const DTYPE: Dtype = Dtype::F64;
 }
 
-/// Changes elements between the order of the machine and that of a file.
+/// Changes elements between the byte order of the machine and that of a file.
 pub(crate) fn swap_if_big_endian<E>(bytes: &mut [u8]) {
     if cfg!(target_endian = "big") {
         bytes.chunks_exact_mut(size_of::<E>()).for_each(<[u8]>::reverse);
     }
 }
 
-/// A collective operation on elements of any dtype, one for `f32` and one for `f64`. Shorter elements travel as `f32`.
+/// A collective operation on any dtype, from its forms for `f32` and `f64`. Shorter elements travel as `f32`.
 pub(crate) fn in_f32_or_f64<E: Real>(
     elements: Vec<E>,
     singles: impl FnOnce(Vec<f32>) -> Result<Vec<f32>, RanksError>,

@@ -38,7 +38,7 @@ impl<X, Axis> Replicated<X, Axis> {
         &mut self.value
     }
 
-    /// The value alone: from now on, the types no longer say that the ranks have the same.
+    /// The value alone: from now on, no type says that the ranks have the same value.
     pub fn into_inner(self) -> X {
         self.value
     }

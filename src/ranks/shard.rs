@@ -168,7 +168,7 @@ crate::__dfdx_dim!([Whole: Dim, Axis: RankAxis] Shard<Whole, Axis>, |this| this.
 });
 // The only impl of `AnyDim` without `do_not_recommend`: an error names this one and does not list shapes.
 impl<Whole: Dim, Axis: RankAxis> AnyDim for Shard<Whole, Axis> {
-    // A shape that dfdx made from sizes alone does not know the whole. A number of ranks in the type divides it.
+    // A shape that dfdx made from sizes alone does not know the whole. With a compile-time axis, all parts are equal.
     fn whole_size(self) -> usize {
         self.whole.unwrap_or(self.len * Axis::EXPECTED_SIZE.unwrap_or(1))
     }
@@ -179,7 +179,7 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> shapes::ConstDim for
     const SIZE: usize = Whole::SIZE / <Axis as shapes::ConstDim>::SIZE;
 }
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Default for Shard<Whole, Axis> {
-    /// A part of the size that every rank has. It does not know which of them it is.
+    /// A rank's part: all parts have this size. It does not know which of them it is.
     fn default() -> Self {
         let len = Whole::SIZE / <Axis as shapes::ConstDim>::SIZE;
         Self { len, start: None, whole: Some(Whole::SIZE), axis: PhantomData }
@@ -202,7 +202,7 @@ pub(crate) fn is_sharded(dims: &str) -> bool {
     note = "`partial_cross_entropy` gives this rank's term of a loss, `partial_mean` that of a mean; `gather_batch` joins a batch, `all_gather` the parts of `{Whole}` if both sizes are known at compile time"
 )]
 pub trait IsAllOf<Whole, Axis>: PartOfData<Whole, Axis> {}
-/// The ranks of `Axis` divide a batch: what a weight gets is a term of a sum that `all_reduce` makes of the gradients.
+/// The ranks of `Axis` divide a batch: a rank has a term of each weight's gradient, and `all_reduce` sums the terms.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Whole}` is sharded over `{Axis}`, whose ranks may divide a model: a weight would get this rank's term of its gradient",

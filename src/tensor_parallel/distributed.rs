@@ -169,7 +169,7 @@ impl<Model, Axis> Deref for Distributed<Model, Axis> {
 
 crate::error::debug_as!([Model: fmt::Debug, Axis] Distributed<Model, Axis>, |this, f| this.model.fmt(f));
 
-/// A model that ranks share writes as the model does.
+/// A model that ranks share generates text as the model itself does.
 macro_rules! writes_as_its_model {
     ($Shared:ident) => {
         #[diagnostic::do_not_recommend]

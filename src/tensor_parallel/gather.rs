@@ -11,7 +11,7 @@ use dfdx::shapes::{HasShape, Shape};
 use dfdx::{tensor::Tensor, tensor_ops::Device};
 
 /// Joins the parts of an axis. The result is the same on all ranks, and so is its gradient: the backward pass gives
-/// each rank its part of that (*Megatron-LM*'s `gather_from_tensor_model_parallel_region`).
+/// each rank its part of the gradient (*Megatron-LM*'s `gather_from_tensor_model_parallel_region`).
 ///
 /// `(.., Shard<Name, Axis>, ..) -> (.., Name, ..)`
 ///
@@ -100,7 +100,7 @@ where
     run_and_record("reduce-scatter", ranks, term, shape.shards(), forward, backward)
 }
 
-/// Each rank keeps its part of an axis. The backward pass puts zeros in the place of the others.
+/// Each rank keeps its part of an axis. The backward pass puts zeros in place of the other parts.
 ///
 /// `Entered<(.., Name, ..)> -> (.., Shard<Name, Axis>, ..)`
 ///

@@ -39,9 +39,9 @@
 //! a shard of the model: each rank would have only a term of the weight's gradient. Only what is linear takes a
 //! `Partial`: [`add`] and [`scale`].
 //!
-//! So a layer of your own is that of one process, with these forms of `linear`, an [`enter`] before and an
-//! [`all_reduce`] after it.
-//! [`guide::ranks`](crate::guide::ranks) has those of Llama, and the mistakes that do not compile.
+//! So a layer of your own is the layer of one process, with these forms of `linear`, an [`enter`] before them and an
+//! [`all_reduce`] after them. [`guide::ranks`](crate::guide::ranks) has the layers of Llama, and the mistakes that do
+//! not compile.
 
 mod distributed;
 mod entered;

@@ -29,8 +29,7 @@ pub struct OnRanks<Config: Arch, Axis: DividesLayersOf<Config>>(PhantomData<fn()
 /// The dimension that ranks divide.
 type WholeOf<Columns> = <Columns as Factor>::Whole;
 
-/// The number of ranks divides the heads and the hidden columns of `A`, and so its layers: then
-/// [`OnRanks<A, Self>`](OnRanks) is an [`Arch`].
+/// The number of ranks divides `NumHeads` and `HiddenDim` of `A`. Then [`OnRanks<A, Self>`](OnRanks) is an [`Arch`].
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*, ranks, tensor_parallel::{DividesLayersOf, OnRanks}};
@@ -104,8 +103,8 @@ where
     type GroupSize = Config::GroupSize;
 }
 
-/// A `$Model` of a `$Config` on ranks has the parts of that of the configuration. `Config` has whole dimensions: parts
-/// of parts are refused.
+/// A `$Model` of `OnRanks<Config, Axis>` is a rank's part of a `$Model` of `Config`. `Config` has whole dimensions:
+/// parts of parts are refused.
 macro_rules! sharded {
     ($($Model:ident of $Config:ident),*) => {$(
         #[diagnostic::do_not_recommend]

@@ -58,8 +58,8 @@ where
 /// `x Wᵀ`, row-parallel: each rank has some columns of `x`, and computes a term of the sum
 /// ([*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3). A bias is added after the sum of the terms.
 ///
-/// `(B, S, Columns), (M, Columns) -> Partial<(B, S, M)>` for `Columns` such as `Shard<HiddenDim, Tp>`; of those that no
-/// ranks divide, the only term is the sum.
+/// `(B, S, Columns), (M, Columns) -> Partial<(B, S, M)>` for `Columns` such as `Shard<HiddenDim, Tp>`; if no ranks
+/// divide `Columns`, the only term is the sum.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks, Shard}, tensor_parallel::{all_reduce, linear_row}};
@@ -82,7 +82,7 @@ pub fn linear_row<B: MaybeSharded, S: Dim, M: ConstDim, Columns: Factor, E: Real
 }
 
 /// [`multi_head_attention`](crate::ops::multi_head_attention) of this rank's heads, with dropout, for a layer of your
-/// own. Without dropout, that operation takes shards of heads as they are.
+/// own. Without dropout, the operation of [`ops`] takes shards of heads as they are.
 ///
 /// `(B, Q, Product<H, QKDim>), (B, K, Product<H, QKDim>), (B, K, Product<H, VODim>), mask (B, Q, K), bias (H, Q, K)
 /// -> (B, Q, Product<H, VODim>)` for `H` such as `Shard<NumHeads, Tp>`

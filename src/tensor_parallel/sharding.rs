@@ -77,7 +77,7 @@ pub fn update_sharded<Model: Sharded<Axis, E, D>, E: Element, D: Backend<E>, Axi
     update_part(model.as_mut(), gradients, optimizer, learning_rate, clip_norm, ranks)
 }
 
-/// [`update_sharded`] of a model whose parts other ranks replicate, by gradients that have been summed over those.
+/// [`update_sharded`] of a model whose parts other ranks replicate, by gradients that those ranks have summed.
 ///
 /// # Errors
 /// Those of [`update_sharded`].
@@ -226,8 +226,8 @@ pub(super) struct ParameterSharding {
     pub parts: Option<Parts>,
 }
 
-/// The shard of each parameter, in the order of the fields. A pair of models that a user has declared wrong panics: by
-/// position, a parameter would get the numbers of another one of its shape.
+/// The shard of each parameter, in the order of the fields. Panics if a user has declared a pair of models whose
+/// parameters differ: one could get the numbers of another of its shape.
 pub(super) fn parameter_shardings<Model: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>()
 -> Vec<ParameterSharding> {
     let (whole, part) = (parameter_infos::<Model::Whole, E, D>(), parameter_infos::<Model, E, D>());

@@ -1,11 +1,11 @@
-//! Byte pairs without an unknown token, from which the parser leaves out characters that have no token.
+//! An error for byte pairs without an unknown token: the parser drops characters that have no token.
 
 use super::panics::catch_panic;
 use tokenizers::tokenizer::normalizer::Range;
 use tokenizers::{Model, ModelWrapper, NormalizedString, PreTokenizer, Tokenizer};
 
-/// The unknown token of byte pairs that name none. Their vocabulary lacks it, so the parser fails where it would leave
-/// a character out.
+/// The unknown token of byte pairs that name none. Their vocabulary lacks this token, so the parser fails instead of
+/// dropping a character.
 pub const NO_TOKEN: &str = "<no token>";
 
 /// Makes a character that has no token an error.
@@ -34,7 +34,7 @@ pub fn first_without_token(tokenizer: &Tokenizer, text: &str) -> Option<(usize, 
     };
     let first = |part: &NormalizedString| {
         let word = part.get();
-        // A whole word may be a token whose characters are none.
+        // A whole word may be a token although its characters are not.
         model.tokenize(word).err()?;
         let (at, c) = word.char_indices().find(|&(at, c)| has_none(word, at, c))?;
         // A composed character begins where its first part does.
@@ -49,7 +49,7 @@ pub fn first_without_token(tokenizer: &Tokenizer, text: &str) -> Option<(usize, 
         if let Some(pre_tokenizer) = tokenizer.get_pre_tokenizer() {
             pre_tokenizer.pre_tokenize(&mut words).map_err(|error| error.to_string())?;
         }
-        // It is called with the words between added tokens.
+        // `split` calls this with each word outside of added tokens.
         let split = words.split(|_, word| {
             found = found.or_else(|| first(&word));
             Ok([word])

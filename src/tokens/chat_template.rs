@@ -11,9 +11,9 @@ const MAX_LEN_BYTES: u64 = 16_000_000;
 /// The most steps of a template: instructions, and one for each 64 bytes of text. So its texts take at most 64 MB.
 /// Lists that are added up are not counted.
 pub(super) const MAX_STEPS: u64 = 1_000_000;
-/// The most statements, macros and expressions that stand in one another.
+/// How deep statements, macros and expressions may be nested.
 pub(super) const MAX_DEPTH: usize = 200;
-/// The names of the templates, in lists and in the environment, and their files. The second one is that of a chat with
+/// The names of the templates, in lists and in the environment, and their files. The second template is for chats with
 /// tools.
 const TEMPLATES: [(&str, &str); 2] =
     [(DEFAULT, "chat_template.jinja"), (TOOL_USE, "additional_chat_templates/tool_use.jinja")];
@@ -33,7 +33,7 @@ pub enum ChatTemplateError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
-    /// The file is not the settings of a tokenizer, or its template is not one.
+    /// The file is no JSON, or its template is not valid.
     #[error("{}: {}", path.display(), escape(message))]
     Format { path: PathBuf, message: String },
     /// The tokenizer has no chat template: its model does not chat.
@@ -45,7 +45,7 @@ pub enum ChatTemplateError {
     /// The template takes too long, or makes too long a text.
     #[error("the chat template takes more than {max_steps} steps, where 64 bytes of text are one step")]
     TooLong { max_steps: u64 },
-    /// Too many statements, macros and expressions of the template stand in one another.
+    /// Statements, macros and expressions of the template are nested too deep.
     #[error("the chat template is more than {max_depth} levels deep")]
     TooDeep { max_depth: usize },
     /// The template fails.
@@ -108,12 +108,12 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// Reads the template and the special tokens from the folder of a model: `tokenizer_config.json`, and
-    /// `chat_template.jinja`, if it is there. A folder with this file may lack the other. With the value `tools`, even
-    /// an empty list, a chat is written by the template named `tool_use`, if there is one: that of the list in the
-    /// settings, or `additional_chat_templates/tool_use.jinja`. Templates in files count in place of those in the
-    /// settings. In folders of `transformers` before 4.34, which have no `added_tokens_decoder`, the special tokens of
-    /// `special_tokens_map.json` come before those of the settings.
+    /// Reads the template and the special tokens from the folder of a model: from `tokenizer_config.json`, which a
+    /// folder with `chat_template.jinja` may lack. That file replaces all templates of the settings. If there is a
+    /// template `tool_use`, in a list of the settings or as `additional_chat_templates/tool_use.jinja`, it writes each
+    /// chat that has a [value](Self::with_value) `tools`, even an empty list. In folders of `transformers` before 4.34,
+    /// which have no `added_tokens_decoder`, the special tokens of `special_tokens_map.json` replace those of the
+    /// settings.
     ///
     /// # Errors
     /// [`ChatTemplateError::Read`], [`ChatTemplateError::Format`], or [`ChatTemplateError::Missing`] if there is no
@@ -143,7 +143,7 @@ impl ChatTemplate {
                 named_template(&settings["chat_template"], name).filter(|_| !has_file).map(String::from)
             };
             let Some(source) = source else { continue };
-            // Jinja reads each kind of line break as this one.
+            // Jinja reads each kind of line break as `\n`.
             let source = source.replace("\r\n", "\n").replace('\r', "\n");
             match environment.add_template_owned(name, without_generation_tags(&source)) {
                 // A chat without tools does not need it.
@@ -160,12 +160,12 @@ impl ChatTemplate {
             Some((name.clone(), text.into()))
         };
         let template = Self { environment, broken_tool_use, values: fields.filter_map(token).collect() };
-        // A template asks whether there are tools and documents.
+        // Templates test whether these two are there, so each has a value: none.
         Ok(template.with_value("tools", ()).with_value("documents", ()))
     }
 
     /// Gives the template one more value, as a further argument of `apply_chat_template` does. It replaces an earlier
-    /// one, also a special token. `messages` and `add_generation_prompt` are those of [`render`](Self::render).
+    /// value of this name, also a special token. [`render`](Self::render) sets `messages` and `add_generation_prompt`.
     ///
     /// ```
     /// # use typed_transformer::tokens::ChatTemplate;

@@ -45,7 +45,7 @@ pub(super) fn environment() -> Environment<'static> {
     environment
 }
 
-/// The methods of Python's values that [`unknown_method_callback`] has, and others of texts.
+/// The methods of Python's values: those of [`unknown_method_callback`], and further ones of strings.
 fn call_method(state: &mut State, value: &Value, name: &str, arguments: &[Value]) -> Result<Value, Error> {
     if name == "rsplit" && value.as_str().is_some() {
         // The mirror image of `split`.
@@ -111,7 +111,7 @@ impl Formatter for Spaced {
     }
 }
 
-/// The template with conditions that always hold for the tags `generation` and `endgeneration`, which mark what an
+/// The template with `if true` and `endif` in place of the tags `generation` and `endgeneration`, which mark what an
 /// assistant wrote and change no text.
 pub(super) fn without_generation_tags(template: &str) -> String {
     let mut result = String::new();

@@ -1,8 +1,8 @@
 //! Tokens: all input is validated in one place (*The Typed Transformer*, "Python typing preliminaries").
 //!
 //! [`Fin<VocabSize>`](Fin) is an id below `VocabSize`, [`TokenIds`] is a batch of ids that a model reads, and
-//! [`LabelIds`] is one that a loss compares its logits with. [`Indices`] of any other axis are made in the same way.
-//! Their constructors check every id once, so no operation checks an id again.
+//! [`LabelIds`] is a batch of ids that a loss compares with the model's logits. [`Indices`] of any other axis are made
+//! in the same way. Their constructors check every id once, so no operation checks an id again.
 //!
 //! [`CharTokenizer`] turns text into tokens by its characters, and `Tokenizer` as published models do (feature
 //! `tokenizers`). With the same feature, `ChatTemplate` writes a chat as the text that a model continues.

@@ -29,8 +29,8 @@ impl<'a, V: ConstDim> TextStream<'a, V> {
         }
     }
 
-    /// Ends the text before the first of these strings that is complete in what is written from here on. What may be
-    /// the beginning of one is shown once it is none. The example of [`Tokenizer`] has a stop string.
+    /// Ends the text before the first of these strings that later tokens write. Text that may be the beginning of a
+    /// stop string is held back until it cannot be one. The example of [`Tokenizer`] has a stop string.
     ///
     /// # Errors
     /// [`TokenizerError::EmptyStop`] if a string is empty.
@@ -84,7 +84,7 @@ impl<'a, V: ConstDim> TextStream<'a, V> {
         Ok(self.held_back)
     }
 
-    /// The start of the first complete stop string in the text that is held back, which then has stopped.
+    /// The start of the first complete stop string in the text that is held back. Such a string stops the text.
     fn stop(&mut self) -> Option<usize> {
         let end_and_start = |stop: &String| self.held_back.find(stop.as_str()).map(|start| (start + stop.len(), start));
         let first = self.stop_strings.iter().filter_map(end_and_start).min();

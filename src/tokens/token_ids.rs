@@ -92,7 +92,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     ///
     /// # Errors
     /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` windows, or if
-    /// one and its labels do not end before the text does.
+    /// the text ends before the last label of one.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, prelude::*, tokens::CharTokenizer};
@@ -171,7 +171,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
         (Self { ids: inputs, pad: self.pad.filter(|pad| *pad != start) }, self.into())
     }
 
-    /// The tokens of a row, padding included. Rows are counted from 0; past the last one, it is `None`.
+    /// The tokens of a row, padding included. Rows count from 0; `None` past the last row.
     pub fn row(&self, row: usize) -> Option<Vec<Fin<VocabSize>>> {
         let (batch, len) = self.shape();
         let ids = || &self.as_slice()[row * len.size()..(row + 1) * len.size()];
@@ -252,8 +252,8 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> From<Indices<(Batch,
 pub struct LabelIds<Batch, SeqLen, VocabSize>(TokenIds<Batch, SeqLen, VocabSize>);
 
 impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqLen, VocabSize> {
-    /// Labels in row-major order. If `pad` is given, every label equal to it is padding, which is not learned: let it be
-    /// a token that is no label of this batch, so not the one that ends a text.
+    /// Labels in row-major order. If `pad` is given, every label equal to it is padding, which is not learned: choose a
+    /// token that is no label of this batch, so not the one that ends a text.
     ///
     /// # Errors
     /// Those of [`TokenIds::from_ids`].

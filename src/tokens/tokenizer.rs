@@ -8,7 +8,7 @@ use crate::files::read_bounded;
 use std::path::{Path, PathBuf};
 use std::{io, marker::PhantomData};
 
-/// Some models have more rows in their table than their tokenizer has tokens, up to a multiple of this number.
+/// Some models round the number of rows of their embedding table up to a multiple of this number.
 const PADDING: usize = 128;
 /// The advice for a text with a part that has no token, if the tokenizer has an unknown one.
 const ADVICE: &str = "; `allowing_unknown` reads it as the unknown token";
@@ -91,9 +91,10 @@ crate::error::debug_by_sentence!(TokenizerError);
 /// ```
 pub struct Tokenizer<V> {
     tokenizer: tokenizers::Tokenizer,
-    /// The token that stands for every text without one.
+    /// The unknown token, which stands for every part of a text that has no token.
     unknown: Option<u32>,
-    /// Its text, if the tokenizer itself adds it to each text, as CLIP's does at the end: a text may have it, too.
+    /// The text of the unknown token, if the tokenizer adds this token to each text, as CLIP's does at the end. A text
+    /// may then have it, too.
     added_unknown: Option<String>,
     allows_unknown: bool,
     /// One more than the highest token.
@@ -102,13 +103,13 @@ pub struct Tokenizer<V> {
 }
 
 impl<V: ConstDim> Tokenizer<V> {
-    /// Reads a `tokenizer.json` of all tokens of `V`. A table may have up to 127 rows more: some models round their
-    /// number up. Up to 127 added tokens may be beyond the table, such as that of images in Gemma 3: a text with one of
-    /// them is an error.
+    /// Reads a `tokenizer.json` of all tokens of `V`. Up to 127 may be missing: some models round the number of rows of
+    /// their embedding table up. Up to 127 added tokens may be beyond `V`, such as that of images in Gemma 3: a text
+    /// with one of them is an error.
     ///
     /// Texts are neither cut nor padded, whatever the file says: the length of a sequence is in its type. The file may
-    /// have 2 MB and 200 bytes for each token of `V`, and a token 1,000 bytes. Reading it takes at most 200 MB and 20
-    /// kB for each token of `V`, and a byte of a text becomes at most 1,000 bytes.
+    /// have 2 MB and 200 bytes for each token of `V`, and a token 1,000 bytes. Reading it takes at most 200 MB of
+    /// memory, and 20 kB more for each token of `V`. A byte of a text becomes at most 1,000 bytes.
     ///
     /// # Errors
     /// [`TokenizerError::Read`], [`TokenizerError::Format`], or [`TokenizerError::Vocabulary`] if the file has more
@@ -120,12 +121,12 @@ impl<V: ConstDim> Tokenizer<V> {
     }
 
     /// Reads a `tokenizer.json` of any number of tokens up to `V`, and of added ones as in
-    /// [`from_file`](Self::from_file): the table of a Qwen3 has 267 rows more than its tokenizer has tokens. A
-    /// [`Sampler`](crate::generate::Sampler) that is restricted to [`tokens`](Self::tokens) chooses none of the others.
-    /// The example of [`Tokenizer`] has one.
+    /// [`from_file`](Self::from_file): the embedding table of a Qwen3 has 267 rows more than its tokenizer has tokens.
+    /// A [`Sampler`](crate::generate::Sampler) that is restricted to [`tokens`](Self::tokens) chooses none of the
+    /// others. The example of [`Tokenizer`] has such a sampler.
     ///
     /// # Errors
-    /// Those of [`from_file`](Self::from_file), but for a file of fewer tokens.
+    /// Those of [`from_file`](Self::from_file), except the one for too few tokens.
     pub fn from_file_of_fewer_tokens(path: impl AsRef<Path>) -> Result<Self, TokenizerError> {
         let path = path.as_ref();
         let bytes = read_bounded(path, max_len_bytes(V::SIZE))
@@ -165,9 +166,9 @@ impl<V: ConstDim> Tokenizer<V> {
         Ok(Self { tokenizer, unknown, added_unknown, allows_unknown: false, size, vocab: PhantomData })
     }
 
-    /// The same tokenizer, by which a part of a text that has no token becomes the unknown one, such as `[UNK]`, as in
-    /// `transformers`. A tokenizer without such a token refuses the text as before. The example of [`Tokenizer`] has
-    /// one.
+    /// The same tokenizer, except that a part of a text that has no token becomes the unknown token, such as `[UNK]`,
+    /// as in `transformers`. A tokenizer without an unknown token still refuses the text. The example of [`Tokenizer`]
+    /// calls it.
     #[must_use]
     pub fn allowing_unknown(self) -> Self {
         Self { allows_unknown: true, ..self }

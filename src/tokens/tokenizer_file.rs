@@ -11,13 +11,13 @@ use std::fmt;
 const MAX_REST_LEN_BYTES: u64 = 2_000_000;
 /// The most bytes for each token: its text, its number, and the pairs that it is merged from.
 const MAX_TOKEN_LEN_BYTES: u64 = 200;
-/// The longest text of a token. Unigram's table of prefixes calls itself once for
-/// each byte of a token when it is dropped, which ends the process at 130 kB.
+/// The longest text of a token. When Unigram's table of prefixes is dropped, it calls itself once for each byte of a
+/// token, which ends the process at 130 kB.
 const MAX_TOKEN_TEXT_BYTES: usize = 1_000;
-/// The most bytes of the texts of Unigram's tokens: in all, and for each token of the model. The table of prefixes
-/// takes 360 bytes for each.
+/// The most bytes of the texts of Unigram's tokens: a constant, and so many more for each token of the vocabulary. The
+/// table of prefixes takes 360 bytes for each byte.
 const MAX_UNIGRAM_BYTES: [usize; 2] = [100_000, 32];
-/// The most bytes of the texts of added tokens when they are normalized: in all, and for each token of the model.
+/// The most bytes of the normalized texts of added tokens: a constant, and so many more for each token of `V`.
 const MAX_ADDED_BYTES: [usize; 2] = [500_000, 32];
 /// The longest text before or behind a part of a word. Published tokenizers have `##` and `</w>`.
 const MAX_AFFIX_BYTES: usize = 100;
@@ -161,7 +161,7 @@ impl Cost {
             let pattern = fields.get("pattern").and_then(|pattern| pattern.get("String")?.as_str()).map(str::len);
             self.growth *= match pattern {
                 Some(pattern) if pattern > 0 => (content as f64 / pattern as f64).max(1.0),
-                // A regular expression may fit between all bytes.
+                // A regular expression may match between any two bytes.
                 _ => content as f64 + 1.0,
             };
         }
@@ -185,8 +185,7 @@ impl Cost {
     }
 }
 
-/// The length of a pattern, multiplied with the number of each of its repetitions, such as `{1,3}`: one may be in
-/// another.
+/// The length of a pattern times the highest number of each repetition, such as 3 of `{1,3}`: they may be nested.
 fn pattern_cost(pattern: &str) -> f64 {
     let repetitions = pattern.match_indices('{').map(|(at, _)| {
         // `\x{3040}` is a character.
@@ -228,7 +227,7 @@ fn longest_entry(map: Option<&Value>) -> Result<usize, String> {
 /// while it is read, and not stored.
 #[derive(Default)]
 pub(super) struct Vocab {
-    /// Without added ones.
+    /// Without added tokens.
     pub num_tokens: usize,
     len_bytes: usize,
     longest_bytes: usize,

@@ -7,18 +7,19 @@ use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// A new version of a file under a name of its own, until [`commit`](Self::commit) renames it. Dropping it removes it.
+/// A new version of a file under a name of its own, until [`commit`](Self::commit) renames it. If it is dropped before,
+/// the file is removed.
 pub(crate) struct StagedFile {
     target: PathBuf,
     /// Its path until it is renamed.
     pub path: PathBuf,
-    /// Keeps the lock of the file, so that no other writer takes it for one that a killed writer left.
+    /// Keeps the file locked, so that no other writer takes it for one that a killed writer left.
     file: NewFile,
     is_renamed: bool,
 }
 
 impl StagedFile {
-    /// Writes and syncs the new content of the file at `path`. It has the permissions of the old one.
+    /// Writes and syncs the new content of the file at `path`. The new file has the permissions of the old one.
     pub fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let mut partial = Self::create(path)?;
         remove_all_abandoned(&partial.target);
@@ -52,7 +53,7 @@ impl StagedFile {
         disk::retried(disk::is_transient, || disk::sync_folder(folder(&self.target)))
     }
 
-    /// An empty one, under a name that no other writer uses.
+    /// An empty file, under a name that no other writer uses.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         let target = resolve_target(path)?;
         let mut number = 0;
@@ -89,8 +90,7 @@ pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     counted(|| fs::rename(&link.path, &link.target))
 }
 
-/// Like [`link`], where nothing is at `to`. It needs no partial file where a file can have two names, so a kill leaves
-/// none.
+/// [`link`] if nothing is at `to`. Where a file can have two names, no partial file is made, so a kill leaves none.
 pub(crate) fn link_new(from: &Path, to: &Path) -> io::Result<()> {
     counted(|| fs::hard_link(from, to)).or_else(|_| copy(from, to))
 }
@@ -119,8 +119,8 @@ pub(crate) fn folder(file: &Path) -> &Path {
     }
 }
 
-/// Removes the partial files that killed writers of `target` left beside it: those that no writer holds and that begin
-/// as a safetensors file does. What cannot be removed now is removed by a later writer.
+/// Removes the partial files that killed writers of `target` left beside it: those that no writer holds and that are
+/// empty or begin as a safetensors file does. What cannot be removed now is removed by a later writer.
 pub(crate) fn remove_all_abandoned(target: &Path) {
     let name = target.file_name().unwrap_or_default();
     let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);

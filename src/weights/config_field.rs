@@ -12,8 +12,8 @@ const TOLERANCE: f64 = 1e-6;
 ///
 /// A field of the file that no name leads to is not read, except that `quantization_config` must then be absent: it
 /// says that the weights mean something else. A name with dots leads into objects: `rope_parameters.rope_theta`. Each
-/// object on the way has no other fields than those that are compared, unless its `model_type` is one of them: then it
-/// is the configuration of a part of the model.
+/// object on the way may have only fields that are compared. If its `model_type` is compared, it is the configuration
+/// of a part of the model, and may have any others.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, weights::ConfigField};
@@ -42,7 +42,7 @@ pub struct ConfigField {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Expected {
-    /// A list of sizes may have it as the element `index`.
+    /// If there is an `index`, the field may also be a list with the size at this place.
     Size {
         size: usize,
         dim: String,
@@ -54,7 +54,7 @@ enum Expected {
     List(Vec<&'static str>),
     Sizes(Vec<usize>),
     Flag(bool),
-    /// An object with the fields that are required of this other one.
+    /// An object with the fields that are required of this other object.
     Overriding(&'static str),
     /// Null or at least `or_from` in files of this `model_type`, anything in others.
     NullIn {
@@ -112,8 +112,8 @@ impl ConfigField {
         Self::new(name, Expected::Overriding(other)).or_absent()
     }
 
-    /// The field is null, or a window of at least `MaxLen`, which hides nothing, in files of this `model_type`. It is
-    /// not missing there. Other files may have any.
+    /// In files of this `model_type` the field is null, or a window of at least `MaxLen`, which hides nothing; it is
+    /// not missing. In other files it may be anything.
     pub fn no_window_in<MaxLen: ConstDim>(model_type: &'static str, name: &'static str) -> Self {
         Self::new(name, Expected::NullIn { model_type, or_from: MaxLen::SIZE })
     }
@@ -136,7 +136,7 @@ impl ConfigField {
         self
     }
 
-    /// A file may have a larger size: that of a length which no parameter has, if the model reads no more than its own.
+    /// The field may also be larger: for a maximum length that no parameter has, of which the model uses a part.
     pub fn or_more(mut self) -> Self {
         if let Expected::Size { or_more, .. } = &mut self.expected {
             *or_more = true;
@@ -144,8 +144,8 @@ impl ConfigField {
         self
     }
 
-    /// The field has another name too: in files of other versions of `transformers`, or one that it reads as the same.
-    /// If a file has both, both are compared.
+    /// The field has another name too: in files of other versions of `transformers`, or one that `transformers` takes
+    /// for the same. If a file has both, both are compared.
     pub fn also_called(self, name: &'static str) -> Self {
         Self { other_name: Some(name), ..self }
     }
@@ -154,7 +154,7 @@ impl ConfigField {
         Self { name, other_name: None, expected, may_be_absent: false, may_be_absent_beside: None }
     }
 
-    /// The object whose fields are required of this one, too.
+    /// The other object, if this field overrides one.
     pub(super) fn overridden(&self) -> Option<&'static str> {
         match self.expected {
             Expected::Overriding(other) => Some(other),
@@ -166,8 +166,7 @@ impl ConfigField {
         [Some(self.name), self.other_name].into_iter().flatten()
     }
 
-    /// The difference from the configuration, in which the names are `renamed`, if any: "`n_embd` is 1024, not
-    /// EmbedDim=768".
+    /// What differs in the configuration, if anything: "`n_embd` is 1024, not EmbedDim=768". `renamed` gives its names.
     pub(super) fn difference(&self, config: &Value, renamed: impl Fn(&str) -> String) -> Option<String> {
         if let Expected::NullIn { model_type, .. } = self.expected
             && (config["model_type"] != model_type || config.get(self.name).is_some_and(Value::is_null))

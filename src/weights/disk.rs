@@ -11,7 +11,7 @@ use std::{path::Path, process, thread, time::Duration};
 pub enum Fault {
     /// The call does nothing and fails.
     Error(ErrorKind),
-    /// A write stops halfway, and the rest of it fails. Another call fails.
+    /// A write stops halfway, and its rest fails. A call that does not write fails at once.
     ShortWrite,
     /// From this call on, every write fails.
     DiskFull,
@@ -58,7 +58,7 @@ pub fn calls() -> usize {
     CALLS.get()
 }
 
-/// Counts a call, and injects its fault. Returns how many of the `len` bytes that it writes are to be written.
+/// Counts a call, and injects its fault. Returns how many of the call's `len` bytes are to be written.
 fn inject_into_call(len: usize) -> io::Result<usize> {
     let call = CALLS.replace(CALLS.get() + 1);
     FAULTS.with_borrow_mut(|faults| match faults.first().copied() {
@@ -92,8 +92,7 @@ pub(crate) fn retried<T, E>(is_transient: impl Fn(&E) -> bool, mut run: impl FnM
     run()
 }
 
-/// Whether the same call may succeed later: not if there is no such file, if it is no file, or if the disk takes no
-/// more.
+/// Whether the same call may succeed later. It cannot if the path names no file, or if the disk takes nothing more.
 pub(crate) fn is_transient(error: &io::Error) -> bool {
     use ErrorKind::*;
     let permanent = [NotFound, IsADirectory, NotADirectory, InvalidInput];
@@ -118,7 +117,7 @@ impl ReadFile {
         Ok(counted(|| self.0.metadata())?.len())
     }
 
-    /// Takes its lock, as a writer does, until it is dropped. Returns false if a writer has it.
+    /// Takes the lock of the file, as a writer does, until `self` is dropped. Returns false if a writer has the lock.
     pub fn try_lock(&self) -> bool {
         self.0.try_lock().is_ok()
     }
@@ -136,7 +135,7 @@ impl Seek for ReadFile {
     }
 }
 
-/// A file that did not exist before. Its writer holds it, by a lock, until it is dropped.
+/// A file that did not exist before. It is locked until this value is dropped.
 pub(super) struct NewFile(File);
 
 impl NewFile {
@@ -147,7 +146,7 @@ impl NewFile {
             Ok(()) | Err(TryLockError::Error(_)) => is_at(&file, path),
             Err(TryLockError::WouldBlock) => false,
         };
-        // Another process may have taken it for one that a killed writer left, and removed it.
+        // Another process may have taken the file for one that a killed writer left, and removed it.
         if is_held { Ok(Self(file)) } else { Err(ErrorKind::AlreadyExists.into()) }
     }
 
@@ -171,8 +170,8 @@ impl Write for NewFile {
     }
 }
 
-/// The result of `sync_all` of a file. On macOS it has the disk empty its cache, which network file systems refuse. They
-/// know `fsync`.
+/// The result of `sync_all` of a file. On macOS `sync_all` also makes the disk empty its cache. Network file systems
+/// refuse that, but have `fsync`.
 #[cfg_attr(not(unix), allow(unused_variables, reason = "`fsync` is of Unix"))]
 pub(crate) fn sync_file(file: &File, synced: io::Result<()>) -> io::Result<()> {
     match synced {

@@ -31,10 +31,10 @@ pub enum LoadError {
     /// A folder has no file of weights under a name that this crate reads.
     #[error("{} has neither model.safetensors nor model.safetensors.index.json{}", path.display(), others(found))]
     NoWeights { path: PathBuf, found: Vec<String> },
-    /// A file is not the index of a model in several files, or these files differ from it.
+    /// A file is not the index of a model in several files, or the files do not have the tensors that the index says.
     #[error("{} is not the index of a model: {}", path.display(), escape(message))]
     Index { path: PathBuf, message: String },
-    /// A configuration is no object of JSON, or has a token that is none of the vocabulary.
+    /// A configuration is no object of JSON, or names a token outside the vocabulary.
     #[error("{} is not a configuration: {}", path.display(), escape(message))]
     ConfigFormat { path: PathBuf, message: String },
     /// A configuration is not the one that the model's type requires.
@@ -122,17 +122,17 @@ pub enum SaveError {
     /// Two files have the same path.
     #[error("{}", same_file(path, other))]
     SamePath { path: PathBuf, other: PathBuf },
-    /// An output has the path of a file that is kept beside a checkpoint, such as the best one.
+    /// An output has the path of a file that is kept beside a checkpoint, such as the best checkpoint.
     #[error("{} and a file of the checkpoint {} are the same file", path.display(), checkpoint.display())]
     PartOfCheckpoint { path: PathBuf, checkpoint: PathBuf },
-    /// Another training run saves its checkpoints there. `process` is its ID, if it is known.
+    /// Another training run saves its checkpoints at this path. `process` is the ID of its process, if known.
     #[error("{} is in use by {}", path.display(), holder(*process))]
     Locked { path: PathBuf, process: Option<u32> },
     /// The disk has too little room.
     #[error("cannot write {}: {needed_bytes} bytes are needed, but the disk has {free_bytes}", path.display())]
     Space { path: PathBuf, needed_bytes: u64, free_bytes: u64 },
-    /// The format cannot hold the tensors or the metadata, the file could not be read again, or a parameter is divided
-    /// among ranks.
+    /// The format cannot hold the tensors or the metadata, the header would be too long to be read, or a parameter is
+    /// divided among ranks.
     #[error("cannot write {}: {message}", path.display())]
     Format { path: PathBuf, message: String },
     /// An element is NaN or infinite, so the model could not be loaded and a training run could not continue. `index`

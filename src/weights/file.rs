@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// The bytes of a tensor that are read at a time: whole elements of every dtype.
+/// The number of bytes that are read at a time: whole elements, whatever the dtype.
 const CHUNK_LEN_BYTES: usize = 1 << 16;
 
 /// A safetensors file. Opening reads and checks the header. A tensor is read after its dimensions have
@@ -67,7 +67,7 @@ impl TensorFile {
     /// [`open`](Self::open), but not of a checkpoint.
     pub fn open_weights(path: &Path) -> Result<Self, LoadError> {
         let file = Self::open(path)?;
-        // Another system may have the same key.
+        // A file of another system may have this key, too.
         let has_model = || file.names().iter().any(|name| name.starts_with("model."));
         match file.metadata().contains_key(TRAINING) && has_model() {
             true => Err(LoadError::Checkpoint { path: path.into() }),
@@ -107,8 +107,7 @@ impl TensorFile {
         Ok(elements)
     }
 
-    /// Reads all elements of a tensor that the file has, compares its checksum, and notes that this part of several is
-    /// read.
+    /// Reads all elements of a tensor that the file has, compares its checksum, and notes that `part` was read.
     pub fn elements<E: Element>(&mut self, name: &str, part: (usize, usize)) -> Result<Vec<E>, LoadError> {
         let Some(tensor) = self.tensor(name) else { return Ok(Vec::new()) };
         let mut elements = Vec::with_capacity(tensor.shape.iter().product());
@@ -161,8 +160,8 @@ impl TensorFile {
         self.names().into_iter().filter(|name| !self.parts_read.contains_key(name)).collect()
     }
 
-    /// Checks that each tensor was read, as a whole or in all its parts, or is ignored. The error has the first such
-    /// tensor in alphabetical order.
+    /// Checks that each tensor was read, as a whole or in all its parts, or is ignored. The error names the first
+    /// tensor that is neither, in alphabetical order.
     pub fn ensure_all_read(&self, ignored: impl Fn(&str) -> bool) -> Result<(), LoadError> {
         let mut names = self.names();
         names.sort_unstable();
@@ -179,8 +178,8 @@ impl TensorFile {
     }
 }
 
-/// The first part of a tensor that was not read, with the number of parts, as the pairs in `read` are. `None` if, for
-/// some number of parts, every part was read.
+/// The first part of a tensor that was not read, as a pair like those in `read`. `None` if, for some number of parts,
+/// every part was read.
 fn first_unread(read: &BTreeSet<(usize, usize)>) -> Option<(usize, usize)> {
     let unread = |parts| (1..=parts).find(|&part| !read.contains(&(part, parts)));
     if read.iter().any(|&(_, parts)| unread(parts).is_none()) {

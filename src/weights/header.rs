@@ -8,7 +8,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::{collections::BTreeMap, fmt, io::Read, path::Path};
 
-/// The length of the number at the beginning of a file, which is the length of its header.
+/// A file begins with the length of its header, a number of 8 bytes.
 pub(super) const LEN_BYTES: u64 = 8;
 /// The longest header that is read and written. The largest models need less than 2 MB. The format allows 100 MB, which
 /// take a reader seconds and 1 GB of memory.
@@ -28,7 +28,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads and checks the header of the file at `path`, which has this length.
+    /// Reads and checks the header of the file at `path`, which is `file_len_bytes` long.
     pub fn read(path: &Path, mut file: impl Read, file_len_bytes: u64) -> Result<Self, LoadError> {
         let unreadable = |source| LoadError::Read { path: path.into(), source };
         let invalid = |message: String| LoadError::Format { path: path.into(), message };
@@ -87,7 +87,7 @@ struct Entries {
     tensors: BTreeMap<String, TensorInfo>,
 }
 
-/// A tensor in the header. Unknown fields are refused: other readers would have to skip values of any depth.
+/// A tensor in the header. Unknown fields are refused: to skip one, a reader would pass over a value of any depth.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TensorEntry {
@@ -139,7 +139,7 @@ impl<'de> Visitor<'de> for ReadEntries {
 
 /// The metadata key of the CRC-32 of each tensor, in JSON: numbers by name.
 const TENSORS: &str = "tensor_checksums";
-/// The metadata key of the CRC-32 of everything else in the header, in decimal.
+/// The metadata key of the CRC-32 of all other entries of the header, in decimal.
 const HEADER: &str = "header_checksum";
 
 pub(super) fn is_checksum_key(key: &str) -> bool {
@@ -158,8 +158,8 @@ pub(super) fn insert_checksums(
     Ok(())
 }
 
-/// Removes the checksums from the metadata of a file and compares that of the header. Returns those of the
-/// tensors; none if the file is of another system. The error says what is wrong.
+/// Removes the checksums from the metadata of a file, and compares the checksum of the header. Returns the checksums of
+/// the tensors; `None` if another system wrote the file. The error says what is wrong.
 fn take_checksums(
     metadata: &mut BTreeMap<String, String>,
     infos: &BTreeMap<String, TensorInfo>,

@@ -15,11 +15,11 @@ use std::{any::Any, path::Path};
 /// [`save`](super::save) writes it.
 ///
 /// # Errors
-/// A [`LoadError`] if the file cannot be read or is damaged. Otherwise it names the first tensor that is
-/// missing, has another dtype, has other dimensions, is damaged, is not finite, or is not in the model; or the
-/// first [convention](crate::nn::Conventions::conventions) that differs. Files of other systems store no
-/// conventions, so they are not compared there. [`LoadError::Checkpoint`] if it is the checkpoint of a training run,
-/// whose model [`load_mapped`] reads.
+/// A [`LoadError`] if the file cannot be read or is damaged. Otherwise it names the first tensor that is missing, has
+/// another dtype, has other dimensions, is damaged, is not finite, or is not in the model; or the first
+/// [convention](crate::nn::Conventions::conventions) that differs. Files of other systems store no conventions, so none
+/// are compared. [`LoadError::Checkpoint`] if the file is the checkpoint of a training run, whose model [`load_mapped`]
+/// reads.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
@@ -49,7 +49,8 @@ pub fn load<Model: Module + Loadable<E, D>, E: Element, D: Device<E>>(
 /// `path` is a file, the index of a model in several files, or a folder with one of the two: `model.safetensors` or
 /// `model.safetensors.index.json`.
 ///
-/// If the map ignores tensors, the model may be a part of the saved one: it needs only the conventions that it has.
+/// If the map ignores tensors, the model may be a part of the saved one: only the conventions of this part are
+/// compared.
 ///
 /// # Errors
 /// Those of [`load`], wrapped in [`LoadError::Mapped`] if they concern a parameter, and
@@ -194,8 +195,8 @@ impl<Dims: ParamShape, E: Dtype, D: Device<E>> Loadable<E, D> for Tensor<Dims, E
     }
 }
 
-/// Compares the conventions in the file, if it has them, with those of the model. A part of the saved model has some of
-/// them, with some of their values.
+/// Compares the conventions in the file, if it has them, with those of the model. If the model `is_part` of the saved
+/// one, it may have some of the conventions, with some of their values.
 pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile, is_part: bool) -> Result<(), LoadError> {
     compare_with(&conventions::<Model>(), file, is_part)
 }
@@ -206,8 +207,7 @@ fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile, is_part:
     let found: BTreeMap<_, _> = lines.lines().filter_map(|line| line.split_once(": ")).collect();
     let expected: BTreeMap<_, _> = expected.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     for &convention in expected.keys().chain(found.keys()) {
-        // An `Arch` without this convention rotates nothing, so even a part with attention does not fit a file that has
-        // it.
+        // A part that has attention, but not this convention, rotates nothing. So it does not fit a file that rotates.
         let is_rotation = convention == ROTARY_POSITIONS && expected.contains_key(ATTENTION_SCALE);
         let (expected, found) = (expected.get(convention), found.get(convention));
         let is_alike = match (expected, found) {

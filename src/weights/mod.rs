@@ -2,9 +2,9 @@
 //! path.
 //!
 //! Dimensions are compared before any tensor is read, so a malicious header cannot make loading use more memory than
-//! the model. Loading fails if a tensor is missing, has other dimensions, is not finite, or is not the model's; and if
-//! its bytes are not those that [`save`] wrote. The [conventions](crate::nn::Conventions) of a model, such as its
-//! activation, leave no trace in the tensors; they are stored in the metadata and compared.
+//! the model. Loading fails if a tensor is missing, has other dimensions, is not finite, or is not in the model. Files
+//! of [`save`] have checksums, so changed bytes are an error, too. The [conventions](crate::nn::Conventions) of a
+//! model, such as its activation, leave no trace in the tensors; they are stored in the metadata and compared.
 //!
 //! [`save`] and [`load`] use the field paths of the model as names. [`load_mapped`] reads files with other
 //! names and layouts by a [`NameMap`], and [`load_pretrained`] reads a folder as HuggingFace's `transformers` saves it.
@@ -54,21 +54,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The metadata key of the model's conventions, one per line.
 const CONVENTIONS: &str = "conventions";
 /// The convention of how products of dimensions are divided. The factors of all products (`4 * 8`) are stored as one
-/// set without paths. A missing factorization is noticed, but not that two layers exchanged theirs.
+/// set without paths. So a file with another factorization is refused, but not one in which two layers have exchanged
+/// theirs.
 pub(crate) const DIVISION: &str = "division of dimensions";
-/// The convention of the positions that self-attention shows.
+/// The convention of which positions a query of self-attention sees.
 pub(crate) const MASK: &str = "mask";
 /// The conventions that files of earlier versions and layers of one's own may lack.
 pub(crate) const OPTIONAL_CONVENTIONS: [&str; 3] = [DIVISION, "experts per token", MASK];
-/// The convention of the factor of an [`Arch`](crate::nn::Arch)'s logits of attention.
+/// The convention of the factor by which an [`Arch`](crate::nn::Arch) scales its attention logits.
 pub(crate) const ATTENTION_SCALE: &str = "attention scale";
 /// The convention of the rotation of queries and keys.
 pub(crate) const ROTARY_POSITIONS: &str = "rotary positions";
 /// The metadata key of the training that a checkpoint holds.
 pub(crate) const TRAINING: &str = "training";
 
-/// The conventions of a model, values by name. If parts of the model differ, their values are joined with
-/// `and`.
+/// The conventions of a model: their values by name. If parts of the model differ, their values are joined with `and`.
 pub(crate) fn conventions<Model: Module>() -> BTreeMap<String, String> {
     let mut found = BTreeSet::new();
     Model::conventions(&mut found);
@@ -81,8 +81,8 @@ pub(crate) fn conventions_entry<Model: Module>() -> Option<(String, String)> {
     (!lines.is_empty()).then(|| (CONVENTIONS.into(), lines.join("\n")))
 }
 
-/// Whether elements of type `E` can be read from a tensor of this dtype: the same one, or one of 16 bits, of
-/// which every value is also one of `E`.
+/// Whether elements of type `E` can be read from a tensor of this dtype: the dtype of `E`, or one of 16 bits, whose
+/// values are all values of `E`, too.
 pub(crate) fn is_readable<E: Element>(dtype: Dtype) -> bool {
     dtype == E::DTYPE || matches!(dtype, Dtype::F16 | Dtype::BF16)
 }

@@ -13,7 +13,8 @@ use std::{collections::BTreeMap, env, process};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
-    /// No file, an empty file, or what is not a file, such as a folder. Writing to that fails with its own error.
+    /// No file, an empty file, or what is not a file, such as a folder. Writing to a folder fails with an error of its
+    /// own.
     Nothing,
     /// Weights: a safetensors file.
     Weights,
@@ -70,7 +71,7 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
     ensure_no_other_kind(path)
 }
 
-/// Checks that a file can be created beside `path`, which then replaces it.
+/// Checks that a new version of the file at `path` can be created beside it.
 pub(crate) fn ensure_creatable(path: &Path) -> Result<(), SaveError> {
     // Dropping the partial file removes it.
     StagedFile::create(path).map(drop).map_err(|source| SaveError::Write { path: path.into(), source })
@@ -100,8 +101,8 @@ pub fn ensure_distinct(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Res
     Ok(())
 }
 
-/// The file that a path names, with links followed. A path that cannot be written, which is another error, is its own
-/// target.
+/// The file that a path names, with links followed. A path that does not resolve is its own target; writing it reports
+/// why.
 pub(crate) fn target_of(path: &Path) -> PathBuf {
     resolve_target(path).or_else(|_| fs::canonicalize(path)).unwrap_or_else(|_| path.into())
 }
@@ -137,8 +138,8 @@ pub(crate) fn remove_private_file(path: &Path) {
     let _ = fs::remove_file(path).and_then(|()| fs::remove_dir(folder(path)));
 }
 
-/// Makes a folder for temporary files that only its user can read. A process uses each name once, so that
-/// removing a folder that is gone removes no newer one.
+/// Makes a folder for temporary files that only its user can read. A process uses each name once: if it removes a
+/// folder that is already gone, it hits no newer one.
 fn private_folder() -> io::Result<PathBuf> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -179,11 +180,11 @@ pub fn ensure_space(path: impl AsRef<Path>, needed_bytes: u64) -> Result<(), Sav
 }
 
 pub(crate) const LOCK_SUFFIX: &str = ".lock";
-/// The length of the largest number of a process.
+/// The number of digits of the largest process ID.
 const MAX_LEN_BYTES: u64 = 10;
 
-/// The right of one process to write a file and the files beside it that belong to it. The operating system
-/// takes it back when the process ends, however it ends.
+/// The right of one process to write a file and the files beside it that belong to it. The operating system takes this
+/// right back when the process ends, however it ends.
 ///
 /// It is a lock on a file `PATH.lock`, which holds the ID of the process. On a file system without
 /// locks, it does nothing. A file of that name with anything but a process ID is not a lock, and stays as it is.
@@ -239,7 +240,7 @@ impl Drop for FileLock {
     }
 }
 
-/// Whether an error of a lock says that the file system has none.
+/// Whether the error of a lock says that the file system has no locks.
 pub(crate) fn has_no_locks(error: &io::Error) -> bool {
     #[cfg(unix)]
     if error.raw_os_error() == Some(rustix::io::Errno::NOLCK.raw_os_error()) {

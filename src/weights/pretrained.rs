@@ -16,7 +16,7 @@ use std::{collections::BTreeSet, path::Path};
 
 /// The configuration in a folder.
 const CONFIG: &str = "config.json";
-/// The field of weights that a program is to read in a way of its own: BitNet, GPTQ or 8-bit floats.
+/// The field that says that weights are quantized: BitNet, GPTQ or 8-bit floats.
 const QUANTIZATION: &str = "quantization_config";
 /// The longest configuration. One that names 21,843 classes has 1.6 MB.
 const MAX_LEN_BYTES: u64 = 4_000_000;
@@ -126,10 +126,11 @@ pub fn ensure_config<Model: Pretrained>(folder: impl AsRef<Path>) -> Result<(), 
 }
 
 /// The tokens that end a text: `eos_token_id` of `generation_config.json` in the folder of a model if that file exists,
-/// otherwise of `config.json`. It is a token, a list, or nothing.
+/// otherwise of `config.json`. The field is a token, a list of tokens, null, or missing.
 ///
 /// # Errors
-/// [`LoadError::Read`] and [`LoadError::ConfigFormat`] if there is no such file, or if it names no tokens of `V`.
+/// [`LoadError::Read`] if this file cannot be read, and [`LoadError::ConfigFormat`] if it is no object of JSON, or if
+/// the field has anything but tokens of `V`.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, weights::eos_token_ids};
@@ -170,7 +171,7 @@ fn compare_config<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), Load
     if !names.any(|name| name.split('.').next() == Some(QUANTIZATION)) {
         differences.extend(ConfigField::absent(QUANTIZATION).difference(&config, ToString::to_string));
     }
-    // An object that overrides another one has the fields that are required of that one, under its own name.
+    // If the file has an object `name` that overrides `other`, it must have the fields that are required of `other`.
     for (name, other) in fields.iter().filter_map(|field| Some((field.name, field.overridden()?))) {
         let is_there = lookup(&config, name).is_some_and(Value::is_object);
         let within = |field: &&ConfigField| field.name.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
@@ -212,7 +213,7 @@ fn differences_within_objects(config: &Value, fields: &[ConfigField]) -> Vec<Str
     differences
 }
 
-/// Whether a name leads to some of `names`.
+/// Whether some of `names` are fields within this object.
 fn objects_within(names: &BTreeSet<&str>, object: &str) -> bool {
     names.iter().any(|name| name.strip_prefix(object).is_some_and(|rest| rest.starts_with('.')))
 }

@@ -18,11 +18,10 @@ use std::{cmp::Reverse, convert::Infallible};
 /// A file of weights is replaced atomically: the new one is written beside `path` and then renamed.
 ///
 /// # Errors
-/// [`SaveError::Write`] if the file cannot be written; [`SaveError::Exists`] if there is a file other than
-/// weights; [`SaveError::NotFinite`] if an element is NaN or infinite, as after a training that diverged, and
-/// [`SaveError::Format`] if the names and sizes of the tensors take more than 10 MB: the file could not be loaded. Also
-/// if a parameter is divided among ranks: [`Distributed::save`](crate::tensor_parallel::Distributed::save) joins the
-/// parts.
+/// [`SaveError::Write`] if the file cannot be written; [`SaveError::Exists`] if there is a file other than weights;
+/// [`SaveError::NotFinite`] if an element is NaN or infinite, as after a training that diverged; [`SaveError::Format`]
+/// if the names and sizes of the tensors take more than 10 MB, because the file could not be loaded, and if a parameter
+/// is divided among ranks: [`Distributed::save`](crate::tensor_parallel::Distributed::save) joins the parts.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
@@ -46,7 +45,7 @@ pub fn save<Model: OwnsParameters<E, D>, E: Element, D: Device<E>>(
 /// vocabulary. [`metadata`](super::metadata) reads them. With `overwrite`, a file of another kind is replaced too.
 ///
 /// # Errors
-/// Those of [`save`]; the metadata count as the names do. [`SaveError::Format`] also if a key is one of this crate:
+/// Those of [`save`]; the metadata count towards the 10 MB. [`SaveError::Format`] also if a key is one of this crate:
 /// `conventions`, `training`, `tensor_checksums` or `header_checksum`.
 ///
 /// ```
@@ -106,7 +105,7 @@ pub(crate) fn ensure_all_finite<E: Element>(tensors: &[FileTensor], path: &Path)
     })
 }
 
-/// Saves the parameters of a `Model`; with `overwrite`, whatever was there.
+/// Saves the parameters of a `Model`; with `overwrite`, in place of whatever was there.
 pub(crate) fn save_tensors<Model: Module>(
     tensors: &[FileTensor],
     path: &Path,

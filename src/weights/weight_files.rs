@@ -23,7 +23,7 @@ pub(crate) struct WeightFiles {
 }
 
 impl WeightFiles {
-    /// Opens a safetensors file, the files of an index, or what a folder has of the two.
+    /// Opens a safetensors file, the files of an index, or whichever of the two a folder has.
     pub fn open(path: &Path) -> Result<Self, LoadError> {
         let path = if path.is_dir() { &in_folder(path)? } else { path };
         if path.extension().is_none_or(|ending| ending != "json") {

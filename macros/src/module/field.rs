@@ -71,7 +71,7 @@ impl Field {
         Ok(Self { name, name_in_files, ty: field.ty.clone(), kind, flag })
     }
 
-    /// Whether its type has this name.
+    /// Whether this name occurs in the type of the field.
     pub fn has(&self, name: &Ident) -> bool {
         has_ident(self.ty.to_token_stream(), &|ident: &Ident| ident == name)
     }

@@ -17,7 +17,7 @@ pub struct TypeParameters {
     pub dtype: Ident,
     pub device: Ident,
     pub precision: Option<Ident>,
-    /// Those with the bound `Module`. The struct has no such bound: on another device it holds other layers.
+    /// The parameters with the bound `Module`, which stand for layers. The struct itself drops the bound.
     pub layers: Vec<Ident>,
 }
 
@@ -38,7 +38,8 @@ impl TypeParameters {
         if let Some(layer) = layers.iter().find(|layer| [&dtype.ident, &device.ident].contains(layer)) {
             return Err(Error::new_spanned(layer, "the dtype `E` and the device `D` stand after the layers"));
         }
-        // Nothing but `Module` is known of the layers on another device. A lifetime holds for all.
+        // A copy on another device has layers of which only `Module` is known, so other traits are refused, but no
+        // lifetimes.
         let is_further =
             |bound: &&TypeParamBound| matches!(bound, TypeParamBound::Trait(_)) && !is_one_of(bound, &["Sized"]);
         if let Some(bound) = layers.iter().find_map(|layer| bounds_of(&generics, layer).find(is_further)) {
@@ -46,7 +47,7 @@ impl TypeParameters {
                            `impl` of `forward`";
             return Err(Error::new_spanned(bound, message));
         }
-        // A dimension may have one of the two names.
+        // If only one of the two names occurs, it may be the name of a dimension.
         let named = |name: &str| generics.type_params().find(|parameter| parameter.ident == name);
         if let (Some(name), Some(_)) = (named("E"), named("D"))
             && (dtype.ident != "E" || device.ident != "D")
@@ -96,8 +97,8 @@ impl TypeParameters {
         Err(Error::new_spanned(&field.ty, message))
     }
 
-    /// Refuses a parameter of a field that has no bound: rustc would report nearly all in each implementation. One that
-    /// needs none is `'static`.
+    /// Refuses a parameter without a bound in the type of a field: rustc would report most of them once for each
+    /// implementation. A parameter that needs no trait gets the bound `'static`.
     fn check_bounds(&self, fields: &[Field]) -> Result<()> {
         let has_bound = |name: &Ident| self.layers.contains(name) || bounds_of(&self.generics, name).next().is_some();
         let unbounded = self.types().find(|name| !has_bound(name) && fields.iter().any(|field| field.has(name)));
@@ -110,8 +111,8 @@ impl TypeParameters {
         })
     }
 
-    /// The parameters of a module that is trained. The further bounds are not in a `where` clause, because rustc would
-    /// then repeat each error of a field with other advice.
+    /// The parameters of a module that is trained. The bounds that are added are not in a `where` clause, because rustc
+    /// would then repeat each error of a field with other advice.
     pub fn of_trained(&self) -> Generics {
         let mut generics = self.generics.clone();
         add_bound(&mut generics, [&self.dtype], &parse_quote!(::typed_transformer::ops::Real));
@@ -119,7 +120,7 @@ impl TypeParameters {
         generics
     }
 
-    /// `generics`, with a bound of the parameters that stand for layers.
+    /// `generics`, with `bound` on the parameters that stand for layers.
     pub fn with_layers(&self, mut generics: Generics, bound: TokenStream) -> Generics {
         add_bound(&mut generics, &self.layers, &parse_quote!(#bound));
         generics
@@ -144,7 +145,7 @@ impl TypeParameters {
         self.generics.type_params().map(|parameter| &parameter.ident)
     }
 
-    /// The names, with others for some of them.
+    /// The names, with what `other` gives in place of some of them.
     pub fn renamed(&self, other: impl Fn(&Ident) -> Option<TokenStream>) -> Punctuated<TokenStream, syn::Token![,]> {
         self.names().map(|name| other(name).unwrap_or_else(|| quote!(#name))).collect()
     }

@@ -63,8 +63,8 @@ pub struct HeatMapGrid {
     pub scale: Range<f64>,
     /// The maximum number of panels side by side. A grid that would be too wide has fewer.
     pub columns_per_row: usize,
-    /// The panels, row by row. Cells have the size that fits the largest matrix. If that has at most 8 rows and
-    /// columns, they show their values.
+    /// The panels, row by row. Cells have the size that fits the largest matrix. If this matrix has at most 8 rows and
+    /// columns, all cells show their values.
     pub panels: Vec<HeatMap>,
 }
 
@@ -138,8 +138,8 @@ impl HeatMapGrid {
     /// Draws into a file whose name ends in `.svg` or `.png`.
     ///
     /// # Errors
-    /// A [`PlotError`] that names the file: no value is finite, a panel has not one value per row and
-    /// column, or the file cannot be written.
+    /// A [`PlotError`] that names the file: no value is finite, the number of values of a panel is not that of its
+    /// cells, or the file cannot be written.
     pub fn draw(&self, path: &Path) -> Result<(), PlotError> {
         for panel in &self.panels {
             let (expected, found) = (panel.rows.len() * panel.columns.len(), panel.values.len());

@@ -37,8 +37,8 @@ use std::str::FromStr;
 /// model; those of axes in parentheses with the factors of the product. Parts have the same size; a tensor of parts of
 /// different sizes is a parameter over a [`Sum`](crate::dims::Sum), which [`split`](crate::ops::split) divides.
 ///
-/// Equinox has the same layout of linear maps as this crate, so its files need only names. A transposed
-/// square matrix has the right sizes, so only the map can tell.
+/// Equinox has the same layout of linear maps as this crate, so its files need only names. The sizes of a square matrix
+/// do not show whether it is transposed: only the map says so.
 ///
 /// ```
 /// use typed_transformer::weights::NameMap;
