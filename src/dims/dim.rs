@@ -95,8 +95,8 @@ pub trait AnyDim: shapes::Dim {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a whole compile-time dimension",
-    label = "the size of `{Self}` is not known at compile time, or it is a rank's part of a dimension",
-    note = "`dims! {{ pub Name = 8; }}` declares one, and `Const::<8>` is one; a `Product` is made of two; gather a `Shard` first, or write the bound `dims::Factor`, and `tensor_parallel::linear_column` for `linear`"
+    label = "`{Self}` has no size at compile time, or it is a rank's part of a dimension",
+    note = "`dims! {{ pub Name = 8; }}` declares one, and `Const::<8>` is one; a `Product` is made of two; the parts of a `Quotient` divide its whole; gather a `Shard` first, or write the bound `dims::Factor`, and `tensor_parallel::linear_column` for `linear`"
 )]
 pub trait ConstDim: Dim + Factor {}
 
@@ -114,7 +114,7 @@ pub trait ConstDim: Dim + Factor {}
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",
-    label = "the size of `{Self}` is not known at compile time",
+    label = "`{Self}` has no size at compile time",
     note = "`dims! {{ pub Name = 8; }}` declares one; the parts of a `Quotient` and the ranks of a `Shard` divide their whole without remainder; ranks divide the first factor of a `Product`"
 )]
 pub trait Factor: AnyDim + shapes::ConstDim {

@@ -120,7 +120,8 @@ macro_rules! symbolic_dim {
         crate::dims::copied_and_compared!($name<$left, $right> by 0);
     };
 }
-symbolic_dim!(Product, Left: Factor, Right: Factor);
+// The second factor is a `ConstDim`, whose impl for a quotient leads to `Divides`: an error of a shape shows that one.
+symbolic_dim!(Product, Left: Factor, Right: ConstDim);
 symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);
 
 impl<Left: Factor, Right: Factor> fmt::Debug for Product<Left, Right> {
