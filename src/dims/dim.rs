@@ -34,7 +34,7 @@ use std::any::type_name;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a whole dimension",
     label = "`{Self}` is not a whole dimension",
-    note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one; the factors of a `Product` have their sizes at compile time"
+    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time"
 )]
 pub trait Dim: MaybeSharded {}
 
@@ -60,7 +60,7 @@ pub trait Dim: MaybeSharded {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dimension",
     label = "`{Self}` is not a dimension",
-    note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one; the factors of a `Product` have their sizes at compile time"
+    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time"
 )]
 pub trait MaybeSharded: AnyDim {}
 
@@ -69,7 +69,7 @@ pub trait MaybeSharded: AnyDim {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dimension",
     label = "`{Self}` is not a dimension",
-    note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one; the factors of a `Product` have their sizes at compile time"
+    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time"
 )]
 pub trait AnyDim: shapes::Dim {
     /// The size of all ranks' parts together.
@@ -134,11 +134,13 @@ pub trait Factor: AnyDim + shapes::ConstDim {
     }
 }
 
-/// Implements dfdx's dimension: the size of a value, and the value of a size.
+/// Implements dfdx's dimension: the size of a value, and the value of a size. An impl without a bound that may be unmet
+/// has `do_not_recommend`: no error lists it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __dfdx_dim {
-    ([$($generics:tt)*] $name:ty, |$this:pat_param| $own_size:expr, |$size:ident| $of_size:expr $(,)?) => {
+    ($(#[$meta:meta])* [$($generics:tt)*] $name:ty, |$this:pat_param| $own_size:expr, |$size:ident| $of_size:expr) => {
+        $(#[$meta])*
         impl<$($generics)*> $crate::dims::DfdxDim for $name {
             #[inline(always)]
             fn size(&self) -> usize {
@@ -202,7 +204,7 @@ impl Unchecked {
     }
 }
 
-__dfdx_dim!([] Unchecked, |this| this.0, |size| Some(Self(size)));
+__dfdx_dim!(#[diagnostic::do_not_recommend] [] Unchecked, |this| this.0, |size| Some(Self(size)));
 __whole_dim!([] Unchecked);
 crate::dims!(@run_time [] Unchecked);
 crate::error::debug_as!([] Unchecked, |this, f| write!(f, "{}", this.0));

@@ -96,7 +96,7 @@ impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may be longer than `{MaxLen}`",
     label = "`{Self}` is not a length of `{MaxLen}`",
-    note = "a compile-time dimension must be no larger than `{MaxLen}`; a run-time one is declared with it: `dims! {{ pub Len <= {MaxLen}; }}`"
+    note = "a compile-time dimension must be no larger than `{MaxLen}`; a run-time one is declared with it, `dims! {{ pub Len <= {MaxLen}; }}`, and made by `Len::new(8)?`"
 )]
 pub trait LengthOf<MaxLen: Dim>: Bounded {}
 

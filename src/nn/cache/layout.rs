@@ -93,7 +93,7 @@ impl<MaxLen: ConstDim> CacheCapacity<MaxLen> {
     }
 }
 
-crate::__dfdx_dim!([MaxLen: ConstDim] CacheCapacity<MaxLen>, |this| this.0.get(), |size| {
+crate::__dfdx_dim!(#[diagnostic::do_not_recommend] [MaxLen: ConstDim] CacheCapacity<MaxLen>, |this| this.0.get(), |size| {
     CheckedSize::new("CacheCapacity", size).ok().map(Self)
 });
 crate::__whole_dim!([MaxLen: ConstDim] CacheCapacity<MaxLen>);
