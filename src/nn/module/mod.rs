@@ -116,7 +116,8 @@ pub use typed_transformer_macros::module;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a module",
     label = "this is not a module",
-    note = "`#[module]` on a struct makes it one; a field of a module is a parameter or a module"
+    note = "`#[module]` on a struct makes it one; a field of a module is a parameter or a module",
+    note = "if it is `!`, write the type of the model: `let model: gpt2::Model = ..`"
 )]
 pub trait Module {
     /// Number of trainable scalars.

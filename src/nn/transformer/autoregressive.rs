@@ -56,7 +56,8 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 #[diagnostic::on_unimplemented(
     message = "the model is not `Autoregressive`: it does not write texts token after token",
     label = "this model does not implement `Autoregressive`",
-    note = "an encoder-decoder (`LM`, `T5`, `Whisper`) does so once it has read its source: `model.encode(&source)?`, for `Whisper` `model.encode(features)?`; for a decoder of your own, implement `Autoregressive`"
+    note = "an encoder-decoder (`LM`, `T5`, `Whisper`) does so once it has read its source: `model.encode(&source)?`, for `Whisper` `model.encode(features)?`; for a decoder of your own, implement `Autoregressive`",
+    note = "the batch is a dimension: `Const::<1>` is that of one text, and a generic one has the bound `MaybeSharded`; if the model is `!`, write its type: `let model: gpt2::Model = ..`"
 )]
 pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// The tokens that the model reads and writes.

@@ -1,0 +1,11 @@
+//! A model is `Autoregressive` for a batch that is a dimension.
+//! Right with `Rows` for `Sized` in line 7.
+use typed_transformer::{dims::MaybeSharded, models::published::gpt2, nn::CacheOf};
+
+trait Rows: MaybeSharded {}
+
+struct Session<Batch: Sized> {
+    cache: CacheOf<gpt2::Model, Batch>,
+}
+
+fn main() {}
