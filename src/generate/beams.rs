@@ -1,3 +1,4 @@
+use super::Ends;
 use super::generation::{Unread, tokens_of_prompts};
 use crate::backend::{Backend, elements_of};
 use crate::dims::{Const, ConstDim, Dim};
@@ -101,7 +102,7 @@ pub fn beam_search<Beams: Dim, Prompt: Dim, Model: Autoregressive<Beams, E, D>, 
     model: &Model,
     prompt: &TokenIds<Const<1>, Prompt, Model::VocabSize>,
     beams: Beams,
-    ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
+    ends: impl Ends<Model::VocabSize>,
     max_new_tokens: usize,
     options: BeamOptions,
 ) -> Result<Vec<Beam<Model::VocabSize>>, OpError>
@@ -139,7 +140,7 @@ pub fn beam_search_by<Beams: Dim, Prompt: Dim, Model: Autoregressive<Beams, E, D
     model: &Model,
     prompt: &TokenIds<Const<1>, Prompt, Model::VocabSize>,
     beams: Beams,
-    ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
+    ends: impl Ends<Model::VocabSize>,
     max_new_tokens: usize,
     options: BeamOptions,
     mut adjust: impl FnMut(&[Fin<Model::VocabSize>], &mut [f64]),
@@ -154,7 +155,7 @@ where
     }
     let prompt = tokens_of_prompts::<_, _, _, Model::MaxSeqLen>(prompt)?.concat();
     let max_new_tokens = max_new_tokens.min(Model::MaxSeqLen::SIZE + 1 - prompt.len());
-    let mut search = Search::new(beams.size(), ends.into_iter().collect(), max_new_tokens, options);
+    let mut search = Search::new(beams.size(), ends.into_vec(), max_new_tokens, options);
     let mut cache = model.cache(beams)?;
     let mut unread = TokenIds::from_fn((beams, Unread::new(prompt.len())), |_, position| prompt[position]);
     while !search.has_ended() {

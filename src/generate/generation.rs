@@ -1,4 +1,4 @@
-use super::Sampler;
+use super::{Ends, Sampler};
 use crate::backend::{Backend, elements_of};
 use crate::dims::{ConstDim, Dim, MaybeSharded};
 use crate::nn::Autoregressive;
@@ -79,7 +79,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
     pub fn new<Prompt: Dim>(
         model: &'a Model,
         prompts: &TokenIds<B, Prompt, Model::VocabSize>,
-        ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
+        ends: impl Ends<Model::VocabSize>,
         sampler: &'a mut Sampler<Model::VocabSize>,
     ) -> Result<Self, OpError> {
         let generation = Self::with_own_sampler(model, prompts, ends, Sampler::greedy())?;
@@ -105,7 +105,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
     pub fn with_own_sampler<Prompt: Dim>(
         model: &'a Model,
         prompts: &TokenIds<B, Prompt, Model::VocabSize>,
-        ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
+        ends: impl Ends<Model::VocabSize>,
         sampler: Sampler<Model::VocabSize>,
     ) -> Result<Self, OpError> {
         let (batch, _) = prompts.shape();
@@ -113,7 +113,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
         let mut generation = Self {
             model,
             sampler: Either::Left(Box::new(sampler)),
-            ends: ends.into_iter().collect(),
+            ends: ends.into_vec(),
             max_new_tokens: usize::MAX,
             max_len: Model::MaxSeqLen::SIZE + 1,
             batch,

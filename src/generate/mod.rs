@@ -8,11 +8,14 @@
 //! earlier positions.
 
 mod beams;
+mod ends;
 mod generation;
 mod sampler;
 mod speculation;
 
 pub use beams::{Beam, BeamOptions, EarlyStopping, beam_search, beam_search_by};
+#[doc(hidden)]
+pub use ends::Ends;
 pub use generation::Generation;
 pub use sampler::{Sampler, SamplingError};
 pub use speculation::{SameVocabulary, Speculation};

@@ -1,5 +1,5 @@
-use super::Sampler;
 use super::generation::{Text, Unread, tokens_of_prompts};
+use super::{Ends, Sampler};
 use crate::backend::{Backend, elements_of};
 use crate::dims::{Const, ConstDim, Dim, Unchecked};
 use crate::nn::{Autoregressive, EditableCache};
@@ -66,7 +66,7 @@ where
         target: &'a Target,
         draft: &'a Draft,
         prompt: &TokenIds<Const<1>, Prompt, Target::VocabSize>,
-        ends: impl IntoIterator<Item = Fin<Target::VocabSize>>,
+        ends: impl Ends<Target::VocabSize>,
         max_proposed: usize,
         sampler: &'a mut Sampler<Target::VocabSize>,
     ) -> Result<Self, OpError> {
@@ -89,7 +89,7 @@ where
         target: &'a Target,
         draft: &'a Draft,
         prompt: &TokenIds<Const<1>, Prompt, Target::VocabSize>,
-        ends: impl IntoIterator<Item = Fin<Target::VocabSize>>,
+        ends: impl Ends<Target::VocabSize>,
         max_proposed: usize,
         sampler: Sampler<Target::VocabSize>,
     ) -> Result<Self, OpError> {
@@ -98,7 +98,7 @@ where
             target: Reader::new(target)?,
             draft: Reader::new(draft)?,
             sampler: Either::Left(Box::new(sampler)),
-            ends: ends.into_iter().collect(),
+            ends: ends.into_vec(),
             max_proposed,
             text: Text::new(prompt),
             chosen: VecDeque::new(),
