@@ -14,8 +14,8 @@
 //!
 //! The notebook's code differs from its text in six ways; the encoder here follows the text.
 //!
-//! - `nn.Dense(d_model, hidden)` passes the second size as `use_bias`, so the feed-forward layer has
-//!   `hidden` columns at its output.
+//! - `nn.Dense` takes the number of output columns and then `use_bias`; the notebook passes the sizes of input and
+//!   output. So its feed-forward layer has `hidden` columns at its output.
 //! - Query, key and value use one projection.
 //! - The heads are never merged.
 //! - The ReLU comes after both linear layers.

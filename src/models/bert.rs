@@ -54,7 +54,7 @@ pub trait BertConfig: 'static {
     type NumLayers: ConstDim;
     /// The number that a norm adds to the variance.
     const NORM_EPSILON: f64;
-    /// Whether the model has a pooler. Files of encoders alone, and of those with another head, may have none.
+    /// Whether the model has a pooler. Files of an encoder alone, or of one with another head, may have none.
     /// `cargo build` refuses [`Bert::pooled`] of a model without one:
     ///
     /// ```compile_fail,E0080
@@ -152,7 +152,7 @@ pub struct Bert<Config: BertConfig, E, D, P: Precision> {
     pub embeddings: Embeddings<Config, E, D, P>,
     /// The layers.
     pub layers: Layers<Config::NumLayers, Layer<Config, E, D, P>>,
-    /// From the vector of the first token to that of the sequence, if the configuration has it.
+    /// From the vector of the first token to that of the sequence, if the configuration has a pooler.
     #[some_if(Config::POOLER)]
     pub pooler: Option<Linear<Config::EmbedDim, Config::EmbedDim, E, D, P>>,
 }

@@ -18,7 +18,8 @@ use crate::ops::{Activation, Exp, Silu, Sqrt, div, gather, learned_positions_fro
 use crate::prelude::*;
 
 /// The dimensions of a [`Clip`], beside those of its images: `CLIPConfig` of HuggingFace. [`VitConfig`] has the
-/// dimensions of the images' encoder, without a bias of the patches, and the epsilon of all norms.
+/// dimensions of the images' encoder, and the epsilon of the norms of both encoders. The patches of a CLIP have no
+/// bias.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, models::{clip::{Clip, ClipConfig}, vit::VitConfig}, prelude::*};
@@ -70,7 +71,7 @@ pub trait ClipConfig: VitConfig {
 }
 
 dims! {
-    /// The texts or images of a batch, beside the images or texts of the same pairs.
+    /// The second axis of the loss's logits: the images beside the texts of a batch, or the texts beside the images.
     Paired;
 }
 
@@ -99,9 +100,9 @@ pub struct Clip<Config: ClipConfig, E, D, P: Precision> {
 }
 
 impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> Clip<Config, E, D, P> {
-    /// A vector of length 1 for each text, from its first token of the largest id, which ends it:
-    /// `(B, S) ids of VocabSize -> (B, ProjectionDim)`; `tape` records the operations for gradients. No token sees the ones
-    /// after it, so padding needs no mask.
+    /// A vector of length 1 for each text, from the token that ends the text, the first one with the largest id:
+    /// `(B, S) ids of VocabSize -> (B, ProjectionDim)`; `tape` records the operations for gradients. No token sees
+    /// later ones, so padding needs no mask.
     pub fn texts<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
@@ -133,8 +134,9 @@ impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> Clip<Config, E, D
         mul(cosines, factor)
     }
 
-    /// The mean of two cross-entropies: of each text with all images, and of each image with all texts, where the pairs
-    /// of the batch are right. `(B, ProjectionDim), (B, ProjectionDim) -> ()`, for vectors of length 1.
+    /// The mean of two cross-entropies: that of each text over all images, and that of each image over all texts. The
+    /// labels are the pairs of the batch: text `i` belongs to image `i`.
+    /// `(B, ProjectionDim), (B, ProjectionDim) -> ()`, for vectors of length 1.
     ///
     /// # Errors
     /// [`OpError::Dim`] if there is another number of texts than of images.

@@ -1,6 +1,6 @@
-//! Gemma 3, its model of text ([Gemma Team, 2025](https://arxiv.org/abs/2503.19786)): most layers see a window of the
-//! last positions, and every sixth one sees all. Norms stand before and after each sublayer, and multiply by one more
-//! than their weight.
+//! Gemma 3, its model of text ([Gemma Team, 2025](https://arxiv.org/abs/2503.19786)): in most layers a position sees a
+//! window of the last positions, and in every sixth layer all earlier ones. Norms stand before and after each sublayer,
+//! and multiply by one more than their weight.
 //!
 //! | in the report, 2 | in `modeling_gemma3.py` | here |
 //! | --- | --- | --- |
@@ -102,7 +102,7 @@ fn rotary<Config: Gemma3Config>(layer: usize) -> Rotary {
 
 /// The positions that a local layer sees.
 type Local<Config> = SlidingWindow<<Config as Gemma3Config>::WindowLen>;
-/// The heads whose keys and values a cache holds: fewer than those of the queries.
+/// The heads whose keys and values a cache holds: the `NumKeyValueHeads` heads.
 type CachedHeadsOf<Config> = Heads<
     <Config as Gemma3Config>::NumKeyValueHeads,
     <Config as Gemma3Config>::HeadDim,
@@ -171,7 +171,8 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
     /// [`vectors`](Self::vectors) of embeddings in place of those of tokens, `inputs_embeds`:
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`.
     ///
-    /// They are not scaled, as in HuggingFace: a token has its vector times the square root of the width.
+    /// As in HuggingFace, the embeddings are not scaled: that of a token is its vector times the square root of the
+    /// width.
     pub fn vectors_of<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
@@ -186,7 +187,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
         norm(x, &self.norm, Config::NORM_EPSILON)
     }
 
-    /// The vectors of which [`last_logits`](Autoregressive::last_logits) makes the logits, for a head beside these:
+    /// The vectors from which [`last_logits`](Autoregressive::last_logits) computes the logits, for a head of your own:
     /// `(B, S) ids of VocabSize, Last -> (B, Last, EmbedDim)`. The tokens join the cache.
     ///
     /// # Errors
@@ -201,8 +202,8 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
     }
 
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
-    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. They are not scaled. They join the cache, and tokens may
-    /// follow.
+    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings are not scaled. They join the cache, and tokens
+    /// may follow.
     pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,

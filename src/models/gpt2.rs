@@ -1,6 +1,6 @@
 //! GPT-2 ([Radford et al., 2019](https://openai.com/index/better-language-models/)): a decoder with norms before its
-//! sublayers, learned positions, biases everywhere and tied logits. [`nano_gpt`](super::nano_gpt) has the same
-//! without biases.
+//! sublayers, learned positions, biases everywhere and tied logits. [`nano_gpt`](super::nano_gpt) is a GPT-2 without
+//! biases, with the exact GELU.
 //!
 //! | in the paper | in `modeling_gpt2.py` | here |
 //! | --- | --- | --- |
@@ -127,7 +127,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
         self.norm.forward(x, Config::NORM_EPSILON)
     }
 
-    /// The vectors of which [`last_logits`](Autoregressive::last_logits) makes the logits, for a head beside these:
+    /// The vectors from which [`last_logits`](Autoregressive::last_logits) computes the logits, for a head of your own:
     /// `(B, S) ids of VocabSize, Last -> (B, Last, EmbedDim)`. The tokens join the cache.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
     }
 
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
-    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. They join the cache, and tokens may follow.
+    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, and tokens may follow.
     pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,

@@ -1,8 +1,8 @@
 //! Llama ([Touvron et al., 2023](https://arxiv.org/abs/2302.13971)), with the groups of heads of [Llama
 //! 2](https://arxiv.org/abs/2307.09288) and the slower rotary positions of [Llama
-//! 3](https://arxiv.org/abs/2407.21783). SmolLM, TinyLlama and Mistral, up to the length of its window if it has one, are
-//! Llamas of other sizes. Qwen3 ([Yang et al., 2025](https://arxiv.org/abs/2505.09388)) and OLMo 2 ([OLMo Team,
-//! 2025](https://arxiv.org/abs/2501.00656)) are Llamas with other [`Norms`].
+//! 3](https://arxiv.org/abs/2407.21783). SmolLM and TinyLlama are Llamas of other sizes, and so is Mistral; one with a
+//! window is a Llama up to the length of its window. Qwen3 ([Yang et al., 2025](https://arxiv.org/abs/2505.09388)) and
+//! OLMo 2 ([OLMo Team, 2025](https://arxiv.org/abs/2501.00656)) are Llamas with other [`Norms`].
 //!
 //! | in the papers | in `modeling_llama.py` | here |
 //! | --- | --- | --- |
@@ -106,10 +106,11 @@ pub trait LlamaConfig: 'static {
 pub enum Norms {
     /// Before each sublayer: `x + f(norm(x))`.
     Before,
-    /// As `Before`, and also of the query and the key of each head, before they are rotated, as in Qwen3.
+    /// As `Before`. In addition, the query and the key of each head are normalized before they are rotated, as in
+    /// Qwen3.
     BeforeAndInHeads,
-    /// After each sublayer, `x + norm(f(x))`, and of the queries and the keys of all heads together, before they are
-    /// rotated, as in OLMo 2.
+    /// After each sublayer: `x + norm(f(x))`. In addition, the queries of all heads together are normalized before they
+    /// are rotated, and so are the keys, as in OLMo 2.
     After,
 }
 
@@ -145,7 +146,7 @@ impl<EmbedDim: ConstDim, HiddenDim: ConstDim, Function: Activation, E: Real, D: 
 pub(super) type FeedForwardOf<Config, E, D, P> =
     FeedForward<<Config as LlamaConfig>::EmbedDim, <Config as LlamaConfig>::HiddenDim, Silu, E, D, P>;
 
-/// Attention and feed-forward layer, each with a norm before or after it, see [`Norms`], and a residual of its own.
+/// Attention and feed-forward layer, each with a residual around it and a norm before or after it ([`Norms`]).
 #[module(conventions = Config, output = Config::EmbedDim)]
 pub struct Layer<Config: LlamaConfig, E, D, P: Precision> {
     /// The weight of the norm of the attention.
@@ -181,7 +182,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E,
     }
 }
 
-/// A Llama: the logits of the next token at each position. [`models`](super) declares a configuration of one's own.
+/// A Llama: the logits of the next token at each position. [`models`](super) shows a configuration of one's own.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, models::llama::Llama, nn::Autoregressive, ops::embed, prelude::*};
@@ -207,7 +208,7 @@ pub struct Llama<Config: LlamaConfig, E, D, P: Precision> {
     /// The weight of the norm after the last layer.
     #[param(init::ones)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
-    /// From vectors to logits, if this is not the table of the tokens.
+    /// The weight of the logits, if it is not the table of the tokens.
     #[some_if(!Config::TIED_LOGITS)]
     #[param(|weight| init::normal(weight, 0.02))]
     pub logit: Option<Weight<(Config::VocabSize, Config::EmbedDim), E, D, P>>,
@@ -246,7 +247,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
         rms_norm(x, &self.norm, Config::NORM_EPSILON)
     }
 
-    /// The vectors of which [`last_logits`](Autoregressive::last_logits) makes the logits, for a head beside these:
+    /// The vectors from which [`last_logits`](Autoregressive::last_logits) computes the logits, for a head of your own:
     /// `(B, S) ids of VocabSize, Last -> (B, Last, EmbedDim)`. The tokens join the cache.
     ///
     /// # Errors
@@ -261,7 +262,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
     }
 
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
-    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. They join the cache, and tokens may follow.
+    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, and tokens may follow.
     pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,

@@ -1,5 +1,5 @@
-//! Mixtral ([Jiang et al., 2024](https://arxiv.org/abs/2401.04088)): a [`Llama`](super::llama::Llama) in which each
-//! token chooses, in each layer, the experts that transform it, instead of one feed-forward layer.
+//! Mixtral ([Jiang et al., 2024](https://arxiv.org/abs/2401.04088)): a [`Llama`](super::llama::Llama) whose layers have
+//! experts in place of the feed-forward layer. In each layer, each token chooses the experts that transform it.
 //!
 //! | in the paper | in `modeling_mixtral.py` | here |
 //! | --- | --- | --- |
@@ -14,8 +14,8 @@ use crate::nn::{Autoregressive, Cache, CacheOf, CacheUpdate, Precision, Weight, 
 use crate::ops::{flatten, linear, one_hot, select, slice_last, take, top_k, unflatten, zeros};
 use crate::prelude::*;
 
-/// The dimensions and the constants of a [`Mixtral`]: `MixtralConfig` of HuggingFace, of which [`LlamaConfig`] is the
-/// larger part.
+/// The dimensions and the constants of a [`Mixtral`]: `MixtralConfig` of HuggingFace. Most of them are in
+/// [`LlamaConfig`].
 ///
 /// ```
 /// use typed_transformer::{doctest::*, models::{llama::LlamaConfig, mixtral::MixtralConfig}, ops::Rotary};
@@ -36,9 +36,9 @@ use crate::prelude::*;
     note = "implement `LlamaConfig` and `MixtralConfig` for an empty struct of your own, with one line per dimension"
 )]
 pub trait MixtralConfig: LlamaConfig {
-    /// The experts of a layer.
+    /// The number of experts in a layer.
     type NumExperts: ConstDim;
-    /// The experts that compute a token.
+    /// The number of experts that each token chooses.
     type ExpertsPerToken: ChosenFrom<Self::NumExperts>;
 }
 
@@ -55,7 +55,8 @@ pub trait MixtralConfig: LlamaConfig {
     note = "a token chooses at most all experts of a layer; choose a smaller `{Self}`"
 )]
 pub trait ChosenFrom<NumExperts: ConstDim>: ConstDim {
-    /// The dimension itself, with the bound: if a supertrait had it, rustc would report a hidden trait, not this one.
+    /// The dimension itself, with the bound `AtMost`. If it were a supertrait, rustc would report a hidden trait, not
+    /// this one.
     #[doc(hidden)]
     type Number: ConstDim + AtMost<NumExperts>;
 
@@ -129,7 +130,7 @@ pub struct Mixtral<Config: MixtralConfig, E, D, P: Precision> {
     /// The weight of the norm after the last layer.
     #[param(init::ones)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
-    /// From vectors to logits, if this is not the table of the tokens.
+    /// The weight of the logits, if it is not the table of the tokens.
     #[some_if(!Config::TIED_LOGITS)]
     #[param(|weight| init::normal(weight, 0.02))]
     pub logit: Option<Weight<(Config::VocabSize, Config::EmbedDim), E, D, P>>,
@@ -168,7 +169,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
         rms_norm(x, &self.norm, Config::NORM_EPSILON)
     }
 
-    /// The vectors of which [`last_logits`](Autoregressive::last_logits) makes the logits, for a head beside these:
+    /// The vectors from which [`last_logits`](Autoregressive::last_logits) computes the logits, for a head of your own:
     /// `(B, S) ids of VocabSize, Last -> (B, Last, EmbedDim)`. The tokens join the cache.
     ///
     /// # Errors
@@ -183,7 +184,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
     }
 
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
-    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. They join the cache, and tokens may follow.
+    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, and tokens may follow.
     pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,
@@ -204,9 +205,9 @@ autoregressive!(Mixtral<MixtralConfig>, |model| &model.norm, model.logit.as_ref(
 
 /// The best experts for each token, weighted by the softmax of the router's logits for them.
 ///
-/// An expert that no token of a batch chose has no gradient. So before the update `gradients =
-/// gradients.allow_unused(&layer.mixture.experts)` lets the experts of each layer be unused. In place of `learn`,
-/// [`Trainer::update`](crate::train::Trainer::update) takes these gradients.
+/// An expert that no token of a batch chose has no gradient. So call
+/// `gradients = gradients.allow_unused(&layer.mixture.experts)` for each layer, and then
+/// [`Trainer::update`](crate::train::Trainer::update), which takes gradients, in place of `learn`.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, models::mixtral::MixtureOfExperts, prelude::*};
@@ -230,7 +231,7 @@ dims! {
     Zeros = 1; // a row of zeros, the output of an expert for a token that did not choose it
 }
 
-/// The experts that compute a token.
+/// The number of experts that each token chooses.
 type ExpertsPerToken<Config> =
     <<Config as MixtralConfig>::ExpertsPerToken as ChosenFrom<<Config as MixtralConfig>::NumExperts>>::Number;
 
@@ -278,7 +279,7 @@ fn output_of_expert<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>
     tokens_of_expert: Vec<usize>,
 ) -> Result<Tensor<(Tokens, Config::EmbedDim), E, D, T>, OpError> {
     let ((tokens, width), count) = (*x.shape(), Routed::new(tokens_of_expert.len()));
-    let mut place = vec![count.size(); tokens.size()]; // The last row is that of zeros.
+    let mut place = vec![count.size(); tokens.size()]; // The zeros are row `count`.
     tokens_of_expert.iter().enumerate().for_each(|(row, &token)| place[token] = row);
     let routed = Indices::new(&tokens_of_expert, (count,), tokens)?;
     let place = Indices::new(&place, (tokens,), Sum::of(count, Zeros))?;

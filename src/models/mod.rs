@@ -18,11 +18,11 @@
 //! | [`vit`] | [`Vit`](vit::Vit) | encoder of images: patches, norms before, biases, a pooler |
 //! | [`clip`] | [`Clip`](clip::Clip) | encoders of texts and of images into one space, a contrastive loss |
 //!
-//! Each file, with the folder beside some, has the computation of its model, made of [`#[module]`](macro@crate::module)
-//! and [`ops`](crate::ops); some take layers of GPT-2 or Llama.
-//! [`Pretrained::NAMES`](crate::weights::Pretrained::NAMES), in the folder `hugging_face`, maps its parameters to the
-//! names in HuggingFace's files,
-//! and [`published`] has the sizes that are published. A configuration is a type with a line for each dimension:
+//! The computation of each model is in a file of its own, for some with a folder beside it. It is made of
+//! [`#[module]`](macro@crate::module) and [`ops`](crate::ops). Some models take layers of GPT-2 or Llama.
+//! [`Pretrained::NAMES`](crate::weights::Pretrained::NAMES), in the folder `hugging_face`, maps the parameters to the
+//! names in HuggingFace's files. [`published`] has the sizes of published models. A configuration is a type with a line
+//! for each dimension:
 //!
 //! ```
 //! use typed_transformer::{models::llama::{Llama, LlamaConfig}, nn::{Autoregressive, Module}, ops::Rotary, prelude::*};
@@ -57,8 +57,9 @@
 //!
 //! # Systems of posts
 //!
-//! They are built from [`nn`](crate::nn). Each file defines the [`Conventions`](crate::nn::Conventions) of its system,
-//! maps the sections of the post to this crate, and shows the system at a size from the post. The systems differ in:
+//! These systems are built from [`nn`](crate::nn). Each file defines the [`Conventions`](crate::nn::Conventions) of its
+//! system, maps the sections of the post to this crate, and shows the system at a size from the post. The systems
+//! differ in:
 //!
 //! | | [`TypedTransformer`](typed_transformer::TypedTransformer) | [`Annotated`](another_annotated::Annotated) | [`FromScratch`](transformer_from_scratch::FromScratch) | [`Learning`](learning_the_transformer::Learning) | [`AnnotatedFlax`](annotated_flax::AnnotatedFlax) | [`NanoGpt`](nano_gpt::NanoGpt) |
 //! | --- | --- | --- | --- | --- | --- | --- |
@@ -73,8 +74,8 @@
 //! | biases in feed-forward | yes | yes | yes | yes | yes | no |
 //! | logits | untied, bias | untied, bias | untied, bias | untied | none | tied |
 
-/// `Autoregressive` for a decoder with a method `last_vectors`. `$parameter` is a tensor on the device of the cache,
-/// and `$logit` the weight of the logits.
+/// `Autoregressive` for a decoder with a method `last_vectors`. `$parameter` is the one by which the cache knows its
+/// model (`Cache::advance`), and `$logit` the weight of the logits.
 macro_rules! autoregressive {
     ($Model:ident<$Config:ident>, |$model:ident| $parameter:expr, $logit:expr) => {
         #[diagnostic::do_not_recommend]

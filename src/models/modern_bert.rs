@@ -1,6 +1,6 @@
-//! ModernBERT ([Warner et al., 2024](https://arxiv.org/abs/2412.13663)): an encoder of long texts. Every third layer
-//! sees all positions, and the others see their neighbours on both sides. It has rotary positions, norms before its
-//! sublayers, and no biases but that of the logits.
+//! ModernBERT ([Warner et al., 2024](https://arxiv.org/abs/2412.13663)): an encoder of long texts. In every third
+//! layer, a position sees all positions; in the others, its neighbours on both sides. The model has rotary positions,
+//! norms before its sublayers, and no biases but that of the logits.
 //!
 //! | in the paper, 2 | in `modeling_modernbert.py` | here |
 //! | --- | --- | --- |
@@ -59,7 +59,7 @@ pub trait ModernBertConfig: 'static {
     /// The number of neighbours that a position of a local layer sees, half of them before it and half of them after
     /// it.
     type WindowLen: ConstDim;
-    /// The first of so many layers is global.
+    /// The number of layers in a group, of which the first one is global.
     const LAYERS_PER_GLOBAL: usize = 3;
     /// The number that a norm adds to the variance.
     const NORM_EPSILON: f64;
@@ -67,8 +67,8 @@ pub trait ModernBertConfig: 'static {
     const LOCAL_ROTARY: Rotary = Rotary::halves(10_000.0);
     /// The rotary positions of global layers.
     const GLOBAL_ROTARY: Rotary = Rotary::halves(160_000.0);
-    /// Whether the model has the head of the logits. Files of encoders alone have none, and [`ModernBert::logits`] does
-    /// not compile without it.
+    /// Whether the model has the head of the logits. Files of an encoder alone have none, and [`ModernBert::logits`]
+    /// does not compile without one.
     const HEAD: bool = true;
 
     /// Whether the layer, counted from 0, sees all positions.
@@ -127,7 +127,7 @@ pub struct ModernBert<Config: ModernBertConfig, E, D, P: Precision> {
     /// The weight of the norm after the last layer.
     #[param(init::ones)]
     pub norm: Tensor<(Config::EmbedDim,), E, D>,
-    /// From the vector of a token to that of the logits, if the configuration has a head.
+    /// From the vector of a token to the one that the logits come from, if the configuration has a head.
     #[some_if(Config::HEAD)]
     #[param(|weight| init::normal(weight, 0.02))]
     pub head: Option<Weight<(Config::EmbedDim, Config::EmbedDim), E, D, P>>,

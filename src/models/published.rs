@@ -6,8 +6,8 @@
 //! assert_eq!(format!("{:?}", smol_lm_135m::NumKeyValueHeads), "NumKeyValueHeads=3");
 //! ```
 //!
-//! The dimensions have the names that the traits of the configurations document. Decoders of one tokenizer have one
-//! type of vocabulary: the smaller ones can be drafts of the larger ones
+//! The dimensions have the names that the traits of the configurations document. Decoders with the same tokenizer have
+//! the same type `VocabSize`, so a smaller one can draft for a larger one
 //! ([`Speculation`](crate::generate::Speculation)).
 #![allow(missing_docs)]
 
@@ -25,8 +25,8 @@ use crate::nn::{FullPrecision, Module as _};
 use crate::ops::{Rotary, RotaryScaling};
 use dfdx::tensor::Cpu;
 
-/// A module for each size: its dimensions, a type for each trait that configures it, and the number of its parameters.
-/// `, tokens of other` is the vocabulary of another module.
+/// A module for each size: its dimensions, a type `Config` that implements each `$config`, and the number of its
+/// parameters. After `, tokens of gpt2`, the vocabulary is that of the module `gpt2`.
 macro_rules! published {
     ($(
         $(#[$meta:meta])*
@@ -66,7 +66,7 @@ macro_rules! published {
     )*};
 }
 
-/// The rotary positions of Llama 3.2, for sequences 16 times as long as those of its first training run.
+/// The rotary positions of Llama 3.2, for sequences 16 times as long as those of the model's first training run.
 const LLAMA_3_2_SCALING: RotaryScaling =
     RotaryScaling { factor: 32.0, low_frequency_factor: 1.0, high_frequency_factor: 4.0, original_len: 8192 };
 
@@ -83,7 +83,7 @@ published! {
         MaxSeqLen = 1024; EmbedDim = 1024; NumHeads = 16; HiddenDim = 4096; NumLayers = 24;
     } { NORM_EPSILON: f64 = 1e-5; };
 
-    /// GPT-2 of two columns, for tests.
+    /// GPT-2 with vectors of two elements, for tests.
     tiny_gpt2 = "sshleifer/tiny-gpt2": Gpt2, 102_714 parameters
     Gpt2Config, tokens of gpt2 { MaxSeqLen = 1024; EmbedDim = 2; NumHeads = 2; HiddenDim = 8; NumLayers = 2; }
     { NORM_EPSILON: f64 = 1e-5; };
@@ -113,7 +113,7 @@ published! {
         NumKeyValueHeads = 4; HeadDim = 64;
     } { NORM_EPSILON: f64 = 1e-5; ROTARY: Rotary = Rotary::halves(10_000.0); TIED_LOGITS: bool = false; };
 
-    /// Qwen3 of 0.6 billion parameters. Its length is that of `Qwen3-0.6B-Base`, which also loads.
+    /// Qwen3 of 0.6 billion parameters. Its `MaxSeqLen` is that of `Qwen3-0.6B-Base`, which also loads.
     qwen3_0_6b = "Qwen/Qwen3-0.6B": Llama, 596_049_920 parameters
     LlamaConfig {
         VocabSize = 151_936; MaxSeqLen = 32_768; EmbedDim = 1024; HiddenDim = 3072; NumLayers = 28; NumHeads = 16;
@@ -123,7 +123,7 @@ published! {
         NORMS: Norms = Norms::BeforeAndInHeads;
     };
 
-    /// Qwen3 of 1.7 billion parameters. Its length is that of `Qwen3-1.7B-Base`, which also loads.
+    /// Qwen3 of 1.7 billion parameters. Its `MaxSeqLen` is that of `Qwen3-1.7B-Base`, which also loads.
     qwen3_1_7b = "Qwen/Qwen3-1.7B": Llama, 1_720_574_976 parameters
     LlamaConfig, tokens of qwen3_0_6b {
         MaxSeqLen = 32_768; EmbedDim = 2048; HiddenDim = 6144; NumLayers = 28; NumHeads = 16;
@@ -133,7 +133,7 @@ published! {
         NORMS: Norms = Norms::BeforeAndInHeads;
     };
 
-    /// Qwen3 of 8.2 billion parameters. Its length is that of `Qwen3-8B-Base`, which also loads.
+    /// Qwen3 of 8.2 billion parameters. Its `MaxSeqLen` is that of `Qwen3-8B-Base`, which also loads.
     qwen3_8b = "Qwen/Qwen3-8B": Llama, 8_190_735_360 parameters
     LlamaConfig, tokens of qwen3_0_6b {
         MaxSeqLen = 32_768; EmbedDim = 4096; HiddenDim = 12_288; NumLayers = 36; NumHeads = 32;

@@ -49,7 +49,7 @@ use std::fmt;
 pub trait T5Config: 'static {
     /// The tokens that the model reads and writes.
     type VocabSize: ConstDim;
-    /// The longest target that the model writes. Its parameters do not depend on it.
+    /// The longest target that the model writes. No parameter depends on it.
     type MaxTgtLen: ConstDim;
     /// The width of the vector of a token.
     type EmbedDim: ConstDim;
@@ -65,7 +65,7 @@ pub trait T5Config: 'static {
     type NumDecoderLayers: ConstDim;
     /// The number of buckets of relative positions.
     type NumBuckets: ConstDim;
-    /// The distance, in positions, from which all keys are in the last bucket.
+    /// All keys at this distance, in positions, or beyond are in the last bucket.
     const MAX_DISTANCE: usize;
     /// The number that a norm adds to the mean square.
     const NORM_EPSILON: f64;
@@ -159,7 +159,8 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
         rms_norm(x, &self.encoder_norm, Config::NORM_EPSILON)
     }
 
-    /// The numbers that the decoder's self-attention adds, for queries from `start` on: `(NumHeads, Q, K)`.
+    /// The numbers that the decoder's self-attention adds to its scores, for queries from `start` on:
+    /// `(NumHeads, Q, K)`.
     fn decoder_position_bias<Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         start: usize,
@@ -189,7 +190,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
     }
 }
 
-/// The positions of the source that `next` positions see: all but padding.
+/// The positions of the source that the positions `next` of the target see: all but padding.
 fn source_mask<B: MaybeSharded, Q: Dim, Src: Dim>(
     next: (B, Q),
     source_padding: &PaddingMask<B, Src>,

@@ -19,7 +19,8 @@
 //!   one `K` for both. The test of this model repeats the mistake, so that the numbers can be compared.
 //! - The inner block adds the key to its attention in place of the query. This runs only if both sequences have
 //!   the same length. [`residual`](crate::ops::residual) takes two tensors of one length.
-//! - The two masks are passed under each other's names. A mask has the dimensions of its own query and key.
+//! - The two masks are passed under each other's names. Here the type of a mask has the dimensions of its query and
+//!   key.
 
 use crate::mask::PadSourceKeys;
 use crate::nn::{Conventions, Sinusoidal};

@@ -115,7 +115,7 @@ pub struct Vit<Config: VitConfig, E, D, P: Precision> {
     pub layers: Layers<Config::NumLayers, LayerOf<Config, Gelu, E, D, P>>,
     /// The norm after the last layer.
     pub norm: LayerNorm<Config::EmbedDim, E, D>,
-    /// From the vector of the class token to that of the image, if the configuration has it.
+    /// From the vector of the class token to that of the image, if the configuration has a pooler.
     #[some_if(Config::POOLER)]
     pub pooler: Option<Linear<Config::EmbedDim, Config::EmbedDim, E, D, P>>,
 }
@@ -186,7 +186,7 @@ pub struct Embeddings<Config: VitConfig, E, D, P: Precision> {
     /// From the numbers of a patch to its vector.
     #[param(init::linear)]
     pub patch: Weight<(Config::EmbedDim, PatchDim<Config>), E, D, P>,
-    /// Added to the vector of a patch, if the configuration has it.
+    /// Added to the vector of a patch, if the configuration has a bias of patches.
     #[some_if(Config::PATCH_BIAS)]
     #[param(init::uniform::<PatchDim<Config>, _, _, _>)]
     pub patch_bias: Option<Tensor<(Config::EmbedDim,), E, D>>,

@@ -46,7 +46,7 @@ use std::fmt;
     note = "implement `WhisperConfig` for an empty struct of your own, with one line per dimension"
 )]
 pub trait WhisperConfig: 'static {
-    /// The numbers of a frame.
+    /// The number of features of a frame.
     type NumMelBins: ConstDim;
     /// The positions of the encoder: one for each two frames.
     type SrcLen: ConstDim;
@@ -190,8 +190,8 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config
     }
 }
 
-/// The sines of all wavelengths of a position, then their cosines: `-> (S, M)`. The wavelengths grow from `2π` to
-/// `10000 · 2π`, both included.
+/// For each position, the sines of all wavelengths and then their cosines: `-> (S, M)`. The wavelengths grow from `2π`
+/// to `10000 · 2π`, both included.
 fn sinusoids<S: ConstDim, M: Even, E: Real, D: Backend<E>>(
     device: &D,
     len: S,

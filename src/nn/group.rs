@@ -25,14 +25,14 @@ use std::marker::PhantomData;
 #[derive(Clone)]
 pub struct ProcessGroup<Axis, E, D> {
     ranks: Option<Ranks<Axis>>,
-    /// Those of the layer.
+    /// The dtype and the device of the layer.
     dtype_and_device: PhantomData<fn() -> (E, D)>,
 }
 
 /// The group that divides the heads of `A`: each rank computes some of them.
 pub type HeadGroupOf<A, E, D> = ProcessGroup<<<A as Arch>::NumHeads as Factor>::Axis, E, D>;
 
-/// The group that divides the hidden columns of `A`. It has as many ranks as that of the [heads](HeadGroupOf).
+/// The group that divides the hidden columns of `A`. It has as many ranks as the group of the [heads](HeadGroupOf).
 pub type HiddenGroupOf<A, E, D> = ProcessGroup<<<A as Arch>::HiddenDim as Factor>::Axis, E, D>;
 
 /// Ranks divide both the heads and the hidden columns, or neither; else this fails to compile. If only one were
@@ -114,7 +114,7 @@ impl<Axis: RankAxis, E: Real, D: Backend<E>> ProcessGroup<Axis, E, D> {
         x: Tensor<Dims, E, D, T>,
         rate: f64,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        // `dropout` draws from it while it lives.
+        // While `_seed` lives, `dropout` draws from it.
         let mut _seed = None;
         if Self::ARE_RANKS && drops_elements::<E, D, T>(rate) && !DropoutSeed::is_set() {
             let mut seed = x.device().random_u64().to_ne_bytes();

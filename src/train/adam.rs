@@ -60,7 +60,8 @@ impl<Model: HasParameters<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
         ensure_decay_rate::<E>("beta1", beta1)?;
         ensure_decay_rate::<E>("beta2", beta2)?;
         let epsilon: E = cast(self.epsilon);
-        // With 0, a gradient that is always 0 makes its parameter NaN. A number may be 0 or infinite in `E`.
+        // With an epsilon of 0, a gradient that is always 0 makes its parameter NaN. A valid `f64` may be 0 or infinite
+        // in `E`.
         let is_valid = epsilon.is_finite() && epsilon > E::zero();
         ensure("epsilon", self.epsilon, is_valid, "above 0 in the type of the parameters, and finite")?;
         self.state.update(parameters, |steps, mut parameter, [exp_avg, exp_avg_sq]| {

@@ -5,8 +5,9 @@ use crate::ops::{OpError, Real, device_error};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use std::{convert::Infallible, fmt};
 
-/// Compares the gradient of each parameter with that of a reference, which `expected` holds as a model. A port of a
-/// model is right if its gradients are those of the original; [`guide::porting`](crate::guide::porting) shows how.
+/// Compares the gradient of each parameter with that of a reference. `expected` is a model that holds the reference's
+/// gradients in place of parameters. A port of a model is right if its gradients are those of the original;
+/// [`guide::porting`](crate::guide::porting) shows how.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -43,8 +44,8 @@ pub fn compare_gradients<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
 /// The differences of a model's gradients from those of a reference, which [`compare_gradients`] makes. It prints as a
 /// table with a line for each parameter, those that differ most first.
 ///
-/// A difference is relative to the largest gradient in the parameter. Where that is less than a thousandth of the
-/// largest one in the model, it is relative to this thousandth: the gradient of a key's bias is 0, and both sides have
+/// A difference is relative to the reference's largest gradient in the parameter, or to a thousandth of its largest
+/// gradient in the model, if that is more. For example, the true gradient of a key's bias is 0, so both sides have only
 /// rounding errors there.
 ///
 /// ```

@@ -37,16 +37,16 @@ pub enum TrainError {
     #[error(transparent)]
     Ranks(#[from] RanksError),
     /// A checkpoint could not be written. The previous checkpoint is intact. `saved_at` is a copy that was saved
-    /// elsewhere, if any. If later saves to that place fail as well, it keeps the last copy that was written; a copy
-    /// that somebody has removed is saved at a new place.
+    /// elsewhere, if any. The next copy replaces it. If that fails as well, the earlier copy stays; if somebody has
+    /// removed it, the next copy gets a new place.
     #[error("{source}{}", saved_elsewhere(saved_at.as_deref()))]
     Save { source: SaveError, saved_at: Option<PathBuf> },
     /// A line of metrics could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Metrics { path: PathBuf, source: std::io::Error },
-    /// The model predicts worse than before its training, though its numbers are finite, or its first batch was an
-    /// easy one. While the mean loss is so high, no checkpoint is saved, so those from before remain.
-    /// [`loss_may_rise`](super::Trainer::loss_may_rise) allows it.
+    /// Either the model predicts worse than before its training, though its numbers are finite, or its first batch was
+    /// an easy one. While the mean loss is so high, no checkpoint is saved, so those from before remain. With
+    /// [`loss_may_rise`](super::Trainer::loss_may_rise), such a loss is no error.
     #[error(
         "the training diverged: the mean loss is {mean_loss:.4} after step {steps_made}, but it began at \
          {first_loss:.4}, so no checkpoint is saved any more"
@@ -74,7 +74,7 @@ pub enum ResumeError {
     /// The file cannot be read, is damaged, or has other tensors than the training.
     #[error("{}", in_file(path, source))]
     Load { path: PathBuf, source: LoadError },
-    /// The file is a valid safetensors file, but not a checkpoint, or one that makes no sense.
+    /// The file is a valid safetensors file, but it is no checkpoint, or one whose numbers make no sense.
     #[error("{} is not a training checkpoint: {}", path.display(), escape(message))]
     NotACheckpoint { path: PathBuf, message: String },
     /// A parameter has other dimensions. Positions count from 0.

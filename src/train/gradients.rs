@@ -65,9 +65,8 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// loss made of it, such as a gradient penalty, trains nothing by it ([`guide::porting`](crate::guide::porting)).
     ///
     /// # Errors
-    /// [`OpError::NoGradient`] for a tensor that a kernel of the pass made, and, if the pass adds to
-    /// [`zeros`](Self::zeros) or several ranks have summed the gradients, for all but the model's parameters. A sum
-    /// over a single rank keeps the gradients of inputs.
+    /// [`OpError::NoGradient`] for a tensor that a kernel of the pass made. If the pass adds to [`zeros`](Self::zeros),
+    /// or if several ranks have summed the gradients, the same error for all tensors but the model's parameters.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
@@ -95,7 +94,8 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     }
 
     /// These gradients with `change(parameter, gradient)` in place of each: clipped by value, or with noise of
-    /// [`Step::rng`](super::Step::rng). Each is one axis. A parameter that got no gradient is left out.
+    /// [`Step::rng`](super::Step::rng). Each gradient is a tensor of one axis. A parameter that got no gradient is left
+    /// out.
     ///
     /// # Errors
     /// The first error of `change`; [`OpError::Shape`] if it returns another number of elements;
@@ -261,7 +261,7 @@ where
     Ok(accumulated)
 }
 
-/// Sets the gradient of a parameter that has none yet, or zeros.
+/// Sets the gradient of a parameter, which has none yet or zeros.
 pub(super) fn put_gradient<E: Real, D: Backend<E>>(
     parameter: &dyn AnyTensor<E, D>,
     gradients: &mut Gradients<E, D>,

@@ -51,12 +51,12 @@ impl Metrics {
     /// Opens the file of a training run that has made `steps` steps. The training repeats later steps, so the
     /// first line that is written removes the lines of these, and an incomplete last line too.
     ///
-    /// A named pipe must have a reader. One that falls behind by more than the pipe holds is an error of
-    /// [`write`](Self::write).
+    /// A named pipe must have a reader. If the reader falls behind by more than the pipe holds, [`write`](Self::write)
+    /// returns an error.
     ///
     /// A file of metrics in which a line is missing or cannot be understood is kept under
-    /// [another name](Self::kept), and a new file begins after step `steps`. While it is open, no other training
-    /// can write it.
+    /// [another name](Self::kept), and a new file begins after step `steps`. No other training can write a file of
+    /// metrics that is open.
     ///
     /// # Errors
     /// If the file cannot be read or written, if another training run writes it, or if there is a file that does not
@@ -125,7 +125,7 @@ impl Metrics {
     }
 
     /// Writes all later values for TensorBoard, too, to a new file of events in `folder`. Where a training that is
-    /// resumed repeats steps, TensorBoard shows the later ones.
+    /// resumed repeats steps, TensorBoard shows the later values.
     ///
     /// ```
     /// use typed_transformer::train::Metrics;
@@ -151,8 +151,8 @@ impl Metrics {
         self.logged.push((name.to_string(), value));
     }
 
-    /// [`log`](Self::log), but a value of this name that waits for its line is replaced. After a refused step, which
-    /// writes no line, a value is logged twice.
+    /// [`log`](Self::log), but a value of this name that waits for its line is replaced. A refused step writes no line,
+    /// so its repetition logs the value again.
     pub(super) fn log_or_replace(&mut self, name: &str, value: f64) {
         self.logged.retain(|(logged, _)| logged != name);
         self.log(name, value);

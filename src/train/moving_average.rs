@@ -14,9 +14,10 @@ const AVERAGE: &str = "moving average";
 /// The average begins with the parameters that it is made from. It is a model: evaluate it, save it as one, and begin
 /// with it again after a resume.
 ///
-/// If the training itself reads the average, as BYOL's target does, make it a field of the model, whose parameters have
-/// the rate 0 ([`GroupRates`](super::GroupRates)), so that checkpoints have it. Renew it before the forward pass of
-/// each step but the first: [`Trainer::learn`](super::Trainer::learn) writes the checkpoint of a step.
+/// If the loss depends on the average, as on the target of BYOL, make the average a field of the model, so that
+/// checkpoints have it, and give this field's parameters the rate 0 ([`GroupRates`](super::GroupRates)). Renew it
+/// before the forward pass of each step but the first: [`Trainer::learn`](super::Trainer::learn) writes the checkpoint
+/// of a step.
 ///
 /// ```
 /// use typed_transformer::{nn::Linear, prelude::*, train::MovingAverage};
@@ -34,7 +35,7 @@ const AVERAGE: &str = "moving average";
 pub struct MovingAverage<Model> {
     model: Model,
     /// The part of the average that a step keeps, from 0 to 1. It may change between two steps: `n / (n + 1)` at step
-    /// `n`, counted from 1, makes the average the mean of all steps and the beginning.
+    /// `n`, counted from 1, makes the average the mean of the parameters at the beginning and after each step.
     pub decay: f64,
 }
 

@@ -40,12 +40,12 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError>;
 
     /// The algorithm and its hyperparameters in one line. Two optimizers with the same line must compute the same. A
-    /// checkpoint is only resumed by an optimizer with the line that it stores.
+    /// checkpoint stores this line, and is resumed only by an optimizer with the same one.
     fn hyperparameters(&self) -> String;
 
     /// The factor of the learning rate for a parameter; [`GroupRates`](super::GroupRates) sets it. A parameter of
-    /// factor 0 is frozen: it is not changed, and its gradient does not count for the norm. An optimizer around another
-    /// one returns the factor of that one.
+    /// factor 0 is frozen: it is not changed, and its gradient does not count for the norm. An optimizer around an
+    /// inner one returns the factor of the inner one.
     fn rate_factor(&self, _parameter: &Parameter) -> f64 {
         1.0
     }
@@ -56,7 +56,7 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     /// The state, to be filled from a checkpoint.
     fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]>;
 
-    /// Whether the state is sharded over ranks, as a [`ShardedState`](super::ShardedState) does it.
+    /// Whether the state is sharded over ranks, as that of a [`ShardedState`](super::ShardedState) is.
     fn is_sharded(&self) -> bool {
         false
     }
@@ -70,7 +70,7 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     }
 }
 
-/// Methods of an [`Optimizer`] that are those of the optimizer `$inner`.
+/// Methods of an [`Optimizer`] that call those of the optimizer `$inner`.
 macro_rules! of_inner {
     ($this:ident => $inner:expr; $($method:ident)*) => { $(of_inner!(@$method $this $inner);)* };
     (@step $this:ident $inner:expr) => {
@@ -200,8 +200,9 @@ impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E,
         Self { steps: 0, model: PhantomData, slots: names.map(|name| Slot { name, values: Vec::new() }) }
     }
 
-    /// Counts a step, and calls `update` with the number of steps, this one included, each parameter, and its tensor
-    /// of each slot. A frozen parameter, whose [`rate_factor`](ParameterMut::rate_factor) is 0, is left out.
+    /// Counts a step, and calls `update` for each parameter: with the number of steps, this one included, the
+    /// parameter, and its tensor in each slot. A frozen parameter, whose [`rate_factor`](ParameterMut::rate_factor) is
+    /// 0, is left out.
     ///
     /// # Errors
     /// The first error of `update`; [`OpError::Shape`] if a parameter has another number of elements than in the step

@@ -118,9 +118,9 @@ const OP: &str = "update";
 /// 2019](https://arxiv.org/abs/1910.02054), 5.1).
 ///
 /// A rank holds the moments of its part of the model's elements only, so their memory is divided by the number of
-/// ranks. It updates this part, and the ranks gather the updated elements. All ranks must step with the same gradients,
-/// after [their sum](crate::ranks::Partial::all_reduce). The numbers are those of `Inner`, to the bit, if it updates
-/// each element by itself, as the optimizers of this crate do.
+/// ranks. The rank updates this part, and the ranks gather the updated elements. All ranks must step with the same
+/// gradients, after [their sum](crate::ranks::Partial::all_reduce). The numbers are those of `Inner`, to the bit, if it
+/// updates each element by itself, as the optimizers of this crate do.
 ///
 /// A checkpoint holds the state of the whole model, so it does not depend on the number of ranks.
 ///

@@ -106,10 +106,10 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
         Ok(zeros)
     }
 
-    /// Calls `update(gradient_factor, values, gradient, slots)` once on each thread, on the elements themselves: a loop
-    /// over them takes a fraction of the time of operations on tensors. `update` multiplies the gradient by the factor.
-    /// Returns false and changes nothing if the elements are not in CPU memory: then compute with
-    /// [`values`](Self::values) and [`gradient`](Self::gradient).
+    /// Calls `update(gradient_factor, values, gradient, slots)` once on each thread, with the thread's part of the
+    /// elements: a loop over them takes a fraction of the time of operations on tensors. `update` must multiply the
+    /// gradient by the factor. Returns false and changes nothing if the elements are not in CPU memory: then compute
+    /// with [`values`](Self::values) and [`gradient`](Self::gradient).
     ///
     /// # Errors
     /// [`OpError::Shape`] if a slot has another number of elements; [`OpError::Device`] if the device fails.
@@ -181,7 +181,8 @@ crate::error::debug_as!([E: Real, D: Backend<E>] ParameterMut<'_, E, D>, |this, 
 /// Below this many elements, one thread is faster.
 const MIN_PARALLEL_LEN: usize = 1 << 15;
 
-/// Calls `update` with the values, the gradient and the slots of all elements, once on each thread.
+/// Calls `update` once on each thread, with the values, the gradient and the slots of the thread's part of the
+/// elements.
 pub(super) fn update_elements<E: Real, const SLOTS: usize>(
     values: &mut [E],
     gradient: &[E],

@@ -47,7 +47,7 @@ pub(crate) struct SumOfSquares {
     pub id: UniqueId,
     /// Its place among the trained parameters, in the order of the fields.
     pub place: usize,
-    /// Whether it has no elements here.
+    /// Whether it has no elements on this rank.
     pub is_empty: bool,
     /// The name of the type of its dimensions, with paths.
     pub dims_type_name: &'static str,
@@ -73,14 +73,14 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
         Self { model, gradients, gradient_factor: None, rate_factors: Vec::new(), part: None }
     }
 
-    /// Sets the factor of the learning rate for each trained parameter. Returns `Σ g²` of each one that is not frozen,
-    /// in the order of the fields. The first one's device counts a step ([`Backend::reuse_memory`]).
+    /// Sets the factor of the learning rate for each trained parameter. Returns `Σ g²` of each parameter that is not
+    /// frozen, in the order of the fields. The device of the first of these counts a step ([`Backend::reuse_memory`]).
     pub(super) fn sums_of_squares(
         &mut self,
         rate_factor: impl Fn(&Parameter) -> f64,
     ) -> Result<Vec<SumOfSquares>, OpError> {
         let (gradients, rate_factors, mut sums) = (&mut self.gradients, &mut self.rate_factors, Vec::new());
-        // Sums that are not read yet, each with its place among the others.
+        // Sums that are still on the device, and their places in `sums`.
         let (mut places, mut unread) = (Vec::new(), Vec::new());
         visit_tensors::<_, E, D, OpError>(&*self.model, "", |visited| {
             let tensor = visited.tensor;
@@ -140,7 +140,8 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
         }
     }
 
-    /// Calls `update` with each parameter that has elements here, in the order of the fields.
+    /// Calls `update` with each trained parameter, or, if there is a `part`, with each that has elements in it. The
+    /// order is that of the fields.
     pub(super) fn for_each(&mut self, update: &mut Update<'_, E, D>) -> Result<(), OpError> {
         let Self { model, gradients, gradient_factor, rate_factors, part } = self;
         let mut rate_factors = rate_factors.iter().copied();

@@ -15,8 +15,7 @@ const OP: &str = "backward";
 /// backward pass are [those of this model](GradientsOf).
 ///
 /// A clone of a tape that has recorded something records to the same pass. Clones of an empty one become one pass when
-/// tensors of both meet. So a value that is used twice is cloned. No tensor of a pass can be used after its backward
-/// pass.
+/// tensors of both meet. So to use a value twice, clone it. No tensor of a pass can be used after its backward pass.
 pub struct Recording<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) tape: SharedTape<E, D>,
     pub(super) model: RecordedModel<Model>,
@@ -24,7 +23,7 @@ pub struct Recording<Model, E = f32, D: Storage<E> = Cpu> {
 
 /// Which model was recorded. A model that has moved in memory is the same.
 pub(super) struct RecordedModel<Model> {
-    /// The id of its first tensor; `None` if it has none, or is not known.
+    /// The id of its first tensor; `None` if it has no tensor, or if the model is not known.
     first_tensor: Option<UniqueId>,
     model: PhantomData<fn() -> Model>,
 }

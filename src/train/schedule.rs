@@ -95,7 +95,7 @@ pub struct FnSchedule<F> {
 }
 
 impl<F: Fn(usize) -> f64> FnSchedule<F> {
-    /// The function `learning_rate`. A checkpoint stores `text`, and is resumed with the same text alone.
+    /// The function `learning_rate`. A checkpoint stores `text`, and is resumed only with the same text.
     pub fn new(text: &'static str, learning_rate: F) -> Self {
         Self { text, learning_rate }
     }
@@ -123,7 +123,7 @@ pub struct LinearSchedule {
     pub init_value: f64,
     /// The learning rate at the end of the line.
     pub end_value: f64,
-    /// Steps from the one to the other.
+    /// The number of steps from `init_value` to `end_value`.
     pub steps: usize,
 }
 

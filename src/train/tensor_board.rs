@@ -3,7 +3,7 @@ use std::io::{self, ErrorKind, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{path::Path, process};
 
-/// Each name begins with it. A number in ten digits follows.
+/// The beginning of each file's name. A number in ten digits follows it.
 const PREFIX: &str = "events.out.tfevents.";
 
 /// A file of TensorBoard events: records of TFRecord, each a message `Event` of
@@ -17,8 +17,8 @@ pub struct EventFile {
 
 impl EventFile {
     /// A new file in `folder`, which is made if it is missing. TensorBoard reads the files of a folder in the order of
-    /// their names, so the name begins with the time, or with a later one than those of the other files: a clock may
-    /// have gone back.
+    /// their names, so the number in the name is the time in seconds, but at least one more than in all other names: a
+    /// clock may have gone back.
     pub fn create(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let number_of = |entry: io::Result<DirEntry>| {

@@ -68,8 +68,8 @@ use std::{fmt::Display, sync::Arc, time::Duration};
 ///   [`AdamW::weight_decay_filter`](super::AdamW::weight_decay_filter).
 ///
 /// Two models that are trained in turn, such as a generator and a critic, are fields of one module and have one trainer,
-/// as [`GroupRates`](super::GroupRates) shows. Two trainers save one after the other: a stop between the two leaves
-/// checkpoints of different steps.
+/// as [`GroupRates`](super::GroupRates) shows. Two trainers would save one after the other, and a stop between the two
+/// saves would leave checkpoints of different steps.
 #[derive(Debug)]
 pub struct Trainer<O, S> {
     /// Computes new parameters from gradients.
@@ -155,7 +155,7 @@ impl<O, S> Trainer<O, S> {
         self.progress.steps_made
     }
 
-    /// Whether it ended before its last step because [`stop`](Self::stop) was true.
+    /// Whether the training ended before its last step because [`stop`](Self::stop) was true.
     pub fn stopped(&self) -> bool {
         self.stopped && !self.is_finished()
     }
@@ -177,7 +177,8 @@ impl<O, S> Trainer<O, S> {
     /// gradients that change nothing, `GradientsOf::zeros(&model).allow_unused(&model)`.
     pub fn next_step(&mut self) -> Option<Step> {
         let number = self.progress.steps_made;
-        // The ranks decide together, in `update_replicated`. Before the first step it is not known if there are any.
+        // The ranks decide together, in `update_replicated`. Before the first step the trainer does not know whether
+        // there are several.
         if self.checkpoints.is_none() && self.ranks == 1 && self.throughput.is_some() {
             self.stopped |= self.stop.load(Ordering::Relaxed);
         }

@@ -83,8 +83,8 @@ impl Display for Batches {
 }
 
 /// A step of a training run. Keep it alive until the forward pass is done: while it lives, dropout draws from
-/// its random numbers. `while let Some(step) = trainer.next_step()` does; `is_some()` drops the step at once, and
-/// dropout then draws from the device, so that a resumed training is no longer bit-exact.
+/// its random numbers. `while let Some(step) = trainer.next_step()` keeps it; `is_some()` drops it at once, and dropout
+/// then draws from the device, so that a resumed training is no longer bit-exact.
 ///
 /// ```
 /// use typed_transformer::train::{Sgd, Trainer};
@@ -242,7 +242,7 @@ impl Evaluation {
         self.loss_sum / self.tokens as f64
     }
 
-    /// `exp(loss)`: the model is as uncertain as among so many equally likely tokens.
+    /// `exp(loss)`: the number of equally likely tokens among which one is as uncertain as the model is.
     pub fn perplexity(&self) -> f64 {
         self.loss().exp()
     }

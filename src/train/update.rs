@@ -17,12 +17,13 @@ use std::collections::HashMap;
 /// The rate comes before the norm: `update(&mut model, gradients, &mut adam, 1e-3, 1.0)` learns at a rate of 0.001 and
 /// clips to a norm of 1.
 ///
-/// The global norm is `√(Σ g²)` over all parameters of the model. Parameters, gradients and the optimizer's state stay on
-/// the device; on the CPU they are changed in place. From the first update on, the device keeps the memory of dropped
-/// tensors, and the next steps reuse it. It is freed after every 13 steps, where a part of a batch counts as a step,
-/// and earlier if it exceeds four times the memory of the largest step. After the training `device.disable_cache()`, of dfdx's `Cache`,
-/// frees it; dropping the device does not. Two threads that take the last kept memory of one size at once make dfdx
-/// panic, so until then each needs a device of its own.
+/// The global norm is `√(Σ g²)` over all parameters that are not frozen. Parameters, gradients and the optimizer's
+/// state stay on the device; on the CPU they are changed in place. From the first update on, the device keeps the
+/// memory of dropped tensors, and the next steps reuse it. It is freed after every 13 steps, where a part of a batch
+/// counts as a step, and earlier if it exceeds four times the memory of the largest step. After the training
+/// `device.disable_cache()`, of dfdx's `Cache`, frees it; dropping the device does not. As long as a device keeps
+/// memory, each thread needs a device of its own: dfdx panics if two threads at once take the last kept memory of one
+/// size.
 ///
 /// # Errors
 /// After these errors the model is unchanged:
@@ -33,8 +34,8 @@ use std::collections::HashMap;
 /// - [`OpError::Clones`] if two trained parameters, neither of them frozen, are clones of one tensor, as in cloned
 ///   layers;
 /// - [`OpError::Unused`] if the loss does not depend on a parameter that may not be
-///   [unused](GradientsOf::allow_unused) (one that is passed by reference to arithmetic, `where_`,
-///   [`einsum!`](crate::einsum!) or an operation without a kernel counts as used as soon as it is read);
+///   [unused](GradientsOf::allow_unused). A parameter that is passed by reference to arithmetic, `where_`,
+///   [`einsum!`](crate::einsum!) or an operation without a kernel counts as used as soon as it is read;
 /// - [`OpError::OtherModel`] if the gradients are those of another model of the same type;
 /// - [`OpError::Sharded`] if a trained parameter is divided among ranks;
 ///   [`update_sharded`](crate::tensor_parallel::update_sharded) updates it on all of them.
@@ -118,7 +119,8 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     Ok(norm)
 }
 
-/// No two trained parameters have one id, by which gradients are kept. Frozen parameters are not among `squares`.
+/// An error if two trained parameters have the same id, because gradients are kept by id. Frozen parameters are not
+/// among `squares`.
 fn ensure_no_clones(squares: &[SumOfSquares]) -> Result<(), OpError> {
     let mut paths = HashMap::new();
     for SumOfSquares { path: second, id, .. } in squares {

@@ -38,8 +38,8 @@ pub struct Attention<Config: Gemma3Config, E, D, P: Precision> {
 }
 
 impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Attention<Config, E, D, P> {
-    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for rotary positions from a start on. `update_cache`
-    /// prepends the cached keys and values.
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `positions` are the number of the first position and the
+    /// rotation. `update_cache` prepends the cached keys and values.
     fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
@@ -56,7 +56,8 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Attention<Confi
         P::linear(grouped_query_attention(query, key, value, mask, options)?, &self.output, None)
     }
 
-    /// The norm of each head, rotated by its position: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
+    /// Each head, normalized and then rotated by its position:
+    /// `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
     fn normalize_and_rotate<B: MaybeSharded, S: Dim, H: ConstDim, T: Tape<E, D>>(
         &self,
         heads: Tensor<(B, S, Product<H, HeadDim<Config>>), E, D, T>,

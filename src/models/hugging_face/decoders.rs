@@ -60,8 +60,8 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>, P: Precision> Pretrained for Gpt
     }
 }
 
-/// The names of decoders like Llama: the table of embeddings, what all of them have, and `$own` ones. A rule for a
-/// parameter that a model lacks has no effect.
+/// The names of decoders like Llama: `$table` for the embeddings, what all of them have, and `$own`, the names of one
+/// model. A rule for a parameter that a model lacks has no effect.
 macro_rules! names_like_llama {
     ($table:literal, $own:literal) => {
         concat!(
@@ -134,7 +134,8 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ll
         match Config::NORMS {
             Norms::Before => {
                 fields.push(ConfigField::flag("mlp_bias", false).or_absent());
-                // A Mistral without the field has a window of 4096, and one without `num_key_value_heads` has 8.
+                // To `transformers`, a Mistral without this field has a window of 4096, and one without
+                // `num_key_value_heads` has 8.
                 fields.push(ConfigField::no_window_in::<Config::MaxSeqLen>("mistral", "sliding_window"));
             }
             Norms::BeforeAndInHeads => {
@@ -149,7 +150,7 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ll
 }
 
 /// The fields that Llama, Qwen3, OLMo 2 and Mixtral have in common. The parameters are the defaults of `transformers`
-/// for missing fields; `None` stands for the width divided by the heads.
+/// for missing fields. `default_head_dim` is `None` if that is the width divided by the number of heads.
 fn llama_fields<Config: LlamaConfig>(
     default_key_value_heads: usize,
     default_rope_theta: f64,
@@ -187,7 +188,7 @@ fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
         let rope_type = |name| ConfigField::text(name, &["default"]).or_absent();
         return vec![
             rope_type("rope_scaling.rope_type").also_called("rope_parameters.rope_type"),
-            // The name until transformers 4.43.
+            // Until transformers 4.43 `rope_type` was called `type`.
             rope_type("rope_scaling.type").also_called("rope_parameters.type"),
         ];
     };
@@ -204,7 +205,7 @@ fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
             ["rope_scaling.original_max_position_embeddings", "rope_parameters.original_max_position_embeddings"],
             scaling.original_len as f64,
         ),
-        // It counts in place of the one in the object.
+        // This field counts in place of that of the same name inside of `rope_scaling`.
         ConfigField::number("original_max_position_embeddings", scaling.original_len as f64).or_absent(),
     ]
 }

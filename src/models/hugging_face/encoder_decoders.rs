@@ -55,7 +55,7 @@ impl<Config: T5Config, E: Real, D: Device<E>, P: Precision> Pretrained for T5<Co
             ConfigField::text("feed_forward_proj", &["relu"]).or_absent(),
             ConfigField::text("dense_act_fn", &["relu"]).or_absent(),
             ConfigField::flag("is_gated_act", false).or_absent(),
-            // `transformers` gives one value to the encoder and to the decoder.
+            // `transformers` would give this value to the encoder and to the decoder, which differ in it.
             ConfigField::absent("is_causal"),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
             ConfigField::flag("scale_decoder_outputs", true).or_absent(),
@@ -107,7 +107,7 @@ impl<Config: WhisperConfig, E: Real, D: Device<E>, P: Precision> Pretrained for 
             ConfigField::dim::<Config::NumDecoderLayers>("decoder_layers"),
             ConfigField::text("activation_function", &["gelu"]).or_absent(),
             ConfigField::flag("scale_embedding", false).or_absent(),
-            // `transformers` gives one value to the encoder and to the decoder.
+            // `transformers` would give this value to the encoder and to the decoder, which differ in it.
             ConfigField::absent("is_causal"),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
         ]

@@ -195,12 +195,13 @@ impl<Config: ClipConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Cli
     ";
 
     fn config() -> Vec<ConfigField> {
-        // A text ends at the first of its highest tokens. A setting of 2 means that; any other is the token itself.
+        // A text ends at its first token of the largest id. An `eos_token_id` of 2 means this; any other is the id
+        // itself.
         let end = ConfigField::one_of("text_config.eos_token_id", [2.0, Config::VocabSize::SIZE as f64 - 1.0]);
         vec![
             ConfigField::text("model_type", &["clip"]),
             ConfigField::dim::<Config::ProjectionDim>("projection_dim"),
-            // Older files may have these, which count in place of `text_config` and `vision_config`.
+            // Older files may have these two objects, which count in place of `text_config` and `vision_config`.
             ConfigField::overrides("text_config_dict", "text_config"),
             ConfigField::overrides("vision_config_dict", "vision_config"),
             ConfigField::text("text_config.model_type", &["clip_text_model"]),

@@ -12,7 +12,7 @@ type GroupSize<Config> = Quotient<<Config as LlamaConfig>::NumHeads, NumKeyValue
 type QueryDim<Config> = Product<Product<NumKeyValueHeads<Config>, GroupSize<Config>>, HeadDim<Config>>;
 /// The columns of the keys, and those of the values.
 type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
-/// The heads whose keys and values a cache holds: fewer than those of the queries.
+/// The heads whose keys and values a cache holds: the `NumKeyValueHeads` heads.
 pub(crate) type CachedHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDim<Config>, HeadDim<Config>, Config>;
 
 /// Causal self-attention with rotary positions, in which groups of heads share keys and values.

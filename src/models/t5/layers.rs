@@ -34,7 +34,8 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> Attention<Config, E
 
     /// `x + output(softmax(q kᵀ + position_bias) v)`:
     /// `(B, Q, EmbedDim), position bias (NumHeads, Q, K), mask (B, Q, K) -> (B, Q, EmbedDim)`. `keys_and_values` gets the
-    /// normalized `x`. Self-attention projects it; cross-attention ignores it and returns those of the source.
+    /// normalized `x`. Self-attention projects it. Cross-attention ignores it and returns the keys and values of the
+    /// source.
     fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,

@@ -4,7 +4,8 @@ use crate::ops::{Activation, Gelu, conv1d, flatten, rename, unflatten};
 use crate::prelude::*;
 
 dims! {
-    /// The places of a convolution, as a number at run time: types do not know that a stride of two halves it.
+    /// The places along which a convolution runs. Their number is a run-time size, because types do not show that a
+    /// stride of two halves it.
     Places;
 }
 
@@ -61,7 +62,8 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Attention<Conf
     }
 
     /// `x + output(softmax(q kᵀ / √HeadDim) v)`: `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `keys_and_values`
-    /// gets the normalized `x`. Self-attention projects it; cross-attention ignores it and returns those of the sound.
+    /// gets the normalized `x`. Self-attention projects it. Cross-attention ignores it and returns the keys and values
+    /// of the sound.
     fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,

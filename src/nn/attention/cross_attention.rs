@@ -70,7 +70,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
         Ok((key, self.attention.value_proj.column_parallel(key_value)?)) // (B, K, H*VODim)
     }
 
-    /// [`forward`](Self::forward) once the source is [projected](Self::project), which decoding does in advance.
+    /// [`forward`](Self::forward) from a source that is [projected](Self::project). Decoding projects it once, in
+    /// advance.
     pub(crate) fn forward_projected<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,

@@ -40,7 +40,7 @@ pub trait LatentArch: 'static {
     type QueryLatentDim: ConstDim;
     /// The width of the vector from which the keys and values of a position are made: `kv_lora_rank`.
     type LatentDim: ConstDim;
-    /// The columns of a head's query and key that know nothing of positions: `qk_nope_head_dim`.
+    /// The columns of a head's query and key that are not rotated: `qk_nope_head_dim`.
     type PlainDim: ConstDim;
     /// The columns of a head's query and key that are rotated by their position: `qk_rope_head_dim`.
     type RotaryDim: Even;
@@ -154,8 +154,9 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
     /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `update_cache` prepends the
     /// cached keys and latent vectors.
     ///
-    /// Either the keys and values of all positions are made, or the queries go to the latent vectors; the result is the
-    /// same. It is the way with fewer multiplications: the first for a whole text, the second for a step of decoding.
+    /// Two ways have the same result: to make the keys and values of all positions from the latent vectors, or to
+    /// attend to the latent vectors themselves. `forward` takes the way with fewer multiplications: the first for a
+    /// whole text, the second for a step of decoding.
     ///
     /// # Errors
     /// Those of `update_cache`.
@@ -213,7 +214,8 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
     }
 
     /// Attention to the latent vectors, which are the keys and the values of one head that all queries share. The map
-    /// to the keys is applied to the queries, the one to the values to the outputs: `q · (W_UK c) = (W_UKᵀ q) · c`.
+    /// from latent vectors to keys is applied to the queries instead, as `q · (W_UK c) = (W_UKᵀ q) · c`, and the map to
+    /// values is applied to the outputs.
     fn attend_to_latents<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         (plain, rotated): Queries<B, Q, A, E, D, T>,

@@ -1,4 +1,5 @@
-//! Attention as layers: its projections, and with [`SelfAttention`] and [`CrossAttention`] the residual and the norm.
+//! Attention as layers with projections. [`MHAttention`] and [`LatentAttention`] leave the residual and the norm to the
+//! caller; the other layers have both.
 
 mod cross_attention;
 mod grouped_query_attention;

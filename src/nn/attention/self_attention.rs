@@ -61,8 +61,8 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     /// Decodes the next positions of a sequence whose earlier positions are in `cache`:
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
     ///
-    /// The output equals that of [`forward`](Self::forward) for these positions of the whole sequence
-    /// without padding. The keys and values of the new positions join the cache.
+    /// The output equals that of [`forward`](Self::forward) on the whole sequence, without padding, at these positions.
+    /// The keys and values of the new positions join the cache.
     ///
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for the new positions.

@@ -35,16 +35,16 @@ use std::ops::Range;
     note = "beam search reorders the rows of a cache, and speculative decoding truncates it"
 )]
 pub trait EditableCache<B: MaybeSharded> {
-    /// Keeps the first `len` positions, as [`Vec::truncate`] does. So speculative decoding takes back the tokens that
-    /// the model rejects.
+    /// Keeps the first `len` positions, as [`Vec::truncate`] does. Speculative decoding uses this to remove the tokens
+    /// that the model rejects.
     ///
     /// # Errors
     /// [`OpError::Range`] if a [sliding window](super::KeyValueCache::slide) has dropped positions that position `len`
     /// sees.
     fn truncate(&mut self, len: usize) -> Result<(), OpError>;
 
-    /// Row `i` of the batch becomes a copy of row `rows[i]`; with an encoder-decoder, its source too. So beam search
-    /// continues with the beams that it keeps.
+    /// Row `i` of the batch becomes a copy of row `rows[i]`, in the cache of an encoder-decoder together with its
+    /// source. Beam search uses this to go on with the beams that it keeps.
     ///
     /// # Errors
     /// [`OpError::Dim`] if the rows are those of another batch. The cache is then unchanged.
@@ -123,7 +123,7 @@ pub(super) fn take_rows<B: Dim, Len: Dim, M: AnyDim, E: Real, D: Backend<E>>(
 }
 
 crate::dims! {
-    /// The positions that a cache goes on holding.
+    /// The positions that remain in a cache.
     Held;
 }
 

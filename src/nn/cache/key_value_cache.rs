@@ -166,8 +166,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         self.mask_of_kind::<CausalMask, S>(next)
     }
 
-    /// [`mask`](Self::mask) by a mask kind: in a [`SlidingWindow`](crate::mask::SlidingWindow), each position sees only
-    /// the last ones.
+    /// [`mask`](Self::mask) of a mask kind: under a [`SlidingWindow`](crate::mask::SlidingWindow), each position sees
+    /// only the last positions up to itself.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::{CacheCapacity, KeyValueCache}, prelude::*};
@@ -181,14 +181,15 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     pub fn mask_of_kind<Mask: CausalKind, S: Dim>(&self, next: S) -> AttentionMask<B, S, CacheCapacity<MaxLen>> {
         const { assert!(Mask::CAUSAL, "decoding with a cache needs a mask kind with `CAUSAL = true`") };
         let (batch, _, _) = *self.keys.shape();
-        // The mask begins after the keys that the tensors hold. Rotary positions begin at `len`, dropped ones included.
+        // The mask counts from the first key that the tensors hold. Rotary positions count dropped ones, too: they
+        // begin at `len`.
         AttentionMask::causal::<Mask>((batch, next, self.capacity_with(next)), self.num_held())
     }
 
     /// Drops the positions that the next query does not see under `Mask`, once there are as many of them as the window
-    /// is wide. After it, the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two windows.
-    /// Call it before a step, not after it, so that `truncate` can still remove the last step. A later call with a
-    /// wider window, or with [`CausalMask`], does not see what was dropped.
+    /// is wide. After the call, the cache of a [`SlidingWindow`](crate::mask::SlidingWindow) holds fewer than two
+    /// windows. Call it before a step, not after it, so that `truncate` can still remove the last step. A later call
+    /// with a wider window, or with [`CausalMask`], does not see what was dropped.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::KeyValueCache, prelude::*};

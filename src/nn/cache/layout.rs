@@ -40,8 +40,8 @@ impl<A: Arch> CachedHeads for A {
     type VODim = A::VODim;
 }
 
-/// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`. With a `Model`, a cache of these
-/// heads does not fit another model.
+/// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`. If `Model` is a type of one model,
+/// a cache of these heads does not fit another model.
 ///
 /// ```
 /// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{CacheCapacity, Heads, KeyValueCache}, prelude::*};
@@ -65,7 +65,7 @@ impl<NumHeads: Factor, QKDim: ConstDim, VODim: ConstDim, Model: 'static> CachedH
 /// The capacity of a cache of at most `MaxLen` positions.
 ///
 /// It grows with the positions that the cache holds, to at most 1.25 times as many. So a decoding step takes time and
-/// memory for these, not for `MaxLen`. [`truncate`](super::EditableCache::truncate) keeps it.
+/// memory for these, not for `MaxLen`. [`truncate`](super::EditableCache::truncate) does not reduce it.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{CacheCapacity, KeyValueCache, Keys}, prelude::*};
@@ -80,7 +80,7 @@ impl<MaxLen: ConstDim> CacheCapacity<MaxLen> {
     /// A capacity of at least `len` positions, but at most `MaxLen`.
     ///
     /// It is rounded up to one of four sizes between two powers of two: 80, 96, 112 and 128 after 64. So the cache
-    /// grows seldom, and all growths together copy a position about six times.
+    /// grows seldom: until it holds `n` positions, its growths together copy about `6 n`.
     pub(super) fn for_len(len: usize) -> Self {
         let step = (len.next_power_of_two() / 8).max(1);
         Self(CheckedSize::at_most_max(len.max(1).next_multiple_of(step)))

@@ -20,7 +20,7 @@ use edit::take_rows;
 use key_value_cache::check_fits;
 
 /// The state of decoding with a stack of causal layers: a [`KeyValueCache`] of at most `MaxLen` positions
-/// for each layer. It serves the model that it is made for, and its clones.
+/// for each layer. It serves the model that it is made for, and clones of this model.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Autoregressive, Cache}, prelude::*};

@@ -38,7 +38,7 @@ pub trait Arch: 'static {
     /// The number of heads of every attention.
     type NumHeads: Factor;
     /// The size of a head's queries and keys (the post's `QKSize`). [`Quotient`](crate::dims::Quotient)`<EmbedDim,
-    /// NumHeads>` ties it to the width, and then the number of heads has to divide that.
+    /// NumHeads>` ties it to the width. The number of heads then has to divide the width.
     type QKDim: ConstDim;
     /// The size of a head's values and outputs (the post's `VOSize`).
     type VODim: ConstDim;
@@ -55,7 +55,8 @@ pub trait Arch: 'static {
     /// The number of extra hidden layers of a feed-forward layer.
     const FEED_FORWARD_EXTRA_LAYERS: usize = 0;
 
-    /// The options of its attention: the scale and the mask's fill of its conventions, and its dropout of weights.
+    /// The options of attention: scale and mask fill from the conventions, and dropout of weights at the rate
+    /// [`ATTENTION_DROPOUT`](Self::ATTENTION_DROPOUT).
     ///
     /// ```
     /// use typed_transformer::{doctest::*, ops::AttentionOptions, prelude::*};
@@ -69,8 +70,8 @@ pub trait Arch: 'static {
     }
 }
 
-/// An [`Arch`] whose kind of positions can be made for `EmbedDim` columns; sinusoidal ones need an even number. It is
-/// implemented for every such `Arch`.
+/// An [`Arch`] whose kind of positions can be made for `EmbedDim` columns; sinusoidal ones need an even number. Every
+/// such `Arch` implements this trait.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::HasPositionsFor};
@@ -132,7 +133,7 @@ pub trait Conventions: 'static {
     /// The factor of the product of a query and a key.
     const ATTENTION_SCALE: AttentionScale = AttentionScale::HeadDim;
     /// The rotation of queries and keys by their positions in self-attention, for [`RotaryPositions`]; `None` means
-    /// [`Rotary::ROFORMER`]. With other positions it is `None`.
+    /// [`Rotary::ROFORMER`]. With other positions it must be `None`.
     const ROTARY: Option<Rotary> = None;
     /// The logit of a hidden key.
     const MASK_FILL: MaskFill = MaskFill::MinValue;

@@ -102,7 +102,7 @@ impl<M: ConstDim> PositionsFor<M> for NoPositions {}
     note = "in generic code conventions have the bound `Conventions<Positions: PositionsInHeads<{QKDim}>>`"
 )]
 pub trait PositionsInHeads<QKDim>: PositionKind {}
-// Without a bound, so that a size that is no dimension is one error, not two.
+// `QKDim` has no bound here, so a size that is no dimension is one error, not two.
 impl<QKDim> PositionsInHeads<QKDim> for Learned {}
 impl<QKDim> PositionsInHeads<QKDim> for Sinusoidal {}
 impl<QKDim: Even> PositionsInHeads<QKDim> for RotaryPositions {}

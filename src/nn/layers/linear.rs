@@ -177,8 +177,8 @@ impl<Rank: LessThan<Bound>, Bound: ConstDim> LowRank<Bound> for Rank {}
 /// Low-rank adaptation of a linear map: `x Wᵀ + b + (alpha / Rank) · (x Aᵀ) Bᵀ` ([Hu et al.,
 /// 2021](https://arxiv.org/abs/2106.09685), 4.1).
 ///
-/// The adapted map is an argument, so a model of adapters trains them alone. `B` is 0 at first: the adapted map
-/// then is the map itself.
+/// The map is an argument of [`forward`](Self::forward), not a field, so a model of adapters trains them alone. `B` is
+/// 0 at first: the adapted map then equals the map.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Linear, Lora}, prelude::*};
@@ -192,8 +192,8 @@ impl<Rank: LessThan<Bound>, Bound: ConstDim> LowRank<Bound> for Rank {}
 /// # Ok::<(), OpError>(())
 /// ```
 ///
-/// A model with other weights needs no change to be adapted: [`merged`](Self::merged) weights take the place of its
-/// own, and a recorded pass gives the gradients of the adapters.
+/// A model can be adapted without a change of its code: weights from [`merged`](Self::merged) replace its own, and a
+/// recorded pass gives the gradients of the adapters.
 #[module(output = OutDim)]
 pub struct Lora<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, E, D> {
     /// `A`.
@@ -239,7 +239,8 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, 
     ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
         let shape = input.shape().with_last(OutDim::default());
         let change = linear(linear(input, &self.a, None)?, &self.b, None)?;
-        // The shape is the same, which the compiler does not see where the last axis is replaced by a third one.
+        // `WithLast<Rank>`, then `WithLast<OutDim>` is the same shape as `WithLast<OutDim>`, which the compiler does
+        // not see.
         reshape_to("lora", scale(change, alpha / Rank::SIZE as f64)?, shape)
     }
 

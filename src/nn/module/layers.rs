@@ -6,10 +6,11 @@ use dfdx::{dtypes::Dtype, tensor_ops::Device};
 use std::ops::{Deref, DerefMut};
 use std::{collections::BTreeSet, fmt, iter, marker::PhantomData, slice};
 
-/// A layer, or another item such as a cache, for each of `NumLayers`. Unlike a `Vec` its type has their number.
+/// A layer, or another item such as a cache, for each of `NumLayers`. Unlike that of a `Vec`, its type has the number
+/// of items.
 ///
-/// It dereferences to a slice. The [`zip`](LayersIter::zip) of its iterators takes only `Layers` of the same
-/// `NumLayers`. That of a `Vec` would end with the shorter one.
+/// It dereferences to a slice. The [`zip`](LayersIter::zip) of its iterators takes only items of the same `NumLayers`;
+/// the iterators of two `Vec`s would end with the shorter one.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{EncoderLayer, Layers}, prelude::*};
@@ -72,7 +73,7 @@ crate::error::debug_as!([NumLayers, Layer: fmt::Debug] Layers<NumLayers, Layer>,
 
 /// An iterator over an item for each of `NumLayers`.
 ///
-/// Its `zip` takes the items of as many layers.
+/// Its [`zip`](Self::zip) takes only items of the same `NumLayers`.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Layers, LayersIter}, prelude::*};
@@ -93,7 +94,7 @@ impl<NumLayers, Items: Iterator> LayersIter<NumLayers, Items> {
         Self { items, num_layers: PhantomData }
     }
 
-    /// Pairs of the items of both: [`Iterator::zip`], of as many layers.
+    /// [`Iterator::zip`] with other items of the same `NumLayers`.
     pub fn zip<Other: ForEachLayer<NumLayers>>(
         self,
         other: Other,

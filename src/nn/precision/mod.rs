@@ -27,11 +27,11 @@ pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 /// The storage and the products of a module's weights: [`FullPrecision`], [`MixedBf16`], [`Bf16`], [`F16`], [`Q8`] or
 /// [`Q8Rows`].
 ///
-/// The precision is a parameter of a module, `Gpt2<Config, f32, Cpu, Q8>`. Its linear maps and its tables of tokens are
-/// stored so. Norms, biases and positions stay in the dtype `E`, in which everything is computed: a kernel widens
-/// weights in registers or, for several rows, in small buffers; the backward pass widens one whole weight at a time. One
-/// exception: with weights in 8 bits, an input of a single row is rounded to 16 bits, and the two are multiplied as
-/// integers. Modules of two precisions are two types, so they do not mix.
+/// The precision is a parameter of a module, `Gpt2<Config, f32, Cpu, Q8>`. It is that of the weights of linear maps and
+/// of the tables of tokens. Norms, biases and positions stay in the dtype `E`, in which everything is computed: a
+/// kernel widens weights in registers or, for several rows, in small buffers; the backward pass widens one whole weight
+/// at a time. One exception: with weights in 8 bits, an input of a single row is rounded to 16 bits, and the two are
+/// multiplied as integers. Modules of two precisions are two types, so they do not mix.
 ///
 /// ```
 /// use typed_transformer::{module, nn::{Precision, Q8, Weight, WithPrecision, init}, prelude::*};
@@ -99,7 +99,7 @@ pub trait Precision: Sized + 'static {
     ) -> Result<Tensor<(B, S, M), E, D, T>, OpError>;
 }
 
-/// The weights are tensors of the dtype in which the model computes. It is the default.
+/// The weights are tensors of the dtype in which the model computes. This precision is the default.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{FullPrecision, Linear}, prelude::*};
@@ -108,9 +108,9 @@ pub trait Precision: Sized + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct FullPrecision;
 
-/// Mixed precision ([Micikevicius et al., 2018](https://arxiv.org/abs/1710.03740)), as `torch.autocast` in bfloat16: the
-/// weights are tensors of `E` that are trained, and a linear map of such a weight rounds its input, its parameters and its
-/// output to bfloat16, and in the backward pass their gradients ([`round_to_bf16`](ops::round_to_bf16)).
+/// Mixed precision ([Micikevicius et al., 2018](https://arxiv.org/abs/1710.03740)), as `torch.autocast` in bfloat16.
+/// The weights are tensors of `E`, which training updates. A linear map rounds its input, its parameters and its output
+/// to bfloat16, and in the backward pass the gradients of these ([`round_to_bf16`](ops::round_to_bf16)).
 ///
 /// Sums, attention, norms, the loss and the optimizer stay in `E`. A product of two numbers of bfloat16 is exact in
 /// `f32`, so a processor with instructions for bfloat16 gets the same terms. Here they are products of `f32`, so this
@@ -248,7 +248,7 @@ pub trait WithPrecision<E: Real, D: Device<E>>: TensorCollection<E, D> {
             let elements = weights.get(expected.path).ok_or_else(|| expected.missing())?;
             Ok(elements_of(elements))
         };
-        // A module without parameters reads none.
+        // A module without parameters has no device, and reads nothing.
         load_from("", &device.unwrap_or_default(), &mut read)
     }
 }

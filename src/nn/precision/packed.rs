@@ -13,7 +13,8 @@ use dfdx::tensor::{PutTape, Tensor};
 use dfdx::{dtypes::Dtype, shapes::HasShape, tensor_ops::Device};
 use std::marker::PhantomData;
 
-/// A weight of a module, stored in `P`. It lies in memory of the process and cannot be changed. A clone shares it.
+/// A weight of a module, stored in `P`. It lies in memory of the process and cannot be changed. A clone shares the
+/// memory.
 ///
 /// It has no gradient. The gradient of the input is computed with the stored weight, so layers before
 /// and after it can be trained, and adapters beside it, by [`Lora::change`](crate::nn::Lora::change).
@@ -69,7 +70,7 @@ pub struct F16;
 /// 8 bits: multiples, from -127 to 127, of a float16 scale for each 32 weights of a row, as `Q8_0` of llama.cpp, in
 /// 34/32 bytes a weight. The error of a weight is at most 1/254 of the largest of the 32, plus the error of rounding
 /// the scale to float16. If the input is a single row, such as a token that is decoded, the product is one of integers:
-/// each 32 elements of the input are rounded to 16 bits.
+/// each 32 elements of the input become multiples, in 16 bits, of a scale.
 ///
 /// ```
 /// use typed_transformer::{models::published::gpt2, nn::Q8, prelude::*};

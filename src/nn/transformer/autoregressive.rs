@@ -62,7 +62,7 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
     /// The tokens that the model reads and writes.
     type VocabSize: ConstDim;
-    /// The most tokens that the model reads.
+    /// The longest text that the model reads.
     type MaxSeqLen: ConstDim;
     /// The model's memory of the tokens that it has read, such as their keys and values.
     type Cache;

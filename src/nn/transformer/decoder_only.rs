@@ -8,7 +8,7 @@ use crate::tokens::TokenIds;
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
 /// The configuration of a model with one stack of layers, [`EncoderOnly`] or [`DecoderOnly`]: the dimensions that
-/// callers see. The hidden ones are in its [`Arch`](crate::nn::Arch).
+/// callers see. The inner ones are in its [`Arch`](crate::nn::Arch).
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};

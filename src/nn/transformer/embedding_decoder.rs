@@ -77,8 +77,8 @@ where
     /// `(B, Q) ids of VocabSize -> (B, Q, QDim)`. The new tokens join the cache. After an error of the device, the cache
     /// is not usable.
     ///
-    /// The output equals that of [`forward`](Self::forward) for these positions of the whole target. No
-    /// token counts as padding.
+    /// The output equals that of [`forward`](Self::forward) on the whole target at these positions. No token counts as
+    /// padding.
     ///
     /// # Errors
     /// [`OpError::OtherCache`] if another model made the cache; [`OpError::UnfilledCache`] after an error in a step

@@ -7,7 +7,7 @@ use crate::tokens::TokenIds;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, NoneTape, Tensor};
 
-/// The configuration of an encoder-decoder: the dimensions that callers see. The hidden ones are in its
+/// The configuration of an encoder-decoder: the dimensions that callers see. The inner ones are in its
 /// [`Arch`](crate::nn::Arch). Source and target may differ in vocabulary and length.
 ///
 /// ```

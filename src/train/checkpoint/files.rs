@@ -19,7 +19,8 @@ pub(in super::super) struct LastCheckpoint {
     progress: Progress,
     /// Whether the newest checkpoint was damaged or missing, so that this one took its place.
     is_substitute: bool,
-    /// If it is the copy of a refused one: the progress of the checkpoint that stayed at its path.
+    /// If the disk refused this checkpoint, and this is its copy elsewhere: the progress of the one that stayed at the
+    /// path.
     pub before: Option<Progress>,
 }
 
@@ -33,11 +34,11 @@ impl LastCheckpoint {
 /// Writes the checkpoints of one training run, as the only process that does.
 #[derive(Debug)]
 pub(in super::super) struct CheckpointFiles {
-    /// The newest one, as the caller names it; the same as `newest` if that is a link.
+    /// The path of the newest checkpoint as the caller names it; the same as `newest` if the caller names a link.
     pub path: PathBuf,
-    /// The newest one, with all links followed.
+    /// The path of the newest checkpoint, with all links followed.
     pub newest: PathBuf,
-    /// The progress of the newest one, if it is one of this training run.
+    /// The progress of the newest checkpoint, if it is one of this training run.
     pub newest_progress: Option<Progress>,
     /// The number of steps between two checkpoints; with 0, one is saved only when the training is stopped.
     pub interval: usize,
@@ -73,7 +74,7 @@ impl CheckpointFiles {
     ) -> Result<Self, SaveError> {
         ensure_creatable(path)?;
         let newest = atomic::resolve_target(path).map_err(cannot_write(path))?;
-        // The longest name that a save may make, with the most checkpoints kept. The disk says now whether it takes it.
+        // The disk says now whether it takes the longest name that a save may make, with the most checkpoints kept.
         let longest = with_suffix(&previous(&newest, MAX_PREVIOUS), ".0.partial");
         longest.try_exists().map_err(cannot_write(path))?;
         if let Some(checkpoint) = base_checkpoint(&newest) {
@@ -91,8 +92,9 @@ impl CheckpointFiles {
         let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
         let (found, file) = open_file(&newest);
         let newest_progress = file.and_then(|file| progress_in(&file));
-        // The copy of one that was refused here knows the one that stayed here. That of another run has other losses.
-        // If somebody has removed it to make room, the best one may be the same.
+        // The copy of a checkpoint that the disk refused here knows the progress of the one that stayed here. A
+        // checkpoint of another run has other losses. If somebody has removed the one that stayed, to make room, it may
+        // still have another name, such as that of the best.
         let has_stayed = |before: Progress| match found {
             FileKind::Nothing => others_beside(&newest).iter().any(|path| read_progress(path) == Some(before)),
             _ => newest_progress == Some(before),
@@ -120,7 +122,7 @@ impl CheckpointFiles {
         };
         let mut notes = Vec::new();
         if at_path != Occupant::ToReplace {
-            // The next save replaces the files under these names, so others than checkpoints are set aside now.
+            // The next save replaces the files under these names, so files of another kind are set aside now.
             for path in others_beside(&newest).into_iter().filter(|path| is_other_kind(path)) {
                 let note = set_aside_note(&path);
                 disk::counted(|| fs::rename(&path, set_aside_name(&path))).map_err(cannot_write(&path))?;
@@ -163,7 +165,8 @@ impl CheckpointFiles {
         progress: Progress,
         max_to_keep: usize,
     ) -> Result<(), SaveError> {
-        // The newest is replaced below. If it is the best and does not have that name yet, it gets the name first.
+        // The newest is replaced below. If it is the best but does not have the name of the best yet, it first gets
+        // that name.
         self.link_newest_if_best()?;
         // Step 2.
         match self.at_path {
@@ -176,8 +179,8 @@ impl CheckpointFiles {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // Steps 3 and 4; 4 before 3 if the newest file may be another run's (`overwrite`): a kill between them would
-        // leave a file `.best` that seems to be of that run.
+        // Steps 3 and 4. If the newest file may be another run's (`overwrite`), 4 comes first: after a kill between 3
+        // and 4, the new `.best` would seem to be one of that run.
         let names_best_first = self.at_path != Occupant::ToReplace;
         let mut linked = if is_best && names_best_first { self.link_best(&staged.path, progress) } else { Ok(()) };
         staged.rename().map_err(cannot_write(&self.path))?;
@@ -185,8 +188,8 @@ impl CheckpointFiles {
         // checkpoint.
         (self.at_path, self.newest_progress) = (Occupant::OwnOrNothing, Some(progress));
         staged.sync_name().map_err(cannot_write(&self.path))?;
-        // A link that failed is tried again, for the error may be transient: once the newest has its name, the caller
-        // does not repeat the save.
+        // A link that failed is tried again here, because the error may be transient, and the caller does not repeat a
+        // save once the newest has its name.
         if linked.is_err() || !names_best_first {
             linked = self.link_newest_if_best();
         }
@@ -215,7 +218,7 @@ impl CheckpointFiles {
         Ok(())
     }
 
-    /// Gives the newest checkpoint a second name, so that it remains when it is replaced.
+    /// Gives the newest checkpoint a second name, so that its file remains when another file gets its first name.
     fn keep_previous(&self, max_to_keep: usize) -> io::Result<()> {
         let last = max_to_keep.clamp(1, MAX_PREVIOUS) - 1;
         let surplus = (last + 1..).map(|number| previous(&self.newest, number));
@@ -265,7 +268,7 @@ fn set_aside_note(path: &Path) -> ResumeNote {
     ResumeNote::SetAside { path: path.into(), why, kept: set_aside_name(path) }
 }
 
-/// Keeps a file under a second name before the next checkpoint replaces it, the first free one of `PATH.damaged`,
+/// Keeps a file under a second name before the next checkpoint replaces it: the first free one of `PATH.damaged`,
 /// `PATH.damaged-2`, ….
 fn set_aside(path: &Path) -> io::Result<()> {
     let kept = set_aside_name(path);

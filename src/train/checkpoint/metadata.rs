@@ -1,5 +1,5 @@
-//! The metadata of a checkpoint: how far the training is, and which parameters and settings it has. They are compared
-//! with the training that resumes it.
+//! The metadata of a checkpoint: how far the training is, and which parameters and settings it has. A training that
+//! resumes from it compares these with its own.
 
 use super::super::ResumeError;
 use crate::model_tensors::describe_tensors;
@@ -32,7 +32,7 @@ pub(in super::super) struct Progress {
     /// The lowest loss that the caller recorded.
     #[serde(with = "loss_text")]
     pub best_loss: f64,
-    /// The number of steps that had been made when the caller recorded it.
+    /// The number of steps that had been made when the caller recorded this lowest loss.
     #[serde(default)]
     pub best_after: usize,
     /// The last loss that the caller recorded; infinite before the first one.
@@ -107,8 +107,8 @@ impl Progress {
         self.mean_loss.max(self.last_loss)
     }
 
-    /// Whether its checkpoint is the best so far, after `best`: by the last recorded loss, or by the loss of the last
-    /// steps if the caller recorded none.
+    /// Whether a checkpoint of this progress is better than the best so far: by the last recorded loss, or by the
+    /// [cautious loss](Self::cautious_loss) if the caller recorded none.
     pub fn is_better_than(&self, best: Option<&Self>) -> bool {
         let is_above_limit = self.cautious_loss() > self.loss_limit();
         let is_recorded = |progress: &Self| progress.best_loss.is_finite();
@@ -156,7 +156,7 @@ pub(crate) struct ParameterInfo {
 pub(crate) fn parameter_infos<Model: TensorCollection<E, D>, E: Element, D: Device<E>>() -> Vec<ParameterInfo> {
     let mut infos = Vec::new();
     describe_tensors::<Model, E, D>(|path, is_trained, sizes, shape| {
-        // Not `written_dims`: a checkpoint has a product by its name, without its factors.
+        // Not by `written_dims`: a checkpoint has a product of dimensions under its name, without its factors.
         let shape = format!("{shape:#?}");
         let dims = dims_in(&shape).zip(&sizes).map(|(name, size)| {
             let size = format!("={size}");

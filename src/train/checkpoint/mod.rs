@@ -34,12 +34,13 @@ pub(super) struct TrainingMetadata {
     #[serde(flatten)]
     pub progress: Progress,
     optimizer_steps: u64,
-    /// The number of threads that it ran with.
+    /// The number of threads that the training ran with.
     pub threads: usize,
     /// The number of ranks that trained together.
     #[serde(default = "one")]
     pub ranks: usize,
-    /// If it is the copy of a refused one: the progress of the checkpoint that stayed at its path.
+    /// If the disk refused this checkpoint, and this is its copy elsewhere: the progress of the one that stayed at the
+    /// path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Progress>,
     settings: Vec<(String, String)>,
@@ -61,7 +62,7 @@ pub(super) struct RunRecord<'a> {
     pub ignored_setting: Option<&'a str>,
     /// The number of ranks that train together.
     pub ranks: usize,
-    /// That of [`TrainingMetadata`].
+    /// As in [`TrainingMetadata`].
     pub before: Option<Progress>,
 }
 
@@ -120,7 +121,8 @@ pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
     };
     let training = serde_json::to_string(&training)
         .map_err(|error| SaveError::Format { path: path.to_path_buf(), message: error.to_string() })?;
-    // Resuming compares the settings, which have the conventions too; loading the model alone compares these.
+    // Resuming compares the settings, which contain the conventions. Loading the model alone compares the entry of
+    // conventions.
     let metadata = weights::conventions_entry::<Model>().into_iter().chain([(TRAINING.into(), training)]);
     weights::write(path, &tensors, metadata.collect())
 }
@@ -235,7 +237,7 @@ fn progress_in(file: &TensorFile) -> Option<Progress> {
 fn with_model<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
     mut settings: Vec<(String, String)>,
 ) -> Vec<(String, String)> {
-    // `compare_dimensions` compares the names of the dimensions, and so what this setting says.
+    // Without the division of dimensions: `compare_dimensions` compares their names, which decide it.
     let conventions = weights::conventions::<Model>().into_iter().filter(|(name, _)| name != weights::DIVISION);
     settings.splice(0..0, conventions);
     settings.insert(0, (MODEL.into(), name::<Model::To<f32, Cpu>>()));

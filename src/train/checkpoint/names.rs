@@ -8,12 +8,12 @@ use std::{fs, iter};
 pub(super) const BEST: &str = ".best";
 /// The end of the names of earlier checkpoints, before their number: 1 for the one before the newest.
 const PREVIOUS: &str = ".previous-";
-/// The end of the name of a newest checkpoint that was damaged.
+/// The end of the name of a file that was set aside: a damaged checkpoint, or a file of another kind.
 const DAMAGED: &str = ".damaged";
 pub(super) const MAX_PREVIOUS: usize = 100;
 
-/// The path of the newest checkpoint, given that of an earlier one or of the best: what was given to
-/// [`Trainer::checkpoint_every`](crate::train::Trainer::checkpoint_every).
+/// The path that [`Trainer::checkpoint_every`](crate::train::Trainer::checkpoint_every) got, from that of an earlier
+/// checkpoint or of the best one.
 ///
 /// ```
 /// use std::path::Path;
@@ -63,7 +63,7 @@ pub(super) fn set_aside_name(path: &Path) -> PathBuf {
 pub(super) fn base_checkpoint(path: &Path) -> Option<PathBuf> {
     let without_extension = |base: &PathBuf| base.extension().map(|_| base.with_extension(""));
     let bases = iter::successors(Some(path.to_path_buf()), without_extension);
-    // The last one is that of `PATH`, and not of `PATH.best`, if the path is `PATH.best.damaged`.
+    // For `PATH.best.damaged`, the last base is `PATH`, and not `PATH.best`.
     bases.filter(|base| suffix(base, path).is_some_and(is_suffix)).last()
 }
 
@@ -71,8 +71,8 @@ pub(super) fn base_checkpoint(path: &Path) -> Option<PathBuf> {
 /// and the earlier ones, a damaged one, the lock, and one that is being written.
 ///
 /// # Errors
-/// [`SaveError::SamePath`] with both if they are one file; [`SaveError::PartOfCheckpoint`] with both if the path is
-/// that of a file beside the checkpoint.
+/// [`SaveError::SamePath`] if the two paths are those of one file; [`SaveError::PartOfCheckpoint`] if `path` is that of
+/// a file beside the checkpoint.
 ///
 /// ```
 /// use typed_transformer::train::ensure_not_of_checkpoint;

@@ -7,7 +7,7 @@ use bytemuck::{cast_slice, try_cast_slice};
 use dfdx::tensor::UniqueId;
 use std::{cell::RefCell, mem};
 
-/// The bytes of a bucket that is summed: small enough that the first sum starts early.
+/// The least bytes of a full bucket: few enough that the first sum starts early.
 const BUCKET_LEN_BYTES: usize = 1 << 20;
 /// The least bytes of a message. From this size on its latency is negligible. A bucket is cut into one message for
 /// each rank.

@@ -15,7 +15,8 @@ use dfdx::tensor::{PutTape, SplitTape, Storage, Tensor, UniqueId};
 use dfdx::{nn::TensorCollection, shapes::Rank0, tensor_ops::Device};
 use std::{mem, rc::Rc};
 
-/// [`update`] of a replicated model: all ranks make the same one, from gradients that have been summed over the ranks.
+/// [`update`] of a replicated model: all ranks make the same update, from gradients that have been summed over the
+/// ranks.
 ///
 /// # Errors
 /// Those of [`update`], on all ranks alike.
@@ -151,7 +152,8 @@ impl<Model, E, D: Storage<E>, W> Partial<GradientsOf<Model, E, D>, W> {
 }
 
 impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Replicated<GradientsOf<Model, E, D>, W> {
-    /// [`GradientsOf::map`] of the sums. `change` computes the same on all ranks: noise has one seed.
+    /// [`GradientsOf::map`] of the sums. `change` must compute the same on all ranks, so noise needs the same seed on
+    /// each.
     ///
     /// # Errors
     /// Those of [`GradientsOf::map`].
@@ -177,8 +179,8 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>
     Partial<Tensor<Rank0, E, D, Recording<Model, E, D>>, W>
 {
     /// [`backward`](Self::backward) and [`all_reduce`](Partial::all_reduce) at once: the gradients of the last layers
-    /// are summed while those of the first are computed. The result has the same bits as that of the two calls. It is not
-    /// for a pass through [`gather_batch`](crate::ops::gather_batch) of which a rank may have no rows.
+    /// are summed while those of the first are computed. The result has the same bits as that of the two calls. Do not
+    /// use it for a pass through [`gather_batch`](crate::ops::gather_batch) if a rank may have no rows of the batch.
     ///
     /// # Errors
     /// [`RanksError::Engine`]; [`RanksError::Device`] if the device or the backward pass fails, with the sentence

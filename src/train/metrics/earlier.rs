@@ -11,7 +11,7 @@ pub const STEP: &str = "step";
 
 /// The content of a file that is to be continued after some step.
 pub enum Earlier {
-    /// Lines of consecutive steps up to that step, of this length together, or nothing.
+    /// Lines of consecutive steps up to that step, or none, with their total length.
     Lines { len_bytes: u64 },
     /// Metrics, but a line up to that step is missing or cannot be understood.
     Incomplete,

@@ -11,7 +11,7 @@ use dfdx::nn::TensorCollection;
 use std::path::Path;
 
 impl<O, S> Trainer<O, S> {
-    /// Renews the failure that the training is diverged.
+    /// Removes [`TrainError::Diverged`] from the failures, and adds the present one if the training is diverged.
     pub(super) fn note_divergence(&mut self) {
         self.failures.retain(|failure| !matches!(failure, TrainError::Diverged { .. }));
         let Progress { steps_made, mean_loss, first_loss, .. } = self.progress;
@@ -43,7 +43,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         O: Optimizer<Model, E, D>,
     {
         if self.is_interval_over() {
-            // The user should know it now: the training may go on for days, or end without `finish`.
+            // The user should know of a divergence now: the training may go on for days, or end without `finish`.
             self.note_divergence();
         }
         if !self.is_checkpoint_due() {
@@ -76,7 +76,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         match saved {
             Ok(()) => earlier.iter().for_each(|path| weights::remove_private_file(path)),
             Err(source) => {
-                // Somebody may have removed it to make room. Otherwise it stays whole when this save fails too.
+                // Somebody may have removed the earlier copy to make room. Otherwise it stays whole when this save
+                // fails too.
                 let earlier = earlier.filter(|earlier| earlier.exists());
                 let saved_at = match &earlier {
                     Some(earlier) => self.save_after(model, earlier, before).map(|()| earlier.clone()),
@@ -88,7 +89,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
     }
 
-    /// [`save`](Self::save). Of a checkpoint that was refused, `before` is the one that stayed at its path, if any.
+    /// [`save`](Self::save). For the copy of a refused checkpoint, `before` is the progress of the one that stayed at
+    /// the path, if any.
     pub(super) fn save_after<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
         &self,
         model: &Model,

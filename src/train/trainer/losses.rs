@@ -10,8 +10,8 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// The number of steps since [`record_best`](Self::record_best) got the lowest loss, to end a training that no
-    /// longer improves. A resumed training goes on counting. On several ranks it is rank 0's as of the last update: ask
-    /// before the evaluation of a step.
+    /// longer improves. A resumed training goes on counting. On several ranks it is that of rank 0 at the last update,
+    /// so ask for it before the evaluation of a step.
     ///
     /// ```
     /// use typed_transformer::train::{Sgd, Trainer};
@@ -23,9 +23,9 @@ impl<O, S> Trainer<O, S> {
         self.progress.steps_made.saturating_sub(self.progress.best_after)
     }
 
-    /// Records a loss and returns whether it is the lowest so far. Checkpoints store the last and the lowest loss. Call
-    /// it before [`update`](Self::update), so that the checkpoint of the step includes it: evaluate in the step that is
-    /// saved, not in the one after it.
+    /// Records a loss and returns whether it is the lowest so far. Checkpoints store the last and the lowest loss.
+    /// Evaluate and record before the [`update`](Self::update) of the step that is saved, not in the next step, so that
+    /// the checkpoint includes the loss.
     pub fn record_best(&mut self, loss: f64) -> bool {
         self.progress.record(loss)
     }
@@ -39,7 +39,8 @@ impl<O, S> Trainer<O, S> {
         self.record_best(evaluation.loss())
     }
 
-    /// Whether the mean loss of the last steps is far above the loss of the first, as [`finish`](Self::finish) says.
+    /// Whether the mean loss of the last steps is far above the loss of the first, which is an error of
+    /// [`finish`](Self::finish).
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Sgd, Trainer}};

@@ -19,7 +19,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// All ranks end together: after the step if [`stop`](Self::stop) is true on one, and before it if the loss of one
     /// is not finite, if all steps are made, or if the disk of rank 0 is too small for the checkpoints. Call
-    /// [`checkpoint_every`](Self::checkpoint_every) and set [`metrics`](Self::metrics) on rank 0 only, because it
+    /// [`checkpoint_every`](Self::checkpoint_every) and set [`metrics`](Self::metrics) on rank 0 only, because rank 0
     /// writes the files. All ranks get the losses that rank 0 has [recorded](Self::record_best).
     ///
     /// # Errors
@@ -112,8 +112,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// [`RanksError::Setting`], on all ranks, if the settings of one are not those of rank 0: model, optimizer,
-    /// schedule, clip norm, seed, number of steps, [`loss_may_rise`](Self::loss_may_rise), and what
-    /// [`require_same`](Self::require_same) has; [`RanksError`] if the ranks cannot reach each other.
+    /// schedule, clip norm, seed, number of steps, [`loss_may_rise`](Self::loss_may_rise), and the values given to
+    /// [`require_same`](Self::require_same); [`RanksError`] if the ranks cannot reach each other.
     pub fn replicate<Model, E, D, W>(&mut self, ranks: &Ranks<W>, device: &D) -> Result<(), RanksError>
     where
         O: Optimizer<Model, E, D>,

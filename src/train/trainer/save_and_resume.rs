@@ -28,8 +28,8 @@ impl<O, S> Trainer<O, S> {
     /// [`loss_may_rise`](Self::loss_may_rise). Each file is complete at every moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training run can save there. A resumed training run
-    /// calls it after [`resume`](Self::resume), with its old path also if it goes on from the copy of a refused
-    /// checkpoint that [`TrainError::Save`] names.
+    /// calls it after [`resume`](Self::resume) with its old path, even if it goes on from the copy of a refused
+    /// checkpoint, which [`TrainError::Save`] names.
     ///
     /// # Errors
     /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Locked`] if another training run saves
@@ -138,10 +138,10 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// [`SaveError`] if the file cannot be written, or if an element is not finite: the training could not continue
-    /// from it; [`SaveError::Format`] if the ranks [shard](crate::train::ShardedState) the optimizer's state: only
-    /// [`update_replicated`](Self::update_replicated) gathers it; or if they divide the model.
-    /// [`SaveError::Exists`] if there is something else than a checkpoint of the same model and settings, unless
-    /// [`overwrite`](Self::overwrite) is true; [`SaveError::Locked`] if another training run saves there.
+    /// from it; [`SaveError::Format`] if ranks divide the model, or if they [shard](crate::train::ShardedState) the
+    /// optimizer's state, which only [`update_replicated`](Self::update_replicated) gathers. [`SaveError::Exists`] if
+    /// there is something else than a checkpoint of the same model and settings, unless [`overwrite`](Self::overwrite)
+    /// is true; [`SaveError::Locked`] if another training run saves there.
     pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
         O: Optimizer<Model, E, D>,
@@ -157,7 +157,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// If the file is damaged or missing, the newest whole one of those that
     /// [`checkpoint_every`](Self::checkpoint_every) keeps beside it is loaded.
     /// [`resume_notes`](Self::resume_notes) says so. If [`metrics`](Self::metrics) are open, their next line removes
-    /// those of later steps.
+    /// the lines of later steps.
     ///
     /// # Errors
     /// A [`ResumeError`] that names the first difference between the file and this training run. The
@@ -179,7 +179,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             Err(error) if error.is_damage() => {
                 let older = checkpoint::fallbacks(path);
                 let Some((resumed, used)) = older.iter().find_map(|used| Some((load(used).ok()?, used.clone()))) else {
-                    // The user has to know what is wrong with the one before a missing newest.
+                    // If the newest is missing, the user has to know what is wrong with the one before it.
                     let before = older.first().filter(|_| !path.exists());
                     return Err(before.and_then(|before| load(before).err()).unwrap_or(error));
                 };
@@ -205,8 +205,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         Ok(model)
     }
 
-    /// [`resume`](Self::resume), or the model that `build` makes if there is neither a file yet nor an earlier
-    /// checkpoint beside it, which does not count if [`overwrite`](Self::overwrite) is true.
+    /// [`resume`](Self::resume), or the model that `build` makes if there is no file at `path` and no earlier
+    /// checkpoint beside it. If [`overwrite`](Self::overwrite) is true, earlier checkpoints do not count.
     ///
     /// # Errors
     /// Those of [`resume`](Self::resume).
