@@ -35,7 +35,7 @@ use dfdx::tensor::Storage;
     note = "implement `Arch` for an empty struct of your own, with one line per dimension"
 )]
 pub trait Arch: 'static {
-    /// The number of heads of every attention.
+    /// The number of heads of every attention. Ranks may divide it, so the bound is [`Factor`], not [`ConstDim`].
     type NumHeads: Factor;
     /// The size of a head's queries and keys (the post's `QKSize`). [`Quotient`](crate::dims::Quotient)`<EmbedDim,
     /// NumHeads>` ties it to the width. The number of heads then has to divide the width.
