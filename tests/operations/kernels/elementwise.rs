@@ -126,6 +126,12 @@ fn reductions_agree_over_every_axis() {
         compare_map!(x, |x| mean_over(x, axis::<KLen>()));
         compare_map!(x, |x| max_over(x, axis::<Batch>()));
         compare_map!(x, |x| max_over(x, axis::<KLen>()));
+        // Rows shorter than a vector.
+        let x = both(rng, (q, k, EmbedDim), 3.0);
+        compare_map!(x, |x| sum_over(x, axis::<KLen>()));
+        compare_map!(x, |x| max_over(x, axis::<KLen>()));
+        compare_map!(x, |x| sum_over(x, axis::<EmbedDim>()));
+        compare_map!(x, |x| max_over(x, axis::<EmbedDim>()));
     });
 }
 

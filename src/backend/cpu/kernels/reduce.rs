@@ -50,6 +50,17 @@ pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Resul
 /// `(Outer, Len) -> (Outer,)`. The partial results of a row do not depend on the number of threads.
 fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: Reduction) {
     let parts_per_row = len.div_ceil(ELEMENTS_PER_PART);
+    if parts_per_row == 1 {
+        // Nothing is joined.
+        partition_rows(y.len(), len, 0).map_mut(y, 1, |rows, y| {
+            let rows = row_chunks(rows.slice(x, len), len);
+            vectorized!(match kind {
+                Reduction::Max => y.iter_mut().zip(rows.clone()).for_each(|(y, x)| *y = max_or_nan(x)),
+                Reduction::Sum | Reduction::Mean => y.iter_mut().zip(rows.clone()).for_each(|(y, x)| *y = sum(x)),
+            });
+        });
+        return;
+    }
     let partition = partition_rows(y.len() * parts_per_row, len.min(ELEMENTS_PER_PART), 0);
     let parts = partition.map_chunks(partition.chunks(), |parts| {
         let mut results = Vec::with_capacity(parts.len());
@@ -100,9 +111,23 @@ fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: Reduction) {
     });
 }
 
+/// Rows of fewer elements are joined in a row of [`ROWS_AT_ONCE`] of them first, which has whole vectors.
+const MIN_ROW_LEN: usize = 16;
+const ROWS_AT_ONCE: usize = 16;
+
 /// [`join_row`] for some columns of each row.
 #[inline(always)]
 fn join_rows(results: &mut [f32], rows: &[f32], row_len: usize, columns: Range<usize>, kind: Reduction) {
+    let mut wide = [if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 }; ROWS_AT_ONCE * MIN_ROW_LEN];
+    let wide_len = ROWS_AT_ONCE * row_len;
+    let rows = if row_len < MIN_ROW_LEN && rows.len() > 2 * wide_len {
+        for rows in row_chunks(rows, wide_len) {
+            join_row(&mut wide[..wide_len], rows, kind);
+        }
+        &wide[..wide_len]
+    } else {
+        rows
+    };
     for row in row_chunks(rows, row_len) {
         join_row(results, &row[columns.clone()], kind);
     }

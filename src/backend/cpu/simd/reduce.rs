@@ -1,6 +1,9 @@
 //! Reductions with as many accumulators as the widest vector has lanes, so that the compiler may use
 //! vector instructions without changing the order of additions.
 
+use itertools::izip;
+use std::hint::black_box;
+
 /// The number of accumulators: one vector of AVX-512, two of AVX2, four of SSE2 or NEON.
 pub const ACCUMULATORS: usize = 16;
 
@@ -16,17 +19,12 @@ pub const ELEMENTS_PER_PART: usize = 1 << 10;
 #[inline(always)]
 pub fn sum(a: &[f32]) -> f32 {
     let (chunks, rest) = a.as_chunks::<ACCUMULATORS>();
-    let mut sums = [0.0; ACCUMULATORS];
-    for chunk in chunks {
-        for (sum, a) in sums.iter_mut().zip(chunk) {
-            *sum += a;
-        }
-    }
+    let total = reduce_pairs(chunks.iter().map(|a| (a, a)), 0.0, |sum, a, _| sum + a, |a, b| a + b);
     let mut rest_sum = 0.0;
     for a in rest {
         rest_sum += a;
     }
-    tree_reduce(sums, |a, b| a + b) + rest_sum
+    total + rest_sum
 }
 
 /// `Σ a b`.
@@ -34,29 +32,32 @@ pub fn sum(a: &[f32]) -> f32 {
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     let (a_chunks, a_rest) = a.as_chunks::<ACCUMULATORS>();
     let (b_chunks, b_rest) = b.as_chunks::<ACCUMULATORS>();
-    let mut sums = [0.0; ACCUMULATORS];
-    for (a, b) in a_chunks.iter().zip(b_chunks) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
-        }
-    }
+    let total = reduce_pairs(a_chunks.iter().zip(b_chunks), 0.0, |sum, a, b| sum + a * b, |a, b| a + b);
     let mut rest_sum = 0.0;
     for (a, b) in a_rest.iter().zip(b_rest) {
         rest_sum += a * b;
     }
-    tree_reduce(sums, |a, b| a + b) + rest_sum
+    total + rest_sum
 }
 
 /// The largest number; -∞ if there is none. A NaN is skipped.
 #[inline(always)]
 pub fn max(a: &[f32]) -> f32 {
-    largest(a, |a, b| if b > a { b } else { a })
+    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    let (chunks, rest) = a.as_chunks::<ACCUMULATORS>();
+    let pairs = chunks.iter().map(|a| (a, a));
+    let mut largest = reduce_pairs(pairs, f32::NEG_INFINITY, |largest, a, _| larger(largest, a), larger);
+    for a in rest {
+        largest = larger(largest, *a);
+    }
+    largest
 }
 
 /// The largest element, or NaN if there is one; -∞ for an empty slice.
 #[inline(always)]
 pub fn max_or_nan(a: &[f32]) -> f32 {
-    largest(a, larger_or_nan)
+    // The elements are then in the cache. One loop with both comparisons would wait for each of them.
+    if a.iter().fold(false, |has_nan, x| has_nan | x.is_nan()) { f32::NAN } else { max(a) }
 }
 
 /// The larger one of two numbers, or NaN if one of them is.
@@ -65,20 +66,40 @@ pub fn larger_or_nan(a: f32, b: f32) -> f32 {
     if b > a || b.is_nan() { b } else { a }
 }
 
+/// The least number of chunks for which whole vectors pay.
+const MIN_CHUNKS_IN_VECTORS: usize = 4;
+
+/// What is written at once and read in parts must not cross two cache lines, or the reads wait for the write.
+#[repr(align(64))]
+struct Aligned([f32; ACCUMULATORS]);
+
+/// Joins the elements of two rows to the accumulators, chunk by chunk, and then these to one number. A row alone stands
+/// twice in the pairs.
 #[inline(always)]
-fn largest(a: &[f32], larger: impl Fn(f32, f32) -> f32 + Copy) -> f32 {
-    let (chunks, rest) = a.as_chunks::<ACCUMULATORS>();
-    let mut largest = [f32::NEG_INFINITY; ACCUMULATORS];
-    for chunk in chunks {
-        for (largest, a) in largest.iter_mut().zip(chunk) {
-            *largest = larger(*largest, *a);
+fn reduce_pairs<'a>(
+    pairs: impl ExactSizeIterator<Item = (&'a [f32; ACCUMULATORS], &'a [f32; ACCUMULATORS])>,
+    first: f32,
+    step: impl Fn(f32, f32, f32) -> f32,
+    join: impl Fn(f32, f32) -> f32,
+) -> f32 {
+    let mut accumulators = [first; ACCUMULATORS];
+    let num_chunks = pairs.len();
+    if num_chunks == 0 {
+        return first;
+    }
+    if num_chunks < MIN_CHUNKS_IN_VECTORS {
+        // The stores that have just written a short row may be narrower than a vector, and a load of one waits for them.
+        for (a, b) in pairs {
+            izip!(&mut accumulators, a, b).for_each(|(to, a, b)| *to = step(*to, *a, *b));
         }
+        return tree_reduce(accumulators, join);
     }
-    let mut largest = tree_reduce(largest, larger);
-    for a in rest {
-        largest = larger(largest, *a);
+    for (a, b) in pairs {
+        izip!(&mut accumulators, a, b).for_each(|(to, a, b)| *to = step(*to, *a, *b));
     }
-    largest
+    // The compiler does not look behind this memory. Otherwise it takes pairs of numbers in the loop, too, as the last
+    // step of the tree adds two: eight instructions for a vector.
+    tree_reduce(black_box(&Aligned(accumulators)).0, join)
 }
 
 /// Joins the upper half of the accumulators to the lower half until one is left.
@@ -92,4 +113,30 @@ fn tree_reduce(mut accumulators: [f32; ACCUMULATORS], join: impl Fn(f32, f32) ->
         half /= 2;
     }
     accumulators[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::vectorized;
+
+    #[test]
+    fn rows_of_all_lengths_agree_with_the_definition() {
+        for len in (0..100).chain([1023, 1024]) {
+            let a: Vec<f32> = (0..len).map(|i| ((i * 7919) % 31) as f32 - 15.0).collect();
+            let squares: f32 = a.iter().map(|x| x * x).sum();
+            let largest = a.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let found = vectorized!([sum(&a), dot(&a, &a), max(&a), max_or_nan(&a)]);
+            assert_eq!(found, [a.iter().sum(), squares, largest, largest], "{len}");
+            for place in 0..len {
+                let mut a = a.clone();
+                a[place] = f32::INFINITY;
+                assert_eq!(vectorized!([sum(&a), max(&a), max_or_nan(&a)]), [f32::INFINITY; 3]);
+                a[place] = f32::NAN;
+                assert!(vectorized!(sum(&a).is_nan() && dot(&a, &a).is_nan() && max_or_nan(&a).is_nan()));
+                let others = a.iter().copied().filter(|x| !x.is_nan()).fold(f32::NEG_INFINITY, f32::max);
+                assert_eq!(vectorized!(max(&a)), others);
+            }
+        }
+    }
 }
