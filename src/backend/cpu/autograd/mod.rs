@@ -6,6 +6,7 @@ mod gradients;
 mod operand;
 mod output_memory;
 mod partition;
+mod runs;
 mod shared_tape;
 mod storage;
 mod strided_operand;
@@ -22,9 +23,10 @@ pub use partition::{
     Chunk, MACS_PER_READ, Partition, SplitBy, add_in_parallel, copied, partition_elements, partition_repeated,
     partition_rows,
 };
+pub use runs::Runs;
 pub use shared_tape::{BackwardError, SharedTape, Tape};
 pub use storage::{elements, elements_mut, reshape};
-pub use strided_operand::{Runs, StridedOperand};
+pub use strided_operand::StridedOperand;
 pub use sums::SumsInParts;
 pub use unnamed::{Unnamed, UnnamedTensor, unnamed};
 pub use worker_pool::{num_threads, parallel_map};

@@ -116,17 +116,7 @@ pub fn flat_view<Dims: Shape>(tensor: &Tensor<Dims, f32, Cpu>) -> Result<Option<
 fn copy_kernel(operand: StridedOperand) -> Result<KernelOutput, CpuError> {
     let (runs, partition) = (Runs::new(&operand), partition_elements(operand.len(), 0));
     let mut y = operand.alloc_output(operand.len())?;
-    partition.map_mut(&mut y, 1, |chunk, y| {
-        let storage = operand.storage();
-        runs.for_each(chunk.range(), |elements, start| {
-            let y = &mut y[elements.start - chunk.start()..elements.end - chunk.start()];
-            match runs.stride {
-                0 => y.fill(storage[start]),
-                1 => y.copy_from_slice(&storage[start..][..y.len()]),
-                stride => y.iter_mut().zip(storage[start..].iter().step_by(stride)).for_each(|(y, x)| *y = *x),
-            }
-        });
-    });
+    partition.map_mut(&mut y, 1, |chunk, y| runs.copy(y, chunk.range(), operand.storage()));
     let output = operand.new_tensor(y)?;
     let gradient = operand.gradient();
     Ok(with_backward(output, move |dy, gradients| gradient.add(gradients, &dy)))

@@ -2,17 +2,17 @@ use super::gradients::KernelKey;
 use super::operand::{FlatTensor, KernelGradients, move_tape};
 use super::output_memory::alloc_output;
 use super::shared_tape::Tape;
-use super::{Buffer, SumsInParts, copied, partition_repeated, unnamed};
-use crate::simd::{ELEMENTS_PER_PART, add_assign, sum, vectorized};
+use super::{Buffer, Runs, SumsInParts, copied, partition_repeated, unnamed};
+use crate::simd::vectorized;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, CpuError, Merge, Tensor, TensorFromVec};
-use std::{ops::Range, slice};
+use std::slice;
 
 /// A tensor that a kernel reads in place, whatever its strides are.
 pub struct StridedOperand {
     tensor: Box<dyn IndexedTensor>,
-    sizes: Vec<usize>,
-    strides: Vec<usize>,
+    pub(super) sizes: Vec<usize>,
+    pub(super) strides: Vec<usize>,
 }
 
 /// A tensor of any number of axes, whose elements are found by their index.
@@ -144,78 +144,10 @@ impl StridedGradient {
         let partition = partition_repeated(self.storage_len, term.len());
         let parts = partition.map_chunks(partition.chunks(), |chunk| {
             let mut sums = SumsInParts::zeros(self.storage_len);
-            self.runs.for_each(chunk.range(), |elements, start| {
-                let sums = &mut sums.part_for(elements.len())[start..];
-                match self.runs.stride {
-                    0 => sums[0] += sum_in_parts(&term[elements]),
-                    1 => add_assign(&mut sums[..elements.len()], &term[elements]),
-                    stride => sums.iter_mut().step_by(stride).zip(&term[elements]).for_each(|(sum, x)| *sum += x),
-                }
-            });
+            vectorized!(self.runs.add(&mut sums, chunk.range(), &term[chunk.range()]));
             sums.into_total()
         });
         gradients.add_parts(&self.key, parts);
-    }
-}
-
-/// The sum, by sums of parts: adding to a large sum rounds more.
-fn sum_in_parts(elements: &[f32]) -> f32 {
-    let mut total = 0.0;
-    vectorized!(for part in elements.chunks(ELEMENTS_PER_PART) {
-        total += f64::from(sum(part));
-    });
-    total as f32
-}
-
-/// The elements of a strided operand in row-major order, in runs of a constant stride.
-pub struct Runs {
-    /// Size and stride of the axes that count the runs.
-    axes: Vec<(usize, usize)>,
-    len: usize,
-    /// The distance of neighbours in a run, in elements of the storage.
-    pub stride: usize,
-}
-
-impl Runs {
-    pub fn new(operand: &StridedOperand) -> Self {
-        let mut axes: Vec<(usize, usize)> = Vec::new();
-        for (&size, &stride) in operand.sizes.iter().zip(&operand.strides).filter(|(size, _)| **size > 1) {
-            match axes.last_mut() {
-                // Both axes together have one stride.
-                Some(last) if last.1 == size * stride => *last = (last.0 * size, stride),
-                _ => axes.push((size, stride)),
-            }
-        }
-        let (len, stride) = axes.pop().unwrap_or((1, 0));
-        Self { axes, len, stride }
-    }
-
-    /// Whether the elements lie in row-major order without gaps.
-    pub fn is_contiguous(&self) -> bool {
-        self.axes.is_empty() && self.stride == 1
-    }
-
-    /// The place of the first element of a run.
-    fn start(&self, mut run: usize) -> usize {
-        let mut start = 0;
-        for (size, stride) in self.axes.iter().rev() {
-            start += run % size * stride;
-            run /= size;
-        }
-        start
-    }
-
-    /// Calls `visit` with each part of a run in a range of elements: the elements, and the place of the first one in
-    /// the storage.
-    #[inline(always)]
-    pub fn for_each(&self, elements: Range<usize>, mut visit: impl FnMut(Range<usize>, usize)) {
-        let mut at = elements.start;
-        while at < elements.end {
-            let (run, skipped) = (at / self.len, at % self.len);
-            let end = elements.end.min(at - skipped + self.len);
-            visit(at..end, self.start(run) + skipped * self.stride);
-            at = end;
-        }
     }
 }
 

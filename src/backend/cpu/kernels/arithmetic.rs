@@ -98,17 +98,10 @@ fn gradients_of_choice(d: f32, is_first: bool, is_equal: bool) -> (f32, f32) {
     }
 }
 
-/// `z = f(x, y)` for a part of a run. `y` begins at the part's first element.
+/// `z = f(x, y)`.
 macro_rules! write_values {
-    ($f:tt, $df:tt, $z:ident, $x:ident, $y:ident, $stride:ident) => {
-        match $stride {
-            0 => {
-                let y = $y[0];
-                $z.iter_mut().zip($x).for_each(|(z, x)| *z = $f(*x, y));
-            }
-            1 => izip!($z.iter_mut(), $x, $y).for_each(|(z, x, y)| *z = $f(*x, *y)),
-            _ => izip!($z.iter_mut(), $x, $y.iter().step_by($stride)).for_each(|(z, x, y)| *z = $f(*x, *y)),
-        }
+    ($f:tt, $df:tt, $z:ident, $x:ident, $y:ident) => {
+        izip!($z.iter_mut(), $x, $y).for_each(|(z, x, y)| *z = $f(*x, *y))
     };
 }
 
@@ -121,64 +114,18 @@ macro_rules! write_gradients {
     };
 }
 
-/// `dx = …, dy += …` for a part of a run. `d` has the gradient of `z`, and gets that of `x`.
-macro_rules! add_gradients {
-    ($f:tt, $df:tt, $d:ident, $d_y:ident, $x:ident, $y:ident, $stride:ident) => {
-        match $stride {
-            0 => {
-                let (y, mut total) = ($y[0], 0.0);
-                for (d, x) in $d.chunks_mut(ELEMENTS_PER_PART).zip($x.chunks(ELEMENTS_PER_PART)) {
-                    let mut sums = [0.0; 16];
-                    let ((d, last_d), (x, last_x)) = (d.as_chunks_mut::<16>(), x.as_chunks::<16>());
-                    for (d, x) in d.iter_mut().zip(x) {
-                        for (sum, d, x) in izip!(&mut sums, d, x) {
-                            let (dx, dy) = $df(*x, y, *d);
-                            *d = dx;
-                            *sum += dy;
-                        }
-                    }
-                    for (sum, d, x) in izip!(&mut sums, last_d, last_x) {
-                        let (dx, dy) = $df(*x, y, *d);
-                        *d = dx;
-                        *sum += dy;
-                    }
-                    total += f64::from(sums.iter().sum::<f32>());
-                }
-                $d_y[0] += total as f32;
-            }
-            1 => {
-                for (d, d_y, x, y) in izip!($d.iter_mut(), $d_y.iter_mut(), $x, $y) {
-                    let (dx, dy) = $df(*x, *y, *d);
-                    *d = dx;
-                    *d_y += dy;
-                }
-            }
-            _ => {
-                let strided = $d_y.iter_mut().step_by($stride).zip($y.iter().step_by($stride));
-                for (d, x, (d_y, y)) in izip!($d.iter_mut(), $x, strided) {
-                    let (dx, dy) = $df(*x, *y, *d);
-                    *d = dx;
-                    *d_y += dy;
-                }
-            }
-        }
-    };
-}
-
 /// `f(x, y)`, element by element. `y` repeats itself along the axes that it does not have.
 pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Result<KernelOutput, CpuError> {
     let runs = Runs::new(&y);
     let partition = partition_elements(x.len(), 0);
     let mut output = x.alloc_output(x.len())?;
     partition.map_mut(&mut output, 1, |chunk, output| {
-        let (all_x, all_y, stride) = (x.elements(), y.storage(), runs.stride);
-        vectorized!({
-            runs.for_each(chunk.range(), |elements, start| {
-                let z = &mut output[elements.start - chunk.start()..elements.end - chunk.start()];
-                let (x, y) = (&all_x[elements], &all_y[start..]);
-                with_operation!(kind, write_values!(z, x, y, stride));
-            });
-        });
+        let (all_x, all_y) = (x.elements(), y.storage());
+        vectorized!(runs.for_each_block(chunk.range(), all_y, |elements, y| {
+            let z = &mut output[elements.start - chunk.start()..elements.end - chunk.start()];
+            let x = &all_x[elements];
+            with_operation!(kind, write_values!(z, x, y));
+        }));
     });
     let output = x.new_tensor(output)?;
 
@@ -191,7 +138,7 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
         }));
     }
     Ok(with_backward(output, move |mut d, gradients| {
-        let (all_x, all_y, stride) = (x.elements(), y.storage(), runs.stride);
+        let (all_x, all_y) = (x.elements(), y.storage());
         if runs.is_contiguous() {
             let mut d_y = Buffer::recycled(d.len());
             let chunks = izip!(partition.chunks(), partition.split_mut(&mut d, 1), partition.split_mut(&mut d_y, 1));
@@ -204,14 +151,13 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
             let partition = partition_repeated(all_y.len(), d.len());
             let parts = partition.map_mut(&mut d, 1, |chunk, d| {
                 let mut sums = SumsInParts::zeros(all_y.len());
-                vectorized!({
-                    runs.for_each(chunk.range(), |elements, start| {
-                        let d_y = &mut sums.part_for(elements.len())[start..];
-                        let d = &mut d[elements.start - chunk.start()..elements.end - chunk.start()];
-                        let (x, y) = (&all_x[elements], &all_y[start..]);
-                        with_operation!(kind, add_gradients!(d, d_y, x, y, stride));
-                    });
-                });
+                let mut d_y = [0.0; ELEMENTS_PER_PART];
+                vectorized!(runs.for_each_block(chunk.range(), all_y, |elements, y| {
+                    let d = &mut d[elements.start - chunk.start()..elements.end - chunk.start()];
+                    let (d_y, x) = (&mut d_y[..d.len()], &all_x[elements.clone()]);
+                    with_operation!(kind, write_gradients!(d, d_y, x, y));
+                    runs.add(&mut sums, elements, d_y);
+                }));
                 sums.into_total()
             });
             y.add_gradient(gradients, parts);
