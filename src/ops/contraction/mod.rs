@@ -2,6 +2,7 @@
 //!
 //! | contraction | on the CPU in `f32` | elsewhere |
 //! | --- | --- | --- |
+//! | outer products: each has its own axes beside shared ones, none summed | `contraction_kernel` | broadcast views |
 //! | multiplication: the operands share axes; the result has them all | `arithmetic_kernel` | product of broadcast views |
 //! | linear map: each has its own axes, then the shared ones, all summed | `linear_kernel` | product of two matrices |
 //! | other | `contraction_kernel` | batched product of matrices |
@@ -20,7 +21,8 @@ use dfdx::shapes::{Axes2, Axis, HasShape, Shape};
 use dfdx::tensor::{Merge, Tensor};
 use dfdx::tensor_ops::{PermuteTo, RealizeTo, SumTo, TryMatMul};
 use plan::{
-    Axes, Blocks, Plan, axes_of, inverse, is_left, is_multiplication, position, repeated_first, size_in, sizes_of,
+    Axes, Blocks, Plan, axes_of, inverse, is_left, is_multiplication, is_outer_product, position, repeated_first,
+    size_in, sizes_of,
 };
 
 /// A tensor whose axes have labels.
@@ -50,7 +52,9 @@ pub fn contract<X: Sizes, W: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E
     to: &[Label],
 ) -> Result<Tensor<To, E, D, T>, OpError> {
     let to = or_no_axis(to);
-    if is_multiplication(x.axes(), w.axes(), to) {
+    // The kernel of multiplication would copy an operand that repeats itself if the other one does, too.
+    let is_outer = D::HAS_KERNELS && is_outer_product(x.axes(), w.axes());
+    if is_multiplication(x.axes(), w.axes(), to) && !is_outer {
         return multiply(op, x, w, to);
     }
     if is_left(x.axes(), w.axes(), to) { matmul(op, x, w, to) } else { matmul(op, w, x, to) }

@@ -53,6 +53,12 @@ pub fn is_multiplication(x: Axes, w: Axes, to: &[Label]) -> bool {
     !shared.is_empty() && shared.iter().all(|label| to.contains(label))
 }
 
+/// Whether both operands have elements, and axes of their own: each repeats itself along those of the other.
+pub fn is_outer_product(x: Axes, w: Axes) -> bool {
+    let has_own = |one: Axes, other: Axes| one.labels.iter().any(|label| !other.has(*label));
+    x.len() * w.len() > 0 && has_own(x, w) && has_own(w, x)
+}
+
 /// Whether `x` is the left operand of a product of matrices. A product has its rows before its columns, so that is the
 /// operand whose own axis is first in the result.
 pub fn is_left(x: Axes, w: Axes, to: &[Label]) -> bool {

@@ -57,6 +57,8 @@ fn products_without_rows_or_sums_agree() {
     on_dims(|rng, b, q, k| {
         let (x, y) = (both(rng, (b, q), 1.0), both(rng, (b, k), 1.0));
         compare_einsum!(x: (Batch, QLen), y: (Batch, KLen) -> (QLen, KLen) | (Batch, KLen, QLen));
+        let z = both(rng, (b, k, q), 1.0);
+        compare_einsum!(x: (Batch, QLen), z: (Batch, KLen, QLen) -> (Batch, KLen) | (KLen, Batch) | (QLen, KLen));
         let z = both(rng, (q, b), 1.0);
         compare_einsum!(x: (Batch, QLen), z: (QLen, Batch) -> () | (Batch) | (QLen));
         let z = both(rng, (k,), 1.0);

@@ -26,13 +26,15 @@ pub fn contraction_kernel(
     Ok(with_backward(output, move |d_output, gradients| {
         let for_left = |axis: &StridedAxis| StridedAxis { output: axis.left, left: axis.output, ..*axis };
         let for_right = |axis: &StridedAxis| StridedAxis { output: axis.right, right: axis.output, ..*axis };
-        let mut d_left = Buffer::zeros(left.storage().len());
-        let axes_of_left: Vec<_> = axes.iter().map(for_left).collect();
-        contract_strided(&mut d_left, &d_output, right.storage(), &axes_of_left, true);
-
-        let mut d_right = Buffer::zeros(right.storage().len());
-        let axes_of_right: Vec<_> = axes.iter().map(for_right).collect();
-        contract_strided(&mut d_right, left.storage(), &d_output, &axes_of_right, true);
+        let gradient = |axes: Vec<StridedAxis>, len: usize, x: &[f32], y: &[f32]| {
+            // A gradient has zeros between the elements of its operand.
+            let written: usize = axes.iter().filter(|axis| axis.output > 0).map(|axis| axis.size).product();
+            let mut gradient = if written == len { Buffer::recycled(len) } else { Buffer::zeros(len) };
+            contract_strided(&mut gradient, x, y, &axes, false);
+            gradient
+        };
+        let d_left = gradient(axes.iter().map(for_left).collect(), left.storage().len(), &d_output, right.storage());
+        let d_right = gradient(axes.iter().map(for_right).collect(), right.storage().len(), left.storage(), &d_output);
         left.add_gradient(gradients, vec![d_left]);
         right.add_gradient(gradients, vec![d_right]);
     }))

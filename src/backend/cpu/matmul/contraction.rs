@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn agrees_with_the_definition_for_all_strides() {
         // Sizes, and strides in the output, on the left and on the right; with many sizes also for several threads.
-        let cases: [&[[usize; 4]]; 11] = [
+        let cases: [&[[usize; 4]]; 13] = [
             &[],
             &[[5, 0, 1, 1]],
             &[[4, 3, 0, 1], [3, 1, 1, 0]],
@@ -205,6 +205,9 @@ mod tests {
             // The gradients of a sum over all axes, and over one of two.
             &[[30_000, 1, 0, 0]],
             &[[200, 100, 1, 0], [100, 1, 0, 0]],
+            // Outer products, and a vector times the matrix of each query.
+            &[[3, 35, 5, 7], [5, 7, 1, 0], [7, 1, 0, 1]],
+            &[[3, 20, 40, 800], [20, 1, 0, 40], [40, 0, 1, 1]],
             // More work than for one thread.
             &[[2, 40_000, 20_000, 20_000], [200, 200, 100, 0], [200, 1, 0, 100], [100, 0, 1, 1]],
             &[[200, 1, 100, 0], [200, 200, 0, 100], [100, 0, 1, 1]],

@@ -28,14 +28,16 @@ pub fn matmul_small(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, s
 /// [`matmul_small`] with vectors along the rows of the output.
 fn multiply_along_rows(mut output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, scratch: &mut Vec<f32>) {
     let (inner, columns) = (a.columns, output.columns);
-    if output.rows * columns == 1 && (a.column_stride, b.row_stride) == (1, 1) {
-        return write_dot(&mut output.elements[0], &a.elements[..inner], &b.elements[..inner], accumulate);
+    if inner == 1 && (b.column_stride, output.column_stride) == (1, 1) {
+        return write_multiples(output, a, &b.elements[..columns], accumulate);
+    }
+    // Shorter scalar products take less time side by side.
+    let are_dots = output.rows == 1 && (inner >= COLUMNS_PER_TILE || columns == 1);
+    if are_dots && (a.column_stride, b.row_stride) == (1, 1) {
+        return write_dots(output, a, b, accumulate);
     }
     if output.rows * columns == 1 {
         return write_strided_dot(&mut output.elements[0], a, b, accumulate);
-    }
-    if output.rows * inner == 1 && (b.column_stride, output.column_stride) == (1, 1) {
-        return write_multiple(&mut output.elements[..columns], a.get(0, 0), &b.elements[..columns], accumulate);
     }
     scratch.clear();
     scratch.resize(inner * COLUMNS_PER_TILE, 0.0);
@@ -47,17 +49,21 @@ fn multiply_along_rows(mut output: MatrixMut, a: Matrix, b: Matrix, accumulate: 
     }
 }
 
-/// `output = a · b`, or `output += a · b` if `accumulate`.
-fn write_dot(output: &mut f32, a: &[f32], b: &[f32], accumulate: bool) {
-    let mut total = 0.0;
-    vectorized!(for (a, b) in a.chunks(ELEMENTS_PER_PART).zip(b.chunks(ELEMENTS_PER_PART)) {
-        total += f64::from(dot(a, b));
+/// The scalar products of a row with columns, all of neighbouring elements.
+fn write_dots(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
+    let (elements, a) = (output.elements, &a.elements[..a.columns]);
+    vectorized!(for column in 0..b.columns {
+        let b = &b.elements[column * b.column_stride..][..a.len()];
+        let mut total = 0.0;
+        for (a, b) in a.chunks(ELEMENTS_PER_PART).zip(b.chunks(ELEMENTS_PER_PART)) {
+            total += f64::from(dot(a, b));
+        }
+        let (product, element) = (total as f32, &mut elements[column * output.column_stride]);
+        *element = if accumulate { *element + product } else { product };
     });
-    let product = total as f32;
-    *output = if accumulate { *output + product } else { product };
 }
 
-/// [`write_dot`] of a row and a column whose elements are not side by side.
+/// `output = a · b`, or `output += a · b` if `accumulate`, of a row and a column of any strides.
 fn write_strided_dot(output: &mut f32, a: Matrix, b: Matrix, accumulate: bool) {
     const SUMS: usize = 8;
     let part = |start: usize| {
@@ -71,18 +77,27 @@ fn write_strided_dot(output: &mut f32, a: Matrix, b: Matrix, accumulate: bool) {
     *output = if accumulate { *output + product } else { product };
 }
 
-/// `output = factor b`, or `output += factor b` if `accumulate`.
-fn write_multiple(output: &mut [f32], factor: f32, b: &[f32], accumulate: bool) {
-    vectorized!(match accumulate {
-        true => output.iter_mut().zip(b).for_each(|(output, b)| *output += factor * b),
-        false => output.iter_mut().zip(b).for_each(|(output, b)| *output = factor * b),
+/// `output = a b`, or `output += a b` if `accumulate`, of a column `a` and a row `b`.
+fn write_multiples(output: MatrixMut, a: Matrix, b: &[f32], accumulate: bool) {
+    vectorized!(for row in 0..a.rows {
+        let (output, factor) = (&mut output.elements[row * output.row_stride..][..b.len()], a.get(row, 0));
+        match accumulate {
+            true => output.iter_mut().zip(b).for_each(|(output, b)| *output += factor * b),
+            false => output.iter_mut().zip(b).for_each(|(output, b)| *output = factor * b),
+        }
     });
 }
 
 /// Copies a few columns of `b` to rows of [`COLUMNS_PER_TILE`] lanes. Lanes without a column keep what they have;
 /// nothing reads them.
 fn copy_columns(rows: &mut [f32], b: Matrix, columns: Range<usize>) {
-    for (l, row) in rows.chunks_exact_mut(COLUMNS_PER_TILE).enumerate() {
+    let (rows, _) = rows.as_chunks_mut::<COLUMNS_PER_TILE>();
+    for (l, row) in rows.iter_mut().enumerate() {
+        let contiguous = &b.elements[l * b.row_stride + columns.start * b.column_stride..];
+        if let (1, COLUMNS_PER_TILE, Some(contiguous)) = (b.column_stride, columns.len(), contiguous.first_chunk()) {
+            *row = *contiguous;
+            continue;
+        }
         for (element, column) in row.iter_mut().zip(columns.clone()) {
             *element = b.get(l, column);
         }
@@ -111,7 +126,9 @@ fn write_columns(
         for i in (0..rows).step_by(TILE_ROWS) {
             match rows - i {
                 rest if rest < TILE_ROWS => {
-                    (i..rows).for_each(|i| put(i, &multiply_rows::<1>(a, b, i)[0]));
+                    for i in i..rows {
+                        put(i, &multiply_rows::<1>(a, b, i)[0]);
+                    }
                 }
                 _ => {
                     let sums = multiply_rows::<TILE_ROWS>(a, b, i);
@@ -174,8 +191,10 @@ mod tests {
     fn agrees_with_gemm() {
         let number = |i: usize| ((i * 7919) % 31) as f32 - 15.0;
         let mut scratch = Vec::new();
-        let few = [(1, 1, 1), (1, 1, 40), (2, 3, 5), (15, 15, 5), (15, 5, 15), (1, 9, 1), (7, 1, 1), (7, 1, 3)];
-        for (m, n, k) in few.into_iter().chain([(70, 65, 600), (3, 2, 0)]) {
+        let few =
+            [(1, 1, 1), (1, 1, 40), (2, 3, 5), (15, 15, 5), (15, 5, 15), (1, 9, 1), (7, 1, 1), (7, 1, 3), (1, 5, 0)];
+        let few = few.into_iter().chain([(1, 33, 70), (5, 33, 2), (5, 33, 1), (33, 5, 1)]);
+        for (m, n, k) in few.chain([(70, 65, 600), (3, 2, 0)]) {
             let a: Vec<f32> = (0..m * k).map(number).collect();
             let b: Vec<f32> = (0..k * n).map(|i| number(i + 3)).collect();
             for accumulate in [false, true] {
