@@ -2,7 +2,7 @@
 
 use super::gather::gather_repeated;
 use super::unnamed::reshape_to;
-use super::views::outer_len_inner;
+use super::views::{map_lines, outer_len_inner};
 use super::{OpError, Real, device_error, ensure_not_empty, range_error};
 use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, cumsum_kernel, elements_of, reduce_kernel, run_kernel};
 use crate::dims::{AtMost, AxisOf, Dim, HasAxis, WholeShape};
@@ -160,8 +160,8 @@ pub fn argmax<Dims: HasAxis<Name, WhichAxis>, Name: Dim, WhichAxis, E: Real, D: 
         let numbers = (0..len).map(|index| (index, elements[start + index * inner])).filter(|(_, x)| !x.is_nan());
         numbers.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(index, _)| index)
     };
-    let highest: Option<Vec<usize>> = (0..outer * inner).map(highest).collect();
-    let highest = highest.ok_or(OpError::NotANumber { op: OP })?;
+    let highest = map_lines(outer * inner, len, |lines| lines.map(highest).collect());
+    let highest = highest.into_iter().collect::<Option<Vec<usize>>>().ok_or(OpError::NotANumber { op: OP })?;
     Ok(Indices::unchecked(highest.into(), shape.remove_axis(), shape.axis()))
 }
 
@@ -195,6 +195,8 @@ where
     Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "top_k";
+    /// The most indices of which the highest are selected at once, or four times `K`.
+    const MAX_CANDIDATES: usize = 1024;
     let shape = *input.shape();
     if k.size() > shape.axis().size() {
         return Err(range_error(OP, &k, 0, &shape.axis()));
@@ -202,24 +204,38 @@ where
     ensure_not_empty(OP, &shape)?;
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
     let elements = elements_of(&input.retaped::<NoneTape>());
-    let mut chosen = vec![0; outer * k.size() * inner];
-    for (outer, inner_index) in (0..outer).flat_map(|outer| (0..inner).map(move |index| (outer, index))) {
-        let element = |index: &usize| elements[(outer * len + index) * inner + inner_index];
-        let mut order: Vec<usize> = (0..len).collect();
-        // Numbers in falling order, then NaNs; the first of equal elements comes first.
-        let by_rank = |a: &usize, b: &usize| {
-            let (x, y) = (element(a), element(b));
-            y.partial_cmp(&x).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())).then(a.cmp(b))
-        };
-        // Only what is kept is sorted.
-        if k.size() < len {
-            order.select_nth_unstable_by(k.size(), by_rank);
-            order.truncate(k.size());
+    let count = k.size();
+    let of_lines = map_lines(outer * inner, len, |lines| {
+        let (mut chosen, mut highest) = (Vec::with_capacity(lines.len() * count), Vec::new());
+        for line in lines {
+            let start = line / inner * len * inner + line % inner;
+            let element = |index: &usize| elements[start + index * inner];
+            // Numbers in falling order, then NaNs; the first of equal elements comes first.
+            let by_rank = |a: &usize, b: &usize| {
+                let (x, y) = (element(a), element(b));
+                y.partial_cmp(&x).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())).then(a.cmp(b))
+            };
+            // What is not above one that was left out is not among the highest, and only the highest are sorted.
+            let mut left_out: Option<E> = None;
+            for index in 0..len {
+                if left_out.is_none_or(|x| element(&index) > x || x.is_nan()) {
+                    highest.push(index);
+                }
+                let is_full = highest.len() >= MAX_CANDIDATES.max(4 * count) || index + 1 == len;
+                if is_full && highest.len() > count {
+                    left_out = Some(element(highest.select_nth_unstable_by(count, by_rank).1));
+                    highest.truncate(count);
+                }
+            }
+            highest.sort_unstable_by(by_rank);
+            chosen.append(&mut highest);
         }
-        order.sort_unstable_by(by_rank);
-        for (position, index) in order.into_iter().enumerate() {
-            chosen[(outer * k.size() + position) * inner + inner_index] = index;
-        }
+        chosen
+    });
+    let mut chosen = vec![0; of_lines.len()];
+    for (i, index) in of_lines.into_iter().enumerate() {
+        let (line, position) = (i / count, i % count);
+        chosen[(line / inner * count + position) * inner + line % inner] = index;
     }
     let elements = gather_repeated(OP, input, &chosen, 1, shape.replace_axis(k))?;
     Ok((elements, Indices::unchecked(chosen.into(), shape.replace_axis(k), shape.axis())))

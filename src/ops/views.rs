@@ -3,7 +3,7 @@
 //! dfdx's views name their axes by type. The views here are of shapes of plain sizes, `[usize; N]`.
 
 use super::{OpError, Real, device_error};
-use crate::backend::Tape;
+use crate::backend::{Tape, num_threads, parallel_map};
 use crate::dims::{self, AnyDim, for_each_shape};
 use crate::internal::Internal;
 use dfdx::shapes::{Axes, HasAxes, HasShape, PermuteShapeTo, ReduceShapeTo, Shape};
@@ -235,6 +235,19 @@ pub(super) fn outer_len_inner<Dims: Shape>(shape: &Dims, index: usize) -> (usize
     let sizes = sizes(shape);
     let count = |sizes: &[usize]| sizes.iter().product();
     (count(&sizes[..index]), sizes[index], count(&sizes[index + 1..]))
+}
+
+/// The values of each of `lines` of `len` elements, one after the other. Threads compute those of some lines each.
+pub(super) fn map_lines<Value: Clone + Send>(
+    lines: usize,
+    len: usize,
+    of_lines: impl Fn(Range<usize>) -> Vec<Value> + Sync,
+) -> Vec<Value> {
+    /// The fewest elements for a thread: for fewer, starting the thread takes longer.
+    const MIN_ELEMENTS: usize = 1 << 14;
+    let part_len = lines.div_ceil(num_threads()).max(MIN_ELEMENTS.div_ceil(len));
+    let parts = (0..lines).step_by(part_len).map(|start| start..lines.min(start + part_len)).collect();
+    parallel_map(parts, of_lines).concat()
 }
 
 /// The sizes of the axes.

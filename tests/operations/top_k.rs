@@ -2,9 +2,10 @@
 
 use crate::numbers::device;
 use dfdx::tensor::AutoDevice;
-use typed_transformer::{ops::top_k, prelude::*};
+use typed_transformer::ops::{argmax, top_k};
+use typed_transformer::prelude::*;
 
-dims! { Few = 40; Most = 280; All = 300; }
+dims! { Few = 40; Most = 280; All = 300; Lines = 3; Long = 5000; Wide = 7; }
 
 /// Only the highest are sorted, and yet they stand as in a stable sort of all: the first of equal ones first, NaNs last.
 #[test]
@@ -19,4 +20,24 @@ fn top_k_is_the_beginning_of_a_stable_sort() {
     assert_eq!(top_k(x.clone(), axis::<All>(), Few).unwrap().1.as_slice(), &order[..40]);
     assert_eq!(top_k(x.clone(), axis::<All>(), Most).unwrap().1.as_slice(), &order[..280]);
     assert_eq!(top_k(x, axis::<All>(), All).unwrap().1.as_slice(), order);
+}
+
+/// Lines that are longer than what is selected at once, for several threads; along an axis in the middle, too.
+#[test]
+fn top_k_of_long_lines_is_that_of_each() {
+    let number = |i: usize| match i * 7919 % 10_007 {
+        i if i % 11 == 3 => f64::NAN,
+        i => (i % 4001) as f64,
+    };
+    let x: Tensor<(Lines, Long, Wide), f64, AutoDevice> = device().tensor((0..105_000).map(number).collect::<Vec<_>>());
+    let (all, elements) = (top_k(x.clone(), axis::<Long>(), Few).unwrap().1, x.as_vec());
+    let highest = argmax(&x, axis::<Long>()).unwrap();
+    for line in 0..21 {
+        let at = |index: usize| elements[(line / 7 * 5000 + index) * 7 + line % 7];
+        let mut order: Vec<usize> = (0..5000).filter(|index| !at(*index).is_nan()).collect();
+        order.sort_by(|&a, &b| at(b).total_cmp(&at(a)));
+        let found: Vec<usize> = (0..40).map(|rank| all.as_slice()[(line / 7 * 40 + rank) * 7 + line % 7]).collect();
+        assert_eq!(found, order[..40]);
+        assert_eq!(highest.as_slice()[line], order[0]);
+    }
 }
