@@ -4,7 +4,7 @@
 //! An operation asks whether the device [has kernels](Backend::HAS_KERNELS). If so, `run_kernel` runs its kernel. If
 //! not, its generic definition runs: the code after the `if`. Kernel and definition have the same result, dimensions
 //! and errors, and tests compare the two. Layers and models do not ask, so what a user composes of operations
-//! runs like them. The exception is the linear map of a [packed](crate::nn::Packed) weight.
+//! runs like them. The exception, which asks, is the linear map of a [packed](crate::nn::Packed) weight.
 
 mod assign_positions;
 mod cpu;
@@ -86,7 +86,7 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache + TensorToAr
     ) -> Result<Tensor<To, E, Self, T>, Self::Err> {
         let (tensor, tape) = tensor.split_tape();
         if tensor.shape().num_elements() == 0 {
-            // dfdx's copy of a permuted tensor reads a first element.
+            // dfdx's copy of a permuted tensor reads the first element, even if there is none.
             return Ok(tensor.device().try_zeros_like(&shape)?.put_tape(tape));
         }
         let reshaped = tensor.clone().try_reshape_like(&shape)?;
@@ -110,14 +110,14 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache + TensorToAr
         unreachable!("the device has no kernels")
     }
 
-    /// The elements of a tensor in row-major order; `None` if the device keeps them elsewhere or in another order.
+    /// The elements of a tensor in row-major order; `None` if they have another order or lie in a GPU's memory.
     #[doc(hidden)]
     fn elements<S: Shape>(_: &Tensor<S, E, Self>) -> Option<&[E]> {
         None
     }
 
-    /// The elements of a tensor in row-major order, to be changed in place; `None` if the device keeps them elsewhere
-    /// or in another order.
+    /// The elements of a tensor in row-major order, to be changed in place; `None` if they have another order or lie in
+    /// a GPU's memory.
     fn elements_mut<S: Shape>(_: &mut Tensor<S, E, Self>) -> Option<&mut [E]> {
         None
     }
@@ -128,8 +128,8 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache + TensorToAr
         bools_of(mask)
     }
 
-    /// The gradient of a tensor in the order of its storage, zeros if there is none; `None` if the device keeps it
-    /// elsewhere.
+    /// The gradient of a tensor in the order of its storage, zeros if there is none; `None` if it lies in a
+    /// GPU's memory.
     #[doc(hidden)]
     fn gradient_mut<'a, S: Shape>(
         _gradients: &'a mut Gradients<E, Self>,
@@ -211,9 +211,9 @@ fn elements_of_unnamed<Sizes: Shape, E: Dtype, D: Device<E>>(tensor: Tensor<Size
 
 /// Runs a kernel and records its backward pass: the way of every operation to its kernel.
 ///
-/// `run` gets the tape of the output, which is empty at first. It reads the operands and calls the kernel.
-/// [`Backend::read`] merges an operand's tape into that of the output; [`read_weight`] also takes a parameter, which
-/// has none. The output gets `shape`. An error becomes an [`OpError`] of `op`.
+/// `run` reads the operands and calls the kernel. It gets the tape of the output, which is empty at first:
+/// [`Backend::read`] merges an operand's tape into it; [`read_weight`] also takes a parameter, which has no tape. The
+/// output gets `shape`. An error becomes an [`OpError`] of `op`.
 pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     shape: Dims,

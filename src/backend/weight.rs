@@ -5,8 +5,8 @@ use dfdx::tensor::{CpuError, Merge, NoneTape, PutTape, SplitTape, Storage, Tenso
 
 /// The tape that a weight may have if the input has the tape `T`: `NoneTape` or `T`.
 ///
-/// A parameter of a model has none. A weight that is computed from parameters has the tape of the input, so that its
-/// gradient reaches them. The computation begins with `parameter.retaped::<T>()`.
+/// A parameter of a model has `NoneTape`. A weight that is computed from parameters has the tape of the input, so that
+/// its gradient reaches the parameters. The computation begins with `parameter.retaped::<T>()`.
 ///
 /// ```
 /// use typed_transformer::{ops::offset, prelude::*, train::Recording};

@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 /// assert_eq!(index::<SeqLen, _, (Batch, SeqLen, EmbedDim)>(), 1);
 /// ```
 ///
-/// It is the bound of a function that is generic in its shape, for all operations that name an axis:
+/// A function that is generic in its shape needs this bound for each operation that names an axis:
 ///
 /// ```
 /// use typed_transformer::{dims::HasAxis, ops::select, prelude::*};

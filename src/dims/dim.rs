@@ -20,8 +20,8 @@ use std::any::type_name;
 /// | [`Factor`] | yes | no | yes | a factor of a [`Product`](super::Product), such as the heads |
 /// | [`ConstDim`] | yes | no | no | a size of a model that no ranks divide, such as `EmbedDim` |
 ///
-/// `size()` is that of dfdx's trait of this name, which every dimension implements. `from_size` of that trait makes the
-/// dimension of another size; for one of [`local_dims!`](crate::local_dims!) only that of a size which is declared.
+/// Every dimension implements dfdx's trait of the same name, which has `size()`. Its `from_size` makes a dimension of a
+/// given size, if the type allows that size; one of [`local_dims!`](crate::local_dims!) allows only the declared sizes.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::Dim};
@@ -134,8 +134,8 @@ pub trait Factor: AnyDim + shapes::ConstDim {
     }
 }
 
-/// Implements dfdx's dimension: the size of a value, and the value of a size. An impl without a bound that may be unmet
-/// has `do_not_recommend`: no error lists it.
+/// Implements dfdx's trait of dimensions: the size of a value, and the value of a size. An impl without a bound that
+/// may be unmet has `do_not_recommend`: no error lists it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __dfdx_dim {
@@ -231,7 +231,7 @@ pub trait RankAxis: Copy + Send + Sync + 'static {
     const EXPECTED_SIZE: Option<usize>;
 }
 
-/// One process: the ranks of a dimension that none divide.
+/// One process: the axis of a dimension that no ranks divide.
 #[diagnostic::do_not_recommend]
 impl RankAxis for () {
     const NAME: &'static str = "()";
@@ -247,7 +247,7 @@ pub fn name<Any: ?Sized>() -> String {
 /// The name of a type, as a program writes it, from its name with paths.
 pub fn without_paths(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
-    // A type of a closure or of an asynchronous block.
+    // The path of a type that is declared in a closure or in an asynchronous block.
     let path = path.replace("{{closure}}::", "");
     for piece in path.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
         out.push_str(match piece.rsplit("::").next().unwrap_or(piece) {

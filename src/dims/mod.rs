@@ -135,7 +135,7 @@ pub(crate) fn check_same_size<Any: AnyDim>(
 
 /// The number of elements of a tensor over these sizes; `usize::MAX` if a tensor cannot have as many.
 pub(crate) fn num_elements<Dims: Shape>(shape: &Dims) -> usize {
-    // Strides are products of sizes too, also beside a size of 0.
+    // A size of 0 counts as 1 in the check: strides are products of the other sizes, and must not overflow either.
     let sizes = || shape.concrete().into_iter();
     let is_countable = sizes().try_fold(1usize, |product, size| product.checked_mul(size.max(1))).is_some();
     if is_countable { sizes().product() } else { usize::MAX }

@@ -125,7 +125,7 @@ symbolic_dim!(Product, Left: Factor, Right: ConstDim);
 symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);
 
 impl<Left: Factor, Right: Factor> fmt::Debug for Product<Left, Right> {
-    /// Its name and size; with the flag `+` those of its factors, of their factors, and so on.
+    /// The name and size of the product; with the flag `+` those of its factors, in which products are split, too.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.sign_plus() {
             return write!(f, "{} * {}", factor::<Left>(), factor::<Right>());

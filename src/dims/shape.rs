@@ -57,7 +57,7 @@ pub trait DataShape: NamedShape {}
 
 impl<Dims: DataAxes> DataShape for Dims {}
 
-/// [`DataShape`]. It is a trait of its own, so that an error does not list shapes.
+/// The shapes that are a [`DataShape`], in a separate trait, so that an error does not list them.
 pub trait DataAxes: NamedShape {}
 
 macro_rules! named_shape {
@@ -135,7 +135,7 @@ macro_rules! ends_in {
 for_each_shape!(ends_in: A B C F G);
 
 /// All axes of the shape are axes of `Dims`, in any order: a tensor over the shape can be broadcast to `Dims`.
-/// `Order` are their positions there, which rustc infers.
+/// `Order` are their positions in `Dims`, which rustc infers.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{AxesAmong, Dim}};
@@ -188,7 +188,7 @@ macro_rules! axes_among {
 }
 for_each_shape!(axes_among: (A I) (B J) (C K) (F L) (G M) (H N));
 
-/// The dimension may be the new name of `From`: both have one size, or that of one of them is known at run time only.
+/// The dimension may be the new name of `From`: both have the same size, or one has its size at run time.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{Dim, Product, RenameOf}};
@@ -217,8 +217,8 @@ for_each_shape!(axes_among: (A I) (B J) (C K) (F L) (G M) (H N));
     label = "`{From}` cannot be renamed to `{Self}`",
     note = "a new name does not change the size of an axis; a generic function has a bound that says so, `To: RenameOf<From>`"
 )]
-// `Self` is the new name, so the argument of `rename` decides it. As a parameter of the trait it would be decided by
-// any bound that a generic function has for another new name.
+// `Self` is the new name, so the argument of `rename` decides it. If the new name were a parameter of the trait, rustc
+// would take it from any such bound of a generic function, even from one for another new name.
 pub trait RenameOf<From: Dim>: Dim {}
 
 #[diagnostic::do_not_recommend]

@@ -48,9 +48,9 @@ impl<const N: usize> StaticKind for Const<N> where Const<N>: StaticSize {}
 /// dimensions of [`dims!`](crate::dims!) by name.
 #[doc(hidden)]
 pub trait CountFactor: AnyDim {
-    /// The factor of the compile-time product, as a typenum number: 1 if its size is dynamic.
+    /// The factor of the compile-time product, as a typenum number: 1 if the dimension has its size at run time.
     type Static;
-    /// The list `Rest` of run-time dimensions, preceded by this dimension if its size is dynamic.
+    /// The list `Rest` of run-time dimensions, preceded by this dimension if it has its size at run time.
     type Dynamic<Rest>;
     /// The list `Rest`, preceded by this dimension, or by the factors of a [`Product`](super::Product).
     type Factors<Rest>;
@@ -71,8 +71,8 @@ macro_rules! __count_by_size {
 }
 __count_by_size!([const N: usize] Const<N> where Self: StaticSize);
 
-/// How a dimension that is made of others counts, by the list of their run-time dimensions: an empty list means by its
-/// size, any other one by its name.
+/// How a dimension that is made of others counts: by its size if the list of their run-time dimensions is empty,
+/// otherwise by its name. The list implements this.
 pub trait CountMade<Made> {
     type Static;
     type Dynamic<Rest>;
@@ -86,7 +86,7 @@ impl<Made, Name, Names> CountMade<Made> for (Name, Names) {
     type Dynamic<Rest> = (Made, Rest);
 }
 
-/// Implements [`CountFactor`] for a dimension that is made of the others, which are counted.
+/// Implements [`CountFactor`] for a dimension that is made of others, whose run-time dimensions are `$list`.
 macro_rules! count_made {
     ([$($others:tt)*] $name:ty: $list:ty) => {
         #[diagnostic::do_not_recommend]
@@ -104,8 +104,8 @@ pub(crate) use count_made;
 
 /// Appends a hexadecimal digit to a typenum number, without leading zeros.
 ///
-/// `dims!` builds the number of a dimension from the digits of its size, because typenum converts only
-/// a fixed list of sizes. The compiler evaluates each digit as one constant. Bits would take four times as many.
+/// `dims!` builds the number of a dimension from the digits of its size, because typenum converts only a fixed list of
+/// sizes. The compiler evaluates each digit as one constant; bits would take four times as many constants.
 #[doc(hidden)]
 pub trait PushDigit<const DIGIT: usize> {
     type Output;

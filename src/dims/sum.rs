@@ -93,11 +93,11 @@ sized_dim! {
     /// [`Sum`], by the name in the compiler's messages.
     pub struct SumDim<Left: Dim, Right: Dim>,
     SIZE<ConstDim, ConstDim> = Left::SIZE + Right::SIZE,
-    // A part may be a sum, which would be searched for each size.
+    // A part of known size leaves one size to the other part. Otherwise all pairs of sizes are tried.
     |size| match (Left::static_size(), Right::static_size()) {
         (Some(left), _) => size.checked_sub(left).and_then(Right::from_size).is_some(),
         (_, Some(right)) => size.checked_sub(right).and_then(Left::from_size).is_some(),
-        // A part that is a sum is asked last.
+        // A part that is a sum searches in its turn, so it is asked last.
         _ if has_sum::<Right>() => {
             (0..=size).any(|left| Left::from_size(left).is_some() && Right::from_size(size - left).is_some())
         }

@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 /// The positions that self-attention shows to a position: [`NoMask`], [`CausalMask`], [`SlidingWindow`] or
 /// [`CenteredWindow`] (the post's `MaskType`).
 ///
-/// It is a type parameter of the attention module, not an argument of its call, because a module
-/// trained with one kind does not work with another. Files of weights store that of
-/// [`SelfAttention`](crate::nn::SelfAttention) and [`GroupedQueryAttention`](crate::nn::GroupedQueryAttention).
+/// The kind is a type parameter of the attention module, not an argument of its call, because a module trained with one
+/// kind does not work with another. Files of weights store the kind of [`SelfAttention`](crate::nn::SelfAttention) and
+/// of [`GroupedQueryAttention`](crate::nn::GroupedQueryAttention).
 ///
 /// ```
 /// use typed_transformer::{doctest::Batch, mask::{CenteredWindow, SlidingWindow}, prelude::*};
@@ -59,7 +59,7 @@ pub struct CausalMask;
 /// use typed_transformer::{doctest::*, mask::SlidingWindow, prelude::*};
 /// let mask = AttentionMask::causal::<SlidingWindow<Const<0>>>((Batch, SeqLen, SeqLen), 0);
 /// ```
-// Both bounds are for the error of a width that is not known at compile time.
+// The bound of the struct, here and below, gives a run-time width the error of `ConstDim`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlidingWindow<Width: ConstDim>(PhantomData<fn() -> Width>);
 
@@ -101,7 +101,7 @@ impl MaskKind for CausalMask {
 /// can_be_decoded::<SlidingWindow<Width>>();
 /// ```
 ///
-/// `cargo build` refuses a cache's mask of a kind that shows later positions after all:
+/// If a kind implements this and shows later positions after all, `cargo build` refuses a cache's mask of it:
 ///
 /// ```compile_fail,E0080
 /// # use typed_transformer::{doctest::*, mask::CausalKind, nn::KeyValueCache, prelude::*};

@@ -61,8 +61,8 @@ impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen>
         Self::from_rule(shape, MaskRule::all_visible(sizes(shape)))
     }
 
-    /// Query `q` is at position `start + q`, behind the keys of a cache of one's own, for example. It sees the keys up
-    /// to that position; of these, only those in the window of `Kind`.
+    /// Query `q` is at position `start + q`, where `start` may be the number of keys in a cache of your own. The query
+    /// sees the keys up to its position that are in the window of `Kind`.
     ///
     /// ```
     /// use typed_transformer::{doctest::Batch, mask::SlidingWindow, prelude::*};

@@ -31,8 +31,8 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
 }
 
 impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqLen, VocabSize> {
-    /// The padding mask of these labels, for a loss beside their cross-entropy. That of the inputs is another one: their
-    /// tokens stand one position later, and they may have no padding ([`TokenIds::teacher_forcing`]).
+    /// The padding mask of these labels, for a loss beside their cross-entropy. The mask of the inputs differs: their
+    /// tokens stand one position later, and sometimes none counts as padding ([`TokenIds::teacher_forcing`]).
     ///
     /// ```
     /// use typed_transformer::{doctest::*, prelude::*};
@@ -90,8 +90,8 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
         self.shape
     }
 
-    /// The mask whose row `i` is row `rows[i]` of this one: that of the batch after
-    /// [`EditableCache::reorder`](crate::nn::EditableCache::reorder).
+    /// The mask whose row `i` is row `rows[i]` of this one: the mask of a batch whose cache has been
+    /// [reordered](crate::nn::EditableCache::reorder) by `rows`.
     ///
     /// # Errors
     /// [`DimError::Mismatch`] if the rows are those of a batch of another size.
@@ -183,8 +183,8 @@ pub trait PaddingRule: 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadQueriesAndKeys;
 
-/// Padded keys are hidden, and padded queries see the others. A decoder of [`nn`](crate::nn) does not mask its own
-/// padding: that stands at the end, where the causal mask hides it from all earlier queries (*Another annotated
+/// Padded keys are hidden, and padded queries see the other keys. A decoder of [`nn`](crate::nn) does not mask its own
+/// padding, which stands at the end: the causal mask hides it from all earlier queries (*Another annotated
 /// transformer*).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadSourceKeys;

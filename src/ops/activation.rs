@@ -161,12 +161,12 @@ activation!(Gelu, "gelu", |x| {
     x.try_accurate_gelu()?.try_add(zero)
 });
 
-// `max(x, 0) + ln(1 + t)` with `t = e⁻|ˣ|`, in which nothing overflows. At 0 the derivative of `|x|` is 0 here, and
-// that of the maximum ½; dfdx's ReLU has 0.
+// `max(x, 0) + ln(1 + t)` with `t = e⁻|ˣ|`, in which nothing overflows. At 0 the derivative of dfdx's `|x|` is 0, and
+// that of its maximum is ½, as softplus needs. Its ReLU has 0 there.
 activation!(Softplus, "softplus", |x| {
     let t = x.clone().try_abs()?.try_negate()?.try_exp()?;
     let sum = t.clone().try_add(E::one())?;
-    // `1 + t` is rounded: to 1 if `t` is small. The logarithm of what the sum lacks is that over the sum.
+    // `1 + t` is rounded: to 1 if `t` is small. The logarithm then lacks what the sum lacks, divided by the sum.
     let added = sum.retaped::<NoneTape>().try_sub(E::one())?;
     let lost = t.retaped::<NoneTape>().try_sub(added)?.try_div(sum.retaped::<NoneTape>())?;
     let small = sum.try_ln()?.try_add(lost)?;

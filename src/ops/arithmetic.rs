@@ -1,8 +1,8 @@
 //! Arithmetic, element by element: of two tensors, of a tensor and a number, and of a sublayer and its input; a copy
 //! that passes no gradient on; and rounding.
 //!
-//! The axes of the second of two tensors are found by name, so they may stand in any order. It repeats itself along the
-//! axes that it does not have; this is a view. The result has the axes of the first tensor: none is new.
+//! The axes of the second of two tensors are found by name, so they may stand in any order. A view repeats this tensor
+//! along the axes that it does not have. The result has the axes of the first tensor: none is new.
 
 use super::contraction::{Label, Labelled, broadcast};
 use super::operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from};
@@ -19,8 +19,8 @@ use dfdx::tensor::{Merge, NoneTape, PutTape, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, TryAdd, TryDiv, TryEq, TryMul, TrySub};
 use half::bf16;
 
-/// Declares operations of one signature, each from its formula and the result of the example. The signature is not part
-/// of the macro, so that an error of a caller quotes it as it quotes that of a function.
+/// Declares operations of one signature, each from its formula and the result of the example. The signature stands in
+/// the macro's call, so that an error of a user's call quotes it like that of a function.
 macro_rules! arithmetic {
     ({$($signature:tt)*}) => {};
     (
@@ -133,8 +133,8 @@ pub fn offset<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 
 /// `x` rounded to bfloat16, element by element. Backward rounds the gradient too.
 ///
-/// A bfloat16 has 8 bits of an `f32`'s precision, and its range. A tie goes to the even number. The dtype stays `E`; an
-/// `f64` is rounded to `f32` first.
+/// A bfloat16 has the range of an `f32`, but 8 bits of precision in place of 24. A tie goes to the even number. The
+/// dtype stays `E`; an `f64` is rounded to `f32` first.
 ///
 /// ```
 /// use typed_transformer::{ops::round_to_bf16, prelude::*};
@@ -242,7 +242,7 @@ pub(crate) fn elementwise<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + M
     })
 }
 
-/// `compute` of two numbers, and NaN where one of them is NaN: dfdx's maximum is then the other one.
+/// `compute` of two numbers, and NaN where one of them is NaN: dfdx's maximum of NaN and a number is the number.
 fn or_nan<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: Tape<E, D>>(
     x: Tensor<Dims, E, D, T>,
     y: Tensor<Dims, E, D, R>,
@@ -253,7 +253,7 @@ fn or_nan<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: Tape
     is_number.try_choose(numbers, x)
 }
 
-/// A view of `y` over `shape`. `positions` are those of its axes.
+/// A view of `y` over `shape`. `positions` are those of the axes of `y` in `shape`.
 fn on_shape<Dims: NamedAxes, Smaller: NamedAxes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     y: Tensor<Smaller, E, D, T>,

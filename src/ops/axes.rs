@@ -44,7 +44,7 @@ where
     reshape_if(is_compatible, "reshape", input, shape)
 }
 
-/// The same elements over another shape. It is an error if the caller finds it incompatible, or if it has not as many.
+/// The same elements over another shape; an error if the caller finds it incompatible, or it has not as many elements.
 fn reshape_if<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     is_compatible: bool,
     op: &'static str,
@@ -88,7 +88,7 @@ where
 
 /// The rows of a matrix as vectors along the last axis: `(Rows, M) -> (.., M)`. It undoes [`flatten`].
 ///
-/// The order of the axes is not compared with that before [`flatten`], whose result no longer knows it.
+/// The axes may have another order than before [`flatten`]: its result no longer knows the order.
 ///
 /// ```
 /// use typed_transformer::{ops::unflatten, prelude::*};
@@ -116,9 +116,9 @@ where
 
 /// The same tensor with another name for one axis: `(.., From, ..) -> (.., To, ..)`.
 ///
-/// Beside it, a `slice`, `slice_last`, `narrow`, `take`, `gather` or `top_k` of all indices turns a named axis into
-/// another one of the same size. [`flatten`] and [`unflatten`] give the rows the names that they are told: only their
-/// number is compared.
+/// A `slice`, `slice_last`, `narrow`, `take`, `gather` or `top_k` of all indices also gives an axis another name of the
+/// same size. [`flatten`] and [`unflatten`] take any names in place of those of the rows: only the number of rows is
+/// compared.
 ///
 /// ```
 /// use typed_transformer::{ops::rename, prelude::*};

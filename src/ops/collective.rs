@@ -1,5 +1,5 @@
-//! Collective operations on a tape. Their types do not say what each rank has; those in `tensor_parallel` and of layers
-//! do.
+//! Collective operations on a tape. Their types do not say what each rank has; the types of `tensor_parallel` and of
+//! layers do.
 
 use crate::backend::Tape;
 use crate::ops::{OpError, Real, on_elements};
@@ -46,7 +46,7 @@ pub fn entered<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis
     run_and_record("enter", ranks, input, shape, |_, elements| Ok(elements), sum_over_ranks).map(Entered::new)
 }
 
-/// The sum of the ranks' terms, whose backward pass is the identity. That of one rank is its term.
+/// The sum of the ranks' terms, whose backward pass is the identity. The sum over one rank is its term.
 pub fn sum_of_terms<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     term: Tensor<Dims, E, D, T>,
     ranks: &Ranks<Axis>,

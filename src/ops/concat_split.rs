@@ -62,7 +62,7 @@ where
     if D::HAS_KERNELS {
         return run_kernel(OP, to, |tape| concat_kernel(vec![D::read(one, tape)?, D::read(other, tape)?], outer));
     }
-    // dfdx cannot hold two gradients of one tensor at once, and a scaled tensor is a new one.
+    // dfdx cannot hold two gradients of one tensor at once, so `other`, which may be `one` itself, is copied.
     let other = if T::OWNS_TAPE { scale(other, 1.0)? } else { other };
     let one = reshape_to(OP, one, (outer, len, inner))?;
     let other = reshape_to(OP, other, (outer, other_len, inner))?;
@@ -136,7 +136,7 @@ where
 /// a recurrent network.
 ///
 /// `(.., Name, ..) -> Name` tensors `(.., ..)`. A [`select`](super::select) of each index is slower: if the tensor is a
-/// view, as [`permute`](super::permute) makes one, each of them copies all of it.
+/// view, such as a [`permute`](super::permute)d one, every `select` copies the whole tensor.
 ///
 /// ```
 /// use typed_transformer::{ops::unstack, prelude::*};
@@ -156,7 +156,7 @@ where
     const OP: &str = "unstack";
     let shape = *input.shape();
     ensure_not_empty(OP, &shape)?;
-    // Row-major order once: each part of a view would be one of a copy of its own.
+    // A view is copied once: otherwise each part would copy the whole view.
     let input = reshape_to(OP, input, shape)?;
     let part = |index| reshape_to(OP, slice_axis(OP, input.clone(), index, Const::<1>)?, shape.remove_axis());
     (0..shape.axis().size()).map(part).collect()

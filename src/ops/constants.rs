@@ -65,7 +65,7 @@ pub fn tensor<Dims: Shape, E: Real, D: Backend<E>>(
     device.try_tensor_from_vec(elements, shape).map_err(device_error(OP))
 }
 
-/// Memory for the elements of a tensor. [`Vec`] ends the process if it gets none, so it is asked first.
+/// Memory for the elements of a tensor, or an error. Without this, a [`Vec`] that gets no memory ends the process.
 fn memory_for<Dims: Shape, E>(op: &'static str, shape: &Dims) -> Result<Vec<E>, OpError> {
     let mut memory = Vec::new();
     memory.try_reserve_exact(num_elements(shape)).map_err(device_error(op))?;

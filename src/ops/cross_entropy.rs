@@ -142,7 +142,7 @@ where
 /// `reduction="none"`.
 ///
 /// `(.., V), (..) indices of V -> (..)`, for logits of 1 to 6 axes, of which ranks may divide the batch. Losses that weigh
-/// positions differently are made of it: those of preferences, of policies, of weighted examples. Logits at padding may
+/// positions differently are made of it: losses of preferences, policies or weighted examples. Logits at padding may
 /// be NaN.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! How a tensor prints. `Tensor` is dfdx's type, whose `Debug` shows its storage, so printing is a method of its own.
+//! How a tensor prints: by a method, because `Tensor` is dfdx's type, whose `Debug` shows the storage.
 
 use super::Real;
 use crate::{
@@ -83,7 +83,8 @@ impl Elements {
         indices.flat_map(|index| self.shown_elements(axis + 1, start + index * step)).collect()
     }
 
-    /// Writes that part. `separator` stands between its rows, and is given the number of axes of a row.
+    /// Writes the part that begins at `start` and has the axes from `axis` on. `separator` makes the text between two
+    /// rows from the number of axes of a row.
     fn write(
         &self,
         f: &mut Formatter<'_>,

@@ -10,12 +10,12 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Bernoulli, Distribution};
 use std::{any::type_name, cell::RefCell, collections::BTreeMap, marker::PhantomData, ops::Range};
 
-/// The words of random numbers that one element takes.
+/// The 32-bit words of the random stream that one element takes.
 const WORDS_PER_DRAW: u128 = 2;
 
 thread_local! {
-    /// The seeds whose guards live on this thread, by the ids of the guards, and `None` for those without dropout.
-    /// Dropout obeys the newest one, which has the highest id.
+    /// The seeds of the guards that live on this thread, by the guards' ids; `None` if a guard turns dropout off.
+    /// Dropout obeys the newest guard, which has the highest id.
     static ACTIVE_SEEDS: RefCell<BTreeMap<u64, Option<ActiveSeed>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
@@ -32,8 +32,8 @@ struct Rows {
     range: Range<usize>,
 }
 
-/// A guard: while it lives, [`dropout`] on this thread draws from a seed, so that a run can be repeated, or drops
-/// [nothing](Self::none). The state of the device's own random numbers cannot be saved. Of several guards the newest
+/// A guard: while it lives, [`dropout`] on this thread draws from a seed, or drops [nothing](Self::none). With a seed a
+/// run can be repeated; the state of the device's own random numbers cannot be saved. Of several guards the newest
 /// counts.
 ///
 /// ```
@@ -125,11 +125,12 @@ impl Drop for DropoutSeed {
 /// Sets each element to zero with probability `rate` and scales the others by `1 / (1 - rate)` ([Srivastava et al.,
 /// 2014](https://jmlr.org/papers/v15/srivastava14a.html)).
 ///
-/// The type says whether it is active: without a tape (`T` is `NoneTape`) it returns its input. A recorded pass has it,
-/// also one for gradients of an evaluation, unless a guard of [`DropoutSeed::none`] lives. The random numbers come from
-/// a [`DropoutSeed`] or, without one, from the device of the input. In a loop without a [`Trainer`](crate::train::Trainer)
-/// make all inputs on one device: each new `Cpu::default()` drops the same elements in every step. Ranks that divide a
-/// model need one seed: without it, each drops other elements of a tensor that all have.
+/// The tape's type says whether dropout is active: without a tape (`T` is `NoneTape`) it returns its input. In a
+/// recorded pass it is active, even in one for gradients of an evaluation, unless a guard of [`DropoutSeed::none`]
+/// lives. The random numbers come from a [`DropoutSeed`] or, without one, from the device of the input. In a loop
+/// without a [`Trainer`](crate::train::Trainer) make all inputs on one device: a new `Cpu::default()` in each step would
+/// drop the same elements each time. Ranks that divide a model need a common seed: without it, each drops other elements
+/// of a tensor that all have.
 ///
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::DropoutOfShard`] if this rank has a part of the tensor,
@@ -195,7 +196,7 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<V
     let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
     let numbers = ChaCha8Rng::seed_from_u64(seed);
     let len: usize = sizes.iter().product();
-    // The first axis is that of the seed's rows if the name of the type begins so: `(Shard<Batch, W>,`.
+    // The first axis has the seed's rows if the type's name begins with that of their axis: `(Shard<Batch, W>,`.
     let placed = ACTIVE_SEEDS.with_borrow(|seeds| {
         let rows = seeds.last_key_value()?.1.as_ref()?.rows.as_ref()?;
         let after_axis = dims_type_name.strip_prefix('(')?.strip_prefix(rows.axis)?;

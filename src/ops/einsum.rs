@@ -143,8 +143,8 @@ impl<Dims: Shape> Over<Dims> {
         Dims::from_sizes(OP, sum_to(OP, x, to)?, Internal(()))
     }
 
-    /// The contraction of two operands. `texts` are the operands as the user wrote them, and `labels` those of the
-    /// operands and of the result.
+    /// The contraction of two operands. `texts` are the operands as the user wrote them. The labels are those of the
+    /// axes of the operands and of the result.
     pub fn contract_two<X, W, XTape, WTape, E, D>(
         (x, x_tape): TensorAndTape<X, E, D, XTape>,
         (w, w_tape): TensorAndTape<W, E, D, WTape>,

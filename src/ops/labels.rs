@@ -139,8 +139,8 @@ macro_rules! sharded_labels {
 }
 for_each_shape!(sharded_labels: A C F G);
 
-/// The labels, over `Positions`, fit logits over `Logits`, which are `Positions` and then `Classes`. (The rule is one
-/// of the labels, so that rustc shows them.)
+/// The labels, over `Positions`, fit logits over `Logits`, which are `Positions` and then `Classes`. (`Self` is
+/// the labels' type, so that rustc shows it.)
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "logits over `{Logits}` do not fit labels over `{Positions}`, which are indices of `{Classes}`",

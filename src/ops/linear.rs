@@ -42,8 +42,8 @@ where
 /// `Padding` vectors of zeros before the first and after the last one.
 ///
 /// `(B, Len, In), (Out, In, Kernel), (Out) -> (B, ConvLen<Len, Kernel, Stride, Padding>, Out)`:
-/// `y[n, o] = b[o] + Σ w[o, i, k] · x[Stride · n + k - Padding, i]`. The weight is PyTorch's; the channels of input and output
-/// are the last axis, as everywhere in this crate.
+/// `y[n, o] = b[o] + Σ w[o, i, k] · x[Stride · n + k - Padding, i]`. The axes of the weight are PyTorch's; the channels
+/// of input and output are the last axis, as everywhere in this crate.
 ///
 /// # Errors
 /// [`OpError::Range`] if the kernel is longer than a run-time axis with its padding.
@@ -226,12 +226,12 @@ impl Along {
         Ok((places, Self { len: len.size(), kernel, stride, padding, places: places.size() }))
     }
 
-    /// The element under place `at` of the kernel at `place`; `None` in the padding.
+    /// The element that index `at` of the kernel reads at `place`; `None` in the padding.
     fn element(self, place: usize, at: usize) -> Option<usize> {
         (place * self.stride + at).checked_sub(self.padding).filter(|element| *element < self.len)
     }
 
-    /// The vectors that each place of a kernel over this axis and the next one reads, in a batch: `(B, Places,
+    /// The vectors that a kernel over this axis and the next one reads at each place, in a batch: `(B, Places,
     /// OtherPlaces, Kernel, OtherKernel)`.
     fn runs(self, other: Self, batch: usize) -> Vec<Option<usize>> {
         let mut runs = Vec::with_capacity(batch * self.places * other.places * self.kernel * other.kernel);
@@ -266,7 +266,7 @@ fn channels_last<Out: ConstDim, In: ConstDim, Kernel: ConstDim, E: Real, D: Back
     gather_runs(op, weight, (0..Out::SIZE * In::SIZE * Kernel::SIZE).map(offset).collect(), 1, Default::default())
 }
 
-/// A linear map of the vectors under each place of the kernel. `runs` has those of one place after the other.
+/// A linear map of the vectors that the kernel reads at each place. `runs` are their indices, place after place.
 fn convolve<From: Shape, To: Shape, In: ConstDim, Kernel: ConstDim, Out: ConstDim, E, D, T, W>(
     op: &'static str,
     input: Tensor<From, E, D, T>,

@@ -40,8 +40,8 @@ pub fn mean_squared_error<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D
 
 /// The mean of [`binary_cross_entropy_by_element`] over all elements: `(..), (..) -> ()`.
 ///
-/// It is PyTorch's `binary_cross_entropy_with_logits`. Padding counts: a mean without it is made of the losses by
-/// element, in which [`where_`](super::where_) puts 0 at padding.
+/// It is PyTorch's `binary_cross_entropy_with_logits`. Padding counts. A loss without padding is made of the losses by
+/// element, after [`where_`](super::where_) has put 0 at padding.
 ///
 /// ```
 /// use typed_transformer::{ops::binary_cross_entropy, prelude::*};
@@ -96,8 +96,8 @@ pub fn binary_cross_entropy_by_element<Dims: NamedShape, E: Real, D: Backend<E>,
 ///
 /// `(.., V), (.., V), padding (..) -> ()`, for logits of 1 to 6 axes.
 ///
-/// [`Padding`] counts as in [`cross_entropy`](super::cross_entropy): it is that of the labels,
-/// [`LabelIds::padding_mask`](crate::tokens::LabelIds::padding_mask), not that of the inputs. The target is a constant.
+/// [`Padding`] counts as in [`cross_entropy`](super::cross_entropy). It is the mask of the labels,
+/// [`LabelIds::padding_mask`](crate::tokens::LabelIds::padding_mask), not of the inputs. The target is a constant.
 ///
 /// ```
 /// use typed_transformer::{ops::kl_divergence, prelude::*};

@@ -12,8 +12,8 @@
 //! [`multi_head_attention`](multi_head_attention()) and [`grouped_query_attention`](grouped_query_attention()) take the
 //! heads side by side in one axis. Without bias and dropout their kernel needs memory that is linear in the length.
 //!
-//! An operation consumes its tensors and their tape; one whose result has no tape, such as a comparison, `argmax` or
-//! `detach`, borrows them. A value that is used twice is cloned. The clone of a tape that has recorded something
+//! An operation consumes its tensors and their tape. If its result has no tape, as in a comparison, `argmax` or
+//! `detach`, it borrows them. A value that is used twice is cloned. The clone of a tape that has recorded something
 //! records to the same pass; two passes become one where their tensors meet. A parameter is passed by reference.
 //!
 //! Every operation returns a `Result`, whose error is an [`OpError`]: a program says `?` where it calls one. The

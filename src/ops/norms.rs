@@ -14,7 +14,7 @@ use dfdx::tensor_ops::{BroadcastTo, MeanTo, TryAdd, TryDiv, TryMul};
 /// `(x - mean(x)) / √(var(x) + ε) · weight + bias`, mean and variance over the last dimension
 /// ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)).
 ///
-/// `(.., M), (M), (M) -> (.., M)`, for tensors of 1 to 6 axes. Without a bias it is taken as zero.
+/// `(.., M), (M), (M) -> (.., M)`, for tensors of 1 to 6 axes. A missing bias is zero.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -173,7 +173,7 @@ where
         let axis = middle_axis(&shape, Dims::INDEX);
         return run_kernel(op, shape, |tape| softmax_kernel(D::read(input, tape)?, axis, is_log));
     }
-    // The gradient of dfdx's softmax does not have the order of axes that a permuted view has.
+    // For a permuted view, dfdx's softmax puts the gradient into another order of axes. Such a view is copied first.
     let input = reshape_to(op, input, shape)?;
     let output = match is_log {
         true => input.try_log_softmax::<Dims::Position>(),

@@ -157,7 +157,7 @@ impl<E, D: Storage<E>> JoinTapes<Untaped, E, D> for Untaped {
 /// The tape of the result of two operands.
 pub type JoinedTape<One, Other, E, D> = <<One as JoinTapes<Other, E, D>>::Joined as OperandTape<E, D>>::Tape;
 
-/// Gives `w` an empty tape, and copies it if it is `x`. `x` already has the tapes of both.
+/// Gives `w` an empty tape, and copies `w` if it is `x` itself. The tape of `x` already joins the tapes of both.
 pub fn second_operand<X: Shape, W: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: &Tensor<X, E, D, T>,
     w: Tensor<W, E, D>,

@@ -14,7 +14,7 @@ use dfdx::tensor::{Storage, Tensor};
 /// zeros. Vectors at padding may be NaN.
 ///
 /// `(.., S, ..), padding (.., S) -> (.., ..)`, for tensors of 1 to 6 axes. The [`Padding`] has the first axes of the
-/// tensor, such as `(B, S)` of `(B, S, M)`, and its last axis is the one of the positions.
+/// tensor, such as `(B, S)` of `(B, S, M)`; its last axis is that of the positions, `S`.
 ///
 /// ```
 /// use typed_transformer::{ops::masked_mean, prelude::*};

@@ -36,11 +36,11 @@ pub fn learned_positions<
     learned_positions_from(table, 0, len)
 }
 
-/// [`learned_positions`] from position `start` on: `(MaxSeqLen, M) -> (S, M)`. A step of decoding reads those after the
-/// positions in its cache.
+/// [`learned_positions`] from position `start` on: `(MaxSeqLen, M) -> (S, M)`. A step of decoding reads the rows after
+/// the positions in its cache.
 ///
 /// # Errors
-/// [`OpError::Range`] if the table has fewer rows.
+/// [`OpError::Range`] if the table has fewer than `start + len` rows.
 ///
 /// ```
 /// use typed_transformer::{ops::learned_positions_from, prelude::*};
@@ -93,8 +93,8 @@ pub fn sinusoidal_positions<S: Dim, M: Even, E: Real, D: Backend<E>>(
     sinusoidal_positions_from(device, 0, len, width)
 }
 
-/// [`sinusoidal_positions`] from position `start` on: `-> (S, M)`. A step of decoding adds those after the positions in
-/// its cache.
+/// [`sinusoidal_positions`] from position `start` on: `-> (S, M)`. A step of decoding adds the rows after the positions
+/// in its cache.
 ///
 /// ```
 /// use typed_transformer::{ops::{sinusoidal_positions_from, slice}, prelude::*};
@@ -114,7 +114,7 @@ pub fn sinusoidal_positions_from<S: Dim, M: Even, E: Real, D: Backend<E>>(
     sinusoids(device, start, len, width)
 }
 
-/// [`sinusoidal_positions_from`] of a caller that knows of its own that `M` is even.
+/// [`sinusoidal_positions_from`] for a caller that knows by other means than the type that `M` is even.
 pub(crate) fn sinusoids<S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
     device: &D,
     start: usize,
@@ -164,8 +164,8 @@ pub fn add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E
 /// last one holds all distances from `max_distance` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelativeBuckets {
-    /// Whether a query also sees keys after it, as in an encoder. Half of the buckets are for these. Otherwise all keys
-    /// after the query fall into bucket 0.
+    /// Whether a query also sees keys after it, as in an encoder. If so, half of the buckets are for such keys;
+    /// otherwise all of these keys fall into bucket 0.
     pub bidirectional: bool,
     /// The distance, in positions, from which all keys are in the last bucket.
     pub max_distance: usize,
@@ -241,7 +241,7 @@ pub fn relative_position_bias<
     let indices = Indices::unchecked(indices.into(), lengths, NumBuckets::default());
     let bias: Tensor<(Q, K, H), E, D, T> = embed(table, &TokenIds::from(indices), tape)?;
     let bias: Tensor<(H, Q, K), E, D, T> = permute(bias)?;
-    // Here it gets row-major order once, and not in each layer that reads it.
+    // The bias is put into row-major order once, not in each layer that reads it.
     let shape = *bias.shape();
     reshape_to(OP, bias, shape)
 }

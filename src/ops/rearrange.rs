@@ -19,7 +19,7 @@ use dfdx::tensor_ops::PermuteTo;
 /// rearrange!(x: (Batch, SrcLen, Product<NumHeads, HeadDim>) -> (Batch, NumHeads, SrcLen, HeadDim))
 /// ```
 ///
-/// The operand is an expression and the dimensions of its tensor. The compiler compares them with its type. A
+/// The operand is an expression and the dimensions of its tensor, which the compiler compares with the tensor's type. A
 /// [`Product`](crate::dims::Product) is two axes: if the result has them elsewhere, or in another `Product`, they
 /// are split or merged. The result has all axes of the operand and no others, and no tensor has an axis twice.
 /// Otherwise there is an error at the axis. Run-time axes move, but they have no `Product`:
@@ -27,8 +27,8 @@ use dfdx::tensor_ops::PermuteTo;
 ///
 /// The macro compares axes by their spelling in this call, so spell an axis the same way everywhere. The operand is a
 /// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result
-/// have up to 6 axes, with products split. A product of both is one axis, which stays whole, and none
-/// of its factors counts.
+/// have up to 6 axes, with products split. A product that operand and result both have stays whole and counts as one
+/// axis.
 ///
 /// Merging copies unless all axes of the result are in the order of memory, and splitting an axis copies a tensor that
 /// is not contiguous. Other results are views. The idea is that of

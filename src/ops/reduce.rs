@@ -87,8 +87,8 @@ where
     let is_largest = elements.try_eq(&repeated)?.try_choose(ones, zeros.clone())?;
     let is_number = elements.try_le(&repeated)?;
     let count = is_number.try_choose(is_largest, zeros.try_add(E::nan())?)?.try_sum::<_, Dims::Position>()?;
-    // `y/n - y/n` adds 0 to the value and `1/n` to the gradient. It would be NaN for an infinite `y`, whose n-th part is
-    // as large.
+    // `y/n - y/n` adds 0 to the value and `1/n` to the gradient. For an infinite `y` it would be NaN, so the result is
+    // `y/n`, which is infinite too.
     let share = input.try_max::<_, Dims::Position>()?.try_div(count)?;
     let constant = share.retaped::<NoneTape>().try_mul(E::one())?;
     let finite = share.clone().try_sub(constant)?.try_add(largest.clone())?;
@@ -271,7 +271,7 @@ where
         // Each sum of `width` elements and the one before it make a sum of twice as many.
         let mut width = 1;
         while width < len {
-            // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
+            // The backward pass of dfdx's slice overwrites the gradient of its input, so the input is a copy.
             let all = sums.clone().try_mul(E::one())?;
             let before = D::reshape(all.try_slice((.., ..len - width, ..))?, (outer, len - width, inner))?;
             let nothing: Tensor<_, E, D> = sums.device().try_zeros_like(&(outer, width, inner))?;

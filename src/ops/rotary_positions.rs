@@ -166,7 +166,7 @@ impl Default for Rotary {
 ///
 /// # Errors
 /// [`OpError::Setting`] unless the base and the factor of a scaling are finite and above 0, its low-frequency factor is
-/// finite, and its high-frequency factor is finite and above that.
+/// finite, and its high-frequency factor is finite and above the low-frequency factor.
 ///
 /// ```
 /// use typed_transformer::{ops::{Rotary, rotary_positions}, prelude::*};
@@ -218,7 +218,7 @@ where
     rotate::<_, HeadDim, _, _, _>(input, len, H::SIZE * HeadDim::SIZE, start, rotary)
 }
 
-/// Rotates the columns of the vectors at `len` positions, each of which has `columns`.
+/// Rotates vectors of `HeadDim` columns. Each of `len` positions has one or more vectors, with `columns` in all.
 fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     len: usize,
@@ -239,8 +239,8 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     let sizes = (Unchecked(sequences), Unchecked(len), Unchecked(vectors), HeadDim::default());
     let (device, input) = (input.device().clone(), reshape_to(OP, input, sizes)?);
     let error = device_error::<D::Err>(OP);
-    // A product with this matrix swaps the columns of each pair. A gather would need an index for each element. An
-    // infinite element makes NaN of its vector, not of its pair alone.
+    // A product with this matrix swaps the columns of each pair; a gather would need an index for each element. But an
+    // infinite element makes its whole vector NaN, not its pair alone.
     let is_other = |i| rotary.pairs.of_column(i / HeadDim::SIZE, HeadDim::SIZE).other == i % HeadDim::SIZE;
     let swap = (0..HeadDim::SIZE * HeadDim::SIZE).map(|i| cast(f64::from(u8::from(is_other(i))))).collect::<Vec<E>>();
     let swap = device.try_tensor_from_vec(swap, (sizes.3, sizes.3)).map_err(&error)?.retaped::<T>();

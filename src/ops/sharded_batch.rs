@@ -18,9 +18,9 @@ use dfdx::tensor_ops::Device;
 /// [`ShardedLabels`] of logits `(Shard<B, W>, S, V)` are [`LabelIds`](crate::tokens::LabelIds), or
 /// [`Indices`](crate::tokens::Indices) as for any other logits.
 ///
-/// Each row is divided by the size of the whole batch, which the labels' [`Shard`] stores: the mean of the ranks' means
-/// would be wrong where they have different numbers of rows. The other axes must have the same sizes on all ranks.
-/// Labels `(Shard<B, W>)` are sequences of one label each.
+/// A mean divides by the size of the whole batch, which the labels' [`Shard`] stores: the mean of the ranks' means is
+/// wrong where ranks have different numbers of rows. The other axes must have the same sizes on all ranks. Labels
+/// `(Shard<B, W>)` are sequences of one label each.
 ///
 /// # Errors
 /// [`OpError::TokensOfRanks`] with [`Reduction::MeanTokens`], because no rank knows how many tokens the others have;
@@ -63,7 +63,7 @@ where
     partial_cross_entropy_with_label_smoothing(logits, labels, reduction, 0.0)
 }
 
-/// [`partial_cross_entropy`] with label smoothing, which is that of
+/// [`partial_cross_entropy`] with the label smoothing of
 /// [`cross_entropy_with_label_smoothing`](super::cross_entropy_with_label_smoothing).
 ///
 /// `(Shard<B, W>, .., V), (Shard<B, W>, ..) indices of V -> Partial<(), W>`
@@ -128,8 +128,8 @@ where
 /// `(.., Shard<B, W>, ..), Shard<B, W> -> Partial<(), W>`
 ///
 /// The elements are any losses, such as those of [`cross_entropy_by_position`](super::cross_entropy_by_position) or
-/// squares of differences. `rows` are those that [`Ranks::shard`] made: they know the whole batch, and the shape of a
-/// result may not. The other axes must have the same sizes on all ranks. The term of a rank without rows is 0.
+/// squares of differences. `rows` come from [`Ranks::shard`], so they know the size of the whole batch; the shape of a
+/// computed tensor may not. The other axes must have the same sizes on all ranks. The term of a rank without rows is 0.
 ///
 /// # Errors
 /// [`OpError::Whole`] if `rows` do not know the whole batch.
@@ -167,17 +167,17 @@ where
     scale(mean_of_all(OP, input)?, rows.size() as f64 / whole.size() as f64).map(Partial::term)
 }
 
-/// The rows of all ranks. The loss of each rank is a term: the backward pass sums the gradient over the ranks, and each
-/// keeps that of its rows.
+/// The rows of all ranks. Each rank's loss of them is a term of the whole loss: the backward pass sums their gradient
+/// over the ranks, and each rank keeps the part of its own rows.
 ///
 /// `(Shard<B, W>, ..), Shard<B, W> -> (B, ..)`
 ///
 /// A contrastive loss compares each row with those of the whole batch, as CLIP's ([Radford et al.,
-/// 2021](https://arxiv.org/abs/2103.00020), 2.3). All ranks call it and run the backward pass, also a rank without
-/// rows: its loss is [`Partial::of_no_rows`] with the tape of the result. After two calls of `gather_batch` its loss is
-/// the [`add`](crate::tensor_parallel::add) of two of these, one for each result, so that both backward passes run. If
-/// there may be such a rank, all call `backward` and then `all_reduce`: with `backward_all_reduce` ranks might send in
-/// different orders.
+/// 2021](https://arxiv.org/abs/2103.00020), 2.3). All ranks call `gather_batch` and run the backward pass, also a rank
+/// without rows: its loss is [`Partial::of_no_rows`] with the tape of the result. After two calls it is the
+/// [`add`](crate::tensor_parallel::add) of two of these, one for each result, so that both backward passes run. If a
+/// rank may have no rows, all ranks call `backward` and then `all_reduce`: with `backward_all_reduce` their orders of
+/// sending might differ.
 ///
 /// # Errors
 /// [`OpError::Whole`] if `rows`, which [`Ranks::shard`] makes, do not know the whole batch; [`OpError::Ranks`].

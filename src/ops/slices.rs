@@ -100,7 +100,7 @@ where
 /// One index of the axis `Name`, which is removed: `(.., Name, ..) -> (.., ..)`.
 ///
 /// The index is a [`Fin<Name>`](crate::tokens::Fin), or a `usize` that is compared with the size of the axis.
-/// [`gather`](fn@super::gather) takes a different index for each element, and [`unstack`](super::unstack) all of them.
+/// [`gather`](fn@super::gather) takes a different index for each element, [`unstack`](super::unstack) all indices.
 ///
 /// # Errors
 /// [`OpError::Index`] if the index is not below the size of the axis.
@@ -212,11 +212,11 @@ where
     }
     let to = shape.replace_axis(part);
     ensure_not_empty(op, &to)?;
-    // dfdx gathers one index without a copy of the others, and adds its gradient.
+    // dfdx's gather of one index does not copy the other elements, and adds to the gradient of its input.
     if D::HAS_KERNELS || part.size() == 1 {
         return gather_runs(op, input, run_starts(outer, &[start], len, inner), part.size() * inner, to);
     }
-    // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
+    // The backward pass of dfdx's slice overwrites the gradient of its input, so the input is a copy.
     let input = if T::OWNS_TAPE { scale(input, 1.0)? } else { input };
     let blocks = reshape_to(op, input, (outer, len, inner))?;
     reshape_to(op, blocks.try_slice((.., start..end, ..)).map_err(device_error(op))?, to)

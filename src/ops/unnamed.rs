@@ -1,8 +1,7 @@
-//! Operations that are parts of others: dfdx's, compiled once for each number of axes, kernels, or functions of the
-//! elements.
+//! The operations of which others are made. They run kernels, functions of the elements, or operations of dfdx.
 //!
-//! The compiler makes code for each shape that an operation of dfdx is called with. These functions have the types of
-//! dfdx's operations, and call them with sizes alone.
+//! The compiler makes code for each shape type that an operation of dfdx is called with. So these functions take named
+//! dimensions and call dfdx with plain sizes: its code is made once for each number of axes.
 
 use super::contraction::{Labelled, contract};
 use super::operand::distinct_from;
@@ -59,7 +58,7 @@ pub fn on_elements<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>
 ) -> Result<Tensor<To, E, D, T>, OpError> {
     let len = x.shape().num_elements();
     let (x, mut tape) = if len == 0 {
-        // dfdx's copy of a permuted tensor reads a first element.
+        // dfdx's copy of a permuted tensor reads the first element, even if there is none.
         let (x, tape) = x.split_tape();
         (x.device().try_zeros_like(&(len,)).map_err(device_error(op))?, tape)
     } else {
@@ -168,8 +167,8 @@ pub fn swap_middle<B: Dim, S: Dim, H: Dim, M: Dim, E: Real, D: Device<E>, T: Tap
     with_shape_type(op, x.try_permute::<Four, Axes4<0, 2, 1, 3>>().map_err(device_error(op))?)
 }
 
-/// The softmax as operations of dfdx. In 16 bits a recorded one is the exponential of the log-softmax: the gradient of
-/// dfdx's quotient divides by the square of the sum, which is infinite there for a sum from 256 on.
+/// The softmax as operations of dfdx. A recorded one in 16 bits is the exponential of the log-softmax: the gradient of
+/// dfdx's quotient divides by the square of the sum, which overflows from a sum of 256 on.
 pub fn softmax_by_dfdx<Ax: Axes, Dims: Shape + ReduceShape<Ax>, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<Dims, E, D, T>, D::Err> {
@@ -188,7 +187,7 @@ pub fn constant<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     let compute = || match D::HAS_KERNELS {
         true => device.try_tensor_from_vec(vec![number], ())?.try_broadcast_like(shape),
-        // The gradients of a number that is repeated are added in one place, on a GPU one after the other.
+        // Not a repeated number: a GPU would add the gradients of all elements to its own, one after the other.
         false => device.try_zeros_like(shape)?.try_add(number),
     };
     Ok(compute().map_err(device_error::<D::Err>(op))?.retaped::<T>())

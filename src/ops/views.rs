@@ -21,7 +21,7 @@ pub trait Sizes: Views {}
 #[diagnostic::do_not_recommend]
 impl<Any: Views> Sizes for Any {}
 
-/// The views of a tensor over [`Sizes`]. It is a trait of its own, so that only this crate has its functions.
+/// The views of a tensor over [`Sizes`], in a separate trait, so that only this crate has these functions.
 pub trait Views: Shape<Concrete = Self> + Index<usize, Output = usize> + AsRef<[usize]> {
     /// The shape that has this size along each axis.
     fn from_fn(size: impl FnMut(usize) -> usize) -> Self;
@@ -97,7 +97,7 @@ where
 
 /// A shape of up to 6 dimensions. The shape without axes counts as one axis of one element.
 ///
-/// It is the bound of a function for tensors of any number of axes that adds or multiplies:
+/// A function for tensors of any number of axes needs this bound to add or multiply:
 ///
 /// ```
 /// use typed_transformer::{dims::{AxesAmong, DataShape}, ops::{NamedAxes, mul}, prelude::*};
@@ -186,7 +186,7 @@ pub fn with_shape_type<
     op: &'static str,
     tensor: Tensor<From, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
-    // Not by `map_err`, which the compiler would make for each pair of shapes, with the closure.
+    // Not by `map_err`: the compiler would make it, and its closure, for each pair of shapes.
     match tensor.try_realize() {
         Ok(tensor) => Ok(tensor),
         Err(tensor) => Err(shape_error(op, tensor.shape(), dims::name::<To>)),

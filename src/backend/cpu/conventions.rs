@@ -36,9 +36,9 @@ pub enum NormKind {
 
 /// The logit of a key that the mask hides.
 ///
-/// Both kinds give the same attention weights if the amount is far above any logit and a query sees at least
-/// one key. A query that sees no key attends to all keys alike under [`MinValue`](Self::MinValue), and as if
-/// there were no mask under [`Subtract`](Self::Subtract). Neither gives a NaN.
+/// Both kinds give the same attention weights if the amount of [`Subtract`](Self::Subtract) is far above any logit and
+/// a query sees at least one key. A query that sees no key attends to all keys alike under
+/// [`MinValue`](Self::MinValue), and as if there were no mask under `Subtract`. Neither gives a NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MaskFill {
     /// The lowest finite number (*The Typed Transformer*).
@@ -72,7 +72,7 @@ pub enum Arithmetic {
     Minimum,
 }
 
-/// What is left of an axis.
+/// What an axis is reduced to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     Sum,

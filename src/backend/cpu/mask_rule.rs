@@ -7,9 +7,9 @@ pub struct MaskRule {
     batch: usize,
     queries: usize,
     keys: usize,
-    /// `(B, Q, K)`: whether each query sees each key, in place of what follows.
+    /// `(B, Q, K)`: whether each query sees each key. If there is a matrix, the fields below do not count.
     matrix: Option<Arc<[bool]>>,
-    /// A key is visible if this and what follows allow it.
+    /// A key is visible if the band and the fields below allow it.
     band: Option<Band>,
     /// `(B, Q)`: a query that is padding sees no key.
     query_is_token: Option<Arc<[bool]>>,
@@ -119,7 +119,7 @@ impl MaskRule {
         self.visible_row(sequence, query).is_none_or(|visible| visible[keys].contains(&true))
     }
 
-    /// `(K,)`: the keys that are visible from the first to the last that a query sees; `None` if all of these are.
+    /// `(K,)`: whether each key from the first to the last that a query sees is visible; `None` if all of these are.
     fn visible_row(&self, sequence: usize, query: usize) -> Option<&[bool]> {
         let padding = || Some(&self.key_is_token.as_ref()?[sequence * self.keys..][..self.keys]);
         self.matrix_row(sequence, query).or_else(padding)

@@ -139,7 +139,7 @@ fn linear_map<L: Shape, R: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
             linear_kernel(left, Linear::new(weight, None, inner.size(), columns.size()))
         });
     }
-    // On a GPU, dfdx's product reads beyond the end of a matrix that repeats itself.
+    // On a GPU, dfdx's product reads beyond the end of a matrix that repeats itself. `reshape` copies such a matrix.
     let product = || {
         let weight = D::reshape(right, (columns, inner))?.try_permute::<_, Axes2<1, 0>>()?;
         D::reshape(left, (rows, inner))?.try_matmul(weight)

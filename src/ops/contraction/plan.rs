@@ -1,5 +1,5 @@
-//! The part of each axis in a contraction. It does not depend on dtype, device and tape, so the compiler makes this
-//! code once.
+//! The role of each axis in a contraction. This code does not depend on dtype, device and tape, so the compiler makes
+//! it once.
 
 use crate::ops::views::Sizes;
 
@@ -9,7 +9,7 @@ pub type Label = u8;
 /// A tensor without axes counts as one axis of size 1. This is the label of that axis.
 pub const NO_AXIS: Label = Label::MAX;
 
-/// The labels; that of a tensor without axes is [`NO_AXIS`].
+/// The labels, or [`NO_AXIS`] for a tensor without axes.
 pub fn or_no_axis(labels: &[Label]) -> &[Label] {
     if labels.is_empty() { &[NO_AXIS] } else { labels }
 }
@@ -46,8 +46,8 @@ pub fn position<Item: PartialEq>(items: &[Item], item: Item) -> Option<usize> {
     items.iter().position(|other| *other == item)
 }
 
-/// Whether the result has all axes that the operands share, and there are some. An outer product is a linear map of one
-/// inner element.
+/// Whether the operands share axes, and the result has all of these. Without shared axes it is an outer product, a
+/// linear map of one inner element.
 pub fn is_multiplication(x: Axes, w: Axes, to: &[Label]) -> bool {
     let shared = x.pick(|label| w.has(label));
     !shared.is_empty() && shared.iter().all(|label| to.contains(label))
@@ -59,8 +59,8 @@ pub fn is_outer_product(x: Axes, w: Axes) -> bool {
     x.len() * w.len() > 0 && has_own(x, w) && has_own(w, x)
 }
 
-/// Whether `x` is the left operand of a product of matrices. A product has its rows before its columns, so that is the
-/// operand whose own axis is first in the result.
+/// Whether `x` is the left operand of a product of matrices. A product has its rows before its columns, so the left
+/// operand is the one whose own axis comes first in the result.
 pub fn is_left(x: Axes, w: Axes, to: &[Label]) -> bool {
     let first_of = |one: Axes, other: Axes| to.iter().position(|label| one.has(*label) && !other.has(*label));
     first_of(x, w).unwrap_or(0) <= first_of(w, x).unwrap_or(0)
@@ -89,13 +89,13 @@ pub fn inverse<Order: Sizes>(order: Order) -> Order {
     Order::from_fn(|axis| position(order.as_ref(), axis).unwrap_or(axis))
 }
 
-/// The parts that the axes of two operands have in a product of matrices.
+/// The roles of the axes of two operands in a product of matrices.
 pub struct Plan<To> {
     pub batch: Vec<Label>,
     pub rows: Vec<Label>,
     pub columns: Vec<Label>,
     pub inner: Vec<Label>,
-    /// The shape of the product: first the axis of a result without axes, then `batch`, `rows` and `columns`.
+    /// The shape of the product: [`NO_AXIS`] first if the result has no axes, then `batch`, `rows` and `columns`.
     pub shape: To,
     /// The order of these axes in the result.
     pub order: To,

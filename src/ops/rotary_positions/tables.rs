@@ -35,14 +35,14 @@ impl Tables {
     }
 }
 
-/// Tables depend on the rotary positions, the first position, the number of positions and that of columns.
+/// What tables depend on: the [`Rotary`], the first position, the number of positions, and the number of columns.
 type Key = (Rotary, usize, usize, usize);
 
 /// The tables that were made last. All layers of a model use the same, and so do the steps of a training.
 static RECENT: Mutex<VecDeque<(Key, Rotation)>> = Mutex::new(VecDeque::new());
-/// The number of tables that are kept: those of local and of global layers, in training and in validation.
+/// The number of tables that are kept: one for local and one for global layers, in training and in validation.
 const MAX_KEPT: usize = 4;
-/// Longer tables are made for each call, so those that are kept take at most 16 MiB.
+/// The most numbers in a table that is kept; a longer one is made for each call. So kept tables take at most 16 MiB.
 const MAX_KEPT_LEN: usize = 1 << 19;
 
 /// The rotations of heads of `width` columns at `len` positions from `start` on, `vectors_per_position` at each.

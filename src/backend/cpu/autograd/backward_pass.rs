@@ -73,8 +73,8 @@ impl<E: Dtype, D: Device<E>> PassGradients<E, D> {
 }
 
 impl PassGradients<f32, Cpu> {
-    /// Takes the gradient of a kernel's output, when all operations on the output have added to it: `None` if nothing
-    /// was added; zeros once an operation of dfdx has run, because dfdx does not say what it adds to.
+    /// Takes the gradient of a kernel's output, when all operations on the output have added to it. If none has, it is
+    /// `None`, or zeros once an operation of dfdx has run, because dfdx does not say what it adds to.
     pub fn take(&mut self, key: &KernelKey) -> Result<Option<Buffer>, CpuError> {
         let gradients = &mut self.gradients;
         let gradient = gradients.of_kernels.remove(&key.id).map(|entry| entry.gradient);
@@ -82,7 +82,7 @@ impl PassGradients<f32, Cpu> {
         if !self.has_run_dfdx && key.id != self.loss && !gradients.moved_to_dfdx.contains(&key.id) {
             return Ok(gradient);
         }
-        // The memory is freed here. In the pool of buffers it would pile up: dfdx allocates its own in each step.
+        // dfdx's memory is freed. In the pool of buffers it would pile up, as dfdx allocates new memory in each step.
         let term = mem::take(&mut **(key.find)(&mut gradients.of_dfdx)?);
         if gradients.leaves.is_none() {
             gradients.taken_from_dfdx.push((key.clone(), term.len()));

@@ -40,7 +40,7 @@ type Find<E, D> = dyn Fn(&mut OfDfdx<E, D>) -> Result<&mut <D as Storage<E>>::Ve
 pub type KernelKey = GradientKey<f32, Cpu>;
 
 impl KernelKey {
-    /// It does not keep the elements of the tensor.
+    /// The key does not keep the elements of the tensor.
     pub fn of<Dims: Shape>(tensor: &Tensor<Dims, f32, Cpu>) -> Self {
         let ghost = tensor.ghost();
         Self { id: tensor_id(tensor), find: Arc::new(move |gradients| gradients.get_or_alloc_mut(&ghost)) }
@@ -66,16 +66,16 @@ pub struct Gradients<E, D: Storage<E>> {
     pub(super) leaves: Option<HashSet<UniqueId>>,
     /// The tensors whose gradient a backward pass has taken: outputs of kernels, which are no leaves.
     pub(super) non_leaves: HashSet<UniqueId>,
-    /// The non-leaves whose gradient was taken out of `of_dfdx`, and its length. The next pass puts zeros in its place,
-    /// because it may read such a tensor.
+    /// The non-leaves whose gradient was taken out of `of_dfdx`, and the gradient's length. The next pass puts zeros in
+    /// its place, because that pass may read such a tensor.
     pub(super) taken_from_dfdx: Vec<(GradientKey<E, D>, usize)>,
 }
 
 pub(super) struct Entry<E, D: Storage<E>> {
     pub(super) gradient: Buffer,
     key: GradientKey<E, D>,
-    /// Adds the gradient to dfdx's. Only `Gradients<f32, Cpu>`, which makes the entry, can name it: `move_to_dfdx` is
-    /// generic.
+    /// Adds the gradient to dfdx's. The entry keeps this function because it is for `f32` on the CPU, while its caller,
+    /// `move_to_dfdx`, is generic.
     add: fn(&mut D::Vec, &[f32]),
 }
 

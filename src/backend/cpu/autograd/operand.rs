@@ -94,7 +94,7 @@ impl Operand {
         tape: &mut T,
     ) -> Result<Self, CpuError> {
         let Some(tensor) = flat_view(&tensor)? else {
-            // The kernel reads a copy, whose gradient leads to the parameter.
+            // The kernel reads a copy, whose backward pass adds to the parameter's gradient.
             return Self::read(tensor.retaped::<T>(), tape);
         };
         let key = tape.shared().map(|tape| {
@@ -165,7 +165,7 @@ pub fn record_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
 fn record_backward(output: &FlatTensor, backward: KernelBackward, tape: &mut SharedTape<f32, Cpu>) {
     let key = KernelKey::of(output);
     tape.add_backward_of_kernel(Box::new(move |pass| {
-        // Without a gradient the loss does not depend on the output.
+        // If the output has no gradient, the loss does not depend on it.
         if let Some(d_output) = pass.take(&key)? {
             backward(d_output, &mut pass.gradients);
         }

@@ -1,5 +1,5 @@
 //! Memory for the output of a kernel, and advice about memory to the allocator and the system. Once a training run has
-//! begun, the memory comes from the cache of the device, and no pass fills it.
+//! begun, the memory comes from the cache of the device, and nothing is written to it before the kernel does.
 
 use dfdx::dtypes::{SafeZeros, Unit};
 use dfdx::tensor::{Cache, Cpu, CpuError, Storage};
@@ -11,8 +11,8 @@ use std::mem::{self, ManuallyDrop};
 use std::sync::Once;
 
 /// An `f32` that may have any value. dfdx fills what comes from its cache with one element, on one thread. For `f32`
-/// this took 7 % of a training step of *The Typed Transformer*. All elements of this type are equal, so `clone_from`,
-/// which `fill` calls for all but the last one, does nothing.
+/// this took 7 % of a training step of *The Typed Transformer*. All values of this type count as equal, so
+/// `clone_from`, which `fill` calls for all elements but the last one, does nothing.
 #[derive(Copy, Debug, Default)]
 #[repr(transparent)]
 struct AnyValue(f32);
@@ -44,8 +44,8 @@ impl Unit for AnyValue {
     const ONE: Self = Self(1.0);
 }
 
-/// With CUDA, dfdx asks of every type of elements that a GPU may hold it. The feature `cuda` of this crate has the
-/// crate of these traits.
+/// With CUDA, dfdx requires of every type of elements the traits of what a GPU may hold. The feature `cuda` brings in
+/// the crate of these traits.
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code)]
 mod on_cuda {
@@ -58,7 +58,7 @@ mod on_cuda {
 }
 
 /// Memory for an output of `len` elements of any value. The kernel writes each of them. With debug assertions, as
-/// in tests, they are NaN before.
+/// in tests, all are NaN until then.
 pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
     keep_freed_memory();
     if OUTPUTS.with_borrow_mut(|outputs| outputs.add(len)) {
@@ -81,9 +81,9 @@ pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
 
 /// Counts a training step. Returns whether the cache of its device is to be emptied.
 ///
-/// dfdx keeps the memory of every tensor that is dropped, for one of exactly the same length. Nothing takes
-/// that of tensors made from vectors, and that of lengths that do not come again. So the cache is emptied now and then.
-/// The step after that takes fresh pages from the system.
+/// dfdx keeps the memory of every tensor that is dropped, for a tensor of exactly the same length. Memory of tensors
+/// that are made from vectors, and of lengths that do not come again, piles up. So the cache is emptied now and then.
+/// The next step takes fresh pages from the system.
 pub fn count_step() -> bool {
     OUTPUTS.with_borrow_mut(Outputs::end_step)
 }
@@ -112,7 +112,7 @@ struct Outputs {
 }
 
 impl Outputs {
-    /// The steps after which the cache is emptied. It is a prime, so that several devices take turns.
+    /// The steps after which the cache is emptied: a prime, so that several devices take turns.
     const MAX_STEPS: usize = 13;
     /// The cache may hold this many times what the largest step takes.
     const MAX_STEPS_IN_CACHE: usize = 4;
@@ -122,7 +122,7 @@ impl Outputs {
     fn add(&mut self, len: usize) -> bool {
         self.num_outputs += 1;
         self.of_len.entry(len).or_default()[0] += 1;
-        // A thread that makes no step has no number of its own.
+        // A thread that has made no step does not know its outputs per step.
         let outputs_per_step = if self.most_outputs == 0 { 4 } else { self.most_outputs };
         let is_late = self.num_outputs > Self::MAX_STEPS * outputs_per_step;
         if is_late {
@@ -148,7 +148,7 @@ impl Outputs {
         if is_due {
             self.of_len.clear();
             (self.most_outputs, self.most_elements) = (outputs, elements);
-            // The remainder counts on: with parts of batches, several devices would not take turns otherwise.
+            // The remainder is kept: with parts of batches, several devices would not take turns otherwise.
             self.num_steps %= Self::MAX_STEPS;
         }
         is_due
@@ -187,7 +187,7 @@ const MAX_KEPT_BYTES: usize = (32 << 20) - (64 << 10);
 fn keep_freed_memory() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
-        // Nothing is written to the memory, so the system gives no pages for it. If there is none, nothing is kept.
+        // Nothing is written to the memory, so the system gives no pages for it. If it is refused, nothing is kept.
         let mut memory = Vec::<u8>::new();
         if memory.try_reserve_exact(MAX_KEPT_BYTES).is_ok() {
             drop(black_box(memory));
@@ -197,7 +197,7 @@ fn keep_freed_memory() {
 
 /// Asks the system to keep memory in huge pages, of 2 MB on most processors. A product of one row with a weight then
 /// takes a quarter less time: the processor looks up fewer addresses, and reads ahead across small pages. Memory that
-/// `is_written` is moved.
+/// `is_written` already is moved to such pages.
 ///
 /// It is a hint. A system that does not know it, or has no such pages left, keeps the memory as it is.
 #[cfg(target_os = "linux")]

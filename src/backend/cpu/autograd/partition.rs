@@ -27,7 +27,7 @@ impl SplitBy {
     pub fn choose(units: usize, rows: usize, gradient_len: usize) -> Self {
         /// With fewer rows, a copy of the weight gradients for each thread costs more than the products.
         const MIN_ROWS_PER_THREAD: usize = 256;
-        /// The most elements of all copies. The first one becomes the gradient.
+        /// The most elements of all copies but the first, which becomes the gradient.
         const MAX_COPIED: usize = 1 << 28;
         let threads = num_threads();
         let is_copied = rows >= threads * MIN_ROWS_PER_THREAD && (threads - 1) * gradient_len <= MAX_COPIED;

@@ -82,10 +82,9 @@ impl<Err> From<Err> for BackwardError<Err> {
 }
 
 impl<E, D: Storage<E>> SharedTape<E, D> {
-    /// A tape whose backward pass adds to `gradients`. They are those of earlier passes, in which the parameters `used`
-    /// were used.
+    /// A tape whose backward pass adds to the `gradients` of earlier passes, in which the parameters `used` were used.
     pub fn adding_to(gradients: Gradients<E, D>, used: HashSet<UniqueId>) -> Self {
-        // The cache of memory counts parts, and is emptied after some.
+        // The cache of memory is emptied after some steps, and a part of a batch counts as one.
         count_part();
         Self::new(Pass { marked_used: used, gradients: Some(Box::new(gradients)), ..Pass::default() })
     }
@@ -104,9 +103,9 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
         self.record(Operation::OfKernel(backward));
     }
 
-    /// Marks a parameter as used. It is needed where [`record_read`](Self::record_read) does not see the parameter:
-    /// dfdx reads it, and cannot list the parameters that have gradients, or it is the `&tensor` operand of `add`,
-    /// `einsum!` and the like.
+    /// Marks a parameter as used, where [`record_read`](Self::record_read) does not see it: if it is the `&tensor`
+    /// operand of `add`, `einsum!` and the like, or if dfdx reads it. (dfdx cannot list the parameters that have
+    /// gradients.)
     pub fn mark_used(&mut self, id: UniqueId) {
         if let State::Open(pass) = &mut *self.node().borrow_mut() {
             pass.marked_used.insert(id);
@@ -236,13 +235,13 @@ impl<E, D: Storage<E>> Merge<Self> for SharedTape<E, D> {
         let state = &mut *node.borrow_mut();
         match (&mut *state, others) {
             (State::Open(pass), State::Open(mut others)) if pass.gradients.is_none() || others.gradients.is_none() => {
-                // The shorter one moves, so that joining many parts takes no longer for each. The order is in the times.
+                // The shorter list moves, so that joining many passes stays fast. The times keep the order.
                 if others.operations.len() > pass.operations.len() {
                     mem::swap(pass, &mut others);
                 }
                 pass.add(others);
             }
-            // A pass that has run has no other backward pass.
+            // A pass that has run cannot run again.
             (State::HasRun, _) | (_, State::HasRun) => *state = State::HasRun,
             _ => *state = State::TwoAccumulators,
         }

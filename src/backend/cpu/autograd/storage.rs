@@ -92,7 +92,7 @@ fn contiguous_unnamed<Sizes: Shape, T: Tape<f32, Cpu>>(
     let len = tensor.shape().num_elements();
     let (tensor, tape) = tensor.split_tape();
     if len == 0 {
-        // dfdx's copy of a permuted tensor reads a first element.
+        // dfdx's copy of a permuted tensor reads the first element, even if there is none.
         return Ok(tensor.device().try_zeros_like(&(len,))?.put_tape(tape));
     }
     match flat_view(&tensor)? {

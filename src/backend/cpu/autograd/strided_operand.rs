@@ -122,7 +122,7 @@ impl StridedOperand {
         gradients.add_parts(&self.tensor.key(), parts);
     }
 
-    /// Where the gradient is put. It does not keep the elements.
+    /// Where the gradient is put. The result does not keep the elements.
     pub fn gradient(&self) -> StridedGradient {
         StridedGradient { key: self.tensor.key(), runs: Runs::new(self), storage_len: self.storage().len() }
     }

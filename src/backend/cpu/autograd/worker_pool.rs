@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use std::{cell::Cell, error::Error, iter, thread};
 
 /// The time for which a thread looks for work before it sleeps. A virtual machine may take long to wake a thread up.
-/// It yields its core each time, so that others that have work may run.
+/// Between two looks the thread yields its core to threads that have work.
 const SPIN_TIME: Duration = Duration::from_millis(2);
 
 /// Runs `run` on all parts in parallel, the last part on the calling thread. Returns the results in the
@@ -49,7 +49,7 @@ fn run_tasks(mut tasks: Vec<Task>) {
 /// 1 if the system lets rayon start no such pool.
 pub fn num_threads() -> usize {
     static OF_RAYON: LazyLock<usize> = LazyLock::new(|| match ThreadPoolBuilder::new().build_global() {
-        // The only error with a source is one of the system. From then on rayon panics if it is asked.
+        // The only error with a source is one of the system. After it, rayon panics if it is asked for its pool.
         Err(error) if error.source().is_some() => 1,
         _ => rayon::current_num_threads(),
     });
@@ -86,7 +86,7 @@ fn spin_for_work(pool: &ThreadPool) {
         return;
     }
     pool.spawn(|| {
-        // Another thread may have taken this job.
+        // Any thread of the pool may have taken this job, even one that spins already.
         if IS_SPINNING.replace(true) {
             return;
         }

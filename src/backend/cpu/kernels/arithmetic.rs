@@ -130,7 +130,7 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
     let output = x.new_tensor(output)?;
 
     if kind == Arithmetic::Add {
-        // The gradients of a sum need no operands, so it does not keep them.
+        // The gradients of a sum need no operands, so the backward pass does not keep them.
         let (x, y) = (x.gradient, y.gradient());
         return Ok(with_backward(output, move |d, gradients| {
             y.add(gradients, &d);

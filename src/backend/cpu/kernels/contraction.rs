@@ -3,7 +3,7 @@ use crate::conventions::ContractionAxis;
 use crate::matmul::{StridedAxis, contract_strided};
 use dfdx::tensor::CpuError;
 
-/// `Σ left · right` over the axes that the output does not have. The output has its axes in their order.
+/// `Σ left · right` over the axes that the output does not have. The output has its axes in the order of `axes`.
 pub fn contraction_kernel(
     left: StridedOperand,
     right: StridedOperand,

@@ -1,5 +1,5 @@
-//! The loops of the optimizers, over elements that one thread has. They are generic, and their methods for `f32` are
-//! compiled here, with the kernels' optimisation.
+//! The loops of the optimizers, over elements that one thread has. The steps are generic in the dtype; their methods
+//! for `f32` are compiled in this crate, which is optimised.
 
 use crate::simd::vectorized;
 use num_traits::Float;

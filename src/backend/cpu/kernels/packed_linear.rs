@@ -4,7 +4,7 @@ use crate::matmul::{Matrix, add_part_of_product, column_sums_in_parts, fill_rows
 use crate::packed::{Format, PackedWeight};
 use dfdx::tensor::CpuError;
 
-/// The elements of the rows of a weight that are widened at a time, so that they stay in the cache.
+/// The elements of a panel: rows of a weight that are widened at a time, so few that they stay in the cache.
 const ELEMENTS_PER_PANEL: usize = 1 << 17;
 
 /// `(N, In) -> (N, Out)`: `y = x Wᵀ + b`, for all rows, with a weight that has no gradient.

@@ -13,7 +13,7 @@ pub struct Rotation {
     pub sines: Arc<[f32]>,
     /// The number of columns, `W`.
     pub width: usize,
-    /// The columns of a pair are so many columns apart: 1, or half of the width.
+    /// How many columns the two columns of a pair are apart: 1, or half of the width.
     pub distance: usize,
     /// The number of vectors, such as heads, at one position. They are neighbours in memory.
     pub vectors_per_position: usize,

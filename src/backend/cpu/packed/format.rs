@@ -92,7 +92,7 @@ half_format!(Bf16Format, bf16, |bits| f32::from_bits(u32::from(bits) << 16));
 pub struct F16Format;
 half_format!(F16Format, f16, |bits| f32_of_f16(bits));
 
-/// A float16 as an `f32`. For NaN and infinities the result is a number, which is wrong. Without a branch, as in
+/// A float16 as an `f32`, wrong for NaN and infinities, which no block has. Without a branch, as in
 /// [FP16](https://github.com/Maratyszcza/FP16).
 #[inline(always)]
 pub fn f32_of_f16(bits: u16) -> f32 {

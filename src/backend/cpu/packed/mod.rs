@@ -16,7 +16,7 @@ use std::{ops::Range, slice::ChunksExact, sync::Arc};
 /// The elements that are stored together. Every row begins with a new block.
 const BLOCK_LEN: usize = 32;
 
-/// A matrix in a [`Format`]. A clone has the same memory.
+/// A matrix in a [`Format`]. A clone shares its memory.
 #[derive(Clone)]
 pub struct PackedWeight<F: Format> {
     blocks: Arc<Vec<F::Block>>,
@@ -31,7 +31,7 @@ pub struct PackedInput<F: Format> {
     scale: f32,
 }
 
-/// The factor that divides by `scale`. A scale below the normal numbers stands for zeros.
+/// The factor that divides by `scale`. It is 0 if the scale is below the normal numbers: all multiples become 0.
 fn reciprocal(scale: f32) -> f32 {
     if scale < f32::MIN_POSITIVE { 0.0 } else { scale.recip() }
 }

@@ -11,7 +11,7 @@ use std::slice::ChunksExact;
 const NUM_LANES: usize = 8;
 /// The products that a lane adds for each block.
 pub const PRODUCTS_PER_LANE: usize = BLOCK_LEN / NUM_LANES;
-/// The sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS_PER_ROW`.
+/// The independent sums of a row, which hide the latency of an addition. Block `i` is added to sum `i % SUMS_PER_ROW`.
 pub const SUMS_PER_ROW: usize = 4;
 
 /// `y += W x` for rows that follow each other in memory, without the scales of rows and of the vector.
@@ -19,7 +19,7 @@ pub fn add_row_products<F: Format>(rows: ChunksExact<F::Block>, x: &[F::InputBlo
     match level() {
         #[cfg(target_arch = "x86_64")]
         Arch::V3(v3) => add_row_products_v3::<F>(v3, rows, x, y),
-        // Wider registers are not faster: the weight does not come sooner.
+        // Wider registers are not faster: the weight does not come from memory sooner.
         #[cfg(target_arch = "x86_64")]
         Arch::V4(v4) => add_row_products_v3::<F>(*v4, rows, x, y),
         _ => vectorized!(add_in_lanes::<F, _>(Plain, rows.clone(), x, y)),

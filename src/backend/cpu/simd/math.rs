@@ -36,8 +36,8 @@ pub fn exp_element<C: ElementOps>(c: C, x: C::Element) -> C::Element {
     // Adds n to the exponent bits. Between the limits the result is a normal number, although 2¹²⁸ itself would
     // overflow.
     let y = c.scale_exponent(exp_r, n_bits);
-    // This may turn a NaN into a number, and x · 0 restores it: that is NaN for NaN, and 0 for every number. The lines
-    // below give the results for infinities.
+    // `scale_exponent` may turn a NaN into a number. Adding x · 0, which is 0 for every number, makes it NaN again. The
+    // lines below give the results for infinities.
     let y = c.mul_add(x, c.splat(0.0), y);
     let y = c.select(c.less(x, c.splat(EXP_MIN)), c.splat(0.0), y);
     c.select(c.less(c.splat(EXP_MAX), x), c.splat(f32::INFINITY), y)

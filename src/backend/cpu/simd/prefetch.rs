@@ -4,8 +4,8 @@ pub const PREFETCH_DISTANCE_BYTES: usize = 4096;
 /// Prefetches the cache lines that lie `distance_bytes` after those of `elements` into the second level of cache.
 ///
 /// A processor by itself prefetches up to the end of a small page, and only as far as the instructions in flight reach.
-/// On an Intel Xeon of 2023 a product of one row with a weight takes 0.85 of the time with it in `f32`, and 0.65 in
-/// bfloat16.
+/// With this function a product of one row with a weight takes 0.85 of the time in `f32` on an Intel Xeon of 2023, and
+/// 0.65 in bfloat16.
 #[inline(always)]
 pub fn prefetch_after<E>(elements: &[E], distance_bytes: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -15,8 +15,8 @@ pub fn prefetch_after<E>(elements: &[E], distance_bytes: usize) {
         let address = elements.as_ptr().cast::<i8>().wrapping_add(distance_bytes);
         for line in 0..size_of_val(elements).div_ceil(CACHE_LINE_BYTES) {
             #[allow(unsafe_code, reason = "no safe function has this instruction")]
-            // SAFETY: Every processor of this architecture has it. It changes the cache alone, so the address may be
-            // past the end of the weight.
+            // SAFETY: Every processor of this architecture has the instruction. It changes the cache alone, so the
+            // address may be past the end of the weight.
             unsafe {
                 _mm_prefetch::<_MM_HINT_T1>(address.wrapping_add(line * CACHE_LINE_BYTES));
             }

@@ -57,7 +57,7 @@ impl WithSimd for BlockedBackward<'_> {
             let q = Matrix::strided(&q_rows, dims.queries, dims.qk_dim, qk_len);
             let softmax_stats = &self.softmax_stats[i * 2 * dims.queries..][..2 * dims.queries];
             let (max_logits, inv_sums) = softmax_stats.split_at(dims.queries);
-            // The mean of the gradients of a query's weights, weighted by these: `Σ w dw = out · d_out`.
+            // The mean of the gradients of a query's weights, weighted by the weights: `Σ w dw = out · d_out`.
             let rows = out.contiguous_rows().into_iter().flatten().zip(d_out.contiguous_rows().into_iter().flatten());
             for (weighted_mean, (out, d_out)) in weighted_means.iter_mut().zip(rows) {
                 *weighted_mean = dot(out, d_out);
@@ -132,7 +132,7 @@ impl WithSimd for BlockedBackward<'_> {
                         |rows| 0..key_ends.max(rows),
                         |_| dims.qk_dim,
                     );
-                    // The first query that sees one of these keys has the shortest sums.
+                    // Sums over queries begin with the first query that sees one of these keys.
                     let seeing = |block_keys: Range<usize>| {
                         mask.first_query_seeing(keys.start + block_keys.start, queries.clone())..queries.len()
                     };

@@ -132,8 +132,8 @@ pub fn multiply_lanes<S: Simd>(
     multiply(simd, output, stride, false, (ops, a), (ops, b), &extent);
 }
 
-/// For each query, the end of its keys with a weight. For each key, the first query for which it may have one. Outside
-/// of these bounds all attention weights are 0, and nothing is computed.
+/// For each query, the end of its keys with a weight. For each key, the first query for which it may have a weight.
+/// Outside of these bounds all attention weights are 0, and nothing is computed.
 pub struct VisibleBounds {
     key_ends: Vec<usize>,
     first_queries: Vec<usize>,
@@ -155,7 +155,7 @@ impl VisibleBounds {
         }
         let mut first_queries = Vec::with_capacity(dims.keys);
         for (query, &key_end) in key_ends.iter().enumerate() {
-            // It is the first query of those keys that no earlier one reaches.
+            // This query is the first for the keys that no earlier query reaches.
             first_queries.resize(first_queries.len().max(key_end), query);
         }
         first_queries.resize(dims.keys, dims.queries);
@@ -184,8 +184,8 @@ impl VisibleBounds {
 }
 
 /// `(N, Q, K) -> (Q, K, N)`: the value that masks each score, interleaved in `lanes` lanes. Under
-/// [`MaskFill::MinValue`] it stands in place of the score if it is below 0, and is ∞ if the key is visible. Under
-/// [`MaskFill::Subtract`] it is a term to add. `None` if everything is visible.
+/// [`MaskFill::MinValue`] it is ∞ for a visible key; for a hidden key it is negative, and replaces the score. Under
+/// [`MaskFill::Subtract`] it is added to the score. `None` if everything is visible.
 #[inline(always)]
 pub fn mask_values(
     AttentionConfig { dims, mask_fill, .. }: AttentionConfig,

@@ -1,5 +1,5 @@
-//! Parts that the forward and backward passes of blocked attention share: blocks of scores, operands packed for them,
-//! and what they read of a sequence.
+//! Parts that the forward and backward passes of blocked attention share: blocks of scores, operands packed for these
+//! blocks, and what both passes read of a sequence.
 
 use super::AttentionConfig;
 use crate::autograd::Buffer;
