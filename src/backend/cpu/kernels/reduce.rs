@@ -167,7 +167,7 @@ fn divide_among_largest(dy: &mut [f32], y: &[f32], x: &[f32], axis: MiddleAxis) 
     });
 }
 
-/// `(N, Inner)`: the gradient of each element goes to all elements that a sum or a mean has, and to the largest ones.
+/// `(N, Inner)`: the gradient of a sum or a mean goes to all of its elements, that of a maximum to the largest ones.
 #[inline(always)]
 fn write_gradients(dx: &mut [f32], x: &[f32], y: &[f32], dy: &[f32], kind: Reduction) {
     // `0 · ∞` makes NaN of the gradient where `y` is NaN.
