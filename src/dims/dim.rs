@@ -44,8 +44,8 @@ pub trait Dim: MaybeSharded {}
 /// A module whose batch is a `B: MaybeSharded` trains in one process and on many ranks
 /// ([`guide::ranks`](crate::guide::ranks)).
 ///
-/// A shard of a model does not implement it ([table](Dim)). If a weight that all ranks have is applied along such a
-/// shard, each rank computes only its own term of that weight's gradient, and nothing would sum the terms.
+/// A shard of a model does not implement this trait ([table](Dim)). If a weight that all ranks have is applied along
+/// such a shard, each rank computes only its own term of that weight's gradient, and nothing would sum the terms.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};

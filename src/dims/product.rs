@@ -159,7 +159,7 @@ crate::error::debug_as!(
     note = "`rearrange!` changes the order of axes, and splits and merges those of a generic function; `rename` changes the name of one"
 )]
 pub trait SameFactors<Other> {
-    /// Whether the axes whose sizes are known at run time have those of `other`.
+    /// Whether run-time axes have the same sizes in `other`.
     #[doc(hidden)]
     fn has_sizes_of(self, other: Other) -> bool;
 }
@@ -199,7 +199,7 @@ pub trait FactorList: Sized {
     type List;
     type Tuple;
 
-    /// The sizes of the axes that are known at run time. The type of each other axis has its size.
+    /// The sizes of the run-time axes. Every other axis has its size in its type.
     fn run_time_sizes(self) -> impl Iterator<Item = usize>;
 }
 macro_rules! factor_list {

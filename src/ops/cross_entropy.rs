@@ -183,7 +183,7 @@ pub(super) fn is_token<Positions: Shape, V: Dim>(labels: &Indices<Positions, V>,
     labels.as_slice().iter().map(|&label| Some(label) != padding).collect()
 }
 
-/// The part of the loss that these labels have in a batch of `whole_count` sequences of length `len`.
+/// The term that these labels add to the loss of a batch of `whole_count` sequences of length `len`.
 pub(super) fn weighted_cross_entropy<Ids, Dims: Shape, Positions: Shape, V: Dim, E: Real, D: Backend<E>, T>(
     logits: Tensor<Dims, E, D, T>,
     labels: &Indices<Positions, V>,
