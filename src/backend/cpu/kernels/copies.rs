@@ -56,7 +56,7 @@ pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Resu
     }))
 }
 
-/// At least one tensor, one after the other along an axis. There are `outer` blocks before the axis.
+/// Joins tensors, of which there is at least one, along an axis. The axes before it have `outer` indices in all.
 pub fn concat_kernel(parts: Vec<Operand>, outer: usize) -> Result<KernelOutput, CpuError> {
     let lens: Vec<usize> = parts.iter().map(|part| part.len() / outer).collect();
     let block_len = lens.iter().sum();

@@ -98,8 +98,8 @@ fn multiply_tile<S: Simd, const M: usize, const N: usize>(
     let b: [_; N] = std::array::from_fn(|j| S::as_simd_f32s(&b[j * k..][..k]));
     let mut sums = [[simd.splat_f32s(0.0); N]; M];
     for l in 0..k / S::F32_LANES {
-        // The rows of the next tile follow those of this one. A single row waits for its loads, and a prefetch would be
-        // one more.
+        // The rows of the next tile follow those of this one. A single row of `a` waits for its loads, and a prefetch
+        // would be one more load.
         if M > 1 {
             for b in &b {
                 prefetch_after(&b.0[l..=l], N * k * size_of::<f32>());

@@ -1,6 +1,6 @@
 //! Matrix products. They run in gemm, with three exceptions: few rows of contiguous operands (`few_rows`), attention
-//! (`register_blocked`), and the small products of a contraction over any axes (`small_contraction`). The last one
-//! computes all where gemm does not run.
+//! (`register_blocked`), and the small products of a contraction over any axes (`small_contraction`). Where
+//! gemm does not run, `small_contraction` computes all products.
 
 mod contraction;
 mod few_rows;
