@@ -46,7 +46,7 @@ dims! {
 
 /// The context and the previous letter.
 type Context = Sum<NumChannel, NumEmbedding>;
-/// Input of the recurrent cell: these, and its own state.
+/// Input of the recurrent cell: the [`Context`], and the cell's own state.
 type RnnInput = Sum<Context, HiddenDim>;
 
 /// One vector per row of the batch.

@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         DeviceName::Cpu => draw(&path, matrix, &Cpu::default()),
         DeviceName::Cuda => cuda(0).and_then(|gpu| draw(&path, matrix, &gpu)),
     };
-    // The plot is there, whether or not anybody reads this.
+    // The plot is written, so a closed standard output is no error.
     end(result.inspect(|()| drop(writeln!(stdout(), "wrote {}", path.display()))))
 }
 

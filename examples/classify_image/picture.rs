@@ -5,9 +5,9 @@ use rgb::RGB8;
 use std::{error::Error, fs::File, io::BufReader, path::Path};
 use zune_jpeg::{JpegDecoder, zune_core::options::DecoderOptions};
 
-/// The most pixels of a picture: 1 GB while it is decoded.
+/// The most pixels of a picture: a decoder holds up to 4 bytes of each, 1 GB.
 const MAX_PIXELS: u64 = 1 << 28;
-/// The most times that the longer side has the length of the shorter one.
+/// The largest ratio of the longer side to the shorter one.
 const MAX_RATIO: u64 = 1_000;
 
 /// The pixels of a picture, row by row.

@@ -16,7 +16,7 @@ pub struct Inputs<V> {
 }
 
 impl<V: ConstDim> Inputs<V> {
-    /// Checks all that needs no weights: those of a large model take minutes to read.
+    /// Reads and checks all that needs no weights, before them: the weights of a large model take minutes to read.
     pub fn read(cli: &Cli, max_len: usize) -> Result<Self, BoxError> {
         let tokenizer = Tokenizer::from_file_of_fewer_tokens(cli.folder.join("tokenizer.json"))?;
         let mut template = cli.chat.then(|| ChatTemplate::from_folder(&cli.folder)).transpose()?;
@@ -63,7 +63,7 @@ fn of_prompt(error: TokenizerError) -> TokenizerError {
     }
 }
 
-/// The text behind a prompt. An only one streams to standard output; of several, each is shown as a whole.
+/// The text after a prompt. A single text streams to standard output; several are shown at the end, each as a whole.
 pub struct Text<'a, V> {
     text: TextStream<'a, V>,
     shown_later: String,

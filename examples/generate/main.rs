@@ -45,7 +45,7 @@ impl Speed {
     }
 
     fn log(&self) {
-        // The first token comes from the reading of the prompt.
+        // The first token comes from the pass that reads the prompt, so the speed leaves it out.
         if let (Some(start), 2..) = (self.first_token, self.count) {
             let speed = f64::from(self.count - 1) / start.elapsed().as_secs_f64();
             log(&format!("{} tokens, {speed:.1} tokens/s after the first", self.count));

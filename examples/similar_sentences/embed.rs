@@ -1,5 +1,5 @@
-//! The vectors of sentences, as `sentence-transformers` computes them: the mean of BERT's vectors, of length 1. That
-//! package cuts a sentence at 256 tokens; this program does not.
+//! The vectors of sentences, as `sentence-transformers` computes them: the mean of BERT's vectors, scaled to length 1.
+//! `sentence-transformers` cuts a sentence at 256 tokens; this program does not.
 
 use std::error::Error;
 use typed_transformer::{

@@ -184,7 +184,7 @@ impl Files {
         Ok(metrics)
     }
 
-    /// Checks that no output is one of the files that the program reads, or in one of the folders.
+    /// Checks that no output is a file that the program reads, or in a folder that it reads.
     pub fn ensure_not_inputs(&self, checkpoints: &Checkpoints, inputs: &[&Path]) -> Outcome {
         for input in inputs {
             self.outputs().iter().chain([&checkpoints.path]).try_for_each(|output| ensure_not_input(output, input))?;
@@ -224,9 +224,9 @@ impl Files {
         let errors: Vec<String> = failures.map(|error| with_hint(error, &hint)).collect();
         let finished = if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) };
         let saved = match &self.save {
-            // Weights of an earlier training may be there, which are of more use.
+            // At the path there may be weights of an earlier training, which are of more use.
             Some(path) if trainer.is_diverged() => Err(save_elsewhere(model, path, metadata)),
-            // The checkpoint of a training that was stopped has them.
+            // A training that was stopped needs no file of weights: its checkpoint has them.
             Some(path) if !trainer.stopped() => save(model, path, metadata, self.overwrite),
             _ => Ok(()),
         };
@@ -239,14 +239,14 @@ impl Files {
                 Err(errors) => errors,
             });
         }
-        // Without `--resume`, the files there are not of this training. After Ctrl-C in the last step, or if no step was
-        // left, they are all that remains of it without `--save`.
+        // Without `--resume`, the default files are not of this training. After Ctrl-C in the last step, or if no step
+        // was left, they are all that remains of the training if there is no `--save`.
         let is_interrupted = trainer.stop.load(Ordering::Relaxed);
         let has_trained_on = self.resume.is_some() && !checkpoints.is_complete.get();
         if checkpoints.is_for_stop_alone && has_trained_on && outcome.is_ok() && !is_interrupted {
             checkpoints.remove();
         }
-        // The lock of its checkpoints ends with the trainer.
+        // The trainer ends here, and with it the lock of the checkpoints.
         Ok(outcome)
     }
 
@@ -261,7 +261,7 @@ impl Files {
         self.report_folder().map(|folder| Report::new(folder, title, self.overwrite)).transpose()
     }
 
-    /// Everything that is written beside checkpoints and plots.
+    /// Everything that is written besides checkpoints and plots.
     fn outputs(&self) -> Vec<PathBuf> {
         let page = self.report_folder().map(|folder| folder.join("index.html"));
         [self.save.clone(), self.metrics(), page].into_iter().flatten().collect()

@@ -6,7 +6,7 @@ use typed_transformer::{
     weights::SaveError,
 };
 
-/// The loss of a training run, or its gradient, is no longer a number. All ranks know it.
+/// The loss of a training run, or its gradient, is no longer a number. All ranks have this error.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotFinite(String);

@@ -28,7 +28,7 @@ use dfdx::nn::TensorCollection;
 use std::{error::Error, fmt::Display, path::Path, process::ExitCode};
 use typed_transformer::{backend::Backend, nn::Module, weights::Loadable};
 
-/// Reports need the feature `plot`: there is none.
+/// A report needs the feature `plot`; without it, this type has no value.
 #[cfg(not(feature = "plot"))]
 pub enum Report {}
 
@@ -84,7 +84,7 @@ pub struct Goal {
     goal: Option<f64>,
 }
 
-/// An accuracy that is less than this below the goal has reached it, in percent: the product may be rounded down.
+/// In percent: an accuracy that is below the goal by less than this reaches it, because `100 * accuracy` is rounded.
 const ROUNDING_ERROR: f64 = 1e-9;
 
 impl Goal {

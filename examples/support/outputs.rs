@@ -50,7 +50,7 @@ pub fn ensure_not_input(output: &Path, input: &Path) -> Result<(), BoxError> {
     }
 }
 
-/// Checks that a file is not one of the plots in the folder of a report, which would replace it.
+/// Checks that a file does not have the name of a picture in the folder of a report: a plot could replace it.
 pub fn ensure_not_plot(file: &Path, report: &Path) -> Result<(), BoxError> {
     match location(file).zip(report.canonicalize().ok()) {
         Some((file_at, report_at)) if is_picture(&file_at) && file_at.parent() == Some(&report_at) => {

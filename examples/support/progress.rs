@@ -14,10 +14,10 @@ use typed_transformer::train::{StepReport, TrainError, Trainer};
 
 /// Shows step, loss, learning rate, tokens per second and time left on standard error.
 pub struct Progress {
-    /// `None` if standard error is not a terminal, or one that shows no bar, such as that of `TERM=dumb`.
+    /// `None` if standard error is not a terminal, or a terminal that shows no bar, such as that of `TERM=dumb`.
     bar: Option<ProgressBar>,
     is_shown: bool,
-    /// The kinds of the failures at the last step, which are logged.
+    /// The kinds of the failures at the last step, which have been logged.
     logged: RefCell<Vec<Discriminant<TrainError>>>,
 }
 
@@ -46,7 +46,7 @@ impl Progress {
         let failures = trainer.failures();
         let mut logged = self.logged.replace(failures.iter().map(discriminant).collect());
         for failure in failures {
-            // A failure may be renewed at each step, and end.
+            // A failure that lasts is there again at each step: it is logged once.
             match logged.iter().position(|kind| *kind == discriminant(failure)) {
                 Some(earlier) => {
                     logged.swap_remove(earlier);

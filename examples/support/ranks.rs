@@ -42,7 +42,7 @@ pub fn run_on_ranks(run: impl FnOnce(&Ranks<World>) -> Result<(), BoxError>) -> 
 
 /// Checks that all ranks run this program with the same options.
 fn ensure_same_program(ranks: &Ranks<World>) -> Result<(), BoxError> {
-    // The checksum reads the whole program.
+    // A single process compares nothing: the checksum reads the whole file of the program.
     if ranks.size() > 1 {
         let settings = ranks.fail_together(program_and_options())?;
         ranks.ensure_same(settings)?;
@@ -122,7 +122,8 @@ pub fn finish<M: Trainable<D>, O, S, D: Backend<f32>>(
         false if trainer.stopped() => return Err(Interrupted::new(&trainer, steps, checkpoints).into()),
         false => Ok(()),
     };
-    // Under `mpirun`, a process must not exit before MPI has ended; the results are there soon.
+    // Under `mpirun`, a process must not exit before MPI has ended. So a Ctrl-C that came after the last step is
+    // ignored: the results come soon.
     match ranks.size() {
         1 => exit_if_stopped(&stop, &outcome),
         _ => stop.store(true, Ordering::Relaxed),

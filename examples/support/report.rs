@@ -21,7 +21,7 @@ use typed_transformer::{
 /// The embedding dimensions whose positions are drawn as curves.
 const CURVES: Range<usize> = 0..4;
 
-/// The title of a page is within so many bytes.
+/// The number of first bytes of a page in which its title is looked for.
 const MAX_HEAD_LEN_BYTES: u64 = 1 << 16;
 
 /// A directory with a page and its plots as SVG and PNG.
@@ -33,7 +33,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// An empty report; creates its directory. One with other files than those of a report is refused unless
+    /// An empty report; creates its directory. A directory with other files than those of a report is refused unless
     /// `overwrite` is true.
     pub fn new(folder: &Path, title: &str, overwrite: bool) -> Result<Self, BoxError> {
         let name = folder.display();
@@ -61,7 +61,7 @@ impl Report {
             Ok(picture) => self.page.picture(&picture, caption),
             Err(error) => self.failures.push(error),
         }
-        // A report that is interrupted is known as one. `finish` tells of errors.
+        // Written after each plot, so that a later run knows an interrupted report as one. `finish` reports errors.
         let _ = self.page.write(&self.folder.join("index.html"));
     }
 

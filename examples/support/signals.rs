@@ -24,7 +24,7 @@ use typed_transformer::train::Trainer;
 /// The exit status of a program that Ctrl-C ended, as shells report it: 128 + SIGINT.
 pub const EXIT_SIGINT: u8 = 130;
 
-/// A closing terminal sends its signal twice. The second one within this time is the same request.
+/// A terminal that is closed sends SIGHUP twice. A second signal within this time is the same request.
 #[cfg(unix)]
 const SAME_REQUEST: Duration = Duration::from_millis(300);
 
@@ -61,7 +61,7 @@ pub fn stop_on_signals(stop: Arc<AtomicBool>) -> Result<(), BoxError> {
         let mut request: Option<Instant> = None;
         for _ in signals.forever() {
             let is_same_request = request.is_some_and(|first| first.elapsed() < SAME_REQUEST);
-            // It is also true once the training is over.
+            // `stop` is also true once the training is over.
             if stop.swap(true, Ordering::Relaxed) && !is_same_request {
                 exit(EXIT_SIGINT.into());
             }
@@ -71,7 +71,8 @@ pub fn stop_on_signals(stop: Arc<AtomicBool>) -> Result<(), BoxError> {
     thread::Builder::new().spawn(listen).map(drop).map_err(|error| cannot_listen(error).into())
 }
 
-/// Whether the parent process lets this one ignore a signal, as `nohup` does. Linux tells it.
+/// Whether the parent process lets this one ignore a signal, as `nohup` does. Only Linux has the file that says so;
+/// elsewhere the answer is no.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -83,7 +84,7 @@ fn is_ignored(signal: i32) -> bool {
 /// Sets `stop` on Ctrl-C. The next one ends the program at once.
 #[cfg(not(unix))]
 pub fn stop_on_signals(stop: Arc<AtomicBool>) -> Result<(), BoxError> {
-    // Shutdown is registered first, so the signal that sets `stop` does not end the program.
+    // The shutdown is registered first. So it runs before `stop` is set, and the first signal does not end the program.
     flag::register_conditional_shutdown(SIGINT, EXIT_SIGINT.into(), stop.clone())
         .and_then(|_| flag::register(SIGINT, stop))
         .map(drop)

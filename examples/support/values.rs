@@ -7,7 +7,8 @@ use std::env;
 const MAX_BATCH: usize = 10_000;
 /// The most steps or samples: more than a lifetime's.
 const MAX_COUNT: usize = 1_000_000_000;
-/// The variables that set the number of threads, by its name and its older name; 0 stands for one per processor.
+/// The variable that sets rayon's number of threads, by its name and by its older name; 0 stands for one thread per
+/// processor.
 const THREADS: [&str; 2] = ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
 /// More threads would only wait for each other.
 const MAX_THREADS: usize = 1_024;

@@ -91,7 +91,7 @@ fn batch<B: MaybeSharded>(
     Ok((ids(0)?, ids(1)?.into()))
 }
 
-/// The part of the loss that this rank's rows have. A rank may have none.
+/// The part of the loss that this rank's rows have. A rank may have no rows.
 fn loss<D: Backend<f32>>(
     model: &Model<D>,
     sequences: &[Sequence],
@@ -106,7 +106,7 @@ fn loss<D: Backend<f32>>(
     Ok(partial_cross_entropy(logits, &labels, Reduction::MeanAll)?) // 4
 }
 
-/// Trains a model. The outcome beside it is that of the files: one that fails costs no result.
+/// Trains a model. The outcome beside it is that of the files: a file that fails costs no result.
 fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
     let (peak, steps) = (cli.learning_rate, cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 10.0, warmup_steps: 100, steps };
@@ -134,7 +134,7 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
     Ok((model.into_inner(), outcome))
 }
 
-/// Predicts the digits of every sequence. Returns the part that is right, of those that the first three determine.
+/// Predicts the digits of every sequence. Of those that the first three determine, it returns the share that is right.
 fn accuracy<D: Backend<f32>>(model: &Model<D>) -> Result<f64, BoxError> {
     let every: Vec<Sequence> =
         (0..1_000).map(|number| repeated([number / 100, number / 10 % 10, number % 10])).collect();

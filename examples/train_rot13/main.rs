@@ -89,7 +89,7 @@ fn batch<S: Dim>(words: &[Word], len: S) -> Result<TokenIds<Batch, S, VocabSize>
     TokenIds::padded(words, PAD, (Batch::new(words.len()), len))
 }
 
-/// Trains a model. The outcome beside it is that of the files: one that fails costs no result.
+/// Trains a model. The outcome beside it is that of the files: a file that fails costs no result.
 fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
     let (peak, steps) = (cli.learning_rate, cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 200.0, warmup_steps: 400, steps };
@@ -134,7 +134,7 @@ fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<(Word
     Ok(decoded)
 }
 
-/// Decodes the given words and random ones. Returns tables of both, and the part of the random ones that are right.
+/// Decodes the given words and random ones. Returns tables of both, and the share of the random words that are right.
 fn evaluate<D: Backend<f32>>(model: &Model<D>, given: &[Word], seed: u64) -> Result<(String, f64), BoxError> {
     let mut rng = StdRng::seed_from_u64(seed);
     let random: Vec<Word> = (0..NUM_EVAL_WORDS).map(|_| random_word(&mut rng)).collect();

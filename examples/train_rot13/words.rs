@@ -39,7 +39,7 @@ fn table(title: &str, decoded: &[(Word, Word)]) -> String {
     table + "\n"
 }
 
-/// Tables of the given words and of the first random ones, and the part of the random ones whose cipher is right.
+/// Tables of the given words and of the first random ones, and the share of all random ones whose cipher is right.
 pub fn evaluate(given: &[(Word, Word)], random: &[(Word, Word)]) -> (String, f64) {
     let num_correct = random.iter().filter(|(plain, cipher)| rot13(plain) == *cipher).count();
     let accuracy = num_correct as f64 / random.len() as f64;

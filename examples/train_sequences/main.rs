@@ -5,7 +5,7 @@
 //! The model reads 3 to 15 consecutive numbers below 125 and writes the next two. As in the post, the loss
 //! is the mean over the labels of each sequence, then over the batch of 256.
 //!
-//! The learning rate is not the post's: Adam makes no progress here at its 2e-2, but does at 5e-4.
+//! The learning rate is 5e-4. At the post's 2e-2 Adam makes no progress here.
 
 mod cli;
 #[cfg(feature = "plot")]
@@ -37,7 +37,7 @@ const NUM_EVAL_SEQUENCES: usize = 1_000;
 const NUM_SHOWN: usize = 5;
 /// The default checkpoint after Ctrl-C.
 const CHECKPOINT: &str = "train_sequences.checkpoint";
-/// The last steps, whose mean loss is printed.
+/// The number of the last steps whose mean loss is printed.
 const LAST_STEPS: usize = 500;
 
 dims! {
@@ -148,7 +148,7 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
     }
 }
 
-/// Continues fresh sequences, and shows some. Returns the part of them that are right.
+/// Continues fresh sequences, and shows some. Returns the share of those that are right.
 #[cfg_attr(not(feature = "plot"), expect(unused_variables, reason = "there is no report"))]
 fn evaluate<D: Backend<f32>>(cli: &Cli, model: &Model<D>, report: Option<Report>) -> Result<f64, BoxError> {
     let mut rng = StdRng::seed_from_u64(cli.seed);

@@ -24,7 +24,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Every length is equally likely, and so is every direction, and every position of that length.
+    /// Every length and every direction is equally likely and, for each length, every lowest number.
     pub fn random(rng: &mut impl Rng) -> Self {
         let len = rng.gen_range(GIVEN);
         let count = len + TgtLen::SIZE;

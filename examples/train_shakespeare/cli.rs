@@ -89,7 +89,7 @@ pub enum Gpt2Size {
 }
 
 impl Cli {
-    /// GPT-2's weights would not survive the rate of new ones.
+    /// With `--from` the default is lower: the rate of a new model would destroy GPT-2's weights.
     pub fn learning_rate(&self) -> f64 {
         #[cfg(feature = "tokenizers")]
         let default = if self.from.is_some() { 5e-5 } else { 1e-3 };

@@ -39,7 +39,7 @@ where
     }
 }
 
-/// Trains the GPT-2 of a folder on the text, or loads what was trained so; then samples.
+/// Trains the GPT-2 of a folder on the text, or loads weights that were trained in this way. Then it samples.
 pub fn run<Config: Gpt2Config, D: Backend<f32>>(
     cli: &Cli,
     ranks: &Ranks<World>,

@@ -8,7 +8,7 @@ use typed_transformer::{
     prelude::*,
 };
 
-/// The samples that a Whisper reads, in a second.
+/// The samples in a second of the sound that a Whisper reads.
 pub const SAMPLES_PER_SECOND: usize = 16_000;
 /// The samples from one frame to the next.
 const SAMPLES_PER_FRAME: usize = 160;
@@ -65,7 +65,8 @@ pub fn features<Config: WhisperConfig, D: Backend<f32>>(
     tensor(device, features, (Sound, Default::default(), frames))
 }
 
-/// The samples around the first one of each frame, row by row. Before its start and after its end the sound is mirrored.
+/// The samples around the first one of each frame, row by row. The sound is mirrored before its start and after its
+/// end.
 fn windows(samples: &[f32], num_frames: usize) -> Vec<f32> {
     let last = (num_frames * SAMPLES_PER_FRAME) as isize - 1;
     let sample = |position: isize| {
@@ -79,7 +80,7 @@ fn windows(samples: &[f32], num_frames: usize) -> Vec<f32> {
 /// The weights of the frequencies in each band, row by row: a triangle from the middle of the band before to that of the
 /// band behind, of area 1. The middles are evenly spaced on Slaney's mel scale.
 fn mel_bands(num_bands: usize) -> Vec<f32> {
-    // Linear up to 1000 Hz, which is 15; 27 steps multiply a frequency by 6.4.
+    // Linear up to 1000 Hz, which is 15 mel. Above, 27 mel more multiply a frequency by 6.4.
     let hertz = |mel: f64| if mel < 15.0 { mel * 200.0 / 3.0 } else { 1000.0 * 6.4f64.powf((mel - 15.0) / 27.0) };
     let nyquist = SAMPLES_PER_SECOND as f64 / 2.0;
     let highest = 15.0 + 27.0 * (nyquist / 1000.0).ln() / 6.4f64.ln();

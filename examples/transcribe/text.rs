@@ -26,11 +26,11 @@ struct Settings {
     lang_to_id: Option<BTreeMap<String, usize>>,
     /// The language of a model that was tuned for one.
     language: Option<String>,
-    /// `translate` asks for English.
+    /// `translate` asks for a text in English.
     task: Option<String>,
-    /// What no text has.
+    /// The tokens that no text has.
     suppress_tokens: Option<Vec<usize>>,
-    /// What no text begins with.
+    /// The tokens that no text begins with.
     begin_suppress_tokens: Option<Vec<usize>>,
 }
 
@@ -50,7 +50,7 @@ pub struct Rules<V> {
 }
 
 impl<V: ConstDim> Rules<V> {
-    /// Reads them from a folder of HuggingFace.
+    /// Reads the rules from a folder of HuggingFace.
     pub fn from_folder(folder: &Path, tokenizer: &Tokenizer<V>) -> Result<Self, Box<dyn Error>> {
         let path = folder.join("generation_config.json");
         let mut bytes = Vec::new();

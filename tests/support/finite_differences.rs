@@ -17,7 +17,7 @@ pub fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
     random_like(seed, Dims::default())
 }
 
-/// A scalar in which every element has another weight.
+/// A weighted sum, in which elements near each other have different weights.
 pub fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
     let weights = weights(output.shape().num_elements());
     sum_weighted_by(output, weights)

@@ -24,7 +24,7 @@ pub fn print_figure(figure: &str) {
     assert!(RELIABILITY.lines().any(|line| line == figure), "docs/reliability.md has another figure");
 }
 
-/// Longer than a reader with bounds takes, even without optimisation on a busy machine.
+/// More time than a reader of bounded files takes, even without optimisation on a busy machine.
 pub const MAX_TIME: Duration = Duration::from_secs(100);
 
 /// An empty folder in cargo's folder for test files. Dropping it removes it with its content.

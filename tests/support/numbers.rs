@@ -17,8 +17,8 @@ pub fn device() -> Cpu {
     Cpu::default()
 }
 
-/// The device of a test. Each one that is made on a GPU loads its kernels anew, and the last one that is dropped ends the
-/// GPU's context, so a test has one, and one stays.
+/// The device of a test. Each new device loads its kernels onto the GPU again, so each test thread makes one. The last
+/// one that is dropped ends the GPU's context, so one more is never dropped.
 #[cfg(feature = "cuda")]
 pub fn device() -> Cuda {
     static FIRST: std::sync::Once = std::sync::Once::new();
@@ -46,7 +46,7 @@ fn draw(range: Range<f64>, rng: &mut StdRng, count: usize) -> Vec<f64> {
     (0..count).map(|_| rng.gen_range(range.clone())).collect()
 }
 
-/// Factors that make a sum depend on every element differently.
+/// Factors from -1.6 to 1.6 for a weighted sum. Any 17 in a row differ.
 pub fn weights<E: From<i8> + Div<Output = E>>(count: usize) -> Vec<E> {
     (0..count).map(|i| E::from((i * 37 % 17) as i8 - 8) / E::from(5)).collect()
 }

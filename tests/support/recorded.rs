@@ -9,7 +9,7 @@ use typed_transformer::backend::Tape;
 use typed_transformer::train::{Record, Recording};
 use typed_transformer::{ops::Real, prelude::Device};
 
-/// A tape of its own. The operations of a pass are compiled for each type of tape, and here all models have one.
+/// A tape of no model. The operations of a pass are compiled for each type of tape, so here all models share this one.
 pub type OwnTape<E, D = AutoDevice> = Recording<(), E, D>;
 
 /// A leaf, whose gradient the backward pass keeps.
