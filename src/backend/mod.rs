@@ -12,7 +12,7 @@ mod weight;
 
 pub(crate) use assign_positions::assign_positions;
 pub use typed_transformer_cpu::Tape;
-pub(crate) use typed_transformer_cpu::{Reduction as ReductionKind, *};
+pub(crate) use typed_transformer_cpu::*;
 pub use weight::WeightTape;
 pub(crate) use weight::{mark_used, read_weight, weight_on_tape};
 

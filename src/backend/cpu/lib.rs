@@ -13,13 +13,13 @@
 //! - `matmul`: matrix products;
 //! - `packed`: weights in fewer bits;
 //! - `kernels`: the kernels of operations, by theme;
-//! - `mask_rule`, `conventions`: what a kernel is told besides its operands.
+//! - `mask_rule`, `kernel_options`: what a kernel is told besides its operands.
 //!
 //! Kernels know sizes, not types of dimensions. So they are a crate of their own, which is compiled once and
 //! optimised whatever the models are.
 
 mod autograd;
-mod conventions;
+mod kernel_options;
 mod kernels;
 mod mask_rule;
 mod matmul;
@@ -31,7 +31,7 @@ pub use autograd::{
     Tape, Unnamed, UnnamedTensor, count_step, elements, elements_mut, num_threads, parallel_map, prefer_huge_pages,
     record_kernel, reshape, tensor_id, unnamed,
 };
-pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
+pub use kernel_options::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, ReductionKind};
 pub use kernels::attention::{AttentionConfig, AttentionDims, AttentionDropout, attention_kernel};
 pub use kernels::{
     AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, affine_kernel, arithmetic_kernel,

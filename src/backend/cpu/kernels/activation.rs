@@ -1,5 +1,5 @@
 use crate::autograd::{KernelOutput, Operand, partition_elements, with_backward};
-use crate::conventions::ActivationKind;
+use crate::kernel_options::ActivationKind;
 use crate::simd::{self, erf, exp, vectorized};
 use dfdx::tensor::CpuError;
 use std::f32::consts::FRAC_1_SQRT_2;

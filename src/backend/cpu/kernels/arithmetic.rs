@@ -4,7 +4,7 @@ use crate::autograd::{
     Buffer, KernelOutput, Operand, Runs, StridedOperand, SumsInParts, partition_elements, partition_repeated,
     with_backward,
 };
-use crate::conventions::Arithmetic;
+use crate::kernel_options::Arithmetic;
 use crate::simd::{ELEMENTS_PER_PART, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;

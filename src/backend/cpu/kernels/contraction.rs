@@ -1,5 +1,5 @@
 use crate::autograd::{Buffer, KernelOutput, StridedOperand, with_backward};
-use crate::conventions::ContractionAxis;
+use crate::kernel_options::ContractionAxis;
 use crate::matmul::{StridedAxis, contract_strided};
 use dfdx::tensor::CpuError;
 

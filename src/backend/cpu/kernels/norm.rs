@@ -1,5 +1,5 @@
 use crate::autograd::{Buffer, KernelOutput, Operand, SumsInParts, partition_rows, with_backward};
-use crate::conventions::NormKind;
+use crate::kernel_options::NormKind;
 use crate::simd::{add_row, dot, row_chunks, row_chunks_mut, sum, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;

@@ -2,21 +2,21 @@
 
 use super::MiddleAxis;
 use crate::autograd::{Buffer, Chunk, KernelOutput, Operand, SumsInParts, partition_rows, with_backward};
-use crate::conventions::Reduction;
+use crate::kernel_options::ReductionKind;
 use crate::simd::{ELEMENTS_PER_PART, add_row, larger_or_nan, max_or_nan, row_chunks, row_chunks_mut, sum, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
 use std::{iter, mem, ops::Range};
 
 /// The sum, the mean or the largest element along an axis. The largest elements share the gradient evenly.
-pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Result<KernelOutput, CpuError> {
+pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: ReductionKind) -> Result<KernelOutput, CpuError> {
     let mut y = input.alloc_output(axis.outer * axis.inner)?;
     match axis.inner {
         1 => reduce_rows(&mut y, input.elements(), axis.len, kind),
         _ => reduce_columns(&mut y, input.elements(), axis, kind),
     }
     let factor = 1.0 / axis.len as f32;
-    if kind == Reduction::Mean {
+    if kind == ReductionKind::Mean {
         y.iter_mut().for_each(|y| *y *= factor);
     }
     let output = input.new_tensor(y)?;
@@ -24,9 +24,9 @@ pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Resul
 
     Ok(with_backward(output, move |mut dy, gradients| {
         match kind {
-            Reduction::Sum => {}
-            Reduction::Mean => dy.iter_mut().for_each(|dy| *dy *= factor),
-            Reduction::Max => divide_among_largest(&mut dy, y.elements(), input.elements(), axis),
+            ReductionKind::Sum => {}
+            ReductionKind::Mean => dy.iter_mut().for_each(|dy| *dy *= factor),
+            ReductionKind::Max => divide_among_largest(&mut dy, y.elements(), input.elements(), axis),
         }
         let mut dx = Buffer::recycled(input.len());
         let partition = partition_rows(axis.outer * axis.len, axis.inner, 0);
@@ -48,15 +48,16 @@ pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Resul
 }
 
 /// `(Outer, Len) -> (Outer,)`. The partial results of a row do not depend on the number of threads.
-fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: Reduction) {
+fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: ReductionKind) {
     let parts_per_row = len.div_ceil(ELEMENTS_PER_PART);
     if parts_per_row == 1 {
         // Nothing is joined.
         partition_rows(y.len(), len, 0).map_mut(y, 1, |rows, y| {
             let rows = row_chunks(rows.slice(x, len), len);
             vectorized!(match kind {
-                Reduction::Max => y.iter_mut().zip(rows.clone()).for_each(|(y, x)| *y = max_or_nan(x)),
-                Reduction::Sum | Reduction::Mean => y.iter_mut().zip(rows.clone()).for_each(|(y, x)| *y = sum(x)),
+                ReductionKind::Max => y.iter_mut().zip(rows.clone()).for_each(|(y, x)| *y = max_or_nan(x)),
+                ReductionKind::Sum | ReductionKind::Mean =>
+                    y.iter_mut().zip(rows.clone()).for_each(|(y, x)| *y = sum(x)),
             });
         });
         return;
@@ -68,15 +69,15 @@ fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: Reduction) {
             for part in parts.range() {
                 let (row, start) = (part / parts_per_row, part % parts_per_row * ELEMENTS_PER_PART);
                 let x = &x[row * len..][start..len.min(start + ELEMENTS_PER_PART)];
-                results.push(f64::from(if kind == Reduction::Max { max_or_nan(x) } else { sum(x) }));
+                results.push(f64::from(if kind == ReductionKind::Max { max_or_nan(x) } else { sum(x) }));
             }
         });
         results
     });
     for (y, parts) in y.iter_mut().zip(parts.concat().chunks(parts_per_row.max(1))) {
         *y = match kind {
-            Reduction::Max => parts.iter().fold(f32::NEG_INFINITY, |y, part| larger_or_nan(y, *part as f32)),
-            Reduction::Sum | Reduction::Mean => parts.iter().sum::<f64>() as f32,
+            ReductionKind::Max => parts.iter().fold(f32::NEG_INFINITY, |y, part| larger_or_nan(y, *part as f32)),
+            ReductionKind::Sum | ReductionKind::Mean => parts.iter().sum::<f64>() as f32,
         };
     }
 }
@@ -87,15 +88,15 @@ const MAX_ROWS_OF_SUM: usize = 256;
 const ROWS_PER_PART: usize = 64;
 
 /// `(Outer, Len, Inner) -> (Outer, Inner)`. Each thread has some of the columns.
-fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: Reduction) {
+fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: ReductionKind) {
     partition_rows(y.len(), axis.len, 0).map_mut(y, 1, |columns, mut y| {
-        let first = if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 };
+        let first = if kind == ReductionKind::Max { f32::NEG_INFINITY } else { 0.0 };
         vectorized!({
             for (block, columns) in parts_of_blocks(columns, axis.inner) {
                 let (part, rest) = mem::take(&mut y).split_at_mut(columns.len());
                 y = rest;
                 let block = &x[block * axis.block_len()..][..axis.block_len()];
-                if kind == Reduction::Max || axis.len <= MAX_ROWS_OF_SUM {
+                if kind == ReductionKind::Max || axis.len <= MAX_ROWS_OF_SUM {
                     part.fill(first);
                     join_rows(part, block, axis.inner, columns, kind);
                     continue;
@@ -117,8 +118,8 @@ const ROWS_AT_ONCE: usize = 16;
 
 /// [`join_row`] for some columns of each row.
 #[inline(always)]
-fn join_rows(results: &mut [f32], rows: &[f32], row_len: usize, columns: Range<usize>, kind: Reduction) {
-    let mut wide = [if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 }; ROWS_AT_ONCE * MIN_ROW_LEN];
+fn join_rows(results: &mut [f32], rows: &[f32], row_len: usize, columns: Range<usize>, kind: ReductionKind) {
+    let mut wide = [if kind == ReductionKind::Max { f32::NEG_INFINITY } else { 0.0 }; ROWS_AT_ONCE * MIN_ROW_LEN];
     let wide_len = ROWS_AT_ONCE * row_len;
     let rows = if row_len < MIN_ROW_LEN && rows.len() > 2 * wide_len {
         for rows in row_chunks(rows, wide_len) {
@@ -135,10 +136,10 @@ fn join_rows(results: &mut [f32], rows: &[f32], row_len: usize, columns: Range<u
 
 /// Adds a row to the sums, or replaces smaller elements.
 #[inline(always)]
-fn join_row(results: &mut [f32], row: &[f32], kind: Reduction) {
+fn join_row(results: &mut [f32], row: &[f32], kind: ReductionKind) {
     match kind {
-        Reduction::Max => results.iter_mut().zip(row).for_each(|(y, x)| *y = larger_or_nan(*y, *x)),
-        Reduction::Sum | Reduction::Mean => add_row(results, row),
+        ReductionKind::Max => results.iter_mut().zip(row).for_each(|(y, x)| *y = larger_or_nan(*y, *x)),
+        ReductionKind::Sum | ReductionKind::Mean => add_row(results, row),
     }
 }
 
@@ -169,9 +170,9 @@ fn divide_among_largest(dy: &mut [f32], y: &[f32], x: &[f32], axis: MiddleAxis) 
 
 /// `(N, Inner)`: the gradient of a sum or a mean goes to all of its elements, that of a maximum to the largest ones.
 #[inline(always)]
-fn write_gradients(dx: &mut [f32], x: &[f32], y: &[f32], dy: &[f32], kind: Reduction) {
+fn write_gradients(dx: &mut [f32], x: &[f32], y: &[f32], dy: &[f32], kind: ReductionKind) {
     // `0 · ∞` makes NaN of the gradient where `y` is NaN.
-    let gradient = |x: f32, y: f32, dy: f32| if kind == Reduction::Max { f32::from(x == y) * dy } else { dy };
+    let gradient = |x: f32, y: f32, dy: f32| if kind == ReductionKind::Max { f32::from(x == y) * dy } else { dy };
     if let (&[y], &[dy]) = (y, dy) {
         return dx.iter_mut().zip(x).for_each(|(dx, x)| *dx = gradient(*x, y, dy));
     }

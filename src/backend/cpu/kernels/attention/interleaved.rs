@@ -3,7 +3,7 @@
 use super::interleaved_passes::{InterleavedBackward, InterleavedForward};
 use super::{AttentionConfig, AttentionDims};
 use crate::autograd::{Buffer, KernelOutput, Operand, Partition, with_backward};
-use crate::conventions::MaskFill;
+use crate::kernel_options::MaskFill;
 use crate::mask_rule::MaskRule;
 use crate::matmul::{Extent, Matrix, multiply};
 use crate::simd::{VectorElements, level, row_chunks_mut, vectorized};

@@ -3,7 +3,7 @@
 use super::AttentionConfig;
 use super::interleaved::{VisibleBounds, head_view, mask_values, multiply_lanes};
 use crate::autograd::Buffer;
-use crate::conventions::MaskFill;
+use crate::kernel_options::MaskFill;
 use crate::matmul::{Extent, Matrix};
 use crate::simd::{ElementOps, VectorElements, row_chunks, row_chunks_mut};
 use pulp::{Simd, WithSimd};

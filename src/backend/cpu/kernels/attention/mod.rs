@@ -14,7 +14,7 @@ mod interleaved_passes;
 mod score_block;
 
 use crate::autograd::{Chunk, KernelOutput, MACS_PER_READ, Operand};
-use crate::conventions::MaskFill;
+use crate::kernel_options::MaskFill;
 use crate::mask_rule::MaskRule;
 use crate::matmul::Matrix;
 use crate::simd::{padded_len, simd_width};

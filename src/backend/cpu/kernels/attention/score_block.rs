@@ -3,7 +3,7 @@
 
 use super::AttentionConfig;
 use crate::autograd::Buffer;
-use crate::conventions::MaskFill;
+use crate::kernel_options::MaskFill;
 use crate::mask_rule::MaskRule;
 use crate::matmul::{Extent, Matrix, multiply};
 use crate::simd::{ScalarElements, VectorElements, padded_len};

@@ -74,7 +74,7 @@ pub enum Arithmetic {
 
 /// What an axis is reduced to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reduction {
+pub enum ReductionKind {
     Sum,
     Mean,
     Max,
