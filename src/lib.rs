@@ -33,7 +33,7 @@
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let mut model = DecoderOnly::<Small>::build(&Cpu::seed_from_u64(0));
 //!     let ids = TokenIds::from_ids(&[7, 4, 11, 11, 14], None, (Batch::new(1), SeqLen::new(5)?))?;
-//!     let (inputs, labels) = ids.teacher_forcing(Fin::literal::<26>());
+//!     let (inputs, labels) = ids.teacher_forcing(Fin::literal::<26>()); // token 26 starts the inputs
 //!     let mut adam = Adam::default();
 //!     for _ in 0..10 {
 //!         let logits = model.forward(&inputs, model.recording())?;

@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 
 /// The shape has an axis of dimension `Name`. `WhichAxis` is its position, which rustc infers.
 ///
-/// If a shape has an axis twice, rustc cannot infer `WhichAxis` and asks for it.
+/// If a shape has an axis twice, as scores of `(SeqLen, SeqLen)`, rustc cannot infer `WhichAxis`: "type annotations
+/// needed" (E0283). Before the two meet in one tensor, [`rename`](crate::ops::rename()) gives one of them another name,
+/// such as one of [`local_dims!`](crate::local_dims!).
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{Dim, HasAxis}};
@@ -179,13 +181,13 @@ where
 {
 }
 
-/// The shape has exactly the axes of `To`, in any order, and none of them twice. `WhichAxis` is their order, which
-/// rustc infers.
+/// The shape has exactly the axes of `To`, in any order, and none of them twice. `Order` is this order, which rustc
+/// infers.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::PermutationOf};
 /// dims! { pub Batch; pub NumHeads = 2; pub SeqLen = 3; }
-/// fn order<Dims: PermutationOf<To, WhichAxis>, To, WhichAxis>() -> Vec<usize> {
+/// fn order<Dims: PermutationOf<To, Order>, To, Order>() -> Vec<usize> {
 ///     Dims::order()
 /// }
 /// assert_eq!(order::<(Batch, NumHeads, SeqLen), (NumHeads, SeqLen, Batch), _>(), [1, 2, 0]);
@@ -195,7 +197,7 @@ where
     label = "`{Self}` and `{To}` do not have the same axes",
     note = "a permutation reorders the axes; it adds none and drops none"
 )]
-pub trait PermutationOf<To, WhichAxis>: Shape {
+pub trait PermutationOf<To, Order>: Shape {
     /// The position in this shape of each axis of `To`.
     fn order() -> Vec<usize>;
 }

@@ -13,7 +13,7 @@ use dfdx::shapes::Shape;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of up to 6 dimensions, each with a name",
-    label = "an axis of `{Self}` is no dimension, or it has more than 6",
+    label = "an axis of `{Self}` is no dimension, or there are more than 6",
     note = "`dims! {{ pub Name; }}` declares a dimension; `usize` is none, `Unchecked` is one"
 )]
 pub trait NamedShape: Shape {
@@ -225,7 +225,7 @@ pub trait RenameOf<From: Dim>: Dim {}
 impl<From: Dim, To: CountFactor + Dim> RenameOf<From> for To where (To::Dynamic<()>, From, To): CanBeEqual {}
 
 /// `(Dynamic, From, To)`: `From` and `To` can have the same size. `Dynamic` is the list of run-time dimensions of `To`.
-/// If the list is not empty, every `From` can have the size of `To`, even a type parameter.
+/// If the list is not empty, `To` can have the size of every `From`, even of one that is a type parameter.
 pub trait CanBeEqual {}
 impl<Name, From, To> CanBeEqual for ((Name, ()), From, To) {}
 impl<From: CountFactor, To: CountFactor> CanBeEqual for ((), From, To) where
@@ -233,8 +233,8 @@ impl<From: CountFactor, To: CountFactor> CanBeEqual for ((), From, To) where
 {
 }
 
-/// `(Size, Dynamic, Other)`: a dimension of compile-time size `Size` and with the run-time dimensions `Dynamic` can have
-/// the size `Other`. With a run-time dimension it can have any size.
+/// `(Size, Dynamic, Other)`: a product can have the size `Other`. `Size` is the product of its factors of compile-time
+/// size, and `Dynamic` the list of its run-time factors. With a run-time factor it can have any size.
 pub trait CanHaveSize {}
 impl<Size> CanHaveSize for (Size, (), Size) {}
 impl<Size, Other, Name> CanHaveSize for (Size, (Name, ()), Other) {}

@@ -202,8 +202,8 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
     }
 
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
-    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings are not scaled. They join the cache, and tokens
-    /// may follow.
+    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings are not scaled. They join the cache, none as
+    /// padding; tokens may follow.
     pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,

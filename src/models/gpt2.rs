@@ -142,7 +142,8 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
     }
 
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
-    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, and tokens may follow.
+    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, none as padding; tokens may
+    /// follow.
     pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,

@@ -262,7 +262,8 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
     }
 
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
-    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, and tokens may follow.
+    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, none as padding; tokens may
+    /// follow.
     pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,

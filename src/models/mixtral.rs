@@ -184,7 +184,8 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
     }
 
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
-    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, and tokens may follow.
+    /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, none as padding; tokens may
+    /// follow.
     pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,

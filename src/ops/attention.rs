@@ -78,7 +78,7 @@ pub fn attention_weights<
     }
     let query = super::scale(query, scale.factor(heads.whole_size(), QKDim::SIZE))?;
     let logits = matmul_transposed(OP, query, key)?; // (B, H, Q, K)
-    // `H` is not among the axes that dropout checks: it may be a shard of a single rank, which has all heads.
+    // Dropout does not check `H`, which is whole here, even if its type is a shard: that of a single rank.
     dropout_by::<(B, Q, K), _, _, _, _>(masked_softmax(logits, bias, mask, mask_fill)?, dropout)
 }
 
@@ -98,14 +98,10 @@ pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real
         logits = elementwise(OP, Arithmetic::Add, logits, bias)?;
     }
     let visible = repeated::<E, 1, _, _, _>(OP, visible, &shape)?;
-    let number = match bounded::<E>(mask_fill) {
-        MaskFill::MinValue => E::min_value(),
-        MaskFill::Subtract(amount) => cast(-amount),
-    };
-    let number = constant(OP, number, &shape, logits.device())?;
-    let hidden = match mask_fill {
-        MaskFill::MinValue => number,
-        MaskFill::Subtract(_) => elementwise(OP, Arithmetic::Add, logits.clone(), number)?,
+    let everywhere = |number: E| constant(OP, number, &shape, logits.device());
+    let hidden = match bounded::<E>(mask_fill) {
+        MaskFill::MinValue => everywhere(E::min_value())?,
+        MaskFill::Subtract(amount) => elementwise(OP, Arithmetic::Add, logits.clone(), everywhere(cast(-amount))?)?,
     };
     softmax(OP, false, choose(OP, visible, logits, hidden)?, axis::<K>())
 }

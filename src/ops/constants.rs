@@ -11,24 +11,12 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use std::hint::black_box;
 
-/// The elements of a tensor in row-major order: an array, a slice or a vector.
-///
-/// Where the dtype is a type parameter, a number is made of an `f64`:
-///
-/// ```
-/// use typed_transformer::{ops::tensor, prelude::*};
-/// dims! { EmbedDim = 2; }
-/// fn halves<E: Real, D: Backend<E>>(device: &D) -> Result<Tensor<(EmbedDim,), E, D>, OpError> {
-///     tensor(device, [0.5, 1.5].map(|number| E::from_f64(number).unwrap()), (EmbedDim,))
-/// }
-/// let x: Tensor<(EmbedDim,), f64, Cpu> = halves(&Cpu::default())?;
-/// assert_eq!(x.as_vec(), [0.5, 1.5]);
-/// # Ok::<(), OpError>(())
-/// ```
+/// An array, a slice or a vector of `E`. The trait exists for its error message.
+#[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "expected elements of `{E}`",
+    message = "expected the elements of a tensor: an array, a slice or a vector",
     label = "`{Self}` is not a list of `{E}`",
-    note = "where the dtype is a type parameter, a number is `E::from_f64(0.5).unwrap()`; `full` makes a tensor of one `f64`, and `scale` and `offset` take an `f64`"
+    note = "`Vec::from_iter(..)` is the list of an iterator; `full` makes a tensor of one `f64`; where the dtype is a type parameter, a number is `E::from_f64(0.5).unwrap()`"
 )]
 pub trait Elements<E>: Into<Vec<E>> {}
 #[diagnostic::do_not_recommend]

@@ -60,7 +60,8 @@ impl DropoutSeed {
         Self::guard(Some(ActiveSeed { rng: ChaCha8Rng::seed_from_u64(seed), rows: None }))
     }
 
-    /// Turns dropout off until the guard is dropped: for gradients of an evaluation, such as those of the inputs.
+    /// Turns dropout off until the guard is dropped, whatever other guards live: for gradients of an evaluation, such as
+    /// those of the inputs. All ranks that divide a model make this guard.
     ///
     /// ```
     /// use typed_transformer::{ops::{DropoutSeed, dropout}, prelude::*, train::Recording};
@@ -153,9 +154,9 @@ pub fn dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     dropout_by::<Dims, _, _, _, _>(input, rate)
 }
 
-/// [`dropout`] of a tensor whose axes outside of `Divided` are whole. `Divided` begins with the tensor's first axis. A
-/// part of this axis is accepted if a [`DropoutSeed`] has its rows. A part of another axis of `Divided` is an error.
-pub(super) fn dropout_by<Divided, Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+/// [`dropout`] that checks the axes `Checked` alone; the others are whole. `Checked` begins with the first axis of the
+/// tensor. A part of this axis is accepted if a [`DropoutSeed`] has its rows. A part of another axis is an error.
+pub(super) fn dropout_by<Checked, Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
@@ -164,13 +165,13 @@ pub(super) fn dropout_by<Divided, Dims: Shape, E: Real, D: Backend<E>, T: Tape<E
         return Ok(input);
     }
     let sizes: Vec<usize> = input.shape().concrete().into();
-    let is_kept = kept_elements::<Divided>(rate, &sizes, || input.device().random_u64())?;
+    let is_kept = kept_elements::<Checked>(rate, &sizes, || input.device().random_u64())?;
     drop_others(input, is_kept, rate)
 }
 
 /// Whether dropout of this rate drops anything in a pass with the tape `T`.
 pub(crate) fn drops_elements<E: Real, D: Backend<E>, T: Tape<E, D>>(rate: f64) -> bool {
-    let is_off = || ACTIVE_SEEDS.with_borrow(|seeds| matches!(seeds.last_key_value(), Some((_, None))));
+    let is_off = || ACTIVE_SEEDS.with_borrow(|seeds| seeds.values().any(Option::is_none));
     T::OWNS_TAPE && rate > 0.0 && !is_off()
 }
 

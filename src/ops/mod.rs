@@ -79,7 +79,9 @@ pub use axes::{broadcast, flatten, permute, rename, reshape, unflatten};
 #[doc(hidden)]
 pub use concat_split::SplitPart;
 pub use concat_split::{concat, split, stack, unstack};
-pub use constants::{Elements, full, iota, normal, one_hot, tensor, zeros};
+#[doc(hidden)]
+pub use constants::Elements;
+pub use constants::{full, iota, normal, one_hot, tensor, zeros};
 pub use cross_entropy::{Reduction, cross_entropy, cross_entropy_by_position, cross_entropy_with_label_smoothing};
 pub use display::DisplayTensor;
 pub use dropout::{DropoutSeed, dropout};

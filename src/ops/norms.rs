@@ -12,7 +12,7 @@ use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, MeanTo, TryAdd, TryDiv, TryMul};
 
 /// `(x - mean(x)) / √(var(x) + ε) · weight + bias`, mean and variance over the last dimension
-/// ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)).
+/// ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)). The variance is the biased one, `mean((x - mean(x))²)`.
 ///
 /// `(.., M), (M), (M) -> (.., M)`, for tensors of 1 to 6 axes. A missing bias is zero.
 ///

@@ -23,7 +23,7 @@ use dfdx::tensor::{Merge, NoneTape, PutTape, SplitTape, Storage, Tensor, UniqueI
 /// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "expected a tensor, or a reference to one without a tape, as an operand in `{E}`",
+    message = "expected a tensor, or a reference to one without a tape, as an operand",
     label = "`{Self}` is not a tensor of `{E}` over `{Dims}`",
     note = "an operation returns a `Result`, and `?` after it gives the tensor",
     note = "operands have one dtype and one device; a tensor with a tape is passed by value: `x.clone()`; `offset(x, 1.0)` and `scale(x, 2.0)` take numbers"

@@ -114,7 +114,7 @@ where
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of up to 6 dimensions, each with a name",
-    label = "an axis of `{Self}` is no dimension, or it has more than 6",
+    label = "an axis of `{Self}` is no dimension, or there are more than 6",
     note = "a function that adds or multiplies tensors of any shape has the bound `Dims: NamedAxes + AxesAmong<Dims, Order, Others: DataShape>`"
 )]
 pub trait NamedAxes: Shape {

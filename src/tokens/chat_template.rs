@@ -124,7 +124,7 @@ impl ChatTemplate {
         let has_file = is_there(&files[0].1);
         let mut path = folder.join("tokenizer_config.json");
         let mut settings: serde_json::Value = match has_file && !is_there(&path) {
-            true => serde_json::Map::new().into(),
+            true => serde_json::json!({}),
             false => read_json(&path)?,
         };
         let tokens = folder.join("special_tokens_map.json");

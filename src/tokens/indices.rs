@@ -271,7 +271,7 @@ pub enum TokenError {
     /// The number of rows, ids or indices is not the one that the dimensions require.
     #[error("{found} {what} given, but {dims} needs {expected}")]
     WrongCount { what: &'static str, dims: String, expected: usize, found: usize },
-    /// A length of a batch, made before the batch, is longer than its bound.
+    /// A length is longer than its bound, as in `Len::new(n)?`.
     #[error(transparent)]
     Dim(#[from] DimError),
 }

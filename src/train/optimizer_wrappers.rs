@@ -39,8 +39,7 @@ use std::{fmt, ops::Range};
 ///
 /// ```
 /// use typed_transformer::{module, nn::Linear, ops::{full, mean, normal, sub}, prelude::*};
-/// use typed_transformer::train::{Adam, GroupRates, Parameter, Trainer};
-/// use std::cell::Cell;
+/// use typed_transformer::train::{Adam, GroupRates, Trainer};
 /// dims! { Noise = 2; Data = 3; Score = 1; Batch = 4; }
 /// #[module]
 /// struct Gan<E, D> {
@@ -50,19 +49,18 @@ use std::{fmt, ops::Range};
 ///
 /// let device = Cpu::seed_from_u64(0);
 /// let mut gan = Gan::<f32, Cpu>::build(&device);
-/// let critic_learns = Cell::new(true);
-/// let rate_factor = |parameter: &Parameter| f64::from(parameter.path.starts_with("critic") == critic_learns.get());
-/// let mut trainer = Trainer::new(GroupRates::new(Adam::default(), rate_factor), 1e-3, 8, 0);
+/// let mut trainer = Trainer::new(GroupRates::new(Adam::default(), |_| 1.0), 1e-3, 8, 0);
 /// trainer.loss_may_rise = true;
 /// while let Some(mut step) = trainer.next_step() {
 ///     let noise: Tensor<(Batch, Noise), f32, Cpu> = normal(&device, (Batch, Noise), &mut step.rng)?;
-///     critic_learns.set(step.number % 2 == 0);
-///     let loss = if critic_learns.get() {
+///     let loss = if step.number % 2 == 0 {
+///         trainer.optimizer.rate_factor = |parameter| if parameter.path.starts_with("critic") { 1.0 } else { 0.0 };
 ///         let real: Tensor<(Batch, Data), f32, Cpu> = full(&device, (Batch, Data), 0.5)?;
 ///         let [of_real, of_fake] = [real, gan.generator.forward(noise)?]
 ///             .map(|data| gan.critic.forward(data.put_tape(gan.recording())));
 ///         mean(sub(of_fake?, of_real?)?)?
 ///     } else {
+///         trainer.optimizer.rate_factor = |parameter| if parameter.path.starts_with("critic") { 0.0 } else { 1.0 };
 ///         let fake = gan.generator.forward(noise.put_tape(gan.recording()))?;
 ///         scale(mean(gan.critic.forward(fake)?)?, -1.0)?
 ///     };
@@ -75,14 +73,14 @@ use std::{fmt, ops::Range};
 pub struct GroupRates<Inner, F = fn(&Parameter) -> f64> {
     /// The optimizer.
     pub inner: Inner,
-    /// The factor of the learning rate for a parameter: a function or a closure. Where the type is written as
-    /// `GroupRates<Inner>`, another function may replace it between two steps.
+    /// The factor of the learning rate for a parameter. A closure that captures values is given by a literal:
+    /// `GroupRates { inner, rate_factor: |parameter: &Parameter| .. }`.
     pub rate_factor: F,
 }
 
-impl<Inner, F: Fn(&Parameter) -> f64> GroupRates<Inner, F> {
+impl<Inner> GroupRates<Inner> {
     /// The optimizer `inner` with these factors.
-    pub fn new(inner: Inner, rate_factor: F) -> Self {
+    pub fn new(inner: Inner, rate_factor: fn(&Parameter) -> f64) -> Self {
         Self { inner, rate_factor }
     }
 }

@@ -52,7 +52,7 @@ impl<S: Schedule + ?Sized> Schedule for Box<S> {
 }
 
 /// A schedule that is borrowed.
-impl<S: Schedule + ?Sized> Schedule for &S {
+impl Schedule for &dyn Schedule {
     fn learning_rate(&self, step: usize) -> f64 {
         (**self).learning_rate(step)
     }

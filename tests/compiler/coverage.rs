@@ -28,7 +28,7 @@ const ONCE_PER_MODULE: [&str; 5] = ["E", "D", "T", "W", "P"];
 const INFERRED: [&str; 5] = ["Order", "WhichAxis", "WhichOtherAxis", "WhichOutAxis", "OtherTape"];
 
 /// Parameters that no program can get wrong by themselves, and why.
-const EXEMPT: [(&str, &str, &str); 24] = [
+const EXEMPT: [(&str, &str, &str); 23] = [
     ("dims::AxesAmong", "Others", "follows from shape and axes"),
     ("dims::EndsIn", "Before", "follows from shape and axis"),
     ("dims::EndsIn", "WithLast", "follows from shape and axis"),
@@ -46,7 +46,6 @@ const EXEMPT: [(&str, &str, &str); 24] = [
     ("ops::TensorOrRef", "Tape", "follows from the operand"),
     ("tokens::TokenIds::from_rows", "Row", "any type that derefs to tokens"),
     ("tokens::TokenIds::padded", "Row", "any type that derefs to tokens"),
-    ("train::AdamW", "F", "any function of the parameter"),
     ("train::Chained", "First", "any schedule"),
     ("train::Chained", "Next", "any schedule"),
     ("train::FnSchedule", "F", "any function of the step"),

@@ -73,8 +73,9 @@ fn faults(text: &str) -> Vec<String> {
 
 /// Headlines about another kind of type, not about dimensions. They do not name the type, because the compiler writes
 /// its path if it is imported by a glob.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "]: expected a tensor, or a reference to one without a tape, as an operand",
+    "]: expected the elements of a tensor",
     "]: expected a mask kind",
     "]: expected a padding rule",
     "]: expected an architecture",

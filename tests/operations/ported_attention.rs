@@ -1,4 +1,4 @@
-//! Parts of attention as the table of `docs/porting.md` writes them, against plain loops and the definition.
+//! Parts of attention as the tables of `docs/porting.md` writes them, against plain loops and the definition.
 
 use crate::finite_differences::{check, weighted_sum};
 use crate::numbers::{F64, assert_close, device, random_like as random};
@@ -67,14 +67,15 @@ fn a_mask_over_fewer_axes() {
     check(x, |x| weighted_sum(causal_exp(x).unwrap()));
 }
 
-/// 2-D rotary positions: one part of a head turns by its row, the other by its column.
+/// 2-D rotary positions: one part of a head turns by its column, the other by its row.
 fn axial<B: Dim, Y: Dim, X: Dim, K: Even, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<(B, Y, X, Sum<K, K>), E, D, T>,
 ) -> Result<Tensor<(B, Y, X, Sum<K, K>), E, D, T>, OpError> {
-    let (of_row, of_column) = split(x, K::default(), K::default(), axis::<Sum<K, K>>())?;
-    let of_row = rotary_positions(of_row, axis::<Y>(), 0, Rotary::halves(100.0))?;
-    let of_column = rotary_positions(of_column, axis::<X>(), 0, Rotary::halves(100.0))?;
-    concat(of_row, of_column, along::<K, K>())
+    let rotary = Rotary { base: 100.0, ..Rotary::ROFORMER };
+    let (of_column, of_row) = split(x, K::default(), K::default(), axis::<Sum<K, K>>())?;
+    let of_column = rotary_positions(of_column, axis::<X>(), 0, rotary)?;
+    let of_row = rotary_positions(of_row, axis::<Y>(), 0, rotary)?;
+    concat(of_column, of_row, along::<K, K>())
 }
 
 #[test]
@@ -84,10 +85,10 @@ fn rotary_positions_along_two_axes() {
     let x = x.as_vec();
     let expected = (0..x.len()).map(|i| {
         let (row, column, part, at) = (i / 24, i / 8 % 3, i / 4 % 2, i % 4);
-        let position = [row, column][part] as f64;
+        let position = [column, row][part] as f64;
         // The pairs of a part turn by 1 and by 1/10.
-        let (sin, cos) = (position * [1.0, 0.1][at % 2]).sin_cos();
-        if at < 2 { x[i] * cos - x[i + 2] * sin } else { x[i] * cos + x[i - 2] * sin }
+        let (sin, cos) = (position * [1.0, 0.1][at / 2]).sin_cos();
+        if at % 2 == 0 { x[i] * cos - x[i + 1] * sin } else { x[i] * cos + x[i - 1] * sin }
     });
     assert_close(&found.as_vec(), &Vec::from_iter(expected), 1e-9);
 }

@@ -47,7 +47,8 @@ pub struct Sinusoidal;
 pub struct RotaryPositions;
 
 /// No positions: nothing is added to the embeddings, and attention sees no order but that of its mask ([Kazemnejad et
-/// al., 2023](https://arxiv.org/abs/2305.19466)).
+/// al., 2023](https://arxiv.org/abs/2305.19466)). The layers of [`nn`](crate::nn) add no bias by position;
+/// [`alibi`](crate::ops::alibi) says how a model of your own does.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoPositions;
 
@@ -67,7 +68,7 @@ impl PositionKind for RotaryPositions {
 #[diagnostic::do_not_recommend]
 impl PositionKind for NoPositions {}
 
-/// A kind of positions that exists for embeddings of width `M`: [`Sinusoidal`] for even widths, the others for every
+/// A kind of positions that fits embeddings of width `M`: [`Sinusoidal`] fits even widths, the others every
 /// width.
 ///
 /// ```
@@ -77,8 +78,8 @@ impl PositionKind for NoPositions {}
 /// exist::<Sinusoidal>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the positions are not known to exist for the width `{M}`",
-    label = "there may be no such positions for `{M}` columns",
+    message = "the kind of positions is not known to fit the width `{M}`",
+    label = "the kind may need an even width",
     note = "in generic code an architecture has the bound `typed_transformer::nn::HasPositionsFor<{M}>` in place of `Arch`"
 )]
 pub trait PositionsFor<M: ConstDim>: PositionKind {}
@@ -87,8 +88,8 @@ impl<M: Even> PositionsFor<M> for Sinusoidal {}
 impl<M: ConstDim> PositionsFor<M> for RotaryPositions {}
 impl<M: ConstDim> PositionsFor<M> for NoPositions {}
 
-/// A kind of positions that exists for heads with queries of size `QKDim`: [`RotaryPositions`] for even sizes, the
-/// others for every size.
+/// A kind of positions that fits heads with queries of size `QKDim`: [`RotaryPositions`] fits even sizes, the others
+/// every size.
 ///
 /// ```
 /// use typed_transformer::{nn::{PositionsInHeads, RotaryPositions}, prelude::*};
@@ -97,8 +98,8 @@ impl<M: ConstDim> PositionsFor<M> for NoPositions {}
 /// exist::<RotaryPositions>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the positions are not known to exist in heads of the size `{QKDim}`",
-    label = "there may be no such positions for `{QKDim}` columns",
+    message = "the kind of positions is not known to fit heads of the size `{QKDim}`",
+    label = "the kind may need heads of an even size",
     note = "in generic code conventions have the bound `Conventions<Positions: PositionsInHeads<{QKDim}>>`"
 )]
 pub trait PositionsInHeads<QKDim>: PositionKind {}

@@ -29,9 +29,10 @@ pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 ///
 /// The precision is a parameter of a module, `Gpt2<Config, f32, Cpu, Q8>`. It is that of the weights of linear maps and
 /// of the tables of tokens. Norms, biases and positions stay in the dtype `E`, in which everything is computed: a
-/// kernel widens weights in registers or, for several rows, in small buffers; the backward pass widens one whole weight
-/// at a time. One exception: with weights in 8 bits, an input of a single row is rounded to 16 bits, and the two are
-/// multiplied as integers. Modules of two precisions are two types, so they do not mix.
+/// kernel widens weights in registers or, for several rows, in small buffers; the backward pass, which gives such a
+/// weight no gradient, widens one whole weight at a time. Two exceptions: with weights in 8 bits, an input of a single
+/// row is rounded to 16 bits, and the two are multiplied as integers; [`MixedBf16`] rounds what a linear map reads and
+/// writes. Modules of two precisions are two types, so they do not mix.
 ///
 /// ```
 /// use typed_transformer::{module, nn::{Precision, Q8, Weight, WithPrecision, init}, prelude::*};
@@ -108,14 +109,16 @@ pub trait Precision: Sized + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct FullPrecision;
 
-/// Mixed precision ([Micikevicius et al., 2018](https://arxiv.org/abs/1710.03740)), as `torch.autocast` in bfloat16.
-/// The weights are tensors of `E`, which training updates. A linear map rounds its input, its parameters and its output
-/// to bfloat16, and in the backward pass the gradients of these ([`round_to_bf16`](ops::round_to_bf16)).
+/// Mixed precision ([Micikevicius et al., 2018](https://arxiv.org/abs/1710.03740)), as `torch.autocast` in bfloat16,
+/// but for attention. The weights are tensors of `E`, which training updates. A linear map rounds its input, its
+/// parameters and its output to bfloat16, and in the backward pass the gradients of these
+/// ([`round_to_bf16`](ops::round_to_bf16)). The range of bfloat16 is that of `f32`, so the loss is not scaled.
 ///
-/// Sums, attention, norms, the loss and the optimizer stay in `E`. A product of two numbers of bfloat16 is exact in
-/// `f32`, so a processor with instructions for bfloat16 gets the same terms. Here they are products of `f32`, so this
-/// takes a little longer than [`FullPrecision`]. It shows on a CPU how a model will train in bfloat16 on a GPU.
-/// Devices without kernels round in the memory of the host, which takes much longer.
+/// Residuals, the sums inside a product, attention, norms, the loss and the optimizer stay in `E`. The products are
+/// computed in `f32`, where a product of two numbers of bfloat16 is exact, so their terms are those of a processor
+/// with instructions for bfloat16. With the rounding a step takes a little longer than in [`FullPrecision`]. It shows
+/// on a CPU how a model will train in bfloat16 on a GPU. Devices without kernels round in the memory of the host, which
+/// takes much longer.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Linear, MixedBf16, WithPrecision}, prelude::*};

@@ -75,16 +75,17 @@ impl Norm {
                 for (x_hat, x) in x_hat.iter_mut().zip(x) {
                     *x_hat = (x - mean) * rstd;
                 }
+                // `dx` holds the gradient of x̂, until the next loop makes it that of x.
                 for (dx, dy, weight) in izip!(dx.iter_mut(), dy, weight) {
                     *dx = dy * weight;
                 }
-                let mean_dx = match self.kind {
+                let mean_d_x_hat = match self.kind {
                     NormKind::LayerNorm => sum(dx) * inv_width,
                     NormKind::RmsNorm => 0.0,
                 };
-                let mean_dx_x_hat = dot(dx, &x_hat) * inv_width;
+                let mean_product = dot(dx, &x_hat) * inv_width;
                 for (dx, x_hat) in dx.iter_mut().zip(x_hat.iter()) {
-                    *dx = rstd * (*dx - mean_dx - mean_dx_x_hat * x_hat);
+                    *dx = rstd * (*dx - mean_d_x_hat - mean_product * x_hat);
                 }
                 for (d_weight, dy, x_hat) in izip!(d_weight.part_for(width), dy, x_hat.iter()) {
                     *d_weight += dy * x_hat;
