@@ -102,7 +102,7 @@ pub enum OpError {
     /// The amount of label smoothing is not a probability.
     #[error("cross-entropy: label smoothing must be between 0 and 1, but it is {smoothing}")]
     Smoothing { smoothing: f64 },
-    /// A layer makes a token outside the vocabulary, or an index outside the axis.
+    /// A layer makes a token outside its vocabulary, or an index outside its axis.
     #[error("indices: {source}")]
     Token {
         #[from]
@@ -124,9 +124,9 @@ pub enum OpError {
          and the other a clone of it or `model.recording()`"
     )]
     TwoAccumulators,
-    /// The gradient of a tensor was not kept. A pass keeps those of parameters and inputs. If it adds to
-    /// [`GradientsOf::zeros`](crate::train::GradientsOf::zeros), it keeps those of parameters alone, and so does a sum
-    /// over ranks.
+    /// The gradient of a tensor was not kept. A pass keeps those of parameters and inputs. A pass that adds to
+    /// [`GradientsOf::zeros`](crate::train::GradientsOf::zeros) keeps those of parameters alone, and so does a sum over
+    /// ranks.
     #[error(
         "gradient: that of this tensor over `{dims}` is not kept; a pass keeps those of its inputs and parameters, and \
          `GradientsOf::zeros` and `all_reduce` those of the model's parameters alone"

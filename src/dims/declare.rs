@@ -49,7 +49,8 @@ crate::error::debug_as!([By] CheckedSize<By>, |this, f| this.size.fmt(f));
 ///   [`SumOf<KeyDim, ValueDim>`](crate::dims::SumOf), so that it can be split into the two.
 /// - `pub SrcLen <= MaxSeqLen;` has its size at run time, from `SrcLen::new`. The bound is a compile-time dimension
 ///   that is as visible as `SrcLen`; a longer size is a [`DimError`](crate::dims::DimError). The dimension is
-///   [`AtMost<MaxSeqLen>`](crate::dims::AtMost), and at most any compile-time dimension that is no shorter.
+///   [`AtMost<MaxSeqLen>`](crate::dims::AtMost), and at most any compile-time dimension that is no shorter than
+///   `MaxSeqLen`.
 /// - `pub Batch;` has its size at run time, from `Batch::new`, without a bound.
 ///
 /// ```

@@ -217,8 +217,8 @@ for_each_shape!(axes_among: (A I) (B J) (C K) (F L) (G M) (H N));
     label = "`{From}` cannot be renamed to `{Self}`",
     note = "a new name does not change the size of an axis; a generic function has a bound that says so, `To: RenameOf<From>`"
 )]
-// `Self` is the new name, so the argument of `rename` decides it. If the new name were a parameter of the trait, rustc
-// would take it from any such bound of a generic function, even from one for another new name.
+// `Self` is the new name, so the argument of `rename` decides it. rustc would take a new name that is a parameter of
+// the trait from any such bound of a generic function, even from one for another new name.
 pub trait RenameOf<From: Dim>: Dim {}
 
 #[diagnostic::do_not_recommend]

@@ -23,8 +23,7 @@ crate::dims! {
 /// Prompts may have different lengths. First the model reads as many tokens of each as the shortest one has. Then it
 /// reads the rest of the longer ones, token by token, while it writes the shorter texts. So column `i` of a batch is
 /// position `i` of every text, and no position is padding. Greedy decoding gives each prompt the text that it gets
-/// alone. A drawn text depends on its batch: the sampler draws for one row after the other, from one stream of random
-/// numbers.
+/// alone. A drawn text depends on its batch: the sampler draws for the rows in turn, from one stream of random numbers.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, generate::{Generation, Sampler}, prelude::*};
@@ -63,7 +62,6 @@ type Adjust<'a, V> = &'a mut dyn FnMut(usize, &[Fin<V>], &mut [f64]);
 
 /// A prompt and its continuation so far, which alone is the text that a user gets.
 pub(super) struct Text<V> {
-    /// Those of the prompt, then those of the continuation.
     pub tokens: Vec<Fin<V>>,
     prompt_len: usize,
     pub has_ended: bool,

@@ -150,8 +150,8 @@ impl<V: ConstDim> Sampler<V> {
         (penalty.is_finite() && penalty > 0.0).then_some(sampler).ok_or(SamplingError::RepetitionPenalty(penalty))
     }
 
-    /// Keeps only these tokens, in place of those of an earlier call. Write `sampler = sampler.restrict_to(..)`: a
-    /// clone would draw the same numbers again. In a [`Generation`](super::Generation) call `next_by`.
+    /// Keeps only these tokens, in place of those of an earlier call. Write `sampler = sampler.restrict_to(..)`: a clone
+    /// would draw the same numbers again. [`Generation::next_by`](super::Generation::next_by) does this in a generation.
     #[must_use]
     pub fn restrict_to(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
         let mut tokens: Vec<_> = tokens.into_iter().collect();
@@ -204,7 +204,7 @@ impl<V: ConstDim> Sampler<V> {
         share * proposed.probability(token) < wanted.probability(token)
     }
 
-    /// The tokens to choose from, and their weights. With a greedy sampler it is one token.
+    /// The tokens to choose from, and their weights. A greedy sampler has one token to choose from.
     pub(super) fn distribution<E: Real>(&self, logits: &[E], occurs: &[bool]) -> Result<Distribution<V>, OpError> {
         let penalty = self.repetition_penalty;
         let with_logit = |token: Fin<V>| {

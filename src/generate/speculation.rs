@@ -15,7 +15,8 @@ use std::{collections::VecDeque, fmt};
 /// The draft proposes up to `max_proposed` tokens, and the target reads them at once. A proposed token of probability
 /// `q` is accepted with probability `min(1, p / q)`, if the target gives it `p`. The first token that is not accepted
 /// is replaced by one of the distribution `max(0, p - q)`; if all are accepted, the target adds one. So texts have the
-/// distribution of the target alone, and a greedy text is the same, after fewer passes of the target.
+/// distribution of the target alone. A greedy text is the one that the target alone writes, after fewer passes of the
+/// target.
 ///
 /// The text ends as one of a [`Generation`](super::Generation) does.
 ///

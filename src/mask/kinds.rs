@@ -101,7 +101,7 @@ impl MaskKind for CausalMask {
 /// can_be_decoded::<SlidingWindow<Width>>();
 /// ```
 ///
-/// If a kind implements this and shows later positions after all, `cargo build` refuses a cache's mask of it:
+/// `cargo build` refuses a cache's mask of a kind that implements this trait and shows later positions after all:
 ///
 /// ```compile_fail,E0080
 /// # use typed_transformer::{doctest::*, mask::CausalKind, nn::KeyValueCache, prelude::*};

@@ -1,6 +1,6 @@
 //! Gemma 3, its model of text ([Gemma Team, 2025](https://arxiv.org/abs/2503.19786)): in most layers a position sees a
-//! window of the last positions, and in every sixth layer all earlier ones. Norms stand before and after each sublayer,
-//! and multiply by one more than their weight.
+//! window of the last positions, and in every sixth layer all positions up to itself. Norms stand before and after each
+//! sublayer, and multiply by one more than their weight.
 //!
 //! | in the report, 2 | in `modeling_gemma3.py` | here |
 //! | --- | --- | --- |

@@ -1,8 +1,8 @@
 //! Llama ([Touvron et al., 2023](https://arxiv.org/abs/2302.13971)), with the groups of heads of [Llama
 //! 2](https://arxiv.org/abs/2307.09288) and the slower rotary positions of [Llama
-//! 3](https://arxiv.org/abs/2407.21783). SmolLM and TinyLlama are Llamas of other sizes, and so is Mistral; one with a
-//! window is a Llama up to the length of its window. Qwen3 ([Yang et al., 2025](https://arxiv.org/abs/2505.09388)) and
-//! OLMo 2 ([OLMo Team, 2025](https://arxiv.org/abs/2501.00656)) are Llamas with other [`Norms`].
+//! 3](https://arxiv.org/abs/2407.21783). SmolLM and TinyLlama are Llamas of other sizes. So is Mistral, up to the
+//! length of its window if it has one. Qwen3 ([Yang et al., 2025](https://arxiv.org/abs/2505.09388)) and OLMo 2 ([OLMo
+//! Team, 2025](https://arxiv.org/abs/2501.00656)) are Llamas with other [`Norms`].
 //!
 //! | in the papers | in `modeling_llama.py` | here |
 //! | --- | --- | --- |

@@ -55,8 +55,8 @@ pub trait MixtralConfig: LlamaConfig {
     note = "a token chooses at most all experts of a layer; choose a smaller `{Self}`"
 )]
 pub trait ChosenFrom<NumExperts: ConstDim>: ConstDim {
-    /// The dimension itself, with the bound `AtMost`. If it were a supertrait, rustc would report a hidden trait, not
-    /// this one.
+    /// The dimension itself, with the bound `AtMost`. As a supertrait, `AtMost` would make rustc report a hidden trait,
+    /// not this one.
     #[doc(hidden)]
     type Number: ConstDim + AtMost<NumExperts>;
 

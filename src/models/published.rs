@@ -25,8 +25,8 @@ use crate::nn::{FullPrecision, Module as _};
 use crate::ops::{Rotary, RotaryScaling};
 use dfdx::tensor::Cpu;
 
-/// A module for each size: its dimensions, a type `Config` that implements each `$config`, and the number of its
-/// parameters. After `, tokens of gpt2`, the vocabulary is that of the module `gpt2`.
+/// A module for each size: its dimensions, a type `Config` that implements each `$config`, and the number of the
+/// model's parameters. After `, tokens of gpt2`, the vocabulary is that of the module `gpt2`.
 macro_rules! published {
     ($(
         $(#[$meta:meta])*

@@ -222,8 +222,8 @@ enum Scale {
     Constant(f64),
 }
 
-// These are not public variants: if a public type or variant had the name of a user's dimension, rustc would write the
-// dimension with the path of its module.
+// These are not public variants: rustc writes a user's dimension with the path of its module if a public type or
+// variant has the same name.
 #[allow(non_upper_case_globals)]
 impl AttentionScale {
     /// `1 / √QKDim`, for the size of one head (*Attention Is All You Need*, 3.2.1).

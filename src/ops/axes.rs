@@ -44,7 +44,8 @@ where
     reshape_if(is_compatible, "reshape", input, shape)
 }
 
-/// The same elements over another shape; an error if the caller finds it incompatible, or it has not as many elements.
+/// The same elements over another shape; an error if the caller finds this shape incompatible, or if it has another
+/// number of elements.
 fn reshape_if<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     is_compatible: bool,
     op: &'static str,

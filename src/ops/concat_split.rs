@@ -135,8 +135,8 @@ where
 /// The parts of a tensor at each index of the axis `Name`, which is removed: the inverse of [`stack`], and the steps of
 /// a recurrent network.
 ///
-/// `(.., Name, ..) -> Name` tensors `(.., ..)`. A [`select`](super::select) of each index is slower: if the tensor is a
-/// view, such as a [`permute`](super::permute)d one, every `select` copies the whole tensor.
+/// `(.., Name, ..) -> Name` tensors `(.., ..)`. A [`select`](super::select) of each index is slower: every `select` of
+/// a view, such as one of [`permute`](super::permute), copies the whole tensor.
 ///
 /// ```
 /// use typed_transformer::{ops::unstack, prelude::*};

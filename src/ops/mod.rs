@@ -12,9 +12,9 @@
 //! [`multi_head_attention`](multi_head_attention()) and [`grouped_query_attention`](grouped_query_attention()) take the
 //! heads side by side in one axis. Without bias and dropout their kernel needs memory that is linear in the length.
 //!
-//! An operation consumes its tensors and their tape. If its result has no tape, as in a comparison, `argmax` or
-//! `detach`, it borrows them. A value that is used twice is cloned. The clone of a tape that has recorded something
-//! records to the same pass; two passes become one where their tensors meet. A parameter is passed by reference.
+//! An operation consumes its tensors and their tape. It borrows them if its result has no tape, as in a comparison,
+//! `argmax` or `detach`. A value that is used twice is cloned. The clone of a tape that has recorded something records
+//! to the same pass; two passes become one where their tensors meet. A parameter is passed by reference.
 //!
 //! Every operation returns a `Result`, whose error is an [`OpError`]: a program says `?` where it calls one. The
 //! sections *Errors* leave out what they have in common: [`OpError::Device`] if the device fails, [`OpError::Dim`] or

@@ -164,8 +164,8 @@ pub fn add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E
 /// last one holds all distances from `max_distance` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelativeBuckets {
-    /// Whether a query also sees keys after it, as in an encoder. If so, half of the buckets are for such keys;
-    /// otherwise all of these keys fall into bucket 0.
+    /// Whether a query also sees keys after it, as in an encoder. Half of the buckets are then for such keys; otherwise
+    /// all keys after the query fall into bucket 0.
     pub bidirectional: bool,
     /// The distance, in positions, from which all keys are in the last bucket.
     pub max_distance: usize,

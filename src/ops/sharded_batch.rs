@@ -175,9 +175,9 @@ where
 /// A contrastive loss compares each row with those of the whole batch, as CLIP's ([Radford et al.,
 /// 2021](https://arxiv.org/abs/2103.00020), 2.3). All ranks call `gather_batch` and run the backward pass, also a rank
 /// without rows: its loss is [`Partial::of_no_rows`] with the tape of the result. After two calls it is the
-/// [`add`](crate::tensor_parallel::add) of two of these, one for each result, so that both backward passes run. If a
-/// rank may have no rows, all ranks call `backward` and then `all_reduce`: with `backward_all_reduce` their orders of
-/// sending might differ.
+/// [`add`](crate::tensor_parallel::add) of two of these, one for each result, so that both backward passes run. All
+/// ranks call `backward` and then `all_reduce` if one of them may have no rows: with `backward_all_reduce` their orders
+/// of sending might differ.
 ///
 /// # Errors
 /// [`OpError::Whole`] if `rows`, which [`Ranks::shard`] makes, do not know the whole batch; [`OpError::Ranks`].

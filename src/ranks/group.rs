@@ -6,7 +6,7 @@ use std::{env, marker::PhantomData, ops::Range, sync::Arc, thread, time::Duratio
 
 /// The variables by which launchers of MPI programs say how many processes they started.
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
-/// The variable of launchers with PMIx, which says which process this is, but not how many there are.
+/// The variable by which launchers with PMIx say which process this is. It does not say how many there are.
 const PMIX_LAUNCHER: &str = "PMIX_RANK";
 /// The variable that names a launcher with PMIx.
 const PMIX_NAMESPACE: &str = "PMIX_NAMESPACE";
@@ -113,9 +113,9 @@ impl<Axis: RankAxis> Ranks<Axis> {
         }
     }
 
-    /// Arranges the ranks in a grid of the axes `Outer` and `Inner`, for example data × tensor parallel. If `Inner` has
-    /// `n` ranks, rank `r` is `r / n` along `Outer` and `r % n` along `Inner`. So the ranks of one `Inner` have
-    /// consecutive numbers, and launchers usually start such ranks on one machine.
+    /// Arranges the ranks in a grid of the axes `Outer` and `Inner`, for example data × tensor parallel. Rank `r` is
+    /// `r / n` along `Outer` and `r % n` along `Inner`, where `n` is the number of ranks of `Inner`. So the ranks of
+    /// one `Inner` have consecutive numbers, and launchers usually start such ranks on one machine.
     ///
     /// # Errors
     /// [`RanksError::Grid`] if `Inner` does not divide the number of ranks; [`RanksError::Size`] if the type of

@@ -226,8 +226,8 @@ pub(super) struct ParameterSharding {
     pub parts: Option<Parts>,
 }
 
-/// The shard of each parameter, in the order of the fields. Panics if a user has declared a pair of models whose
-/// parameters differ: one could get the numbers of another of its shape.
+/// The shard of each parameter, in the order of the fields. Panics if a pair of models that a user has declared does
+/// not have the same parameters in the same order: a parameter could get the numbers of another one of its shape.
 pub(super) fn parameter_shardings<Model: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>()
 -> Vec<ParameterSharding> {
     let (whole, part) = (parameter_infos::<Model::Whole, E, D>(), parameter_infos::<Model, E, D>());

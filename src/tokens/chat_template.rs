@@ -33,7 +33,7 @@ pub enum ChatTemplateError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
-    /// The file is no JSON, or its template is not valid.
+    /// The file is not JSON, or its template is not valid.
     #[error("{}: {}", path.display(), escape(message))]
     Format { path: PathBuf, message: String },
     /// The tokenizer has no chat template: its model does not chat.
@@ -109,11 +109,10 @@ pub struct ChatTemplate {
 
 impl ChatTemplate {
     /// Reads the template and the special tokens from the folder of a model: from `tokenizer_config.json`, which a
-    /// folder with `chat_template.jinja` may lack. That file replaces all templates of the settings. If there is a
-    /// template `tool_use`, in a list of the settings or as `additional_chat_templates/tool_use.jinja`, it writes each
-    /// chat that has a [value](Self::with_value) `tools`, even an empty list. In folders of `transformers` before 4.34,
-    /// which have no `added_tokens_decoder`, the special tokens of `special_tokens_map.json` replace those of the
-    /// settings.
+    /// folder with `chat_template.jinja` may lack. That file replaces all templates of the settings. A template
+    /// `tool_use`, in a list of the settings or in `additional_chat_templates/tool_use.jinja`, writes each chat that
+    /// has a [value](Self::with_value) `tools`, even an empty list. In folders of `transformers` before 4.34, which
+    /// have no `added_tokens_decoder`, the special tokens of `special_tokens_map.json` replace those of the settings.
     ///
     /// # Errors
     /// [`ChatTemplateError::Read`], [`ChatTemplateError::Format`], or [`ChatTemplateError::Missing`] if there is no

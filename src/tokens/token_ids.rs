@@ -92,7 +92,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     ///
     /// # Errors
     /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` windows, or if
-    /// the text ends before the last label of one.
+    /// the text ends before the last label of a window.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, prelude::*, tokens::CharTokenizer};

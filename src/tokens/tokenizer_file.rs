@@ -11,7 +11,7 @@ use std::fmt;
 const MAX_REST_LEN_BYTES: u64 = 2_000_000;
 /// The most bytes for each token: its text, its number, and the pairs that it is merged from.
 const MAX_TOKEN_LEN_BYTES: u64 = 200;
-/// The longest text of a token. When Unigram's table of prefixes is dropped, it calls itself once for each byte of a
+/// The longest text of a token. The destructor of Unigram's table of prefixes calls itself once for each byte of a
 /// token, which ends the process at 130 kB.
 const MAX_TOKEN_TEXT_BYTES: usize = 1_000;
 /// The most bytes of the texts of Unigram's tokens: a constant, and so many more for each token of the vocabulary. The

@@ -44,9 +44,9 @@ pub fn compare_gradients<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
 /// The differences of a model's gradients from those of a reference, which [`compare_gradients`] makes. It prints as a
 /// table with a line for each parameter, those that differ most first.
 ///
-/// A difference is relative to the reference's largest gradient in the parameter, or to a thousandth of its largest
-/// gradient in the model, if that is more. For example, the true gradient of a key's bias is 0, so both sides have only
-/// rounding errors there.
+/// A difference is relative to the reference's largest gradient in the parameter, or to a thousandth of the reference's
+/// largest gradient in the model, if that is more. For example, the true gradient of a key's bias is 0, so both sides
+/// have only rounding errors there.
 ///
 /// ```
 /// use typed_transformer::train::Differences;

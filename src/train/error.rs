@@ -37,8 +37,8 @@ pub enum TrainError {
     #[error(transparent)]
     Ranks(#[from] RanksError),
     /// A checkpoint could not be written. The previous checkpoint is intact. `saved_at` is a copy that was saved
-    /// elsewhere, if any. The next copy replaces it. If that fails as well, the earlier copy stays; if somebody has
-    /// removed it, the next copy gets a new place.
+    /// elsewhere, if any. The next copy replaces this one, or gets a new place if somebody has removed it. This copy
+    /// stays if the next one fails.
     #[error("{source}{}", saved_elsewhere(saved_at.as_deref()))]
     Save { source: SaveError, saved_at: Option<PathBuf> },
     /// A line of metrics could not be written.

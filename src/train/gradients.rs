@@ -65,8 +65,8 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// loss made of it, such as a gradient penalty, trains nothing by it ([`guide::porting`](crate::guide::porting)).
     ///
     /// # Errors
-    /// [`OpError::NoGradient`] for a tensor that a kernel of the pass made. If the pass adds to [`zeros`](Self::zeros),
-    /// or if several ranks have summed the gradients, the same error for all tensors but the model's parameters.
+    /// [`OpError::NoGradient`] for a tensor that a kernel of the pass made, and for all tensors but the model's
+    /// parameters if the pass adds to [`zeros`](Self::zeros) or if several ranks have summed the gradients.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};

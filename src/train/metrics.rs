@@ -51,8 +51,8 @@ impl Metrics {
     /// Opens the file of a training run that has made `steps` steps. The training repeats later steps, so the
     /// first line that is written removes the lines of these, and an incomplete last line too.
     ///
-    /// A named pipe must have a reader. If the reader falls behind by more than the pipe holds, [`write`](Self::write)
-    /// returns an error.
+    /// A named pipe must have a reader. [`write`](Self::write) returns an error if the reader falls behind by more than
+    /// the pipe holds.
     ///
     /// A file of metrics in which a line is missing or cannot be understood is kept under
     /// [another name](Self::kept), and a new file begins after step `steps`. No other training can write a file of

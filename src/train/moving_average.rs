@@ -14,10 +14,9 @@ const AVERAGE: &str = "moving average";
 /// The average begins with the parameters that it is made from. It is a model: evaluate it, save it as one, and begin
 /// with it again after a resume.
 ///
-/// If the loss depends on the average, as on the target of BYOL, make the average a field of the model, so that
-/// checkpoints have it, and give this field's parameters the rate 0 ([`GroupRates`](super::GroupRates)). Renew it
-/// before the forward pass of each step but the first: [`Trainer::learn`](super::Trainer::learn) writes the checkpoint
-/// of a step.
+/// Make the average a field of the model if the loss depends on it, as on the target of BYOL, so that checkpoints have
+/// it, and give this field's parameters the rate 0 ([`GroupRates`](super::GroupRates)). Renew it before the forward
+/// pass of each step but the first: [`Trainer::learn`](super::Trainer::learn) writes the checkpoint of a step.
 ///
 /// ```
 /// use typed_transformer::{nn::Linear, prelude::*, train::MovingAverage};

@@ -242,12 +242,12 @@ impl Evaluation {
         self.loss_sum / self.tokens as f64
     }
 
-    /// `exp(loss)`: the number of equally likely tokens among which one is as uncertain as the model is.
+    /// `exp(loss)`: the model is as uncertain as a choice among this number of equally likely tokens.
     pub fn perplexity(&self) -> f64 {
         self.loss().exp()
     }
 
-    /// The part of the tokens whose logit is the highest, from 0 to 1; NaN before the first one.
+    /// The share of the tokens whose logit is the highest, from 0 to 1; NaN before the first one.
     pub fn accuracy(&self) -> f64 {
         self.right as f64 / self.tokens as f64
     }

@@ -21,9 +21,8 @@ use std::collections::HashMap;
 /// state stay on the device; on the CPU they are changed in place. From the first update on, the device keeps the
 /// memory of dropped tensors, and the next steps reuse it. It is freed after every 13 steps, where a part of a batch
 /// counts as a step, and earlier if it exceeds four times the memory of the largest step. After the training
-/// `device.disable_cache()`, of dfdx's `Cache`, frees it; dropping the device does not. As long as a device keeps
-/// memory, each thread needs a device of its own: dfdx panics if two threads at once take the last kept memory of one
-/// size.
+/// `device.disable_cache()`, of dfdx's `Cache`, frees it; dropping the device does not. Each thread needs a device of
+/// its own as long as a device keeps memory: dfdx panics if two threads at once take the last kept memory of one size.
 ///
 /// # Errors
 /// After these errors the model is unchanged:

@@ -7,8 +7,8 @@ use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// A new version of a file under a name of its own, until [`commit`](Self::commit) renames it. If it is dropped before,
-/// the file is removed.
+/// A new version of a file under a name of its own, until [`commit`](Self::commit) renames it. Dropping it before that
+/// removes the file.
 pub(crate) struct StagedFile {
     target: PathBuf,
     /// Its path until it is renamed.
@@ -90,7 +90,7 @@ pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     counted(|| fs::rename(&link.path, &link.target))
 }
 
-/// [`link`] if nothing is at `to`. Where a file can have two names, no partial file is made, so a kill leaves none.
+/// [`link`] if nothing is at `to`. No partial file is made where a file can have two names, so a kill leaves none.
 pub(crate) fn link_new(from: &Path, to: &Path) -> io::Result<()> {
     counted(|| fs::hard_link(from, to)).or_else(|_| copy(from, to))
 }

@@ -12,8 +12,8 @@ const TOLERANCE: f64 = 1e-6;
 ///
 /// A field of the file that no name leads to is not read, except that `quantization_config` must then be absent: it
 /// says that the weights mean something else. A name with dots leads into objects: `rope_parameters.rope_theta`. Each
-/// object on the way may have only fields that are compared. If its `model_type` is compared, it is the configuration
-/// of a part of the model, and may have any others.
+/// object on the way may have only fields that are compared. An object whose `model_type` is compared is the
+/// configuration of a part of the model, and may have any others.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, weights::ConfigField};
@@ -42,7 +42,7 @@ pub struct ConfigField {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Expected {
-    /// If there is an `index`, the field may also be a list with the size at this place.
+    /// The field may also be a list with the size at the place `index`, if there is one.
     Size {
         size: usize,
         dim: String,

@@ -34,7 +34,7 @@ pub enum LoadError {
     /// A file is not the index of a model in several files, or the files do not have the tensors that the index says.
     #[error("{} is not the index of a model: {}", path.display(), escape(message))]
     Index { path: PathBuf, message: String },
-    /// A configuration is no object of JSON, or names a token outside the vocabulary.
+    /// A configuration is not a JSON object, or names a token outside the vocabulary.
     #[error("{} is not a configuration: {}", path.display(), escape(message))]
     ConfigFormat { path: PathBuf, message: String },
     /// A configuration is not the one that the model's type requires.

@@ -87,7 +87,7 @@ struct Entries {
     tensors: BTreeMap<String, TensorInfo>,
 }
 
-/// A tensor in the header. Unknown fields are refused: to skip one, a reader would pass over a value of any depth.
+/// A tensor in the header. Unknown fields are refused: a reader that skips one has to pass over a value of any depth.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TensorEntry {

@@ -195,8 +195,8 @@ impl<Dims: ParamShape, E: Dtype, D: Device<E>> Loadable<E, D> for Tensor<Dims, E
     }
 }
 
-/// Compares the conventions in the file, if it has them, with those of the model. If the model `is_part` of the saved
-/// one, it may have some of the conventions, with some of their values.
+/// Compares the conventions in the file, if it has them, with those of the model. A model that `is_part` of the saved
+/// one may have some of the conventions, with some of their values.
 pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile, is_part: bool) -> Result<(), LoadError> {
     compare_with(&conventions::<Model>(), file, is_part)
 }
@@ -207,7 +207,8 @@ fn compare_with(expected: &BTreeMap<String, String>, file: &TensorFile, is_part:
     let found: BTreeMap<_, _> = lines.lines().filter_map(|line| line.split_once(": ")).collect();
     let expected: BTreeMap<_, _> = expected.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     for &convention in expected.keys().chain(found.keys()) {
-        // A part that has attention, but not this convention, rotates nothing. So it does not fit a file that rotates.
+        // A part that has attention, but not this convention, rotates nothing. So it does not fit the file of a model
+        // that rotates.
         let is_rotation = convention == ROTARY_POSITIONS && expected.contains_key(ATTENTION_SCALE);
         let (expected, found) = (expected.get(convention), found.get(convention));
         let is_alike = match (expected, found) {

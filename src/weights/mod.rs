@@ -68,7 +68,7 @@ pub(crate) const ROTARY_POSITIONS: &str = "rotary positions";
 /// The metadata key of the training that a checkpoint holds.
 pub(crate) const TRAINING: &str = "training";
 
-/// The conventions of a model: their values by name. If parts of the model differ, their values are joined with `and`.
+/// The conventions of a model: their values by name. Values in which parts of the model differ are joined with `and`.
 pub(crate) fn conventions<Model: Module>() -> BTreeMap<String, String> {
     let mut found = BTreeSet::new();
     Model::conventions(&mut found);

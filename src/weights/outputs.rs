@@ -138,8 +138,8 @@ pub(crate) fn remove_private_file(path: &Path) {
     let _ = fs::remove_file(path).and_then(|()| fs::remove_dir(folder(path)));
 }
 
-/// Makes a folder for temporary files that only its user can read. A process uses each name once: if it removes a
-/// folder that is already gone, it hits no newer one.
+/// Makes a folder for temporary files that only its user can read. A process uses each name once, so that it never
+/// removes a newer folder in place of one that is gone.
 fn private_folder() -> io::Result<PathBuf> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]

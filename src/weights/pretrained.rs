@@ -130,7 +130,7 @@ pub fn ensure_config<Model: Pretrained>(folder: impl AsRef<Path>) -> Result<(), 
 /// otherwise of `config.json`. The field is a token, a list of tokens, null, or missing.
 ///
 /// # Errors
-/// [`LoadError::Read`] if this file cannot be read, and [`LoadError::ConfigFormat`] if it is no object of JSON, or if
+/// [`LoadError::Read`] if this file cannot be read, and [`LoadError::ConfigFormat`] if it is not a JSON object, or if
 /// the field has anything but tokens of `V`.
 ///
 /// ```
@@ -172,7 +172,7 @@ fn compare_config<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), Load
     if !names.any(|name| name.split('.').next() == Some(QUANTIZATION)) {
         differences.extend(ConfigField::absent(QUANTIZATION).difference(&config, ToString::to_string));
     }
-    // If the file has an object `name` that overrides `other`, it must have the fields that are required of `other`.
+    // An object `name` in the file, which overrides `other`, must have the fields that are required of `other`.
     for (name, other) in fields.iter().filter_map(|field| Some((field.name, field.overridden()?))) {
         let is_there = lookup(&config, name).is_some_and(Value::is_object);
         let within = |field: &&ConfigField| field.name.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));

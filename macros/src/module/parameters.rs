@@ -38,8 +38,8 @@ impl TypeParameters {
         if let Some(layer) = layers.iter().find(|layer| [&dtype.ident, &device.ident].contains(layer)) {
             return Err(Error::new_spanned(layer, "the dtype `E` and the device `D` stand after the layers"));
         }
-        // A copy on another device has layers of which only `Module` is known, so other traits are refused, but no
-        // lifetimes.
+        // A copy on another device has layers of which only `Module` is known, so other traits are refused; lifetimes
+        // are not.
         let is_further =
             |bound: &&TypeParamBound| matches!(bound, TypeParamBound::Trait(_)) && !is_one_of(bound, &["Sized"]);
         if let Some(bound) = layers.iter().find_map(|layer| bounds_of(&generics, layer).find(is_further)) {
@@ -47,7 +47,7 @@ impl TypeParameters {
                            `impl` of `forward`";
             return Err(Error::new_spanned(bound, message));
         }
-        // If only one of the two names occurs, it may be the name of a dimension.
+        // A single one of the two names may be that of a dimension.
         let named = |name: &str| generics.type_params().find(|parameter| parameter.ident == name);
         if let (Some(name), Some(_)) = (named("E"), named("D"))
             && (dtype.ident != "E" || device.ident != "D")

@@ -7,7 +7,7 @@ pub struct MaskRule {
     batch: usize,
     queries: usize,
     keys: usize,
-    /// `(B, Q, K)`: whether each query sees each key. If there is a matrix, the fields below do not count.
+    /// `(B, Q, K)`: whether each query sees each key. The fields below do not count if there is a matrix.
     matrix: Option<Arc<[bool]>>,
     /// A key is visible if the band and the fields below allow it.
     band: Option<Band>,

@@ -150,7 +150,7 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Ll
 }
 
 /// The fields that Llama, Qwen3, OLMo 2 and Mixtral have in common. The parameters are the defaults of `transformers`
-/// for missing fields. `default_head_dim` is `None` if that is the width divided by the number of heads.
+/// for missing fields. A `default_head_dim` of `None` is the width divided by the number of heads.
 fn llama_fields<Config: LlamaConfig>(
     default_key_value_heads: usize,
     default_rope_theta: f64,

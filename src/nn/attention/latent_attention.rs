@@ -214,8 +214,8 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
     }
 
     /// Attention to the latent vectors, which are the keys and the values of one head that all queries share. The map
-    /// from latent vectors to keys is applied to the queries instead, as `q · (W_UK c) = (W_UKᵀ q) · c`, and the map to
-    /// values is applied to the outputs.
+    /// from latent vectors to keys is applied to the queries instead, because `q · (W_UK c) = (W_UKᵀ q) · c`, and the
+    /// map to values is applied to the outputs.
     fn attend_to_latents<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         (plain, rotated): Queries<B, Q, A, E, D, T>,

@@ -40,8 +40,8 @@ impl<A: Arch> CachedHeads for A {
     type VODim = A::VODim;
 }
 
-/// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`. If `Model` is a type of one model,
-/// a cache of these heads does not fit another model.
+/// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`. A cache of these heads does not fit
+/// another model if `Model` is a type that one model alone has.
 ///
 /// ```
 /// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{CacheCapacity, Heads, KeyValueCache}, prelude::*};

@@ -6,8 +6,8 @@ use dfdx::{dtypes::Dtype, tensor_ops::Device};
 use std::ops::{Deref, DerefMut};
 use std::{collections::BTreeSet, fmt, iter, marker::PhantomData, slice};
 
-/// A layer, or another item such as a cache, for each of `NumLayers`. Unlike that of a `Vec`, its type has the number
-/// of items.
+/// A layer, or another item such as a cache, for each of `NumLayers`. Its type has the number of items, unlike that of
+/// a `Vec`.
 ///
 /// It dereferences to a slice. The [`zip`](LayersIter::zip) of its iterators takes only items of the same `NumLayers`;
 /// the iterators of two `Vec`s would end with the shorter one.

@@ -38,8 +38,9 @@ use std::{collections::BTreeSet, fmt};
 /// | `#[some_if(FLAG)] norm: Option<…>` | a parameter or a module, `Some` if the constant `FLAG` is true |
 ///
 /// `COUNT` and `FLAG` decide what is trained and saved, whatever the field holds: change the constant, not the field.
-/// When the model is trained, saved or converted, `None` where `FLAG` is true, or another number of layers than
-/// `COUNT`, panics with the name of the field. `Some` where `FLAG` is false, or layers where `COUNT` is 0, are ignored.
+/// `None` where `FLAG` is true, or another number of layers than `COUNT`, causes a panic with the name of the field
+/// once the model is trained, saved or converted. `Some` where `FLAG` is false, or layers where `COUNT` is 0, are
+/// ignored.
 ///
 /// A type parameter of a field has a bound, at least `'static`. One with the bound `Module` is a layer:
 /// `struct PreNorm<Inner: Module, E, D> { inner: Inner, … }`. What the layers have in common is a trait of your own, the
@@ -52,9 +53,9 @@ use std::{collections::BTreeSet, fmt};
 /// Two options stand in the attribute, as in `#[module(output = EmbedDim, conventions = A::Conventions)]`:
 ///
 /// - `output` is the last dimension of the output, shown in the summary;
-/// - `conventions` is a type whose function `conventions` returns those on which the module itself depends; they are
-///   stored with saved parameters. Implementations of [`Conventions`](crate::nn::Conventions) and the configurations of
-///   [`models`](crate::models) are such types.
+/// - `conventions` is a type whose function `conventions` returns the conventions on which the module itself depends;
+///   they are stored with saved parameters. Implementations of [`Conventions`](crate::nn::Conventions) and the
+///   configurations of [`models`](crate::models) are such types.
 ///
 /// ```
 /// use typed_transformer::{nn::{Linear, Module, init}, ops::mul, prelude::*};

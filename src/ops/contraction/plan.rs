@@ -46,8 +46,8 @@ pub fn position<Item: PartialEq>(items: &[Item], item: Item) -> Option<usize> {
     items.iter().position(|other| *other == item)
 }
 
-/// Whether the operands share axes, and the result has all of these. Without shared axes it is an outer product, a
-/// linear map of one inner element.
+/// Whether the operands share axes, and the result has all of these. A contraction without shared axes is a linear map
+/// of one inner element.
 pub fn is_multiplication(x: Axes, w: Axes, to: &[Label]) -> bool {
     let shared = x.pick(|label| w.has(label));
     !shared.is_empty() && shared.iter().all(|label| to.contains(label))

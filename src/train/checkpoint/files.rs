@@ -19,8 +19,8 @@ pub(in super::super) struct LastCheckpoint {
     progress: Progress,
     /// Whether the newest checkpoint was damaged or missing, so that this one took its place.
     is_substitute: bool,
-    /// If the disk refused this checkpoint, and this is its copy elsewhere: the progress of the one that stayed at the
-    /// path.
+    /// The progress of the checkpoint that stayed at the path, if this one is the copy, elsewhere, of a checkpoint that
+    /// the disk refused.
     pub before: Option<Progress>,
 }
 
@@ -93,8 +93,8 @@ impl CheckpointFiles {
         let (found, file) = open_file(&newest);
         let newest_progress = file.and_then(|file| progress_in(&file));
         // The copy of a checkpoint that the disk refused here knows the progress of the one that stayed here. A
-        // checkpoint of another run has other losses. If somebody has removed the one that stayed, to make room, it may
-        // still have another name, such as that of the best.
+        // checkpoint of another run has other losses. The one that stayed may be left under another name only, such as
+        // that of the best: somebody may have made room.
         let has_stayed = |before: Progress| match found {
             FileKind::Nothing => others_beside(&newest).iter().any(|path| read_progress(path) == Some(before)),
             _ => newest_progress == Some(before),
@@ -165,8 +165,8 @@ impl CheckpointFiles {
         progress: Progress,
         max_to_keep: usize,
     ) -> Result<(), SaveError> {
-        // The newest is replaced below. If it is the best but does not have the name of the best yet, it first gets
-        // that name.
+        // The newest is replaced below. It first gets the name of the best, if it is the best and does not have that
+        // name yet.
         self.link_newest_if_best()?;
         // Step 2.
         match self.at_path {
@@ -179,8 +179,8 @@ impl CheckpointFiles {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // Steps 3 and 4. If the newest file may be another run's (`overwrite`), 4 comes first: after a kill between 3
-        // and 4, the new `.best` would seem to be one of that run.
+        // Steps 3 and 4; 4 comes first if the newest file may be another run's (`overwrite`): the new `.best` would
+        // seem to be one of that run after a kill between 3 and 4.
         let names_best_first = self.at_path != Occupant::ToReplace;
         let mut linked = if is_best && names_best_first { self.link_best(&staged.path, progress) } else { Ok(()) };
         staged.rename().map_err(cannot_write(&self.path))?;

@@ -39,8 +39,8 @@ pub(super) struct TrainingMetadata {
     /// The number of ranks that trained together.
     #[serde(default = "one")]
     pub ranks: usize,
-    /// If the disk refused this checkpoint, and this is its copy elsewhere: the progress of the one that stayed at the
-    /// path.
+    /// The progress of the checkpoint that stayed at the path, if this one is the copy, elsewhere, of a checkpoint that
+    /// the disk refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Progress>,
     settings: Vec<(String, String)>,

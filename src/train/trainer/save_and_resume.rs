@@ -179,7 +179,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             Err(error) if error.is_damage() => {
                 let older = checkpoint::fallbacks(path);
                 let Some((resumed, used)) = older.iter().find_map(|used| Some((load(used).ok()?, used.clone()))) else {
-                    // If the newest is missing, the user has to know what is wrong with the one before it.
+                    // The user has to know what is wrong with the one before the newest, if the newest is missing.
                     let before = older.first().filter(|_| !path.exists());
                     return Err(before.and_then(|before| load(before).err()).unwrap_or(error));
                 };
@@ -206,7 +206,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     }
 
     /// [`resume`](Self::resume), or the model that `build` makes if there is no file at `path` and no earlier
-    /// checkpoint beside it. If [`overwrite`](Self::overwrite) is true, earlier checkpoints do not count.
+    /// checkpoint beside it. Earlier checkpoints do not count if [`overwrite`](Self::overwrite) is true.
     ///
     /// # Errors
     /// Those of [`resume`](Self::resume).

@@ -73,8 +73,8 @@ impl<E: Dtype, D: Device<E>> PassGradients<E, D> {
 }
 
 impl PassGradients<f32, Cpu> {
-    /// Takes the gradient of a kernel's output, when all operations on the output have added to it. If none has, it is
-    /// `None`, or zeros once an operation of dfdx has run, because dfdx does not say what it adds to.
+    /// Takes the gradient of a kernel's output, when all operations on the output have added to it. It is `None` if
+    /// none has, or zeros once an operation of dfdx has run, because dfdx does not say what it adds to.
     pub fn take(&mut self, key: &KernelKey) -> Result<Option<Buffer>, CpuError> {
         let gradients = &mut self.gradients;
         let gradient = gradients.of_kernels.remove(&key.id).map(|entry| entry.gradient);

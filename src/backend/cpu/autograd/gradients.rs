@@ -74,7 +74,7 @@ pub struct Gradients<E, D: Storage<E>> {
 pub(super) struct Entry<E, D: Storage<E>> {
     pub(super) gradient: Buffer,
     key: GradientKey<E, D>,
-    /// Adds the gradient to dfdx's. The entry keeps this function because it is for `f32` on the CPU, while its caller,
+    /// Adds the gradient to dfdx's. This function is for `f32` on the CPU. The entry keeps it because its caller,
     /// `move_to_dfdx`, is generic.
     add: fn(&mut D::Vec, &[f32]),
 }

@@ -165,7 +165,7 @@ pub fn record_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
 fn record_backward(output: &FlatTensor, backward: KernelBackward, tape: &mut SharedTape<f32, Cpu>) {
     let key = KernelKey::of(output);
     tape.add_backward_of_kernel(Box::new(move |pass| {
-        // If the output has no gradient, the loss does not depend on it.
+        // The loss does not depend on an output without a gradient.
         if let Some(d_output) = pass.take(&key)? {
             backward(d_output, &mut pass.gradients);
         }

@@ -187,7 +187,7 @@ const MAX_KEPT_BYTES: usize = (32 << 20) - (64 << 10);
 fn keep_freed_memory() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
-        // Nothing is written to the memory, so the system gives no pages for it. If it is refused, nothing is kept.
+        // Nothing is written to the memory, so the system gives no pages for it. Nothing is kept if it is refused.
         let mut memory = Vec::<u8>::new();
         if memory.try_reserve_exact(MAX_KEPT_BYTES).is_ok() {
             drop(black_box(memory));

@@ -49,7 +49,7 @@ fn run_tasks(mut tasks: Vec<Task>) {
 /// 1 if the system lets rayon start no such pool.
 pub fn num_threads() -> usize {
     static OF_RAYON: LazyLock<usize> = LazyLock::new(|| match ThreadPoolBuilder::new().build_global() {
-        // The only error with a source is one of the system. After it, rayon panics if it is asked for its pool.
+        // The only error with a source is one of the system. After such an error, rayon panics when its pool is used.
         Err(error) if error.source().is_some() => 1,
         _ => rayon::current_num_threads(),
     });

@@ -143,7 +143,7 @@ fn softplus(x: f32) -> (f32, f32) {
     for denominator in [13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0] {
         series = series * square + 1.0 / denominator;
     }
-    // For NaN this is 0, but `t` is NaN.
+    // `positive` is 0 for NaN, but `t` is NaN.
     let positive = if x > 0.0 { x } else { 0.0 };
     (positive + 2.0 * ratio * series, sigmoid(x).0)
 }

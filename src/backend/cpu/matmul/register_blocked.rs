@@ -69,7 +69,7 @@ impl<A: ElementOps, B: ElementOps<Simd = A::Simd>> Multiply<'_, A, B> {
     /// The rows `row..row + ROWS` of the product.
     #[inline(always)]
     fn multiply_rows<const ROWS: usize>(&mut self, row: usize) {
-        // Without this the compiler also makes the larger tiles, which other registers need, and drops them late.
+        // The compiler would also make tiles of more rows than these registers hold, and drop them late.
         if const { ROWS > Self::TILE_ROWS } {
             unreachable!("a tile has at most `TILE_ROWS` rows");
         }
