@@ -5,7 +5,7 @@ use crate::tokens::Fin;
 /// Tokens of `V` that end a text: `None`, `Some(end)`, or a list. The trait exists for its error message.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "expected the tokens that end a text, found `{Self}`",
+    message = "expected the tokens of `{V}` that end a text",
     label = "not a list of tokens of `{V}`",
     note = "one token is `Some(end)`, several are `[one, other]`, and a text without an end has `None`"
 )]
