@@ -55,7 +55,7 @@ const MAX_LEN_BYTES: u64 = 4_000_000;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not `Pretrained`: nothing says how others name its parameters",
+    message = "the model is not `Pretrained`: nothing says how others name its parameters",
     label = "this model does not implement `Pretrained`",
     note = "implement `Pretrained` for the model, or use `load_mapped` with a `NameMap`",
     note = "if it is `!`, write the type of the model: `let model: gpt2::Model = ..`"
