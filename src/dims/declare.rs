@@ -113,10 +113,7 @@ macro_rules! dims {
             #[allow(dead_code)]
             $vis const SIZE: usize = $size;
         }
-        $crate::__dfdx_dim! {
-            #[diagnostic::do_not_recommend]
-            [] $name, |_| Self::SIZE, |size| (size == Self::SIZE).then_some($name)
-        }
+        $crate::__dfdx_dim!([] $name, |_| Self::SIZE, |size| (size == Self::SIZE).then_some($name));
         impl $crate::__private::DfdxConstDim for $name {
             const SIZE: usize = Self::SIZE;
         }
@@ -178,10 +175,7 @@ macro_rules! dims {
                 <Self as $crate::dims::Bounded>::check(::core::stringify!($name), size).map(Self)
             }
         }
-        $crate::__dfdx_dim! {
-            #[diagnostic::do_not_recommend]
-            [] $name, |this| this.0.get(), |size| $name::new(size).ok()
-        }
+        $crate::__dfdx_dim!([] $name, |this| this.0.get(), |size| $name::new(size).ok());
         #[diagnostic::do_not_recommend]
         impl $crate::dims::Bounded for $name {
             type Max = $max;
@@ -205,10 +199,7 @@ macro_rules! dims {
                 Self(size)
             }
         }
-        $crate::__dfdx_dim! {
-            #[diagnostic::do_not_recommend]
-            [] $name, |this| this.0, |size| ::core::option::Option::Some(Self(size))
-        }
+        $crate::__dfdx_dim!([] $name, |this| this.0, |size| ::core::option::Option::Some(Self(size)));
         $crate::dims!(@run_time [] $name);
         $crate::dims!(@common $vis $name);
         $crate::dims!($($rest)*);

@@ -134,11 +134,12 @@ pub trait Factor: AnyDim + shapes::ConstDim {
     }
 }
 
-/// Implements dfdx's trait of dimensions: the size of a value, and the value of a size. An impl without a bound that
-/// may be unmet has `do_not_recommend`: no error lists it.
+/// Implements dfdx's trait of dimensions: the size of a value, and the value of a size. No error lists an impl whose
+/// bounds are always met.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __dfdx_dim {
+    ([] $($dim:tt)*) => { $crate::__dfdx_dim!(#[diagnostic::do_not_recommend] [] $($dim)*); };
     ($(#[$meta:meta])* [$($generics:tt)*] $name:ty, |$this:pat_param| $own_size:expr, |$size:ident| $of_size:expr) => {
         $(#[$meta])*
         impl<$($generics)*> $crate::dims::DfdxDim for $name {
@@ -204,7 +205,7 @@ impl Unchecked {
     }
 }
 
-__dfdx_dim!(#[diagnostic::do_not_recommend] [] Unchecked, |this| this.0, |size| Some(Self(size)));
+__dfdx_dim!([] Unchecked, |this| this.0, |size| Some(Self(size)));
 __whole_dim!([] Unchecked);
 crate::dims!(@run_time [] Unchecked);
 crate::error::debug_as!([] Unchecked, |this, f| write!(f, "{}", this.0));

@@ -110,7 +110,7 @@ macro_rules! local_dims {
                 &SIZES
             }
         }
-        $crate::__dfdx_dim!(#[diagnostic::do_not_recommend] [] $name, |this| this.0.get(), |size| {
+        $crate::__dfdx_dim!([] $name, |this| this.0.get(), |size| {
             $crate::dims::CheckedSize::declared(size).map(Self)
         });
         $crate::dims!(@run_time [] $name);

@@ -6,8 +6,8 @@ use crate::tokens::Fin;
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "expected the tokens of `{V}` that end a text",
-    label = "not a list of tokens of `{V}`",
-    note = "one token is `Some(end)`, several are `[one, other]`, and a text without an end has `None`"
+    label = "its items are not of type `Fin<{V}>`",
+    note = "one token is `Some(end)`, several are `[one, other]`, and a text without an end has `None`; the token of a number is `Fin::new(3)?`"
 )]
 pub trait Ends<V> {
     fn into_vec(self) -> Vec<Fin<V>>;

@@ -238,7 +238,7 @@ pub(super) fn outer_len_inner<Dims: Shape>(shape: &Dims, index: usize) -> (usize
 }
 
 /// The values of each of `lines` of `len` elements, one after the other. Threads compute those of some lines each.
-pub(super) fn map_lines<Value: Clone + Send>(
+pub(super) fn map_lines<Value: Send>(
     lines: usize,
     len: usize,
     of_lines: impl Fn(Range<usize>) -> Vec<Value> + Sync,
@@ -247,7 +247,7 @@ pub(super) fn map_lines<Value: Clone + Send>(
     const MIN_ELEMENTS: usize = 1 << 14;
     let part_len = lines.div_ceil(num_threads()).max(MIN_ELEMENTS.div_ceil(len));
     let parts = (0..lines).step_by(part_len).map(|start| start..lines.min(start + part_len)).collect();
-    parallel_map(parts, of_lines).concat()
+    parallel_map(parts, of_lines).into_iter().flatten().collect()
 }
 
 /// The sizes of the axes.

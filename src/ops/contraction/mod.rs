@@ -2,7 +2,7 @@
 //!
 //! | contraction | on the CPU in `f32` | elsewhere |
 //! | --- | --- | --- |
-//! | outer products: each has its own axes beside shared ones, none summed | `contraction_kernel` | broadcast views |
+//! | outer products: each has 4 elements or more along axes of its own, none is summed | `contraction_kernel` | broadcast views |
 //! | multiplication: the operands share axes; the result has them all | `arithmetic_kernel` | product of broadcast views |
 //! | linear map: each has its own axes, then the shared ones, all summed | `linear_kernel` | product of two matrices |
 //! | other | `contraction_kernel` | batched product of matrices |

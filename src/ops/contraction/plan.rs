@@ -53,10 +53,13 @@ pub fn is_multiplication(x: Axes, w: Axes, to: &[Label]) -> bool {
     !shared.is_empty() && shared.iter().all(|label| to.contains(label))
 }
 
-/// Whether both operands have elements, and axes of their own: each repeats itself along those of the other.
+/// Whether each operand repeats itself along axes that only the other one has, and at least 4 times: for fewer, the
+/// copy of an operand takes less time than products of matrices.
 pub fn is_outer_product(x: Axes, w: Axes) -> bool {
-    let has_own = |one: Axes, other: Axes| one.labels.iter().any(|label| !other.has(*label));
-    x.len() * w.len() > 0 && has_own(x, w) && has_own(w, x)
+    let own_len = |one: Axes, other: Axes| -> usize {
+        one.pick(|label| !other.has(label)).iter().map(|label| one.size(*label)).product()
+    };
+    x.len() * w.len() > 0 && own_len(x, w) >= 4 && own_len(w, x) >= 4
 }
 
 /// Whether `x` is the left operand of a product of matrices. A product has its rows before its columns, so the left

@@ -52,7 +52,7 @@ impl Runs {
         while at < elements.end {
             let (run, mut skipped) = (at / self.len, at % self.len);
             let mut start = self.start(run);
-            // The next runs along their axis.
+            // The runs up to the end of their axis: each starts `distance` after the one before.
             for _ in run % num_runs..num_runs {
                 let end = elements.end.min(at - skipped + self.len);
                 visit(at..end, start + skipped * self.stride);
@@ -64,25 +64,32 @@ impl Runs {
         }
     }
 
-    /// Calls `visit` with blocks of at most [`ELEMENTS_PER_PART`] elements: their range, and what the operand has there.
-    /// Short runs are copied to a block, so that a loop over it takes whole vectors.
+    /// Calls `visit` with blocks of at most [`ELEMENTS_PER_PART`] elements: their range, what the operand has there, and
+    /// the place of the first one in the storage if they are read in place. Short runs are copied to a block, so that a
+    /// loop over it takes whole vectors.
     #[inline(always)]
-    pub fn for_each_block(&self, elements: Range<usize>, storage: &[f32], mut visit: impl FnMut(Range<usize>, &[f32])) {
+    pub fn for_each_block(
+        &self,
+        elements: Range<usize>,
+        storage: &[f32],
+        mut visit: impl FnMut(Range<usize>, &[f32], Option<usize>),
+    ) {
         let is_in_place = self.stride == 1 && self.len >= MIN_LEN_IN_PLACE;
         let mut copy = [0.0; ELEMENTS_PER_PART];
         let mut at = elements.start;
         while at < elements.end {
             let mut block = at..elements.end.min(at + ELEMENTS_PER_PART);
-            let values = if is_in_place {
+            let (values, place) = if is_in_place {
                 let (run, skipped) = (at / self.len, at % self.len);
                 block.end = block.end.min(at - skipped + self.len);
-                &storage[self.start(run) + skipped..][..block.len()]
+                let start = self.start(run) + skipped;
+                (&storage[start..][..block.len()], Some(start))
             } else {
                 self.copy(&mut copy, block.clone(), storage);
-                &copy[..block.len()]
+                (&copy[..block.len()], None)
             };
             at = block.end;
-            visit(block, values);
+            visit(block, values, place);
         }
     }
 
@@ -138,7 +145,7 @@ mod tests {
             let (runs, storage, len) = (Runs::new(&operand), operand.storage(), expected.len());
             for range in [0..len, 0..len / 2, len / 3..len, 1..len - 1] {
                 let mut blocks = vec![f32::NAN; len];
-                runs.for_each_block(range.clone(), storage, |part, x| blocks[part].copy_from_slice(x));
+                runs.for_each_block(range.clone(), storage, |part, x, _| blocks[part].copy_from_slice(x));
                 assert_eq!(blocks[range.clone()], expected[range.clone()]);
                 let mut sums = SumsInParts::zeros(storage.len());
                 runs.add(&mut sums, range.clone(), &vec![1.0; range.len()]);

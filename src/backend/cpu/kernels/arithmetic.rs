@@ -114,6 +114,17 @@ macro_rules! write_gradients {
     };
 }
 
+/// `dx = …, dy += …`. `d` has the gradient of `z`, and gets that of `x`.
+macro_rules! add_gradients {
+    ($f:tt, $df:tt, $d:ident, $d_y:ident, $x:ident, $y:ident) => {
+        for (d, d_y, x, y) in izip!($d.iter_mut(), $d_y.iter_mut(), $x, $y) {
+            let (dx, dy) = $df(*x, *y, *d);
+            *d = dx;
+            *d_y += dy;
+        }
+    };
+}
+
 /// `f(x, y)`, element by element. `y` repeats itself along the axes that it does not have.
 pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Result<KernelOutput, CpuError> {
     let runs = Runs::new(&y);
@@ -121,7 +132,7 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
     let mut output = x.alloc_output(x.len())?;
     partition.map_mut(&mut output, 1, |chunk, output| {
         let (all_x, all_y) = (x.elements(), y.storage());
-        vectorized!(runs.for_each_block(chunk.range(), all_y, |elements, y| {
+        vectorized!(runs.for_each_block(chunk.range(), all_y, |elements, y, _| {
             let z = &mut output[elements.start - chunk.start()..elements.end - chunk.start()];
             let x = &all_x[elements];
             with_operation!(kind, write_values!(z, x, y));
@@ -152,9 +163,14 @@ pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Res
             let parts = partition.map_mut(&mut d, 1, |chunk, d| {
                 let mut sums = SumsInParts::zeros(all_y.len());
                 let mut d_y = [0.0; ELEMENTS_PER_PART];
-                vectorized!(runs.for_each_block(chunk.range(), all_y, |elements, y| {
+                vectorized!(runs.for_each_block(chunk.range(), all_y, |elements, y, place| {
                     let d = &mut d[elements.start - chunk.start()..elements.end - chunk.start()];
-                    let (d_y, x) = (&mut d_y[..d.len()], &all_x[elements.clone()]);
+                    let x = &all_x[elements.clone()];
+                    if let Some(start) = place {
+                        let d_y = &mut sums.part_for(d.len())[start..];
+                        return with_operation!(kind, add_gradients!(d, d_y, x, y));
+                    }
+                    let d_y = &mut d_y[..d.len()];
                     with_operation!(kind, write_gradients!(d, d_y, x, y));
                     runs.add(&mut sums, elements, d_y);
                 }));

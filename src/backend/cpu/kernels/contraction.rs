@@ -20,7 +20,7 @@ pub fn contraction_kernel(
     // The last axis of the output has neighbouring elements.
     let axes: Vec<StridedAxis> = axes.iter().rev().map(axis).collect();
     let mut output = left.alloc_output(len)?;
-    contract_strided(&mut output, left.storage(), right.storage(), &axes, false);
+    contract_strided(&mut output, left.storage(), right.storage(), &axes);
     let output = left.new_tensor(output)?;
 
     Ok(with_backward(output, move |d_output, gradients| {
@@ -30,7 +30,7 @@ pub fn contraction_kernel(
             // A gradient has zeros between the elements of its operand.
             let written: usize = axes.iter().filter(|axis| axis.output > 0).map(|axis| axis.size).product();
             let mut gradient = if written == len { Buffer::recycled(len) } else { Buffer::zeros(len) };
-            contract_strided(&mut gradient, x, y, &axes, false);
+            contract_strided(&mut gradient, x, y, &axes);
             gradient
         };
         let d_left = gradient(axes.iter().map(for_left).collect(), left.storage().len(), &d_output, right.storage());

@@ -51,7 +51,7 @@ pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: ReductionKind) -> R
 fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: ReductionKind) {
     let parts_per_row = len.div_ceil(ELEMENTS_PER_PART);
     if parts_per_row == 1 {
-        // Nothing is joined.
+        // Each row is one part, which is its result.
         partition_rows(y.len(), len, 0).map_mut(y, 1, |rows, y| {
             let rows = row_chunks(rows.slice(x, len), len);
             vectorized!(match kind {
@@ -119,9 +119,10 @@ const ROWS_AT_ONCE: usize = 16;
 /// [`join_row`] for some columns of each row.
 #[inline(always)]
 fn join_rows(results: &mut [f32], rows: &[f32], row_len: usize, columns: Range<usize>, kind: ReductionKind) {
-    let mut wide = [if kind == ReductionKind::Max { f32::NEG_INFINITY } else { 0.0 }; ROWS_AT_ONCE * MIN_ROW_LEN];
     let wide_len = ROWS_AT_ONCE * row_len;
+    let mut wide;
     let rows = if row_len < MIN_ROW_LEN && rows.len() > 2 * wide_len {
+        wide = [if kind == ReductionKind::Max { f32::NEG_INFINITY } else { 0.0 }; ROWS_AT_ONCE * MIN_ROW_LEN];
         for rows in row_chunks(rows, wide_len) {
             join_row(&mut wide[..wide_len], rows, kind);
         }

@@ -42,15 +42,15 @@ struct Offsets {
     right: usize,
 }
 
-/// `output += Σ left · right` over the axes that the output does not have; `output = …` if not `accumulate`.
+/// `output = Σ left · right` over the axes that the output does not have.
 ///
 /// Axes of the output and of the left operand alone are the rows of a matrix, axes of the output that the left operand
 /// does not have are its columns, and the axes of the sum its inner axis. There is a product of matrices for each index
 /// of the other axes.
-pub fn contract_strided(output: &mut [f32], left: &[f32], right: &[f32], axes: &[StridedAxis], accumulate: bool) {
+pub fn contract_strided(output: &mut [f32], left: &[f32], right: &[f32], axes: &[StridedAxis]) {
     let plan = LoopPlan::new(axes);
     let Some(split) = plan.split_axis() else {
-        return plan.run(output, left, right, accumulate);
+        return plan.run(output, left, right);
     };
     // Each thread computes a range of the axis along which the output's elements are farthest apart.
     let macs_per_index = axes.iter().map(|axis| axis.size).product::<usize>() / split.size;
@@ -69,7 +69,7 @@ pub fn contract_strided(output: &mut [f32], left: &[f32], right: &[f32], axes: &
     partition.map_chunks(chunks.into_iter(), |(range, chunk)| {
         let start = split.offsets(range.start());
         let part = plan.with_size(split, range.len());
-        part.run(chunk, &left[start.left..], &right[start.right..], accumulate);
+        part.run(chunk, &left[start.left..], &right[start.right..]);
     });
 }
 
@@ -121,7 +121,7 @@ impl LoopPlan {
     }
 
     /// The contraction: a product of matrices for each index of the looped axes.
-    fn run(&self, output: &mut [f32], left: &[f32], right: &[f32], accumulate: bool) {
+    fn run(&self, output: &mut [f32], left: &[f32], right: &[f32]) {
         let Self { rows, columns, inner, looped_output_axes, looped_sum_axes } = self;
         let (is_small, mut scratch) = (is_small(rows.size, columns.size, inner.size), Vec::new());
         for_each_index(looped_output_axes, Offsets::default(), &mut |start| {
@@ -133,8 +133,8 @@ impl LoopPlan {
                 let strides = [rows.output, columns.output];
                 let output = MatrixMut::of_strides(&mut output[at.output..], [rows.size, columns.size], strides);
                 match is_small {
-                    true => matmul_small(output, left, right, accumulate || !is_first, &mut scratch),
-                    false => matmul_into(output, left, right, accumulate || !is_first),
+                    true => matmul_small(output, left, right, !is_first, &mut scratch),
+                    false => matmul_into(output, left, right, !is_first),
                 }
                 is_first = false;
             });
@@ -220,14 +220,11 @@ mod tests {
             };
             let left: Vec<f32> = (0..len(|axis| axis.left)).map(number).collect();
             let right: Vec<f32> = (0..len(|axis| axis.right)).map(|i| number(i + 3)).collect();
-            for accumulate in [false, true] {
-                let start = if accumulate { 2.0 } else { 0.0 };
-                let mut expected = vec![start; len(|axis| axis.output)];
-                definition(&mut expected, &left, &right, &axes);
-                let mut output = vec![2.0; expected.len()];
-                contract_strided(&mut output, &left, &right, &axes, accumulate);
-                assert_eq!(output, expected, "{axes:?}");
-            }
+            let mut expected = vec![0.0; len(|axis| axis.output)];
+            definition(&mut expected, &left, &right, &axes);
+            let mut output = vec![2.0; expected.len()];
+            contract_strided(&mut output, &left, &right, &axes);
+            assert_eq!(output, expected, "{axes:?}");
         }
     }
 
