@@ -97,7 +97,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
     ///     let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Batch, TgtLen))?;
     ///     let sampler = Sampler::with_temperature(0.8, request)?;
     ///     running.push(Generation::with_own_sampler(&model, &prompt, None, sampler)?.max_new_tokens(2));
-    ///     running.retain_mut(|text| text.next().is_some());
+    ///     running.retain_mut(|text| matches!(text.next(), Some(Ok(_token))));
     /// }
     /// assert_eq!(running.len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

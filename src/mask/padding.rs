@@ -120,6 +120,18 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     pub fn as_slice(&self) -> &[bool] {
         &self.is_token
     }
+
+    /// The number of tokens, such as that of the labels that a loss counts.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*};
+    /// let labels = LabelIds::from_ids(&[7, 4, 27], Some(Fin::literal::<27>()), (Batch, TgtLen))?;
+    /// assert_eq!(labels.padding_mask().num_tokens(), 2);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub fn num_tokens(&self) -> usize {
+        self.is_token.iter().filter(|is_token| **is_token).count()
+    }
 }
 
 /// The mask of a boolean tensor: `true` for a token, `false` for padding.

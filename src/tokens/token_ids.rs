@@ -36,7 +36,7 @@ pub struct TokenIds<Batch, SeqLen, VocabSize> {
 impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
     /// A batch of rows of different lengths, each padded with `pad` to `SeqLen`.
     ///
-    /// A `pad` inside a row counts as padding, too.
+    /// A `pad` inside a row counts as padding, too: no other token sees it.
     ///
     /// # Errors
     /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch`

@@ -32,7 +32,7 @@ use std::ops::Range;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no cache of `{B}` that can be edited",
     label = "`{Self}` does not implement `EditableCache<{B}>`",
-    note = "beam search reorders the rows of a cache, and speculative decoding truncates it"
+    note = "beam search reorders the rows of a cache, and speculative decoding truncates it; a state of your own is in a struct that implements `EditableCache`"
 )]
 pub trait EditableCache<B: MaybeSharded> {
     /// Keeps the first `len` positions, as [`Vec::truncate`] does. Speculative decoding uses this to remove the tokens

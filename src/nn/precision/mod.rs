@@ -145,7 +145,7 @@ pub struct MixedBf16;
 #[diagnostic::on_unimplemented(
     message = "weights in `{Self}` are not trained",
     label = "a model with weights in `{Self}` is for inference",
-    note = "train and save the model in `FullPrecision` or `MixedBf16`; `model.with_precision::<{Self}>()` is a copy for inference"
+    note = "train and save the model in `FullPrecision` or `MixedBf16`; `model.with_precision::<{Self}>()` is a copy for inference; a part without such weights is trained alone: `model.part.recording()`"
 )]
 #[allow(missing_docs)]
 pub trait Trainable: Precision {

@@ -32,9 +32,9 @@ use std::str::FromStr;
 /// | `copy lm_head.weight of wte.weight` | the file may have a tied weight twice: if no parameter reads `lm_head.weight`, its bytes must be those of `wte.weight` |
 /// | `# from epoch 3` | a comment |
 ///
-/// The first rule whose left side matches the path of a parameter applies. The names of axes in brackets
-/// are free, and each appears once on each side. The sizes in the file are compared with those of the
-/// model; those of axes in parentheses with the factors of the product. Parts have the same size; a tensor of parts of
+/// The first rule whose left side matches the path of a parameter applies, so `* = *` stands last. The names of axes in
+/// brackets are free, and each appears once on each side. The sizes in the file are compared with those of the model;
+/// those of axes in parentheses with the factors of the product. Parts have the same size; a tensor of parts of
 /// different sizes is a parameter over a [`Sum`](crate::dims::Sum), which [`split`](crate::ops::split) divides.
 ///
 /// Equinox has the same layout of linear maps as this crate, so its files need only names. The sizes of a square matrix

@@ -1,6 +1,5 @@
 //! A number of a dtype that is a type parameter is made of an `f64`.
-//! Covers `Self` of `ops::Elements`.
-//! Right with `halves` for `numbers` in line 9.
+//! Right with `halves` for `numbers` in line 8.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 2; }
