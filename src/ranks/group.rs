@@ -93,6 +93,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         thread::scope(|scope| {
             let start = |member: Thread| {
                 scope.spawn(move || {
+                    let _leaving = member.leaving();
                     let ranks = Self::new(Arc::new(member), Arc::default());
                     run(&ranks.unwrap_or_else(|error| panic!("{error}")))
                 })

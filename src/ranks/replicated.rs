@@ -92,12 +92,14 @@ impl<Axis: RankAxis> Ranks<Axis> {
         model: &Replicated<Model, Axis>,
     ) -> Result<(), RanksError> {
         let hash = crc32fast::hash(bytemuck::cast_slice(&elements_of_model::<Model, E, D>(model)));
-        let hashes = self.all_gather_bytes(hash.to_ne_bytes())?;
-        let ranks: Vec<usize> = (0..self.size()).filter(|&rank| hashes[rank] != hashes[0]).collect();
-        if ranks.is_empty() {
-            return Ok(());
-        }
-        Err(RanksError::Differs { axis: Axis::NAME, what: "the model", ranks })
+        self.ensure_equal("the model", hash.into())
+    }
+
+    /// An error on all ranks if a rank has another `value` than rank 0.
+    pub(crate) fn ensure_equal(&self, what: &'static str, value: u64) -> Result<(), RanksError> {
+        let values = self.all_gather_bytes(value.to_ne_bytes())?;
+        let ranks: Vec<usize> = (0..self.size()).filter(|&rank| values[rank] != values[0]).collect();
+        if ranks.is_empty() { Ok(()) } else { Err(RanksError::Differs { axis: Axis::NAME, what, ranks }) }
     }
 }
 

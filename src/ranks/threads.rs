@@ -38,6 +38,12 @@ impl Thread {
         (0..size).map(|rank| Self { rank, shared: shared.clone() }).collect()
     }
 
+    /// Tells the others that this rank has left when the result is dropped: a value that the rank returns may hold its
+    /// `Thread`.
+    pub fn leaving(&self) -> Leaving {
+        Leaving { rank: self.rank, shared: self.shared.clone() }
+    }
+
     /// Sends bytes to all ranks, and returns those of every rank.
     fn exchange(&self, bytes: &[u8]) -> EngineResult<Vec<Arc<[u8]>>> {
         let GroupState { changed, size, .. } = &*self.shared;
@@ -81,6 +87,18 @@ impl GroupState {
 }
 
 impl Drop for Thread {
+    fn drop(&mut self) {
+        drop(self.leaving());
+    }
+}
+
+/// A rank of a group of threads, until it leaves.
+pub struct Leaving {
+    rank: usize,
+    shared: Arc<GroupState>,
+}
+
+impl Drop for Leaving {
     fn drop(&mut self) {
         self.shared.lock().left.push(self.rank);
         self.shared.changed.notify_all();

@@ -55,12 +55,14 @@ pub trait Sharded<Axis, E: Element, D: Device<E>>:
 /// ```
 pub struct Distributed<Model, Axis> {
     model: Model,
+    /// The rank of `Axis` that has this part.
+    rank: usize,
     axis: PhantomData<fn() -> Axis>,
 }
 
 impl<Model, Axis> Distributed<Model, Axis> {
-    fn new(model: Model) -> Self {
-        Self { model, axis: PhantomData }
+    fn new(model: Model, rank: usize) -> Self {
+        Self { model, rank, axis: PhantomData }
     }
 
     pub(super) fn as_mut(&mut self) -> &mut Model {
@@ -89,7 +91,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
         };
         let mut draw = DrawParameters { device, keep };
         Model::Whole::iter_tensors(&mut RecursiveWalker { m: String::new(), f: &mut draw })?;
-        Ok(Self::new(build_from(parts, device, ranks)?))
+        Ok(Self::new(build_from(parts, device, ranks)?, ranks.rank()))
     }
 
     /// This rank's part of a whole model, which must be the same on all ranks.
@@ -109,7 +111,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
             let elements = tensor.elements::<E>();
             (tensor.path, parameter.part(elements, ranks.rank()))
         });
-        Ok(Self::new(build_from(parts.collect(), device, ranks)?))
+        Ok(Self::new(build_from(parts.collect(), device, ranks)?, ranks.rank()))
     }
 
     /// The whole model, on every rank.
@@ -142,13 +144,15 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     where
         Model: Sharded<Axis, E, D>,
     {
-        ranks.fail_together(load_part::<Model, E, D, Axis>(path.as_ref(), device, ranks)).map(Self::new)
+        let part = ranks.fail_together(load_part::<Model, E, D, Axis>(path.as_ref(), device, ranks))?;
+        Ok(Self::new(part, ranks.rank()))
     }
 
     /// Gives the ranks of another axis the same part: for tensor and data parallelism together.
     ///
     /// # Errors
-    /// [`RanksError::Engine`] if a rank fails; [`RanksError::Device`] if the device fails.
+    /// [`RanksError::Differs`] if the ranks have different parts; [`RanksError::Engine`] if a rank fails;
+    /// [`RanksError::Device`] if the device fails.
     pub fn replicate<E: Element, D: Device<E>, Data: RankAxis>(
         self,
         ranks: &Ranks<Data>,
@@ -156,7 +160,9 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     where
         Model: TensorCollection<E, D>,
     {
-        ranks.replicate(self.model).map(Distributed::new)
+        // Ranks with other parts would get that of the first.
+        ranks.ensure_equal("the part of the model", self.rank as u64)?;
+        Ok(Distributed::new(ranks.replicate(self.model)?, self.rank))
     }
 }
 

@@ -115,6 +115,9 @@ fn a_thread_that_ends_is_an_error_of_the_others() {
     let results = Ranks::<World>::in_threads(3, |world| if world.rank() == 1 { Ok(()) } else { world.barrier() });
     let error = results[0].clone().unwrap_err().to_string();
     assert_eq!(error, "rank 0 of `World`: all-gather failed: the thread of rank 1 has ended");
+    // Also if the thread returns its ranks.
+    let results = Ranks::<World>::in_threads(2, |world| (world.clone(), world.rank() == 1 || world.barrier().is_err()));
+    assert!(results.iter().all(|(_, is_refused)| *is_refused));
 }
 
 #[test]

@@ -174,7 +174,8 @@ fn a_parameter_in_another_order_is_replicated_in_its_own() {
 #[test]
 fn all_ranks_decide_alike_which_parameters_are_unused() {
     type Layer = Linear<SeqLen, OutputDim, f32, Cpu>;
-    for (has_rows, is_overlapped) in [(true, true), (true, false), (false, true), (false, false)] {
+    let cases = [(true, true, false), (true, false, false), (false, true, false), (false, false, false)];
+    for (has_rows, is_overlapped, is_allowed) in cases.into_iter().chain([(false, false, true)]) {
         let updates = Ranks::<World>::in_threads(3, |ranks| {
             let device = Cpu::default();
             let mut model = ranks.replicate(Layer::build(&device)).unwrap();
@@ -189,11 +190,13 @@ fn all_ranks_decide_alike_which_parameters_are_unused() {
                 true => loss.backward_all_reduce(ranks, &model).unwrap(),
                 false => loss.backward().unwrap().all_reduce(ranks, &model).unwrap(),
             };
+            let gradients = if is_allowed { gradients.allow_unused(&*model) } else { gradients };
             update_replicated(&mut model, gradients, &mut Sgd::default(), 0.1, 1.0)
         });
         let expected = match has_rows {
             // The gradient of each of the 300 biases is 2.
             true => Ok(1_200f64.sqrt()),
+            false if is_allowed => Ok(0.0),
             false => Err(OpError::Unused { parameters: vec!["weight".into(), "bias".into()] }),
         };
         assert_eq!(updates, vec![expected; 3]);

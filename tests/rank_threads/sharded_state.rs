@@ -154,6 +154,31 @@ fn the_norm_without_frozen_parameters_is_that_of_one_rank() {
 }
 
 #[test]
+fn a_part_is_not_replicated_over_ranks_that_have_other_parts() {
+    let errors = Ranks::<World>::in_threads(4, |world| {
+        let (data, tp) = world.split::<Data, Tp>().unwrap();
+        let build = || Distributed::<Part, Tp>::build(&Cpu::seed_from_u64(2), &tp).unwrap();
+        assert!(build().replicate(&data).is_ok());
+        [build().replicate(world).unwrap_err().to_string(), build().replicate(&tp).unwrap_err().to_string()]
+    });
+    let expected = ["ranks 1 and 3 of `World`", "rank 1 of `Tp`"];
+    assert_eq!(errors[0], expected.map(|ranks| format!("the part of the model differs between rank 0 and {ranks}")));
+}
+
+#[test]
+fn a_state_is_not_sharded_over_ranks_that_divide_the_model() {
+    let (inputs, labels) = input(0).1.teacher_forcing(START);
+    let errors = Ranks::<Tp>::in_threads(2, |ranks| {
+        let mut model = Distributed::<Part, Tp>::build(&Cpu::seed_from_u64(2), ranks).unwrap();
+        let logits = model.forward(&inputs, model.recording()).unwrap();
+        let gradients = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap().backward().unwrap();
+        let mut optimizer = ShardedState::new(Adam::default(), ranks);
+        update_sharded(&mut model, gradients, &mut optimizer, 0.1, 0.1, ranks).unwrap_err().to_string()
+    });
+    assert_eq!(errors, ["update: the model differs between rank 0 and rank 1 of `Tp`"; 2]);
+}
+
+#[test]
 fn tensor_and_data_parallel_together_are_one_rank() {
     let (_, ids) = input(0);
     let mut whole = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::seed_from_u64(2));

@@ -165,6 +165,11 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Repl
         self.into_inner().map(model, change).map(Self::assume)
     }
 
+    /// [`GradientsOf::allow_unused`] of the sums. All ranks call it for the same part.
+    pub fn allow_unused(self, part: &impl TensorCollection<E, D>) -> Self {
+        Self::assume(self.into_inner().allow_unused(part))
+    }
+
     /// Exists for its error message: the gradients are already summed, so no type fulfils the bound.
     #[doc(hidden)]
     pub fn all_reduce(self, _: &Ranks<W>, _: &Replicated<Model, W>) -> Result<Self, RanksError>

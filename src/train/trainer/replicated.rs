@@ -42,6 +42,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             let optimizer_steps = ("the number of the optimizer's steps", self.optimizer.state().steps());
             self.ensure_same_on::<Model, E, D, W>(ranks, &[steps_made, optimizer_steps])?;
             self.is_compared = true;
+            self.note_ranks();
         }
         if !self.is_space_checked {
             ranks.fail_together(self.ensure_space::<Model, E, D>())?;
