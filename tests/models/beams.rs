@@ -7,7 +7,10 @@ use crate::small_models::{
 };
 use dfdx::tensor::AutoDevice;
 use serde_json::Value;
-use typed_transformer::generate::{Beam, BeamOptions, EarlyStopping, Generation, Sampler, beam_search, beam_search_by};
+use std::cell::Cell;
+use typed_transformer::generate::{
+    Beam, BeamOptions, EarlyStopping, Generation, Sampler, Speculation, beam_search, beam_search_by,
+};
 use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
@@ -185,7 +188,7 @@ fn a_search_refuses_a_length_penalty_that_is_no_number_and_returns_no_copies() {
     assert_eq!(found.len(), num_tokens);
 }
 
-dims! { Letters = 9; StateDim = 4; MaxLen = 8; Written = 3; }
+dims! { Letters = 9; StateDim = 4; MaxLen = 100; Written = 3; }
 
 /// A recurrent model: `h ← σ(W x) h + x`.
 #[module(output = Letters)]
@@ -196,16 +199,33 @@ struct Recurrent<E, D> {
     logit: Linear<StateDim, Letters, E, D>,
 }
 
-/// Its cache: the state of each text.
-struct State<B: Dim, E: Real, D: Backend<E>>(Tensor<(B, StateDim), E, D>);
+/// Its cache: the states after the last positions, the newest last. Speculative decoding goes back to an earlier one.
+struct States<B: Dim, E: Real, D: Backend<E>> {
+    len: usize,
+    last: Vec<Tensor<(B, StateDim), E, D>>,
+}
 
-impl<B: Dim, E: Real, D: Backend<E>> EditableCache<B> for State<B, E, D> {
+/// The most tokens that a draft of the test proposes. One more state is kept: the one before them.
+const MAX_PROPOSED: usize = 4;
+
+thread_local!(static NUM_READ: Cell<usize> = const { Cell::new(0) });
+
+impl<B: Dim, E: Real, D: Backend<E>> EditableCache<B> for States<B, E, D> {
     fn truncate(&mut self, len: usize) -> Result<(), OpError> {
-        Err(OpError::Range { op: "truncate", part: "a state".into(), start: len, whole: "a recurrence".into() })
+        let num_dropped = self.len.saturating_sub(len);
+        if num_dropped >= self.last.len() {
+            let (part, whole) = ("the states".into(), "those that are kept".into());
+            return Err(OpError::Range { op: "truncate", part, start: len, whole });
+        }
+        self.last.truncate(self.last.len() - num_dropped);
+        self.len -= num_dropped;
+        Ok(())
     }
 
     fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError> {
-        self.0 = take(self.0.clone(), axis::<B>(), rows)?;
+        for state in &mut self.last {
+            *state = take(state.clone(), axis::<B>(), rows)?;
+        }
         Ok(())
     }
 }
@@ -213,28 +233,29 @@ impl<B: Dim, E: Real, D: Backend<E>> EditableCache<B> for State<B, E, D> {
 impl<B: Dim, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Recurrent<E, D> {
     type VocabSize = Letters;
     type MaxSeqLen = MaxLen;
-    type Cache = State<B, E, D>;
+    type Cache = States<B, E, D>;
 
     fn cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Ok(State(zeros(self.embedding.device(), (batch, StateDim))?))
+        Ok(States { len: 0, last: vec![zeros(self.embedding.device(), (batch, StateDim))?] })
     }
 
     fn last_logits<S: Dim, Last: Dim>(
         &self,
         ids: &TokenIds<B, S, Letters>,
-        State(state): &mut Self::Cache,
+        States { len, last: states }: &mut Self::Cache,
         last: Last,
     ) -> Result<Tensor<(B, Last, Letters), E, D>, OpError> {
         let x = embed(&self.embedding, ids, NoneTape)?;
         let gates = Sigmoid::apply(self.gate.forward(x.clone())?)?;
-        let steps = unstack(gates, axis::<S>())?.into_iter().zip(unstack(x, axis::<S>())?);
-        let states = steps.map(|(gate, x)| {
-            *state = add(mul(state.clone(), gate)?, x)?;
-            Ok(state.clone())
-        });
-        let states: Tensor<(B, S, StateDim), E, D> =
-            stack(states.collect::<Result<Vec<_>, OpError>>()?, ids.shape().1)?;
-        self.logit.forward(slice_last(states, axis::<S>(), last)?)
+        for (gate, x) in unstack(gates, axis::<S>())?.into_iter().zip(unstack(x, axis::<S>())?) {
+            states.push(add(mul(states[states.len() - 1].clone(), gate)?, x)?);
+        }
+        let read = ids.shape().1;
+        let new: Tensor<(B, S, StateDim), E, D> = stack(states[states.len() - read.size()..].to_vec(), read)?;
+        states.drain(..states.len().saturating_sub(MAX_PROPOSED + 1));
+        *len += read.size();
+        NUM_READ.set(NUM_READ.get() + read.size());
+        self.logit.forward(slice_last(new, axis::<S>(), last)?)
     }
 }
 
@@ -256,4 +277,19 @@ fn a_state_is_a_cache() {
     let mut scores = Vec::from_iter(scores);
     scores.sort_by(|one, other| other.0.total_cmp(&one.0));
     assert_eq!(Vec::<Vec<usize>>::from_iter(found), Vec::from_iter(scores.into_iter().take(5).map(|(_, text)| text)));
+}
+
+#[test]
+fn speculation_goes_back_to_an_earlier_state() {
+    let [target, draft] = [9, 10].map(|seed| Recurrent::<f32, AutoDevice>::build(&AutoDevice::seed_from_u64(seed)));
+    let prompt = TokenIds::from_ids(&[1, 2], None, (Const, Read::new(2))).unwrap();
+    let greedy = Generation::with_own_sampler(&target, &prompt, None, Sampler::greedy()).unwrap();
+    let greedy = Vec::from_iter(greedy.map(|tokens| tokens.unwrap()[0].unwrap()));
+    NUM_READ.set(0);
+    let mut text =
+        Speculation::with_own_sampler(&target, &draft, &prompt, None, MAX_PROPOSED, Sampler::greedy()).unwrap();
+    assert_eq!(Vec::from_iter(text.by_ref().map(Result::unwrap)), greedy);
+    assert!(text.acceptance().unwrap() < 0.9);
+    // The draft reads at most four positions at once, and the target five. Without earlier states it is the whole text.
+    assert!(NUM_READ.get() < 9 * greedy.len(), "{} for {} tokens", NUM_READ.get(), greedy.len());
 }
