@@ -11,6 +11,7 @@ mod small_models;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod adapters;
 mod as_published;
 mod beams;
 mod encoders;
