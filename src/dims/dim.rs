@@ -14,8 +14,8 @@ use std::any::type_name;
 ///
 /// | trait | size at compile time | shard of data | shard of a model | in a signature |
 /// | --- | --- | --- | --- | --- |
-/// | `AnyDim` | maybe | yes | yes | an axis along which an operation without weights does the same at each index, independently |
-/// | [`MaybeSharded`] | maybe | yes | no | an axis along which any operation does so, such as the batch |
+/// | `AnyDim` | maybe | yes | yes | an axis of independent indices, in an operation without weights |
+/// | [`MaybeSharded`] | maybe | yes | no | an axis of independent indices in any operation, such as the batch |
 /// | [`Dim`] | maybe | no | no | an axis that an operation sums, normalizes, indexes or orders |
 /// | [`Factor`] | yes | no | yes | a factor of a [`Product`](super::Product), such as the heads |
 /// | [`ConstDim`] | yes | no | no | a size of a model that no ranks divide, such as `EmbedDim` |

@@ -237,8 +237,9 @@ impl<V: ConstDim> Search<V> {
             tokens.push(continuation.token);
             Beam { tokens, score }
         };
-        let is_found = |continuation: &&Continuation<V>| continuation.has_ended && continuation.score.is_finite();
-        let best = continuations.iter().take(self.num_beams).filter(is_found);
+        // A score of −∞ is that of a forbidden token, or of a beam without a text.
+        let is_finished = |continuation: &&Continuation<V>| continuation.has_ended && continuation.score.is_finite();
+        let best = continuations.iter().take(self.num_beams).filter(is_finished);
         let finished: Vec<_> =
             best.map(|continuation| extended(continuation, self.score(continuation.score, self.len))).collect();
         let going_on = continuations.iter().filter(|continuation| !continuation.has_ended).take(self.num_beams);

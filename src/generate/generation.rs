@@ -99,7 +99,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
     ///     running.push(Generation::with_own_sampler(&model, &prompt, None, sampler)?.max_new_tokens(2));
     ///     running.retain_mut(|text| matches!(text.next(), Some(Ok(_token))));
     /// }
-    /// assert_eq!(running.len(), 2);
+    /// assert_eq!(running.len(), 2); // The first text has its two tokens.
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_own_sampler<Prompt: Dim>(

@@ -44,8 +44,8 @@ crate::error::debug_by_sentence!(SamplingError);
 /// Chooses a token of the vocabulary `V` from its logits: the most likely one, or a random one.
 ///
 /// The probability of a random token is `softmax(logits / temperature)` over the tokens that remain after
-/// [`restrict_to`](Self::restrict_to), then [`top_k`](Self::top_k), then [`top_p`](Self::top_p), then
-/// [`min_p`](Self::min_p). Samplers with the same seed make the same choices.
+/// [`restrict_to`](Self::restrict_to), [`top_k`](Self::top_k), [`top_p`](Self::top_p) and [`min_p`](Self::min_p), in this
+/// order, and behind a [`repetition_penalty`](Self::repetition_penalty). Equal seeds make equal choices.
 ///
 /// ```
 /// use typed_transformer::{generate::Sampler, prelude::*};
@@ -200,8 +200,8 @@ impl<V: ConstDim> Sampler<V> {
     /// `wanted` gives it `p` and `proposed` `q` ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192), 2.3).
     pub(super) fn accepts(&mut self, wanted: &Distribution<V>, proposed: &Distribution<V>, token: Fin<V>) -> bool {
         // A greedy sampler accepts what it would choose itself.
-        let share = self.random.as_mut().map_or(0.0, |(_, rng)| rng.r#gen::<f64>());
-        share * proposed.probability(token) < wanted.probability(token)
+        let uniform = self.random.as_mut().map_or(0.0, |(_, rng)| rng.r#gen::<f64>());
+        uniform * proposed.probability(token) < wanted.probability(token)
     }
 
     /// The tokens to choose from, and their weights. A greedy sampler has one token to choose from.

@@ -41,8 +41,9 @@ pub enum Reduction {
     /// Transformer*). It ignores padding: logits there may even be NaN. A sequence of padding alone has loss 0. Labels
     /// that have no padding give the loss of `MeanAll`.
     MeanPerSequence,
-    /// The mean over all labels that are not padding, as with PyTorch's `ignore_index`, which here is a token
-    /// ([`LabelIds::from_ids`](crate::tokens::LabelIds::from_ids)): a long sequence counts for more than a short one.
+    /// The mean over all labels that are not padding: a long sequence counts for more than a short one. It is PyTorch's
+    /// mean with `ignore_index`. In place of -100, padding is a token of the vocabulary
+    /// ([`LabelIds::from_ids`](crate::tokens::LabelIds::from_ids)).
     /// Logits at padding may be NaN. Labels of padding alone have loss 0.
     MeanTokens,
     /// The sum over all labels that are not padding. Logits at padding may be NaN.
@@ -183,7 +184,8 @@ pub(super) fn is_token<Positions: Shape, V: Dim>(labels: &Indices<Positions, V>,
     labels.as_slice().iter().map(|&label| Some(label) != padding).collect()
 }
 
-/// The term that these labels add to the loss of a batch of `whole_count` sequences of length `len`.
+/// The loss of these labels, or, if they are one rank's part of a batch, the rank's term of the loss. The whole batch
+/// has `whole_count` sequences of length `len`.
 pub(super) fn weighted_cross_entropy<Ids, Dims: Shape, Positions: Shape, V: Dim, E: Real, D: Backend<E>, T>(
     logits: Tensor<Dims, E, D, T>,
     labels: &Indices<Positions, V>,

@@ -192,10 +192,11 @@ impl RelativeBuckets {
         if distance < exact || count <= 1 {
             return first + distance.min(count.saturating_sub(1));
         }
-        let exact_len = exact.max(1) as f32;
-        let log_span = (self.max_distance as f64 / f64::from(exact_len)).ln() as f32;
-        let range = (distance as f32 / exact_len).ln() / log_span * (count - exact) as f32;
-        first + exact.saturating_add(range as usize).min(count - 1)
+        // Bucket `exact` begins at the distance `exact`; from there on, buckets are equally wide in the logarithm.
+        let max_exact = exact.max(1) as f32;
+        let log_span = (self.max_distance as f64 / f64::from(max_exact)).ln() as f32;
+        let log_bucket = (distance as f32 / max_exact).ln() / log_span * (count - exact) as f32;
+        first + exact.saturating_add(log_bucket as usize).min(count - 1)
     }
 }
 

@@ -94,6 +94,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     ensure_non_negative::<E>("the learning rate", learning_rate)?;
     let is_other_model = gradients.model.is_other_than::<E, D>(model);
     let mut parameters = Parameters::new(model, gradients.gradients);
+    // A factor of 0 freezes a parameter: it is then not among `squares`.
     let squares = parameters.sums_of_squares(|parameter| optimizer.rate_factor(parameter))?;
     // A parameter with a gradient that is not zero counts as used, even if no pass recorded it.
     let unused = squares.iter().filter(|s| s.sum == 0.0 && !s.is_empty && !gradients.used.contains(&s.id));
@@ -113,6 +114,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     if norm > clip_norm {
         parameters.gradient_factor = Some(cast(clip_norm / norm));
     }
+    // An unused parameter stays as it is: the optimizer does not decay it either.
     allowed.iter().for_each(|squares| parameters.freeze(squares));
     optimizer.step(learning_rate, parameters)?;
     Ok(norm)

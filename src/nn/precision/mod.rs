@@ -28,11 +28,13 @@ pub type Weight<Dims, E, D, P> = <P as Precision>::Weight<Dims, E, D>;
 /// [`Q8Rows`].
 ///
 /// The precision is a parameter of a module, `Gpt2<Config, f32, Cpu, Q8>`. It is that of the weights of linear maps and
-/// of the tables of tokens. Norms, biases and positions stay in the dtype `E`, in which everything is computed: a
-/// kernel widens weights in registers or, for several rows, in small buffers; the backward pass, which gives such a
-/// weight no gradient, widens one whole weight at a time. Two exceptions: with weights in 8 bits, an input of a single
-/// row is rounded to 16 bits, and the two are multiplied as integers; [`MixedBf16`] rounds what a linear map reads and
-/// writes. Modules of two precisions are two types, so they do not mix.
+/// of the tables of tokens. Norms, biases and positions stay in the dtype `E`, in which everything is computed. Two
+/// exceptions: with weights in 8 bits, an input of a single row is rounded to 16 bits, and the two are multiplied as
+/// integers; [`MixedBf16`] rounds what a linear map reads and writes. Modules of two precisions are two types, so they
+/// do not mix.
+///
+/// A kernel widens [`Packed`] weights in registers or, for several rows, in small buffers. The backward pass widens one
+/// whole packed weight at a time, and gives it no gradient.
 ///
 /// ```
 /// use typed_transformer::{module, nn::{Precision, Q8, Weight, WithPrecision, init}, prelude::*};

@@ -22,7 +22,7 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 /// struct Writer<E, D> {
 ///     embedding: Embedding<VocabSize, EmbedDim, Model, E, D>,
 ///     block: Block<EmbedDim, CausalMask, Model, E, D>,
-///     logits: Linear<EmbedDim, VocabSize, E, D>,
+///     lm_head: Linear<EmbedDim, VocabSize, E, D>,
 /// }
 ///
 /// impl<B: MaybeSharded, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Writer<E, D> {
@@ -42,7 +42,7 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 ///     ) -> Result<Tensor<(B, Last, VocabSize), E, D>, OpError> {
 ///         let x = self.embedding.forward(tokens, NoneTape)?; // (B, S, EmbedDim)
 ///         let x = self.block.forward_cached(x, cache)?;
-///         self.logits.forward(slice_last(x, axis::<S>(), last)?)
+///         self.lm_head.forward(slice_last(x, axis::<S>(), last)?)
 ///     }
 /// }
 ///

@@ -9,7 +9,7 @@ use dfdx::tensor::Tensor;
 
 /// Turns token ids into vectors (*The Typed Transformer*, "Embedder").
 ///
-/// `norm(scale · token_embedder(ids) + positions)`. The conventions of `A` decide the scale, the kind of
+/// `norm(dropout(scale · token_embedder(ids) + positions))`. The conventions of `A` decide the scale, the kind of
 /// positions and the norm. The type ensures that no sequence is longer than `MaxSeqLen`.
 ///
 /// ```

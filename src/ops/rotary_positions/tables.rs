@@ -36,17 +36,17 @@ impl Tables {
 }
 
 /// What tables depend on: the [`Rotary`], the first position, the number of positions, and the number of columns.
-type Key = (Rotary, usize, usize, usize);
+type TableKey = (Rotary, usize, usize, usize);
 
 /// The tables that were made last. All layers of a model use the same, and so do the steps of a training.
-static RECENT: Mutex<VecDeque<(Key, Rotation)>> = Mutex::new(VecDeque::new());
+static RECENT: Mutex<VecDeque<(TableKey, Rotation)>> = Mutex::new(VecDeque::new());
 /// The number of tables that are kept: one for local and one for global layers, in training and in validation.
 const MAX_KEPT: usize = 4;
 /// The most numbers in a table that is kept; a longer one is made for each call. So kept tables take at most 16 MiB.
 const MAX_KEPT_LEN: usize = 1 << 19;
 
 /// The rotations of heads of `width` columns at `len` positions from `start` on, `vectors_per_position` at each.
-pub(super) fn rotation(key @ (rotary, start, len, width): Key, vectors_per_position: usize) -> Rotation {
+pub(super) fn rotation(key @ (rotary, start, len, width): TableKey, vectors_per_position: usize) -> Rotation {
     // A lock of a thread that has panicked is used: a table is added whole or not at all.
     let recent = || RECENT.lock().unwrap_or_else(PoisonError::into_inner);
     let found = recent().iter().find(|(other, _)| *other == key).map(|(_, rotation)| rotation.clone());

@@ -82,9 +82,9 @@ fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: ReductionKind) {
     }
 }
 
-/// The most rows that are added one after the other.
+/// The longest axis whose rows are all added in `f32`, one after the other.
 const MAX_ROWS_OF_SUM: usize = 256;
-/// The rows of a longer axis that are added before their sums join the whole.
+/// A longer axis is summed in parts of this many rows, and [`SumsInParts`] joins the parts in `f64`.
 const ROWS_PER_PART: usize = 64;
 
 /// `(Outer, Len, Inner) -> (Outer, Inner)`. Each thread has some of the columns.
@@ -93,12 +93,12 @@ fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: ReductionKin
         let first = if kind == ReductionKind::Max { f32::NEG_INFINITY } else { 0.0 };
         vectorized!({
             for (block, columns) in parts_of_blocks(columns, axis.inner) {
-                let (part, rest) = mem::take(&mut y).split_at_mut(columns.len());
+                let (results, rest) = mem::take(&mut y).split_at_mut(columns.len());
                 y = rest;
                 let block = &x[block * axis.block_len()..][..axis.block_len()];
                 if kind == ReductionKind::Max || axis.len <= MAX_ROWS_OF_SUM {
-                    part.fill(first);
-                    join_rows(part, block, axis.inner, columns, kind);
+                    results.fill(first);
+                    join_rows(results, block, axis.inner, columns, kind);
                     continue;
                 }
                 let mut sums = SumsInParts::zeros(columns.len());
@@ -106,13 +106,13 @@ fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: ReductionKin
                     let part = sums.part_for(ROWS_PER_PART * columns.len());
                     join_rows(part, rows, axis.inner, columns.clone(), kind);
                 }
-                part.copy_from_slice(&sums.into_total());
+                results.copy_from_slice(&sums.into_total());
             }
         });
     });
 }
 
-/// Rows of fewer elements are joined in a row of [`ROWS_AT_ONCE`] of them first, which has whole vectors.
+/// Shorter rows are first joined [`ROWS_AT_ONCE`] at a time, as one wide row of whole vectors.
 const MIN_ROW_LEN: usize = 16;
 const ROWS_AT_ONCE: usize = 16;
 

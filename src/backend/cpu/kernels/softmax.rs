@@ -213,11 +213,12 @@ impl Block {
                 let max_logit = max(logits);
                 saved.push(RowSaved { max_logit, inv_sum_exp: 0.0 });
                 subtract(row, logits, max_logit, weight);
-                let mut target_logit = self.on_value * row[label];
+                // The mean of `logit - max_logit` under the smoothed label.
+                let mut mean_logit = self.on_value * row[label];
                 if self.off_value != 0.0 {
-                    target_logit += self.off_value * sum(row);
+                    mean_logit += self.off_value * sum(row);
                 }
-                loss -= f64::from(weight) * f64::from(target_logit);
+                loss -= f64::from(weight) * f64::from(mean_logit);
             }
             exp_assign(exps);
             let rows = row_chunks(exps, self.vocab_size).zip(&mut saved[first..]);

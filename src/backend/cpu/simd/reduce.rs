@@ -12,7 +12,8 @@ pub fn padded_len(len: usize) -> usize {
     len.next_multiple_of(ACCUMULATORS)
 }
 
-/// The number of elements that are reduced before their result joins the whole: adding to a large sum rounds more.
+/// The number of elements of one part of a long reduction. A part is reduced in `f32`, and the parts are joined in
+/// `f64`: the larger a sum is, the more an addition to it rounds. Rows of norms and of softmaxes have no parts.
 pub const ELEMENTS_PER_PART: usize = 1 << 10;
 
 /// `Σ a`.
@@ -69,12 +70,12 @@ pub fn larger_or_nan(a: f32, b: f32) -> f32 {
 /// The least number of chunks for which whole vectors pay.
 const MIN_CHUNKS_IN_VECTORS: usize = 4;
 
-/// What is written at once and read in parts must not cross two cache lines, or the reads wait for the write.
+/// One cache line. If a vector is stored across two lines, the loads of its parts wait for the store.
 #[repr(align(64))]
 struct Aligned([f32; ACCUMULATORS]);
 
-/// Joins the elements of two rows to the accumulators, chunk by chunk, and then these to one number. A row alone stands
-/// twice in the pairs.
+/// Joins the elements of two rows to the accumulators, chunk by chunk, and then these to one number. For a reduction of
+/// one row, both chunks of a pair are the same.
 #[inline(always)]
 fn reduce_pairs<'a>(
     pairs: impl ExactSizeIterator<Item = (&'a [f32; ACCUMULATORS], &'a [f32; ACCUMULATORS])>,
@@ -88,7 +89,7 @@ fn reduce_pairs<'a>(
         return first;
     }
     if num_chunks < MIN_CHUNKS_IN_VECTORS {
-        // The stores that have just written a short row may be narrower than a vector, and a load of one waits for them.
+        // Narrow stores may just have written a short row. A load of a whole vector would wait for all of them.
         for (a, b) in pairs {
             izip!(&mut accumulators, a, b).for_each(|(to, a, b)| *to = step(*to, *a, *b));
         }
