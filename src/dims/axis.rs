@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 /// The shape has an axis of dimension `Name`. `WhichAxis` is its position, which rustc infers.
 ///
-/// If a shape has an axis twice, as scores of `(SeqLen, SeqLen)`, rustc cannot infer `WhichAxis`: "type annotations
-/// needed" (E0283). Before the two meet in one tensor, [`rename`](crate::ops::rename()) gives one of them another name,
+/// rustc cannot infer `WhichAxis` if a shape has an axis twice, as scores of `(SeqLen, SeqLen)`: "type annotations
+/// needed" (E0283). [`rename`](crate::ops::rename()) gives one of the two another name before they meet in one tensor,
 /// such as one of [`local_dims!`](crate::local_dims!).
 ///
 /// ```

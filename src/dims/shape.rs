@@ -225,7 +225,7 @@ pub trait RenameOf<From: Dim>: Dim {}
 impl<From: Dim, To: CountFactor + Dim> RenameOf<From> for To where (To::Dynamic<()>, From, To): CanBeEqual {}
 
 /// `(Dynamic, From, To)`: `From` and `To` can have the same size. `Dynamic` is the list of run-time dimensions of `To`.
-/// If the list is not empty, `To` can have the size of every `From`, even of one that is a type parameter.
+/// `To` can have the size of every `From`, even of one that is a type parameter, if the list is not empty.
 pub trait CanBeEqual {}
 impl<Name, From, To> CanBeEqual for ((Name, ()), From, To) {}
 impl<From: CountFactor, To: CountFactor> CanBeEqual for ((), From, To) where

@@ -261,7 +261,7 @@ where
         if self.num_read > len {
             self.num_read = len;
             match self.cache.truncate(len) {
-                // A sliding window has dropped what position `len` sees, so the model reads the text again.
+                // The cache, such as a sliding window, no longer has what position `len` sees: the model reads it again.
                 Err(OpError::Range { .. }) => *self = Self::new(self.model)?,
                 result => return result,
             }

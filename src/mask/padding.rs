@@ -121,7 +121,8 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
         &self.is_token
     }
 
-    /// The number of tokens, such as that of the labels that a loss counts.
+    /// The number of tokens, such as that of the labels that a loss counts. Of a batch that ranks divide, it is that of
+    /// this rank's rows.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, prelude::*};

@@ -15,7 +15,7 @@ const WORDS_PER_DRAW: u128 = 2;
 
 thread_local! {
     /// The seeds of the guards that live on this thread, by the guards' ids; `None` if a guard turns dropout off.
-    /// Dropout obeys the newest guard, which has the highest id.
+    /// Without a `None`, dropout obeys the newest guard, which has the highest id.
     static ACTIVE_SEEDS: RefCell<BTreeMap<u64, Option<ActiveSeed>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
@@ -33,7 +33,7 @@ struct Rows {
 }
 
 /// A guard: while it lives, [`dropout`] on this thread draws from a seed, or drops [nothing](Self::none). With a seed a
-/// run can be repeated; the state of the device's own random numbers cannot be saved. Of several guards the newest
+/// run can be repeated; the state of the device's own random numbers cannot be saved. Of several seeds the newest
 /// counts.
 ///
 /// ```

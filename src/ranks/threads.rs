@@ -25,23 +25,33 @@ struct State {
     groups: BTreeMap<usize, Arc<GroupState>>,
 }
 
+/// A thread's ranks in its groups.
+type Places = Mutex<Vec<(usize, Arc<GroupState>)>>;
+
 /// A thread's place in a group of threads.
 pub struct Thread {
     rank: usize,
     shared: Arc<GroupState>,
+    /// This place, and those in the groups that are split from this one.
+    places: Arc<Places>,
 }
 
 impl Thread {
     /// The members of a new group of `size` threads.
     pub fn group(size: usize) -> Vec<Self> {
         let shared = Arc::new(GroupState::new(size));
-        (0..size).map(|rank| Self { rank, shared: shared.clone() }).collect()
+        (0..size).map(|rank| Self::new(rank, shared.clone(), Arc::default())).collect()
     }
 
-    /// Tells the others that this rank has left when the result is dropped: a value that the rank returns may hold its
-    /// `Thread`.
+    fn new(rank: usize, shared: Arc<GroupState>, places: Arc<Places>) -> Self {
+        places.lock().unwrap_or_else(PoisonError::into_inner).push((rank, shared.clone()));
+        Self { rank, shared, places }
+    }
+
+    /// Tells the others of all groups that this thread has left when the result is dropped: a value that the thread
+    /// returns may hold its `Thread`.
     pub fn leaving(&self) -> Leaving {
-        Leaving { rank: self.rank, shared: self.shared.clone() }
+        Leaving(self.places.clone())
     }
 
     /// Sends bytes to all ranks, and returns those of every rank.
@@ -84,24 +94,28 @@ impl GroupState {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Tells the others that a rank sends nothing more.
+    fn leave(&self, rank: usize) {
+        self.lock().left.push(rank);
+        self.changed.notify_all();
+    }
 }
 
 impl Drop for Thread {
     fn drop(&mut self) {
-        drop(self.leaving());
+        self.shared.leave(self.rank);
     }
 }
 
-/// A rank of a group of threads, until it leaves.
-pub struct Leaving {
-    rank: usize,
-    shared: Arc<GroupState>,
-}
+/// The places of a thread, until it leaves them.
+pub struct Leaving(Arc<Places>);
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        self.shared.lock().left.push(self.rank);
-        self.shared.changed.notify_all();
+        for (rank, group) in &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            group.leave(*rank);
+        }
     }
 }
 
@@ -156,6 +170,6 @@ impl Communicator for Thread {
         self.exchange(&[])?;
         self.shared.lock().groups.clear();
         self.exchange(&[])?;
-        Ok(Arc::new(Self { rank, shared }))
+        Ok(Arc::new(Self::new(rank, shared, self.places.clone())))
     }
 }

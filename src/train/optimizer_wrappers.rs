@@ -8,7 +8,7 @@ use crate::nn::HasParameters;
 use crate::ops::{OpError, Real, device_error};
 use crate::ranks::{Element, RankAxis, Ranks, RanksError};
 use dfdx::shapes::HasShape;
-use std::{fmt, mem, ops::Range};
+use std::{fmt, ops::Range};
 
 /// An optimizer with other learning rates for some parameters (PyTorch's parameter groups): that of the step times
 /// `rate_factor`. A parameter of factor 0 is frozen: it is not changed, and its gradient does not count for the norm.
@@ -116,9 +116,9 @@ const OP: &str = "update";
 /// 2019](https://arxiv.org/abs/1910.02054), 5.1).
 ///
 /// A rank holds the moments of its part of the model's elements only, so their memory is divided by the number of
-/// ranks. The rank updates this part, and the ranks gather the updated elements. All ranks have the same
-/// model, and step with the same gradients, after [their sum](crate::ranks::Partial::all_reduce). The numbers are those of `Inner`, to the bit, if it
-/// updates each element by itself, as the optimizers of this crate do.
+/// ranks. The rank updates this part, and the ranks gather the updated elements. All ranks have the same model, and step
+/// with the same gradients, after [their sum](crate::ranks::Partial::all_reduce). The numbers are those of `Inner`, to
+/// the bit, if it updates each element by itself, as the optimizers of this crate do.
 ///
 /// A checkpoint holds the state of the whole model, so it does not depend on the number of ranks.
 ///
@@ -140,7 +140,7 @@ pub struct ShardedState<Inner, Axis> {
     /// The optimizer of this rank's part.
     pub inner: Inner,
     ranks: Ranks<Axis>,
-    /// Whether the parameters of the ranks have been compared.
+    /// Whether the ranks have compared their parameters, which were equal.
     is_compared: bool,
 }
 
@@ -166,10 +166,11 @@ impl<Inner: Optimizer<Model, E, D>, Axis: RankAxis, Model: HasParameters<E, D>, 
             }
             Ok(())
         })?;
-        if !mem::replace(&mut self.is_compared, true) {
+        if !self.is_compared {
             // Ranks that divide the model have other parameters, and would get those of each other.
             let compared = self.ranks.ensure_equal("the model", hash.finalize().into());
             compared.map_err(|source| OpError::Ranks { op: OP, source })?;
+            self.is_compared = true;
         }
         let total = lens.iter().sum();
         let own = self.ranks.part_of(total, self.ranks.rank());

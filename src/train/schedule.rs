@@ -51,7 +51,7 @@ impl<S: Schedule + ?Sized> Schedule for Box<S> {
     }
 }
 
-/// A schedule that is borrowed.
+/// A schedule that is chosen at run time and borrowed.
 impl Schedule for &dyn Schedule {
     fn learning_rate(&self, step: usize) -> f64 {
         (**self).learning_rate(step)

@@ -1,4 +1,4 @@
-//! Parts of attention as the tables of `docs/porting.md` writes them, against plain loops and the definition.
+//! Parts of attention as the tables of `docs/porting.md` write them, against plain loops and the definition.
 
 use crate::finite_differences::{check, weighted_sum};
 use crate::numbers::{F64, assert_close, device, random_like as random};

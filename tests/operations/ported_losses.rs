@@ -1,4 +1,4 @@
-//! Losses as the tables of `docs/porting.md` writes them, against plain loops.
+//! Losses as the tables of `docs/porting.md` write them, against plain loops.
 
 use crate::finite_differences::{check, check_parameter, weighted_sum};
 use crate::numbers::{F64, Taped, assert_close, random_like as random, softmax};

@@ -1,4 +1,4 @@
-//! Parts of models as the tables of `docs/porting.md` writes them, against plain loops.
+//! Parts of models as the tables of `docs/porting.md` write them, against plain loops.
 
 use crate::finite_differences::{check, weighted_sum};
 use crate::numbers::{assert_close, positive_like as random};

@@ -118,6 +118,12 @@ fn a_thread_that_ends_is_an_error_of_the_others() {
     // Also if the thread returns its ranks.
     let results = Ranks::<World>::in_threads(2, |world| (world.clone(), world.rank() == 1 || world.barrier().is_err()));
     assert!(results.iter().all(|(_, is_refused)| *is_refused));
+    // Also if they are those of a part of the grid, whose other parts go on.
+    let results = Ranks::<World>::in_threads(4, |world| {
+        let (_, tp) = world.split::<Data, Tp>().unwrap();
+        (tp.clone(), world.rank() == 1 || tp.barrier().is_err() == world.is_first())
+    });
+    assert!(results.iter().all(|(_, is_right)| *is_right));
 }
 
 #[test]

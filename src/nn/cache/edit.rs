@@ -39,8 +39,8 @@ pub trait EditableCache<B: MaybeSharded> {
     /// that the model rejects.
     ///
     /// # Errors
-    /// [`OpError::Range`] if a [sliding window](super::KeyValueCache::slide) has dropped positions that position `len`
-    /// sees.
+    /// [`OpError::Range`] if the cache no longer has what position `len` sees, for example because a [sliding
+    /// window](super::KeyValueCache::slide) has dropped it. Speculative decoding then reads the text again.
     fn truncate(&mut self, len: usize) -> Result<(), OpError>;
 
     /// Row `i` of the batch becomes a copy of row `rows[i]`, in the cache of an encoder-decoder together with its

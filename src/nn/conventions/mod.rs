@@ -70,13 +70,13 @@ pub trait Arch: 'static {
     }
 }
 
-/// An [`Arch`] whose kind of positions can be made for `EmbedDim` columns; sinusoidal ones need an even number. Every
-/// such `Arch` implements this trait.
+/// An [`Arch`] whose kind of positions fits the width `EmbedDim`; sinusoidal ones fit even widths. Every such `Arch`
+/// implements this trait.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::HasPositionsFor};
-/// fn exist<A: HasPositionsFor<EmbedDim>>() {}
-/// exist::<Model>();
+/// fn fits<A: HasPositionsFor<EmbedDim>>() {}
+/// fits::<Model>();
 /// ```
 pub trait HasPositionsFor<EmbedDim: ConstDim>:
     Arch<Conventions: Conventions<Positions: PositionsFor<EmbedDim>>>

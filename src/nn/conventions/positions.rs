@@ -68,14 +68,13 @@ impl PositionKind for RotaryPositions {
 #[diagnostic::do_not_recommend]
 impl PositionKind for NoPositions {}
 
-/// A kind of positions that fits embeddings of width `M`: [`Sinusoidal`] fits even widths, the others every
-/// width.
+/// A kind of positions that fits embeddings of width `M`: [`Sinusoidal`] fits even widths, the others every width.
 ///
 /// ```
 /// use typed_transformer::{nn::{PositionsFor, Sinusoidal}, prelude::*};
 /// dims! { pub EmbedDim = 8; }
-/// fn exist<Positions: PositionsFor<EmbedDim>>() {}
-/// exist::<Sinusoidal>();
+/// fn fits<Positions: PositionsFor<EmbedDim>>() {}
+/// fits::<Sinusoidal>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the kind of positions is not known to fit the width `{M}`",
@@ -94,8 +93,8 @@ impl<M: ConstDim> PositionsFor<M> for NoPositions {}
 /// ```
 /// use typed_transformer::{nn::{PositionsInHeads, RotaryPositions}, prelude::*};
 /// dims! { pub HeadDim = 4; }
-/// fn exist<Positions: PositionsInHeads<HeadDim>>() {}
-/// exist::<RotaryPositions>();
+/// fn fits<Positions: PositionsInHeads<HeadDim>>() {}
+/// fits::<RotaryPositions>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the kind of positions is not known to fit heads of the size `{QKDim}`",

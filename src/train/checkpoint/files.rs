@@ -179,8 +179,8 @@ impl CheckpointFiles {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // Steps 3 and 4; 4 comes first if the newest file may be another run's (`overwrite`): the new `.best` would
-        // seem to be one of that run after a kill between 3 and 4.
+        // Steps 3 and 4. 3 comes second if the newest file may be another run's (`overwrite`): a `.best` that is made
+        // first would seem to be one of that run after a kill between the two.
         let names_best_first = self.at_path != Occupant::ToReplace;
         let mut linked = if is_best && names_best_first { self.link_best(&staged.path, progress) } else { Ok(()) };
         staged.rename().map_err(cannot_write(&self.path))?;

@@ -31,7 +31,7 @@ fn multiply_along_rows(mut output: MatrixMut, a: Matrix, b: Matrix, accumulate: 
     if inner == 1 && (b.column_stride, output.column_stride) == (1, 1) {
         return write_multiples(output, a, &b.elements[..columns], accumulate);
     }
-    // Shorter ones take less time in tiles, many columns at once.
+    // Short scalar products take less time in tiles, many columns at once.
     let are_dots = output.rows == 1 && (inner >= COLUMNS_PER_TILE || columns == 1);
     if are_dots && (a.column_stride, b.row_stride) == (1, 1) {
         return write_dots(output, a, b, accumulate);
