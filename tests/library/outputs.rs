@@ -6,9 +6,9 @@ use std::fs;
 use typed_transformer::nn::Linear;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
-use typed_transformer::ranks::Ranks;
+use typed_transformer::ranks::{Partial, Ranks};
 use typed_transformer::train::{
-    Adam, Metrics, ResumeNote, ShardedState, TrainError, Trainer, checkpoint_of, ensure_not_of_checkpoint,
+    Adam, GradientsOf, Metrics, ResumeNote, ShardedState, TrainError, Trainer, checkpoint_of, ensure_not_of_checkpoint,
 };
 use typed_transformer::weights::{self, SaveError, disk};
 
@@ -201,6 +201,17 @@ fn another_number_of_ranks_is_said() {
     let mut alone = trainer();
     let _: Tiny = alone.resume(folder.path().join("two"), &Cpu::default()).unwrap();
     assert_eq!(alone.resume_notes(), [ResumeNote::Ranks { before: 2, now: 1 }]);
+    // Each rank may resume by itself.
+    let notes = Ranks::<World>::in_threads(2, |ranks| {
+        let mut trainer = trainer();
+        let model: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
+        let mut model = ranks.replicate(model).unwrap();
+        let gradients = Partial::term(GradientsOf::zeros(&*model)).all_reduce(ranks, &model).unwrap();
+        let gradients = gradients.allow_unused(&*model);
+        trainer.update_replicated(ranks, &mut model, gradients, Partial::term(1.0), 1).unwrap();
+        trainer.resume_notes().to_vec()
+    });
+    assert_eq!(notes, [[ResumeNote::Ranks { before: 1, now: 2 }], [ResumeNote::Ranks { before: 1, now: 2 }]]);
 }
 
 // ---- The best checkpoint ----
