@@ -126,7 +126,8 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     ///
     /// ```
     /// use typed_transformer::{doctest::*, prelude::*};
-    /// let labels = LabelIds::from_ids(&[7, 4, 27], Some(Fin::literal::<27>()), (Batch, TgtLen))?;
+    /// let pad: Fin<VocabSize> = Fin::literal::<27>();
+    /// let labels = LabelIds::from_ids(&[7, 4, 27], Some(pad), (Batch, TgtLen))?;
     /// assert_eq!(labels.padding_mask().num_tokens(), 2);
     /// # Ok::<(), TokenError>(())
     /// ```
