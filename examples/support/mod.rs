@@ -84,7 +84,7 @@ pub struct Goal {
     goal: Option<f64>,
 }
 
-/// In percent: an accuracy that is below the goal by less than this reaches it, because `100 * accuracy` is rounded.
+/// The percent by which an accuracy may be below the goal that it reaches, because `100 * accuracy` is rounded.
 const ROUNDING_ERROR: f64 = 1e-9;
 
 impl Goal {

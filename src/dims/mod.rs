@@ -48,7 +48,7 @@ pub(crate) use axis::{for_each_axis, for_each_shape};
 pub use declare::CheckedSize;
 pub use dfdx::shapes::Const;
 /// dfdx's own trait of a dimension. A [`Tensor`](crate::prelude::Tensor) needs it, so rustc may propose it as a bound.
-/// In a function of yours write [`MaybeSharded`] or [`Dim`] instead, which include it.
+/// Functions of yours have the bound [`MaybeSharded`] or [`Dim`] instead, which include it.
 pub use dfdx::shapes::Dim as DfdxDim;
 pub use dim::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, RankAxis, Unchecked};
 pub(crate) use dim::{name, without_paths};

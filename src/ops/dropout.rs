@@ -1,6 +1,7 @@
 use super::unnamed::choose;
+use super::views::map_lines;
 use super::{OpError, Real, device_error, scale};
-use crate::backend::{Backend, Tape, dropout_kernel, num_threads, parallel_map, run_kernel};
+use crate::backend::{Backend, Tape, dropout_kernel, run_kernel};
 use crate::dims::{Dim, without_paths};
 use crate::ranks::{RankAxis, Ranks, Shard, is_sharded};
 use dfdx::shapes::{HasShape, Shape};
@@ -192,8 +193,6 @@ pub(crate) fn kept_elements<Dims>(
 
 /// [`kept_elements`] of dimensions with this type name, from a seed.
 fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<Vec<bool>, OpError> {
-    /// The fewest elements for a thread: for fewer, starting the thread takes longer than drawing.
-    const MIN_DRAWS_PER_CHUNK: usize = 1 << 14;
     let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
     let numbers = ChaCha8Rng::seed_from_u64(seed);
     let len: usize = sizes.iter().product();
@@ -207,15 +206,12 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<V
     if is_sharded(others) {
         return Err(OpError::DropoutOfShard { dims: without_paths(dims_type_name) });
     }
-    let chunk_len = len.div_ceil(num_threads()).max(MIN_DRAWS_PER_CHUNK);
-    let chunks = (0..len).step_by(chunk_len).map(|start| start..len.min(start + chunk_len)).collect();
-    let kept = parallel_map(chunks, |chunk: Range<usize>| {
+    Ok(map_lines(len, 1, |elements| {
         // Every element has its own numbers in the stream, whatever thread draws them.
         let mut numbers = numbers.clone();
-        numbers.set_word_pos(WORDS_PER_DRAW * (first_element + chunk.start) as u128);
-        is_dropped.sample_iter(numbers).take(chunk.len()).map(|is_dropped| !is_dropped).collect::<Vec<bool>>()
-    });
-    Ok(kept.concat())
+        numbers.set_word_pos(WORDS_PER_DRAW * (first_element + elements.start) as u128);
+        is_dropped.sample_iter(numbers).take(elements.len()).map(|is_dropped| !is_dropped).collect()
+    }))
 }
 
 /// The factor of a kept element.

@@ -215,7 +215,7 @@ where
                 let (x, y) = (element(a), element(b));
                 y.partial_cmp(&x).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())).then(a.cmp(b))
             };
-            // What is not above one that was left out is not among the highest, and only the highest are sorted.
+            // An element that is not above one that was left out is no candidate. Only the highest are sorted.
             let mut left_out: Option<E> = None;
             for index in 0..len {
                 if left_out.is_none_or(|x| element(&index) > x || x.is_nan()) {

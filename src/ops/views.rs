@@ -237,7 +237,7 @@ pub(super) fn outer_len_inner<Dims: Shape>(shape: &Dims, index: usize) -> (usize
     (count(&sizes[..index]), sizes[index], count(&sizes[index + 1..]))
 }
 
-/// The values of each of `lines` of `len` elements, one after the other. Threads compute those of some lines each.
+/// The values of `lines` of `len` elements, in the order of the lines. Each thread computes those of some lines.
 pub(super) fn map_lines<Value: Send>(
     lines: usize,
     len: usize,
@@ -247,7 +247,11 @@ pub(super) fn map_lines<Value: Send>(
     const MIN_ELEMENTS: usize = 1 << 14;
     let part_len = lines.div_ceil(num_threads()).max(MIN_ELEMENTS.div_ceil(len));
     let parts = (0..lines).step_by(part_len).map(|start| start..lines.min(start + part_len)).collect();
-    parallel_map(parts, of_lines).into_iter().flatten().collect()
+    let joined = |mut values: Vec<Value>, mut next: Vec<Value>| {
+        values.append(&mut next);
+        values
+    };
+    parallel_map(parts, of_lines).into_iter().reduce(joined).unwrap_or_default()
 }
 
 /// The sizes of the axes.

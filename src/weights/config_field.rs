@@ -112,8 +112,8 @@ impl ConfigField {
         Self::new(name, Expected::Overriding(other)).or_absent()
     }
 
-    /// In files of this `model_type` the field is null, or a window of at least `MaxLen`, which hides nothing; it is
-    /// not missing. In other files it may be anything.
+    /// The field is null in files of this `model_type`, or a window of at least `MaxLen`, which hides nothing; it is not
+    /// missing. Other files may have anything.
     pub fn no_window_in<MaxLen: ConstDim>(model_type: &'static str, name: &'static str) -> Self {
         Self::new(name, Expected::NullIn { model_type, or_from: MaxLen::SIZE })
     }
@@ -166,7 +166,7 @@ impl ConfigField {
         [Some(self.name), self.other_name].into_iter().flatten()
     }
 
-    /// What differs in the configuration, if anything: "`n_embd` is 1024, not EmbedDim=768". `renamed` gives its names.
+    /// The difference of the configuration, if any: "`n_embd` is 1024, not EmbedDim=768". `renamed` gives its names.
     pub(super) fn difference(&self, config: &Value, renamed: impl Fn(&str) -> String) -> Option<String> {
         if let Expected::NullIn { model_type, .. } = self.expected
             && (config["model_type"] != model_type || config.get(self.name).is_some_and(Value::is_null))

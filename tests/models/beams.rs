@@ -259,7 +259,7 @@ impl<B: Dim, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Recurrent<E, D>
     }
 }
 
-/// As many beams as there are texts of two tokens find the best texts of three.
+/// 81 beams, one for each text of two tokens, find the best texts of three.
 #[test]
 fn a_state_is_a_cache() {
     let model = Recurrent::<f32, AutoDevice>::build(&AutoDevice::seed_from_u64(9));

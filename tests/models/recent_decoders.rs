@@ -81,12 +81,12 @@ fn logits_are_the_vectors_times_their_weight() {
                 let mut cache = $model.cache(Const::<1>).unwrap();
                 let embeddings = scale(embed(&$model.token_embedder, &prompt, NoneTape).unwrap(), $scale).unwrap();
                 let first = $model.last_vectors_of(embeddings, &mut cache, Const::<1>).unwrap().as_vec();
-                let behind = Behind { model: &$model, cache: cache.clone() };
+                let prefixed = Prefixed { model: &$model, cache: cache.clone() };
                 let next = $model.last_vectors(&rest, &mut cache, Const::<3>).unwrap().as_vec();
                 assert_eq!([first, next].concat(), found, stringify!($family));
 
                 let alone = text(&$model, &ids(&[7, 4, 11, 0, 96], (Const, Const::<5>)));
-                assert_eq!(text(&behind, &ids(&[96], (Const, Const::<1>))), alone, stringify!($family));
+                assert_eq!(text(&prefixed, &ids(&[96], (Const, Const::<1>))), alone, stringify!($family));
             )*
         };
     }
@@ -100,13 +100,13 @@ fn logits_are_the_vectors_times_their_weight() {
 }
 
 /// A model that writes behind what its cache holds, such as a learned prompt.
-struct Behind<'a, Model, Cache> {
+struct Prefixed<'a, Model, Cache> {
     model: &'a Model,
     cache: Cache,
 }
 
 impl<Model: Autoregressive<Const<1>, f32, AutoDevice, Cache: Clone>> Autoregressive<Const<1>, f32, AutoDevice>
-    for Behind<'_, Model, Model::Cache>
+    for Prefixed<'_, Model, Model::Cache>
 {
     type VocabSize = Model::VocabSize;
     type MaxSeqLen = Model::MaxSeqLen;

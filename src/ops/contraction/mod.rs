@@ -53,8 +53,8 @@ pub fn contract<X: Sizes, W: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E
 ) -> Result<Tensor<To, E, D, T>, OpError> {
     let to = or_no_axis(to);
     // The kernel of multiplication would copy an operand that repeats itself if the other one does, too.
-    let is_outer = D::HAS_KERNELS && is_outer_product(x.axes(), w.axes());
-    if is_multiplication(x.axes(), w.axes(), to) && !is_outer {
+    let is_outer = || D::HAS_KERNELS && is_outer_product(x.axes(), w.axes());
+    if is_multiplication(x.axes(), w.axes(), to) && !is_outer() {
         return multiply(op, x, w, to);
     }
     if is_left(x.axes(), w.axes(), to) { matmul(op, x, w, to) } else { matmul(op, w, x, to) }

@@ -35,7 +35,7 @@ impl Tables {
     }
 }
 
-/// What tables depend on: the [`Rotary`], the first position, the number of positions, and the number of columns.
+/// The values that decide a table: the [`Rotary`], the first position, the number of positions, and the number of columns.
 type TableKey = (Rotary, usize, usize, usize);
 
 /// The tables that were made last. All layers of a model use the same, and so do the steps of a training.
