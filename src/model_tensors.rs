@@ -25,6 +25,8 @@ pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
     /// The key of its gradient.
     fn id(&self) -> UniqueId;
     fn sizes(&self) -> Vec<usize>;
+    /// The names and sizes of its dimensions.
+    fn dims(&self) -> &dyn Debug;
     /// The name of the type of its dimensions, with paths.
     fn dims_type_name(&self) -> &'static str;
     /// The elements in row-major order.
@@ -97,6 +99,10 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
 
     fn sizes(&self) -> Vec<usize> {
         self.shape().concrete().into()
+    }
+
+    fn dims(&self) -> &dyn Debug {
+        self.shape()
     }
 
     fn dims_type_name(&self) -> &'static str {

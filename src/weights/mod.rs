@@ -8,6 +8,7 @@
 //!
 //! [`save`] and [`load`] use the field paths of the model as names. [`load_mapped`] reads files with other
 //! names and layouts by a [`NameMap`], and [`load_pretrained`] reads a folder as HuggingFace's `transformers` saves it.
+//! [`save_pretrained`] writes the weights of such a folder.
 //! Tensors of 16 bits, `F16` and `BF16`, are widened exactly while they are read.
 
 pub(crate) mod atomic;
@@ -22,6 +23,7 @@ mod name_map;
 mod outputs;
 mod pretrained;
 mod save;
+mod save_pretrained;
 mod weight_files;
 
 pub use config_field::ConfigField;
@@ -42,6 +44,7 @@ pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
 pub use pretrained::{Pretrained, ensure_config, eos_token_ids, load_pretrained};
 pub(crate) use save::{FileTensor, collect, ensure_all_finite, ensure_whole, save_tensors, write};
 pub use save::{save, save_elsewhere, save_with_metadata};
+pub use save_pretrained::save_pretrained;
 pub(crate) use weight_files::WeightFiles;
 
 use crate::nn::Module;

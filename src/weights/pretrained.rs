@@ -61,7 +61,8 @@ const MAX_LEN_BYTES: u64 = 4_000_000;
     note = "if it is `!`, write the type of the model: `let model: gpt2::Model = ..`"
 )]
 pub trait Pretrained: Module {
-    /// The rules of a [`NameMap`]: the parameters and the names that `transformers` gives to their tensors.
+    /// The rules of a [`NameMap`]: the parameters and the names that `transformers` gives to their tensors. Of names
+    /// joined by `or`, the first is the one that [`save_pretrained`](super::save_pretrained) writes.
     const NAMES: &'static str;
 
     /// `base_model_prefix` of `transformers`, with its dot. Files of the base model alone lack it: if no name of the
@@ -95,8 +96,7 @@ pub fn load_pretrained<Model: Pretrained + Loadable<E, D>, E: Element, D: Device
 ) -> Result<Model, LoadError> {
     let folder = folder.as_ref();
     ensure_config::<Model>(folder)?;
-    let names: Result<NameMap, _> = Model::NAMES.parse();
-    let names = names.map_err(|source| LoadError::Names { model: name::<Model>(), source })?;
+    let names = names::<Model>()?;
     let mut files = WeightFiles::open(folder)?;
     let has_prefix = |name: &String| name.starts_with(Model::PREFIX);
     let names = match files.files.iter().any(|file| file.names().iter().any(has_prefix)) {
@@ -104,6 +104,11 @@ pub fn load_pretrained<Model: Pretrained + Loadable<E, D>, E: Element, D: Device
         false => names.without_prefix(Model::PREFIX),
     };
     build_mapped(&mut files, &names, device)
+}
+
+/// The names that a model gives for its tensors.
+pub(super) fn names<Model: Pretrained>() -> Result<NameMap, LoadError> {
+    Model::NAMES.parse().map_err(|source| LoadError::Names { model: name::<Model>(), source })
 }
 
 /// Checks that the `config.json` of a folder is that of the model, as [`load_pretrained`] does first. A program can

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::{collections::BTreeMap, fmt, fs, io};
 
 /// The names of a folder's file of weights, and of its index.
-const FILE: &str = "model.safetensors";
+pub(super) const FILE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
 /// The endings of files of weights in other formats, or under other names.
 const OTHER_ENDINGS: [&str; 9] = [".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".msgpack", ".onnx", ".safetensors"];

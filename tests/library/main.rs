@@ -49,6 +49,7 @@ mod plot;
 mod pretrained;
 mod refusals;
 mod sampling;
+mod saved_pretrained;
 #[cfg(target_os = "linux")]
 mod small_disks;
 mod tensor_board;

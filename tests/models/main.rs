@@ -28,6 +28,7 @@ mod precisions;
 mod prompts;
 mod published_folders;
 mod recent_decoders;
+mod saved_folders;
 #[cfg(feature = "tokenizers")]
 mod similar_sentences;
 #[cfg(feature = "tokenizers")]

@@ -8,8 +8,8 @@ pub(crate) use rule::{dims_in, factors, written_dims};
 use super::{ExpectedTensor, LoadError, WeightFiles};
 use crate::ranks::Element;
 use pattern::Pattern;
-use rule::Rule;
-use std::str::FromStr;
+use rule::{Rule, WrittenTensor};
+use std::{collections::BTreeMap, str::FromStr};
 
 /// Maps the parameters of a model to the tensors of a file from another system: their names and their
 /// layout.
@@ -154,15 +154,37 @@ impl NameMap {
         files: &mut WeightFiles,
         expected: &ExpectedTensor,
     ) -> Result<Vec<E>, LoadError> {
-        let mut rules = self.rules.iter();
-        let Some((rule, names)) = rules.find_map(|rule| Some((rule, rule.names_in_file(expected.path)?))) else {
-            return Err(LoadError::Unmapped { tensor: expected.path.into(), expected: format!("{:?}", expected.dims) });
-        };
+        let (rule, names) = self.rule(expected)?;
         let found = names.iter().find(|name| files.tensor(name).is_some());
         let read_as = found.cloned().unwrap_or_else(|| names.join(" or "));
         rule.read(&read_as, files, expected).map_err(|source| LoadError::Mapped {
             source: Box::new(source),
             read_as: format!("{read_as} {}", rule.layout).trim_end().into(),
+        })
+    }
+
+    /// Writes the elements of a parameter to the tensor that [`read`](Self::read) reads them from; of several names, to
+    /// that of the first. It is an error if there is no rule, or if the parameter does not fit.
+    pub(crate) fn write<E: Element>(
+        &self,
+        tensors: &mut BTreeMap<String, WrittenTensor<E>>,
+        parameter: &ExpectedTensor,
+        elements: &[E],
+    ) -> Result<(), String> {
+        let (rule, names) = self.rule(parameter).map_err(|error| error.to_string())?;
+        let written = rule.write(&names[0], tensors, parameter, elements);
+        written.map_err(|why| {
+            let written_as = format!("{} {}", names[0], rule.layout);
+            format!("`{}` {:+?} is written as `{}`, {why}", parameter.path, parameter.dims, written_as.trim_end())
+        })
+    }
+
+    /// The first rule that matches the path of a parameter, and the names that it gives.
+    fn rule(&self, parameter: &ExpectedTensor) -> Result<(&Rule, Vec<String>), LoadError> {
+        let found = self.rules.iter().find_map(|rule| Some((rule, rule.names_in_file(parameter.path)?)));
+        found.ok_or_else(|| {
+            let expected = format!("{:?}", parameter.dims);
+            LoadError::Unmapped { tensor: parameter.path.into(), expected }
         })
     }
 }

@@ -2,7 +2,8 @@
 
 use super::Pattern;
 use crate::ranks::Element;
-use crate::weights::{ExpectedTensor, LoadError, WeightFiles, ensure_dtype, ensure_finite};
+use crate::weights::{ExpectedTensor, FileTensor, LoadError, WeightFiles, ensure_dtype, ensure_finite};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 /// One rule of a [`NameMap`](super::NameMap): `PATH = NAME or NAME [AXES] part I of N`.
@@ -54,7 +55,7 @@ impl Rule {
         let file = files.file_of(name).ok_or_else(|| expected.missing())?;
         let tensor = file.tensor(name).ok_or_else(|| expected.missing())?;
         ensure_dtype::<E>(expected, &tensor)?;
-        let axes = self.axes.clone().unwrap_or_else(|| Axes::identity(tensor.shape.len()));
+        let axes = self.axes(tensor.shape.len());
         if !self.fits(&axes, &tensor.shape, expected) {
             return Err(LoadError::Shape {
                 tensor: expected.path.into(),
@@ -62,14 +63,77 @@ impl Rule {
                 found: tensor.shape,
             });
         }
-        let mut elements = axes.permute(&tensor.shape, file.elements(name, self.part)?);
-        let (part, parts) = self.part;
-        if parts > 1 {
-            let count = elements.len() / parts;
-            elements = elements[count * (part - 1)..][..count].to_vec();
+        let mut elements = file.elements(name, self.part)?;
+        if self.part.1 > 1 || !axes.groups.iter().flatten().is_sorted() {
+            let mut read = Vec::with_capacity(expected.sizes.iter().product());
+            self.visit_runs(&axes, &tensor.shape, &mut |start, count, stride| {
+                read.extend((0..count).map(|index| elements[start + index * stride]));
+            });
+            elements = read;
         }
         ensure_finite(expected, &elements)?;
         Ok(elements)
+    }
+
+    /// Writes the elements of a parameter to where [`read`](Self::read) reads them from, the tensor `name`. The error
+    /// says what stands in the way.
+    pub fn write<E: Element>(
+        &self,
+        name: &str,
+        tensors: &mut BTreeMap<String, WrittenTensor<E>>,
+        parameter: &ExpectedTensor,
+        elements: &[E],
+    ) -> Result<(), &'static str> {
+        let axes = self.axes(parameter.sizes.len());
+        let sizes = self.sizes_in_file(&axes, parameter).ok_or("which has other dimensions")?;
+        let tensor = tensors.entry(name.into()).or_insert_with(|| WrittenTensor::new(&sizes, self.part.1));
+        if !tensor.missing.remove(&self.part) {
+            return Err("where another parameter is");
+        }
+        if tensor.sizes != sizes {
+            return Err("whose other parts have other sizes");
+        }
+        let mut elements = elements.iter();
+        self.visit_runs(&axes, &sizes, &mut |start, count, stride| {
+            for (index, &element) in (0..count).zip(&mut elements) {
+                tensor.elements[start + index * stride] = element;
+            }
+        });
+        Ok(())
+    }
+
+    fn axes(&self, rank: usize) -> Axes {
+        self.axes.clone().unwrap_or_else(|| Axes::identity(rank))
+    }
+
+    /// The sizes of the tensor in which the parameter [fits](Self::fits). Of several axes that are one dimension, the
+    /// last ones have its factors, and the others size 1.
+    fn sizes_in_file(&self, axes: &Axes, parameter: &ExpectedTensor) -> Option<Vec<usize>> {
+        let mut sizes = vec![1; axes.count];
+        let dims = written_dims(parameter.dims);
+        for ((group, &size), dim) in axes.groups.iter().zip(&parameter.sizes).zip(dims) {
+            let factors = if group.len() == 1 { vec![size] } else { factors(&dim) };
+            group.iter().rev().zip(factors.into_iter().rev()).for_each(|(&axis, factor)| sizes[axis] = factor);
+        }
+        if let Some(&axis) = axes.groups.first().and_then(|group| group.first()) {
+            sizes[axis] = sizes[axis].saturating_mul(self.part.1);
+        }
+        self.fits(axes, &sizes, parameter).then_some(sizes)
+    }
+
+    /// Calls `visit` with the start, the count and the stride of each run of elements, among those of a tensor of these
+    /// sizes, of which the parameter consists: in the order of the model.
+    fn visit_runs(&self, axes: &Axes, sizes: &[usize], visit: &mut impl FnMut(usize, usize, usize)) {
+        let stride = |axis: usize| sizes[axis + 1..].iter().product();
+        let order = axes.groups.iter().flatten();
+        let mut axes: Vec<(usize, usize)> = order.map(|&axis| (sizes[axis], stride(axis))).collect();
+        let (part, parts) = self.part;
+        let mut start = 0;
+        if let Some((size, stride)) = axes.first_mut() {
+            *size /= parts;
+            start = (part - 1) * *size * *stride;
+        }
+        visit_runs_along(&axes, start, visit);
     }
 
     /// Whether the file's axes fit the model's dimensions. A dimension is one axis, or several in parentheses: its
@@ -175,28 +239,38 @@ impl Axes {
         let count = file.len();
         Ok(Self { count, groups })
     }
+}
 
-    /// Reorders the elements of a tensor of these sizes from the order of the file to that of the model.
-    pub fn permute<E: Copy>(&self, sizes: &[usize], elements: Vec<E>) -> Vec<E> {
-        let order = self.groups.iter().flatten();
-        if order.clone().is_sorted() {
-            return elements;
+/// Visits the runs from index `start` on along axes of these sizes and strides, the last axis fastest.
+fn visit_runs_along(axes: &[(usize, usize)], start: usize, visit: &mut impl FnMut(usize, usize, usize)) {
+    match axes {
+        [] => visit(start, 1, 1),
+        [(size, stride)] => visit(start, *size, *stride),
+        [(size, stride), rest @ ..] => {
+            (0..*size).for_each(|index| visit_runs_along(rest, start + index * stride, visit));
         }
-        let stride = |axis: usize| sizes[axis + 1..].iter().product();
-        let axes: Vec<(usize, usize)> = order.map(|&axis| (sizes[axis], stride(axis))).collect();
-        let mut permuted = Vec::with_capacity(elements.len());
-        collect_along(&elements, &axes, 0, &mut permuted);
-        permuted
     }
 }
 
-/// Appends the elements from index `start` on along axes of these sizes and strides, the last axis fastest.
-fn collect_along<E: Copy>(elements: &[E], axes: &[(usize, usize)], start: usize, collected: &mut Vec<E>) {
-    match axes {
-        [] => collected.push(elements[start]),
-        [(size, stride)] => collected.extend((0..*size).map(|index| elements[start + index * stride])),
-        [(size, stride), rest @ ..] => {
-            (0..*size).for_each(|index| collect_along(elements, rest, start + index * stride, collected));
+/// A tensor of a file that is written part by part.
+pub(crate) struct WrittenTensor<E> {
+    sizes: Vec<usize>,
+    elements: Vec<E>,
+    /// The parts that no parameter was written to: part 2 of 3 is `(2, 3)`.
+    missing: BTreeSet<(usize, usize)>,
+}
+
+impl<E: Element> WrittenTensor<E> {
+    fn new(sizes: &[usize], parts: usize) -> Self {
+        let elements = vec![E::zero(); sizes.iter().product()];
+        Self { sizes: sizes.to_vec(), elements, missing: (1..=parts).map(|part| (part, parts)).collect() }
+    }
+
+    /// The tensor, if all its parts were written.
+    pub fn finish(self, name: String) -> Result<FileTensor, String> {
+        match self.missing.first() {
+            None => Ok(FileTensor::new(name, self.sizes, &self.elements)),
+            Some((part, parts)) => Err(format!("no parameter is written as `{name} part {part} of {parts}`")),
         }
     }
 }
