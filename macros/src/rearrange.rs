@@ -33,7 +33,7 @@ pub fn expand(rearrangement: TokenStream) -> Result<TokenStream> {
             quote!(&[#(<#factors as ::typed_transformer::__private::DfdxConstDim>::SIZE),*])
         }
     });
-    let merged = to_factors.iter().map(Vec::len);
+    let merge_counts = to_factors.iter().map(Vec::len);
     let mut names = Vec::new();
     let (from, to) = (from.labels(&mut names), to.labels(&mut names));
     // A tensor without axes is computed as one with an axis of one element.
@@ -46,7 +46,7 @@ pub fn expand(rearrangement: TokenStream) -> Result<TokenStream> {
             factors: &[#(#factors),*],
             from: &[#(#from),*],
             to: &[#(#to),*],
-            merged: &[#(#merged),*],
+            merge_counts: &[#(#merge_counts),*],
         },
     };
     Ok(result.call("rearrange", arguments))

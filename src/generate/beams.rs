@@ -205,7 +205,7 @@ impl<V: ConstDim> Search<V> {
         if self.running.len() < self.num_beams || self.num_beams == 0 || self.len == self.max_new_tokens {
             return true;
         }
-        // Each text that goes on has a forbidden token.
+        // Each running text ends in a forbidden token.
         if self.running[0].score == f64::NEG_INFINITY {
             return true;
         }

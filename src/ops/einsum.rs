@@ -98,7 +98,7 @@ pub use typed_transformer_macros::einsum;
 
 const OP: &str = "einsum";
 
-/// A tensor, and what a [`TensorOrRef`] says of its tape.
+/// A tensor, and its [`OperandTape`].
 pub type TensorAndTape<Dims, E, D, Tape> = (Tensor<Dims, E, D>, Tape);
 
 /// The functions of [`einsum!`](crate::einsum!) on tensors over `Dims`.

@@ -198,7 +198,7 @@ pub(super) fn run_starts(outer: usize, indices: &[usize], len: usize, inner: usi
     (0..outer).flat_map(|outer| indices.iter().map(move |&index| (outer * len + index) * inner)).collect()
 }
 
-/// Runs of `len` elements, one from each of `starts` on, as a tensor over `to`.
+/// Runs of `len` elements, which begin at `starts`, as a tensor over `to`.
 pub(crate) fn gather_runs<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,

@@ -1,6 +1,6 @@
 //! [`rearrange!`](crate::rearrange!) and a rearrangement that has a name: the patches of an image.
 
-use super::contraction::{Label, or_no_axis};
+use super::contraction::{Label, or_unit_axis};
 use super::einsum::{Over, TensorAndTape};
 use super::operand::OperandTape;
 use super::unnamed::reshape_to;
@@ -122,28 +122,28 @@ const OP: &str = "rearrange";
 pub struct Rearrangement<'a> {
     /// For each axis of the operand, the sizes of its factors; empty if it is not split.
     pub factors: &'a [&'a [usize]],
-    /// The labels of the operand's axes, with the products split that the result lacks.
+    /// The labels of the operand's axes; products that the result lacks are split.
     pub from: &'a [Label],
-    /// The labels of the result's axes, with the products split that the operand lacks.
+    /// The labels of the result's axes; products that the operand lacks are split.
     pub to: &'a [Label],
-    /// The number of axes in each axis of the result.
-    pub merged: &'a [usize],
+    /// How many axes of `to` each axis of the result merges.
+    pub merge_counts: &'a [usize],
 }
 
 impl Rearrangement<'_> {
     /// The steps for an operand of these sizes: its shape with these products split, the order of the axes in the
-    /// result, and the shape of the result. An axis without a factor is an axis of one element.
+    /// result, and the shape of the result. A tensor without axes has one of size 1.
     fn steps<Split: Sizes, To: Sizes>(&self, sizes: &[usize]) -> (Split, Split, To) {
         let split = self.factors.iter().zip(sizes).flat_map(|(factors, size)| match factors {
             [] => vec![*size],
             factors => factors.to_vec(),
         });
         let split: Vec<usize> = split.collect();
-        let (from, to) = (or_no_axis(self.from), or_no_axis(self.to));
+        let (from, to) = (or_unit_axis(self.from), or_unit_axis(self.to));
         let order = Split::from_fn(|axis| from.iter().position(|other| *other == to[axis]).unwrap_or(0));
         let size = |axis: usize| split.get(axis).copied().unwrap_or(1);
         let mut rest = order.as_ref().iter().map(|axis| size(*axis));
-        let merged: Vec<usize> = self.merged.iter().map(|count| rest.by_ref().take(*count).product()).collect();
+        let merged: Vec<usize> = self.merge_counts.iter().map(|count| rest.by_ref().take(*count).product()).collect();
         (Split::from_fn(size), order, To::from_fn(|axis| merged.get(axis).copied().unwrap_or(1)))
     }
 }

@@ -1,9 +1,9 @@
 //! The collective operations on slices.
 
-use super::engine::{
-    Communicator, EngineResult, MAX_MESSAGE_LEN_BYTES, all_gather_in_rounds, reduce_scatter_in_rounds,
-};
 use super::group::part_of;
+use super::transport::{
+    Communicator, MAX_MESSAGE_LEN_BYTES, TransportResult, all_gather_in_rounds, reduce_scatter_in_rounds,
+};
 use super::{Element, Pending, RankAxis, Ranks, RanksError};
 use bytemuck::{cast_slice, cast_slice_mut};
 
@@ -17,7 +17,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// the minimum. Up to 4 KiB, each rank sends all values to all others, because one message is faster than two.
     ///
     /// # Errors
-    /// [`RanksError::Engine`]. All ranks must give equally many values; with MPI this is not checked.
+    /// [`RanksError::Transport`]. All ranks must give equally many values; with MPI this is not checked.
     ///
     /// ```
     /// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
@@ -51,7 +51,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
                 sum_all(communicator, &mut values)?
             } else {
                 let chunks = values.chunks_mut(MAX_MESSAGE_LEN_BYTES / size_of::<E>());
-                chunks.map(|chunk| sum_by_parts(communicator, chunk)).sum::<EngineResult<usize>>()?
+                chunks.map(|chunk| sum_by_parts(communicator, chunk)).sum::<TransportResult<usize>>()?
             };
             Ok((values, sent))
         })
@@ -60,7 +60,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// Sums `values` over the ranks, and returns this rank's part of the sums: part `r` has `lens[r]` elements.
     ///
     /// # Errors
-    /// [`RanksError::Len`] if the parts are not as long as `values` together; [`RanksError::Engine`].
+    /// [`RanksError::Len`] if the parts are not as long as `values` together; [`RanksError::Transport`].
     pub fn reduce_scatter<E: Element>(&self, values: &[E], lens: &[usize]) -> Result<Vec<E>, RanksError> {
         self.ensure_lens("reduce-scatter", lens, values.len())?;
         let (values, lens) = (values.to_vec(), lens.to_vec());
@@ -75,7 +75,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// The parts of all ranks, in their order: part `r` has `lens[r]` elements.
     ///
     /// # Errors
-    /// [`RanksError::Len`] if this rank's part has another length; [`RanksError::Engine`].
+    /// [`RanksError::Len`] if this rank's part has another length; [`RanksError::Transport`].
     pub fn all_gather<E: Element>(&self, part: &[E], lens: &[usize]) -> Result<Vec<E>, RanksError> {
         self.ensure_lens("all-gather", lens, lens.iter().sum())?;
         self.ensure_len("all-gather", lens[self.rank()], part.len())?;
@@ -91,7 +91,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// Overwrites `values` with those of rank `root`.
     ///
     /// # Errors
-    /// [`RanksError::Engine`], also if there is no rank `root`.
+    /// [`RanksError::Transport`], also if there is no rank `root`.
     pub fn broadcast<E: Element>(&self, values: &mut [E], root: usize) -> Result<(), RanksError> {
         self.broadcast_bytes(cast_slice_mut(values), root)
     }
@@ -99,7 +99,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     pub(crate) fn broadcast_bytes(&self, bytes: &mut [u8], root: usize) -> Result<(), RanksError> {
         if root >= self.size() {
             let message = format!("there are {} ranks, and no rank {root}", self.size());
-            return Err(RanksError::Engine { rank: self.rank(), axis: Axis::NAME, operation: "broadcast", message });
+            return Err(RanksError::Transport { rank: self.rank(), axis: Axis::NAME, operation: "broadcast", message });
         }
         if self.size() == 1 {
             return Ok(());
@@ -155,7 +155,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// Waits until all ranks are here.
     ///
     /// # Errors
-    /// [`RanksError::Engine`].
+    /// [`RanksError::Transport`].
     pub fn barrier(&self) -> Result<(), RanksError> {
         self.all_gather_bytes([0]).map(|_| ())
     }
@@ -180,7 +180,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
 }
 
 /// Sums few values: every rank gets all terms. Returns the number of bytes that this rank sends.
-fn sum_all<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -> EngineResult<usize> {
+fn sum_all<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -> TransportResult<usize> {
     let size = communicator.size();
     let mut terms = vec![E::zero(); size * values.len()];
     communicator.all_gather(cast_slice(values), cast_slice_mut(&mut terms), &vec![size_of_val(values); size])?;
@@ -190,7 +190,7 @@ fn sum_all<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -> Eng
 
 /// Sums many values: each rank sums its part of them, and all gather the sums. Returns the number of bytes that this
 /// rank sends.
-fn sum_by_parts<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -> EngineResult<usize> {
+fn sum_by_parts<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -> TransportResult<usize> {
     let size = communicator.size();
     let lens: Vec<usize> = (0..size).map(|rank| part_of(values.len(), rank, size).len()).collect();
     let part = reduce_scatter_in_rounds(communicator, values, &lens, MAX_MESSAGE_LEN_BYTES)?;
@@ -214,7 +214,7 @@ fn gather<E: Element>(
     part: &[E],
     whole: &mut [E],
     lens: &[usize],
-) -> EngineResult<usize> {
+) -> TransportResult<usize> {
     all_gather_in_rounds(communicator, part, whole, lens, MAX_MESSAGE_LEN_BYTES)?;
     Ok((communicator.size() - 1) * size_of_val(part))
 }

@@ -28,9 +28,9 @@ pub enum RanksError {
         "the layer has no ranks of `{axis}`: `Distributed` gives them to a model, and a copy in another dtype or on another device loses them"
     )]
     Unconnected { axis: &'static str },
-    /// The engine failed.
+    /// The transport failed.
     #[error("rank {rank} of `{axis}`: {operation} failed: {message}")]
-    Engine { rank: usize, axis: &'static str, operation: &'static str, message: String },
+    Transport { rank: usize, axis: &'static str, operation: &'static str, message: String },
     /// The device failed, for example because it is out of memory.
     #[error("{operation}: {message}")]
     Device { operation: &'static str, message: String },
@@ -54,8 +54,8 @@ pub enum RanksError {
     #[error(
         "this process is one of several that `{launcher}` started, but the program was built without the feature `mpi`"
     )]
-    NoEngine { launcher: &'static str },
-    /// The engine could not start.
+    NoTransport { launcher: &'static str },
+    /// The transport could not start.
     #[error("the ranks could not be started: {message}")]
     Start { message: String },
     /// The ranks were started before: a process can start them once.
@@ -89,7 +89,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// [`RanksError::OtherRanks`]. If a single rank returned early, the others would wait for it.
     ///
     /// # Errors
-    /// The error of `result`; [`RanksError::OtherRanks`]; [`RanksError::Engine`].
+    /// The error of `result`; [`RanksError::OtherRanks`]; [`RanksError::Transport`].
     ///
     /// ```
     /// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
@@ -119,7 +119,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Errors
     /// On all ranks, [`RanksError::Setting`] with the first rank that differs from rank 0, the setting, and both
-    /// values; [`RanksError::Engine`].
+    /// values; [`RanksError::Transport`].
     ///
     /// ```
     /// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};

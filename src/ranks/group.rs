@@ -1,5 +1,5 @@
-use super::engine::{Communicator, EngineResult, Pending, Worker};
-use super::threads::Thread;
+use super::threads::ThreadRank;
+use super::transport::{Communicator, Pending, TransportResult, Worker};
 use super::{ConstRankAxis, RankAxis, RanksError, Shard};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, marker::PhantomData, ops::Range, sync::Arc, thread, time::Duration};
@@ -56,13 +56,13 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// without this call ends all others after 5 seconds.
     ///
     /// # Errors
-    /// [`RanksError::NoEngine`] under a launcher without the feature `mpi`; [`RanksError::Size`] if the type of the
+    /// [`RanksError::NoTransport`] under a launcher without the feature `mpi`; [`RanksError::Size`] if the type of the
     /// axis says another number of ranks; [`RanksError::StartedBefore`]; [`RanksError::Start`].
     pub fn start() -> Result<Self, RanksError> {
         match launcher(|variable| env::var(variable).ok()) {
             None => Self::single(),
             #[cfg(not(feature = "mpi"))]
-            Some(launcher) => Err(RanksError::NoEngine { launcher }),
+            Some(launcher) => Err(RanksError::NoTransport { launcher }),
             #[cfg(feature = "mpi")]
             Some(_) => {
                 let (communicator, worker) = super::mpi::start()?;
@@ -76,7 +76,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// # Errors
     /// [`RanksError::Size`] if the type of the axis says another number of ranks.
     pub fn single() -> Result<Self, RanksError> {
-        Self::new(Arc::new(Thread::group(1).remove(0)), Arc::default())
+        Self::new(Arc::new(ThreadRank::group(1).remove(0)), Arc::default())
     }
 
     /// Runs `run` on `count` threads of this process, which are ranks to each other: for tests and examples. Returns
@@ -91,14 +91,14 @@ impl<Axis: RankAxis> Ranks<Axis> {
     // `run` is a trait object, so this is compiled once for each type of a value, and not for each call.
     fn run_in_threads<Value: Send>(count: usize, run: &(dyn Fn(&Self) -> Value + Sync)) -> Vec<Value> {
         thread::scope(|scope| {
-            let start = |member: Thread| {
+            let start = |member: ThreadRank| {
                 scope.spawn(move || {
                     let _leaving = member.leaving();
                     let ranks = Self::new(Arc::new(member), Arc::default());
                     run(&ranks.unwrap_or_else(|error| panic!("{error}")))
                 })
             };
-            let threads: Vec<_> = Thread::group(count).into_iter().map(start).collect();
+            let threads: Vec<_> = ThreadRank::group(count).into_iter().map(start).collect();
             let join = |thread: thread::ScopedJoinHandle<'_, Value>| {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
@@ -120,7 +120,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Errors
     /// [`RanksError::Grid`] if `Inner` does not divide the number of ranks; [`RanksError::Size`] if the type of
-    /// `Outer` says another number of ranks; [`RanksError::Engine`].
+    /// `Outer` says another number of ranks; [`RanksError::Transport`].
     ///
     /// ```
     /// use typed_transformer::{ranks, ranks::Ranks};
@@ -194,12 +194,12 @@ impl<Axis: RankAxis> Ranks<Axis> {
     pub(super) fn start_operation<Value: Send + 'static>(
         &self,
         name: &'static str,
-        operation: impl FnOnce(&dyn Communicator) -> EngineResult<(Value, usize)> + Send + 'static,
+        operation: impl FnOnce(&dyn Communicator) -> TransportResult<(Value, usize)> + Send + 'static,
     ) -> Pending<Value> {
         // This cancels an earlier `end_together`: the others would wait for ever for a rank that leaves now.
         self.worker.set_ends_together(false);
         let rank = self.rank();
-        let describe = move |message| RanksError::Engine { rank, axis: Axis::NAME, operation: name, message };
+        let describe = move |message| RanksError::Transport { rank, axis: Axis::NAME, operation: name, message };
         self.worker.start(&self.communicator, describe, operation)
     }
 }

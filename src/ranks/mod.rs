@@ -13,16 +13,15 @@
 //! Collective operations are called by all ranks, in the same order. Sums are made in the order of the ranks, so they
 //! have the same bits on all ranks, and in each run with the same number of ranks.
 //!
-//! # Engines
+//! # Transports
 //!
-//! | engine | ranks | started by |
+//! | transport | ranks | started by |
 //! | --- | --- | --- |
 //! | a single process | one | [`Ranks::start`] |
 //! | MPI (feature `mpi`) | processes, on one machine or many | [`Ranks::start`] under `mpirun -n N` |
 //! | threads of one process, for tests | threads | [`Ranks::in_threads`] |
 
 mod collectives;
-mod engine;
 pub(crate) mod failure;
 mod group;
 #[cfg(feature = "mpi")]
@@ -31,8 +30,8 @@ mod partial;
 mod replicated;
 mod shard;
 mod threads;
+mod transport;
 
-pub use engine::Pending;
 pub use failure::RanksError;
 pub(crate) use failure::by_name;
 pub use group::{CommunicationTime, Ranks};
@@ -45,3 +44,4 @@ pub(crate) use shard::is_sharded;
 pub use shard::{ConstRankAxis, DataRanks, RankAxis, Shard};
 #[doc(hidden)]
 pub use shard::{IsAllOf, Part, PartOfData};
+pub use transport::Pending;

@@ -1,7 +1,7 @@
-//! The engine on MPI: a thread of its own makes all calls, so that messages move while the caller computes.
+//! The transport on MPI: a thread of its own makes all calls, so that messages move while the caller computes.
 
 use super::RanksError;
-use super::engine::{Communicator, EngineResult, Job, WAITING, Worker};
+use super::transport::{Communicator, Job, TransportResult, WAITING, Worker};
 use ferrompi::{Mpi, Request, Result as MpiResult, Scope, ThreadLevel};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -89,7 +89,7 @@ impl Group {
     fn complete<'env>(
         &self,
         start: impl for<'s> FnOnce(&'s Scope<'s, 'env>) -> MpiResult<Request<'s>>,
-    ) -> EngineResult {
+    ) -> TransportResult {
         let give_up = || self.give_up(&format!("waited {} s for another rank", TIMEOUT.as_secs()));
         ferrompi::scope(|scope| wait(start(scope)?, TIMEOUT, give_up)).map_err(|error| error.to_string())
     }
@@ -121,7 +121,7 @@ impl Communicator for Group {
         self.0.size() as usize
     }
 
-    fn all_to_all(&self, send: &[u8], lens: &[usize], receive: &mut [u8]) -> EngineResult {
+    fn all_to_all(&self, send: &[u8], lens: &[usize], receive: &mut [u8]) -> TransportResult {
         let (send_counts, send_starts) = counts_and_starts(lens)?;
         let (receive_counts, receive_starts) = counts_and_starts(&vec![lens[self.rank()]; lens.len()])?;
         self.complete(|scope| {
@@ -129,16 +129,16 @@ impl Communicator for Group {
         })
     }
 
-    fn all_gather(&self, part: &[u8], whole: &mut [u8], lens: &[usize]) -> EngineResult {
+    fn all_gather(&self, part: &[u8], whole: &mut [u8], lens: &[usize]) -> TransportResult {
         let (counts, starts) = counts_and_starts(lens)?;
         self.complete(|scope| self.0.iallgatherv(scope, part, whole, &counts, &starts))
     }
 
-    fn broadcast(&self, data: &mut [u8], root: usize) -> EngineResult {
+    fn broadcast(&self, data: &mut [u8], root: usize) -> TransportResult {
         self.complete(|scope| self.0.ibroadcast(scope, data, root as i32))
     }
 
-    fn split(&self, group: usize) -> EngineResult<Arc<dyn Communicator>> {
+    fn split(&self, group: usize) -> TransportResult<Arc<dyn Communicator>> {
         let split = self.0.split(Some(group as i32), self.0.rank()).map_err(|error| error.to_string())?;
         let split = split.ok_or("this rank is in no group")?;
         Ok(Arc::new(Group(ManuallyDrop::new(split))))
@@ -146,7 +146,7 @@ impl Communicator for Group {
 }
 
 /// The number of bytes of each block and where it starts, as MPI counts.
-fn counts_and_starts(lens: &[usize]) -> EngineResult<(Vec<i32>, Vec<i32>)> {
+fn counts_and_starts(lens: &[usize]) -> TransportResult<(Vec<i32>, Vec<i32>)> {
     let count = |&len: &usize| i32::try_from(len);
     let start = |start: &mut usize, &len: &usize| {
         let before = *start;

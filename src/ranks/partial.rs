@@ -61,7 +61,7 @@ impl<X: Reduce, Axis: RankAxis> Partial<X, Axis> {
     /// Sums the terms of all ranks. Every rank gets the same bits.
     ///
     /// # Errors
-    /// [`RanksError::Engine`]; [`RanksError::Device`]. All ranks must give equally many values; with MPI this is not
+    /// [`RanksError::Transport`]; [`RanksError::Device`]. All ranks must give equally many values; with MPI this is not
     /// checked.
     pub fn all_reduce(self, ranks: &Ranks<Axis>) -> Result<Replicated<X, Axis>, RanksError> {
         self.term.sum_over_ranks(ranks).map(Replicated::assume)

@@ -64,7 +64,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Errors
     /// [`RanksError::Len`] if the model has another number of elements than that of rank 0, and
-    /// [`RanksError::OtherRanks`] on the other ranks; [`RanksError::Engine`]; [`RanksError::Device`].
+    /// [`RanksError::OtherRanks`] on the other ranks; [`RanksError::Transport`]; [`RanksError::Device`].
     pub fn replicate<Model: TensorCollection<E, D>, E: Element, D: Device<E>>(
         &self,
         mut model: Model,
@@ -86,7 +86,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// Compares a model with that of rank 0, bit by bit except for hash collisions.
     ///
     /// # Errors
-    /// [`RanksError::Differs`] with the ranks that have other parameters; [`RanksError::Engine`].
+    /// [`RanksError::Differs`] with the ranks that have other parameters; [`RanksError::Transport`].
     pub fn ensure_replicated<Model: TensorCollection<E, D>, E: Element, D: Device<E>>(
         &self,
         model: &Replicated<Model, Axis>,

@@ -1,6 +1,6 @@
-//! Ranks that are threads of one process: the engine of a single process, and one for tests, which needs no launcher.
+//! Ranks that are threads of one process: the transport of a single process, and one for tests without a launcher.
 
-use super::engine::{Communicator, EngineResult};
+use super::transport::{Communicator, TransportResult};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -29,14 +29,14 @@ struct State {
 type Places = Mutex<Vec<(usize, Arc<GroupState>)>>;
 
 /// A thread's place in a group of threads.
-pub struct Thread {
+pub struct ThreadRank {
     rank: usize,
     shared: Arc<GroupState>,
     /// This place, and those in the groups that are split from this one.
     places: Arc<Places>,
 }
 
-impl Thread {
+impl ThreadRank {
     /// The members of a new group of `size` threads.
     pub fn group(size: usize) -> Vec<Self> {
         let shared = Arc::new(GroupState::new(size));
@@ -48,14 +48,14 @@ impl Thread {
         Self { rank, shared, places }
     }
 
-    /// Tells the others of all groups that this thread has left when the result is dropped: a value that the thread
-    /// returns may hold its `Thread`.
+    /// When the result is dropped, the others of all groups learn that this thread has left: a value that the thread
+    /// returns may hold its `ThreadRank`.
     pub fn leaving(&self) -> Leaving {
         Leaving(self.places.clone())
     }
 
     /// Sends bytes to all ranks, and returns those of every rank.
-    fn exchange(&self, bytes: &[u8]) -> EngineResult<Vec<Arc<[u8]>>> {
+    fn exchange(&self, bytes: &[u8]) -> TransportResult<Vec<Arc<[u8]>>> {
         let GroupState { changed, size, .. } = &*self.shared;
         let mut state = self.shared.lock();
         // The exchange before must have been read by all.
@@ -102,7 +102,7 @@ impl GroupState {
     }
 }
 
-impl Drop for Thread {
+impl Drop for ThreadRank {
     fn drop(&mut self) {
         self.shared.leave(self.rank);
     }
@@ -119,7 +119,7 @@ impl Drop for Leaving {
     }
 }
 
-impl Communicator for Thread {
+impl Communicator for ThreadRank {
     fn rank(&self) -> usize {
         self.rank
     }
@@ -128,7 +128,7 @@ impl Communicator for Thread {
         self.shared.size
     }
 
-    fn all_to_all(&self, send: &[u8], lens: &[usize], mut receive: &mut [u8]) -> EngineResult {
+    fn all_to_all(&self, send: &[u8], lens: &[usize], mut receive: &mut [u8]) -> TransportResult {
         // Each rank sends all of its blocks behind their lengths.
         let header: Vec<u8> = lens.iter().flat_map(|len| (*len as u64).to_ne_bytes()).collect();
         let (start, len) = (header.len() + lens[..self.rank].iter().sum::<usize>(), lens[self.rank]);
@@ -141,7 +141,7 @@ impl Communicator for Thread {
         Ok(())
     }
 
-    fn all_gather(&self, part: &[u8], mut whole: &mut [u8], lens: &[usize]) -> EngineResult {
+    fn all_gather(&self, part: &[u8], mut whole: &mut [u8], lens: &[usize]) -> TransportResult {
         for (message, &len) in self.exchange(part)?.iter().zip(lens) {
             if message.len() != len {
                 return Err(format!("a rank sent {} bytes, but {len} were expected", message.len()));
@@ -151,7 +151,7 @@ impl Communicator for Thread {
         Ok(())
     }
 
-    fn broadcast(&self, data: &mut [u8], root: usize) -> EngineResult {
+    fn broadcast(&self, data: &mut [u8], root: usize) -> TransportResult {
         let sent = self.exchange(if self.rank == root { data } else { &[] })?;
         if sent[root].len() != data.len() {
             return Err(format!("rank {root} sent {} bytes, but {} were expected", sent[root].len(), data.len()));
@@ -160,7 +160,7 @@ impl Communicator for Thread {
         Ok(())
     }
 
-    fn split(&self, group: usize) -> EngineResult<Arc<dyn Communicator>> {
+    fn split(&self, group: usize) -> TransportResult<Arc<dyn Communicator>> {
         let groups = self.exchange(&group.to_ne_bytes())?;
         let members: Vec<usize> = (0..self.size()).filter(|&rank| *groups[rank] == group.to_ne_bytes()).collect();
         let size = members.len();

@@ -151,7 +151,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     /// Gives the ranks of another axis the same part: for tensor and data parallelism together.
     ///
     /// # Errors
-    /// [`RanksError::Differs`] if the ranks have different parts; [`RanksError::Engine`] if a rank fails;
+    /// [`RanksError::Differs`] if the ranks have different parts; [`RanksError::Transport`] if a rank fails;
     /// [`RanksError::Device`] if the device fails.
     pub fn replicate<E: Element, D: Device<E>, Data: RankAxis>(
         self,

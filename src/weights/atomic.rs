@@ -1,6 +1,6 @@
 //! Replaces files atomically: first a partial file beside the target is written, then it is renamed.
 
-use super::disk::{self, NewFile, ReadFile, counted};
+use super::disk::{self, NewFile, ReadFile, faultable};
 use super::header;
 use crate::files::ensure_regular_file;
 use std::fs;
@@ -42,7 +42,7 @@ impl StagedFile {
 
     /// The first part of [`commit`](Self::commit): from now on a reader finds the new file.
     pub fn rename(&mut self) -> io::Result<()> {
-        counted(|| fs::rename(&self.path, &self.target))?;
+        faultable(|| fs::rename(&self.path, &self.target))?;
         // From now on another writer may use the name of the partial file.
         self.is_renamed = true;
         Ok(())
@@ -71,7 +71,7 @@ impl Drop for StagedFile {
     fn drop(&mut self) {
         if !self.is_renamed {
             // The caller needs the error that came before, not this one.
-            let _ = counted(|| fs::remove_file(&self.path));
+            let _ = faultable(|| fs::remove_file(&self.path));
         }
     }
 }
@@ -81,18 +81,18 @@ impl Drop for StagedFile {
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     // The file is created only to find a name that nobody uses: a hard link needs a name without a file.
     let link = StagedFile::create(to)?;
-    counted(|| fs::remove_file(&link.path))?;
-    if counted(|| fs::hard_link(from, &link.path)).is_err() {
+    faultable(|| fs::remove_file(&link.path))?;
+    if faultable(|| fs::hard_link(from, &link.path)).is_err() {
         drop(link);
         return copy(from, to);
     }
     // If both are names of one file already, a rename does nothing, and dropping `link` removes the partial name.
-    counted(|| fs::rename(&link.path, &link.target))
+    faultable(|| fs::rename(&link.path, &link.target))
 }
 
 /// [`link`] if nothing is at `to`. No partial file is made where a file can have two names, so a kill leaves none.
 pub(crate) fn link_new(from: &Path, to: &Path) -> io::Result<()> {
-    counted(|| fs::hard_link(from, to)).or_else(|_| copy(from, to))
+    faultable(|| fs::hard_link(from, to)).or_else(|_| copy(from, to))
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
@@ -100,7 +100,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 pub(crate) fn remove_if_exists(path: &Path) -> io::Result<()> {
-    match counted(|| fs::remove_file(path)) {
+    match faultable(|| fs::remove_file(path)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         result => result,
     }
@@ -124,7 +124,7 @@ pub(crate) fn folder(file: &Path) -> &Path {
 pub(crate) fn remove_all_abandoned(target: &Path) {
     let name = target.file_name().unwrap_or_default();
     let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
-    let entries = counted(|| fs::read_dir(folder(target)));
+    let entries = faultable(|| fs::read_dir(folder(target)));
     for entry in entries.into_iter().flatten().flatten() {
         let entry = entry.file_name();
         let number = entry
@@ -152,7 +152,7 @@ fn remove_abandoned(path: &Path) -> io::Result<()> {
     let is_header =
         |(len, json): (&[u8; 8], &[u8])| u64::from_le_bytes(*len) <= header::MAX_LEN_BYTES && json == b"{\"";
     let is_partial = start.is_empty() || start.split_first_chunk().is_some_and(is_header);
-    if is_partial { counted(|| fs::remove_file(path)) } else { Ok(()) }
+    if is_partial { faultable(|| fs::remove_file(path)) } else { Ok(()) }
 }
 
 /// Follows links to the file that `path` names: a regular file, or none yet.

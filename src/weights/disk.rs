@@ -101,7 +101,7 @@ pub(crate) fn is_transient(error: &io::Error) -> bool {
 }
 
 /// Injects the fault of a call, if it has one, and otherwise makes the call.
-pub(crate) fn counted<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+pub(crate) fn faultable<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     inject_into_call(0)?;
     call()
 }
@@ -110,11 +110,11 @@ pub(super) struct ReadFile(File);
 
 impl ReadFile {
     pub fn open(path: &Path) -> io::Result<Self> {
-        counted(|| File::open(path)).map(Self)
+        faultable(|| File::open(path)).map(Self)
     }
 
     pub fn len_bytes(&self) -> io::Result<u64> {
-        Ok(counted(|| self.0.metadata())?.len())
+        Ok(faultable(|| self.0.metadata())?.len())
     }
 
     /// Takes the lock of the file, as a writer does, until `self` is dropped. Returns false if a writer has the lock.
@@ -125,7 +125,7 @@ impl ReadFile {
 
 impl Read for ReadFile {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        counted(|| self.0.read(bytes))
+        faultable(|| self.0.read(bytes))
     }
 }
 
@@ -140,7 +140,7 @@ pub(super) struct NewFile(File);
 
 impl NewFile {
     pub fn create(path: &Path) -> io::Result<Self> {
-        let file = counted(|| File::create_new(path))?;
+        let file = faultable(|| File::create_new(path))?;
         let is_held = match file.try_lock() {
             // A file system may have no locks.
             Ok(()) | Err(TryLockError::Error(_)) => is_at(&file, path),
@@ -151,11 +151,11 @@ impl NewFile {
     }
 
     pub fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
-        counted(|| self.0.set_permissions(permissions))
+        faultable(|| self.0.set_permissions(permissions))
     }
 
     pub fn sync(&self) -> io::Result<()> {
-        sync_file(&self.0, counted(|| self.0.sync_all()))
+        sync_file(&self.0, faultable(|| self.0.sync_all()))
     }
 }
 

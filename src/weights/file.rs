@@ -57,7 +57,7 @@ impl TensorFile {
     pub fn open(path: &Path) -> Result<Self, LoadError> {
         let unreadable = |source| LoadError::Read { path: path.into(), source };
         // Checked before opening, because opening a pipe waits for a writer.
-        disk::counted(|| fs::metadata(path)).and_then(|found| ensure_regular_file(&found)).map_err(unreadable)?;
+        disk::faultable(|| fs::metadata(path)).and_then(|found| ensure_regular_file(&found)).map_err(unreadable)?;
         let mut file = ReadFile::open(path).map_err(unreadable)?;
         let len_bytes = file.len_bytes().map_err(unreadable)?;
         let header = Header::read(path, &mut file, len_bytes)?;

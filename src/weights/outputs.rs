@@ -31,7 +31,7 @@ pub(crate) fn file_kind(path: &Path) -> FileKind {
 
 /// The kind of the file at `path`, and the file if it is a safetensors file.
 pub(crate) fn open_file(path: &Path) -> (FileKind, Option<TensorFile>) {
-    match retried(is_transient, || disk::counted(|| fs::metadata(path))) {
+    match retried(is_transient, || disk::faultable(|| fs::metadata(path))) {
         Ok(found) if found.is_file() && found.len() > 0 => match TensorFile::open_retried(path) {
             Ok(file) if file.metadata().contains_key(TRAINING) => (FileKind::Checkpoint, Some(file)),
             Ok(file) => (FileKind::Weights, Some(file)),
@@ -206,7 +206,7 @@ impl FileLock {
             }
             let mut options = OpenOptions::new();
             let options = options.read(true).write(true).create(true).truncate(false);
-            let mut file = disk::counted(|| options.open(&path)).map_err(cannot_write)?;
+            let mut file = disk::faultable(|| options.open(&path)).map_err(cannot_write)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -223,7 +223,7 @@ impl FileLock {
                 continue;
             }
             ensure_lock(&mut file).map_err(cannot_write)?;
-            let write = disk::counted(|| file.set_len(0)).and_then(|()| write!(file, "{}", process::id()));
+            let write = disk::faultable(|| file.set_len(0)).and_then(|()| write!(file, "{}", process::id()));
             write.map_err(cannot_write)?;
             return Ok(Self { path, file: Some(file) });
         }
@@ -235,7 +235,7 @@ impl Drop for FileLock {
         // If somebody removed this file by hand, the one at its path is the lock of another process.
         if self.file.as_ref().is_none_or(|file| is_at(file, &self.path)) {
             // A file that is left does no harm: the lock ended with its process.
-            let _ = disk::counted(|| fs::remove_file(&self.path));
+            let _ = disk::faultable(|| fs::remove_file(&self.path));
         }
     }
 }

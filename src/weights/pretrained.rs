@@ -192,8 +192,8 @@ fn compare_config<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), Load
     }
 }
 
-/// The faults of the objects that the names of `fields` lead into: each must be an object, and have no other field if
-/// it is not the configuration of a part of the model.
+/// The faults of the objects in which `fields` lie: each must be an object and, unless it configures a part of the
+/// model, have no other field.
 fn differences_within_objects(config: &Value, fields: &[ConfigField]) -> Vec<String> {
     let names: BTreeSet<&'static str> = fields.iter().flat_map(ConfigField::names).collect();
     let objects_of = |name: &'static str| name.match_indices('.').map(move |(dot, _)| &name[..dot]);

@@ -79,7 +79,7 @@ fn ranks_of_different_lengths_are_an_error_of_each() {
         let len = if world.rank() == 0 { 1 } else { 2_000 };
         world.all_reduce(&mut vec![1.0_f32; len])
     });
-    assert!(sums.iter().all(|sum| matches!(sum, Err(RanksError::Engine { .. }))), "{sums:?}");
+    assert!(sums.iter().all(|sum| matches!(sum, Err(RanksError::Transport { .. }))), "{sums:?}");
 }
 
 /// Each rank sums a part. The parts of a longer vector begin and end at other places.
@@ -89,7 +89,7 @@ fn a_slightly_other_length_is_an_error_of_each() {
         let len = if world.rank() == 1 { 3_001 } else { 3_000 };
         world.all_reduce(&mut vec![1.0_f32; len])
     });
-    assert!(sums.iter().all(|sum| matches!(sum, Err(RanksError::Engine { .. }))), "{sums:?}");
+    assert!(sums.iter().all(|sum| matches!(sum, Err(RanksError::Transport { .. }))), "{sums:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The kernels of operations on the CPU in `f32`, forward and backward.
 //!
-//! An operation has one kernel: it runs in vectors and on all threads, and adds one entry to the tape, after an entry
-//! for each parameter that no kernel has read before. The definition of an operation is composed of dfdx's operations,
+//! An operation has one kernel: it runs in vectors and on all threads, and adds one entry to the tape, after one for
+//! each parameter that it is the first to read. The definition of an operation is composed of dfdx's operations,
 //! each of which adds an entry.
 //!
 //! Loops are compiled for several widths of vector registers. The processor's width is chosen at run time, so

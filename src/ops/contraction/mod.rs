@@ -9,7 +9,7 @@
 
 mod plan;
 
-pub use plan::{Label, or_no_axis};
+pub use plan::{Label, or_unit_axis};
 
 use super::views::{Sizes, Views};
 use super::{OpError, Real, device_error, elementwise};
@@ -34,7 +34,7 @@ pub struct Labelled<'a, Dims: Sizes, E: Real, D: Backend<E>, T> {
 impl<'a, Dims: Sizes, E: Real, D: Backend<E>, T> Labelled<'a, Dims, E, D, T> {
     /// A tensor and the labels of its axes; none if it had no axis before it got plain sizes.
     pub fn new(tensor: Tensor<Dims, E, D, T>, labels: &'a [Label]) -> Self {
-        Self { tensor, labels: or_no_axis(labels) }
+        Self { tensor, labels: or_unit_axis(labels) }
     }
 
     fn axes(&self) -> Axes<'_> {
@@ -51,7 +51,7 @@ pub fn contract<X: Sizes, W: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E
     w: Labelled<W, E, D, T>,
     to: &[Label],
 ) -> Result<Tensor<To, E, D, T>, OpError> {
-    let to = or_no_axis(to);
+    let to = or_unit_axis(to);
     // The kernel of multiplication would copy an operand that repeats itself if the other one does, too.
     let is_outer = || D::HAS_KERNELS && is_outer_product(x.axes(), w.axes());
     if is_multiplication(x.axes(), w.axes(), to) && !is_outer() {
@@ -199,7 +199,7 @@ pub fn sum_to<Dims: Sizes, To: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Labelled<Dims, E, D, T>,
     to: &[Label],
 ) -> Result<Tensor<To, E, D, T>, OpError> {
-    let (error, to) = (device_error::<D::Err>(op), or_no_axis(to));
+    let (error, to) = (device_error::<D::Err>(op), or_unit_axis(to));
     let summed = x.axes().pick(|label| !to.contains(&label));
     let sizes = To::from_fn(|axis| x.axes().size(to[axis]));
     if summed.is_empty() {

@@ -7,11 +7,11 @@ use crate::ops::views::Sizes;
 pub type Label = u8;
 
 /// A tensor without axes counts as one axis of size 1. This is the label of that axis.
-pub const NO_AXIS: Label = Label::MAX;
+pub const UNIT_AXIS: Label = Label::MAX;
 
-/// The labels, or [`NO_AXIS`] for a tensor without axes.
-pub fn or_no_axis(labels: &[Label]) -> &[Label] {
-    if labels.is_empty() { &[NO_AXIS] } else { labels }
+/// The labels, or [`UNIT_AXIS`] for a tensor without axes.
+pub fn or_unit_axis(labels: &[Label]) -> &[Label] {
+    if labels.is_empty() { &[UNIT_AXIS] } else { labels }
 }
 
 /// The axes of a tensor.
@@ -98,7 +98,7 @@ pub struct Plan<To> {
     pub rows: Vec<Label>,
     pub columns: Vec<Label>,
     pub inner: Vec<Label>,
-    /// The shape of the product: [`NO_AXIS`] first if the result has no axes, then `batch`, `rows` and `columns`.
+    /// The shape of the product: [`UNIT_AXIS`] first if the result has no axes, then `batch`, `rows` and `columns`.
     pub shape: To,
     /// The order of these axes in the result.
     pub order: To,

@@ -19,22 +19,22 @@ pub(in super::super) struct LastCheckpoint {
     progress: Progress,
     /// Whether the newest checkpoint was damaged or missing, so that this one took its place.
     is_substitute: bool,
-    /// The progress of the checkpoint that stayed at the path, if this one is the copy, elsewhere, of a checkpoint that
-    /// the disk refused.
-    pub before: Option<Progress>,
+    /// If this is the copy, elsewhere, of a checkpoint that the disk refused: the progress of the one that stayed at
+    /// the path.
+    pub stayed: Option<Progress>,
 }
 
 impl LastCheckpoint {
     pub fn new(path: &Path, progress: Progress, is_substitute: bool) -> Self {
         let path = path.canonicalize().unwrap_or_else(|_| path.into());
-        Self { path, progress, is_substitute, before: None }
+        Self { path, progress, is_substitute, stayed: None }
     }
 }
 
 /// Writes the checkpoints of one training run, as the only process that does.
 #[derive(Debug)]
 pub(in super::super) struct CheckpointFiles {
-    /// The path of the newest checkpoint as the caller names it; the same as `newest` if the caller names a link.
+    /// The caller's path of the newest checkpoint, or `newest` if that path is a link.
     pub path: PathBuf,
     /// The path of the newest checkpoint, with all links followed.
     pub newest: PathBuf,
@@ -92,14 +92,13 @@ impl CheckpointFiles {
         let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
         let (found, file) = open_file(&newest);
         let newest_progress = file.and_then(|file| progress_in(&file));
-        // The copy of a checkpoint that the disk refused here knows the progress of the one that stayed here. A
-        // checkpoint of another run has other losses. The one that stayed may be left under another name only, such as
-        // that of the best: somebody may have made room.
-        let has_stayed = |before: Progress| match found {
-            FileKind::Nothing => others_beside(&newest).iter().any(|path| read_progress(path) == Some(before)),
-            _ => newest_progress == Some(before),
+        // The copy of a refused checkpoint knows the progress of the one that stayed here; that of another run has
+        // other losses. Only another name of it, such as the best's, may be left: somebody may have made room.
+        let is_here = |stayed: Progress| match found {
+            FileKind::Nothing => others_beside(&newest).iter().any(|path| read_progress(path) == Some(stayed)),
+            _ => newest_progress == Some(stayed),
         };
-        let was_refused_here = |last: &LastCheckpoint| last.before.is_some_and(has_stayed);
+        let was_refused_here = |last: &LastCheckpoint| last.stayed.is_some_and(is_here);
         let last_checkpoint = last_checkpoint
             .filter(|last| last.path == newest || checkpoint_of(&last.path) == newest || was_refused_here(last));
         let progress_of = |path: &Path| if *path == newest { newest_progress } else { read_progress(path) };
@@ -125,7 +124,7 @@ impl CheckpointFiles {
             // The next save replaces the files under these names, so files of another kind are set aside now.
             for path in others_beside(&newest).into_iter().filter(|path| is_other_kind(path)) {
                 let note = set_aside_note(&path);
-                disk::counted(|| fs::rename(&path, set_aside_name(&path))).map_err(cannot_write(&path))?;
+                disk::faultable(|| fs::rename(&path, set_aside_name(&path))).map_err(cannot_write(&path))?;
                 notes.push(note);
             }
         }
@@ -179,8 +178,8 @@ impl CheckpointFiles {
         }
         .map_err(cannot_write(&self.path))?;
         let is_best = progress.is_better_than(self.best.as_ref());
-        // Steps 3 and 4. 3 comes second if the newest file may be another run's (`overwrite`): a `.best` that is made
-        // first would seem to be one of that run after a kill between the two.
+        // Steps 3 and 4. 4 comes first if the newest file may be another run's (`overwrite`): after a kill between the
+        // two, a `.best` that was made first would seem to be that run's.
         let names_best_first = self.at_path != Occupant::ToReplace;
         let mut linked = if is_best && names_best_first { self.link_best(&staged.path, progress) } else { Ok(()) };
         staged.rename().map_err(cannot_write(&self.path))?;
@@ -230,7 +229,7 @@ impl CheckpointFiles {
         for number in (1..last).rev() {
             let path = previous(&self.newest, number);
             if path.exists() {
-                disk::counted(|| fs::rename(&path, previous(&self.newest, number + 1)))?;
+                disk::faultable(|| fs::rename(&path, previous(&self.newest, number + 1)))?;
             }
         }
         atomic::link(&self.newest, &previous(&self.newest, 1))
@@ -276,7 +275,7 @@ fn set_aside(path: &Path) -> io::Result<()> {
         return Ok(());
     }
     // On a disk without hard links `link_new` copies, and a file that cannot be read cannot be copied.
-    atomic::link_new(path, &kept).or_else(|_| disk::counted(|| fs::rename(path, &kept)))
+    atomic::link_new(path, &kept).or_else(|_| disk::faultable(|| fs::rename(path, &kept)))
 }
 
 /// Whether there is a file that is neither a checkpoint nor empty.

@@ -39,10 +39,10 @@ pub(super) struct TrainingMetadata {
     /// The number of ranks that trained together.
     #[serde(default = "one")]
     pub ranks: usize,
-    /// The progress of the checkpoint that stayed at the path, if this one is the copy, elsewhere, of a checkpoint that
-    /// the disk refused.
+    /// If this is the copy, elsewhere, of a checkpoint that the disk refused: the progress of the one that stayed at
+    /// the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Progress>,
+    pub stayed: Option<Progress>,
     settings: Vec<(String, String)>,
     /// The path of each parameter, and the name and size of each of its dimensions.
     dimensions: Vec<(String, Vec<String>)>,
@@ -63,7 +63,7 @@ pub(super) struct RunRecord<'a> {
     /// The number of ranks that train together.
     pub ranks: usize,
     /// As in [`TrainingMetadata`].
-    pub before: Option<Progress>,
+    pub stayed: Option<Progress>,
 }
 
 /// The size of a checkpoint, without its header.
@@ -82,7 +82,7 @@ pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
     path: &Path,
     model: &Model,
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
-    RunRecord { progress, settings, ranks, before, .. }: RunRecord,
+    RunRecord { progress, settings, ranks, stayed, .. }: RunRecord,
 ) -> Result<StagedFile, SaveError> {
     let parameters = parameter_infos::<Model, E, D>();
     weights::ensure_whole(model, path)?;
@@ -115,7 +115,7 @@ pub(super) fn stage<Model: Module + TensorCollection<E, D>, E: Element, D: Devic
         optimizer_steps: state.steps,
         threads: num_threads(),
         ranks,
-        before,
+        stayed,
         settings: with_model::<Model, E, D>(settings),
         dimensions: parameters.into_iter().map(|p| (p.path, p.dims)).collect(),
     };

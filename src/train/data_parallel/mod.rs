@@ -95,7 +95,7 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Part
     /// Sums the gradients of all ranks. Every rank gets the same bits.
     ///
     /// # Errors
-    /// [`RanksError::Engine`]; [`RanksError::Device`] if the device fails.
+    /// [`RanksError::Transport`]; [`RanksError::Device`] if the device fails.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::{Partial, Ranks, RanksError}};
@@ -188,7 +188,7 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>
     /// use it for a pass through [`gather_batch`](crate::ops::gather_batch) if a rank may have no rows of the batch.
     ///
     /// # Errors
-    /// [`RanksError::Engine`]; [`RanksError::Device`] if the device or the backward pass fails, with the sentence
+    /// [`RanksError::Transport`]; [`RanksError::Device`] if the device or the backward pass fails, with the sentence
     /// of that error.
     pub fn backward_all_reduce(
         self,

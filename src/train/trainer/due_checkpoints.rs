@@ -67,12 +67,12 @@ impl<O, S: Schedule> Trainer<O, S> {
         if files.is_newest(progress) {
             self.last_checkpoint = Some(LastCheckpoint::new(&path, progress, false));
         }
-        let before = files.newest_progress;
+        let stayed = files.newest_progress;
         self.checkpoints = Some(files);
-        let saves = self.failures.extract_if(.., |failure| matches!(failure, TrainError::Save { .. }));
-        let places =
-            saves.filter_map(|failure| if let TrainError::Save { saved_at, .. } = failure { saved_at } else { None });
-        let earlier = places.last();
+        let failed_saves = self.failures.extract_if(.., |failure| matches!(failure, TrainError::Save { .. }));
+        let copies = failed_saves
+            .filter_map(|failure| if let TrainError::Save { saved_at, .. } = failure { saved_at } else { None });
+        let earlier = copies.last();
         match saved {
             Ok(()) => earlier.iter().for_each(|path| weights::remove_private_file(path)),
             Err(source) => {
@@ -80,8 +80,8 @@ impl<O, S: Schedule> Trainer<O, S> {
                 // fails too.
                 let earlier = earlier.filter(|earlier| earlier.exists());
                 let saved_at = match &earlier {
-                    Some(earlier) => self.save_after(model, earlier, before).map(|()| earlier.clone()),
-                    None => weights::in_private_folder(&path, |path| self.save_after(model, path, before)),
+                    Some(earlier) => self.save_with_stayed(model, earlier, stayed).map(|()| earlier.clone()),
+                    None => weights::in_private_folder(&path, |path| self.save_with_stayed(model, path, stayed)),
                 };
                 let saved_at = saved_at.ok().or(earlier);
                 self.failures.push(TrainError::Save { source, saved_at });
@@ -89,18 +89,18 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
     }
 
-    /// [`save`](Self::save). For the copy of a refused checkpoint, `before` is the progress of the one that stayed at
+    /// [`save`](Self::save). For the copy of a refused checkpoint, `stayed` is the progress of the one that stayed at
     /// the path, if any.
-    pub(super) fn save_after<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
+    pub(super) fn save_with_stayed<Model: Module + TensorCollection<E, D>, E: Element, D: Backend<E>>(
         &self,
         model: &Model,
         path: &Path,
-        before: Option<Progress>,
+        stayed: Option<Progress>,
     ) -> Result<(), SaveError>
     where
         O: Optimizer<Model, E, D>,
     {
-        let run = RunRecord { before, ..self.run_record() };
+        let run = RunRecord { stayed, ..self.run_record() };
         let is_own = |kind| match kind {
             FileKind::Nothing => true,
             FileKind::Checkpoint => checkpoint::is_same_run::<Model, E, D>(path, &run),

@@ -22,7 +22,7 @@ impl<O, S> Trainer<O, S> {
     ///
     /// The previous checkpoint is kept as `PATH.previous-1`; [`max_to_keep`](Self::max_to_keep) keeps more. The best
     /// one is kept as `PATH.best`: the one whose last [recorded](Self::record_best) loss is the lowest. Evaluate before
-    /// the update of the step that is saved: if `(step.number + 1).is_multiple_of(steps)`. Without recorded losses, the
+    /// an update that is saved: if `(step.number + 1).is_multiple_of(steps)`. Without recorded losses, the
     /// larger of the last step's loss and the mean of about 20 steps counts. No checkpoint is saved while this mean is
     /// far above the first loss. This is not checked if the first loss is within 0.001 of 0, or if
     /// [`loss_may_rise`](Self::loss_may_rise). Each file is complete at every moment.
@@ -74,8 +74,8 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// The files that could not be written so far. A checkpoint that could be written later is not among
-    /// them. [`TrainError::Diverged`] is among them once it has prevented a checkpoint, until the next one is due and
-    /// the loss has fallen.
+    /// them. [`TrainError::Diverged`] is among them from the checkpoint that it prevents to one that is due with a
+    /// fallen loss.
     pub fn failures(&self) -> &[TrainError] {
         &self.failures
     }
@@ -149,7 +149,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         E: Element,
         D: Backend<E>,
     {
-        self.save_after(model, path.as_ref(), None)
+        self.save_with_stayed(model, path.as_ref(), None)
     }
 
     /// Loads a training run: returns its model, and sets the optimizer state, the step and the losses.
@@ -197,7 +197,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         self.progress = resumed.progress;
         let is_substitute = used != path;
         let mut last = LastCheckpoint::new(&used, resumed.progress, is_substitute);
-        last.before = resumed.before.filter(|_| !is_substitute);
+        last.stayed = resumed.stayed.filter(|_| !is_substitute);
         self.last_checkpoint = Some(last);
         self.resume_notes = notes;
         self.note_ranks();
@@ -253,7 +253,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             settings,
             ignored_setting: self.allow_other_schedule.then_some(SCHEDULE),
             ranks: self.ranks,
-            before: None,
+            stayed: None,
         }
     }
 }

@@ -65,9 +65,9 @@ pub fn num_threads() -> usize {
 fn worker_pool() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
-        // A thread of no pool asks, because the first caller may be in a smaller pool than later ones.
-        let asking = thread::Builder::new().spawn(num_threads);
-        let threads = asking.ok().and_then(|thread| thread.join().ok()).unwrap_or(1);
+        // A new thread, which is in no pool, counts: the first caller may be in a smaller pool than later ones.
+        let counting = thread::Builder::new().spawn(num_threads);
+        let threads = counting.ok().and_then(|thread| thread.join().ok()).unwrap_or(1);
         let threads = threads.saturating_sub(1).max(1);
         // A limit of processes may allow fewer threads. If none can be started, the calling thread does all the work.
         let mut counts = iter::successors(Some(threads), |count| (*count > 1).then_some(count / 2));

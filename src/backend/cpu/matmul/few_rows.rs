@@ -64,8 +64,8 @@ impl WithSimd for FewRows<'_> {
     }
 }
 
-/// `Σ a b`. A weight that comes from memory is read from its first byte to its last, because the processor foresees one
-/// sequence of addresses better than four, the rows of a tile, each of a few pages.
+/// `Σ a b`. A weight from memory is read from its first byte to its last: the processor foresees one sequence of
+/// addresses better than four, one for each row of a tile.
 #[inline(always)]
 fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (S::as_simd_f32s(a), S::as_simd_f32s(b));

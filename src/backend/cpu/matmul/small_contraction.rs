@@ -11,8 +11,8 @@ pub fn is_small(m: usize, n: usize, k: usize) -> bool {
     m * n * k <= MAX_MACS || m * n == 1 || (m.min(n) == 1 && k == 1)
 }
 
-/// `output = a b`, or `output += a b` if `accumulate`, for matrices of any strides: small ones, and all where gemm does
-/// not run. `scratch` is memory that the next product can use again.
+/// `output = a b`, or `output += a b` if `accumulate`, for matrices of any strides: small ones, and all on a processor
+/// on which gemm does not run. `scratch` is memory that the next product can use again.
 ///
 /// # Panics
 /// If the dimensions are inconsistent.

@@ -41,7 +41,7 @@ impl WithSimd for BlockedBackward<'_> {
         let mut weighted_means = Buffer::recycled(dims.queries);
         let mut visible = [false; KEYS_PER_BLOCK];
         let mut packed = [(); 3].map(|()| Buffer::recycled(0));
-        for (i, head) in dims.heads_of(self.key_value_heads).enumerate() {
+        for (head_in_chunk, head) in dims.heads_of(self.key_value_heads).enumerate() {
             let q = dims.query_head(q, head, dims.qk_dim);
             let k = dims.key_value_head(k, head / dims.group_size(), dims.qk_dim);
             let v = dims.key_value_head(v, head / dims.group_size(), dims.vo_dim);
@@ -55,7 +55,7 @@ impl WithSimd for BlockedBackward<'_> {
             // With scaled queries, the product with the keys is the logits.
             let (q_rows, d_out_rows) = (pack_rows(q, scale), pack_rows(d_out, 1.0));
             let q = Matrix::strided(&q_rows, dims.queries, dims.qk_dim, qk_len);
-            let softmax_stats = &self.softmax_stats[i * 2 * dims.queries..][..2 * dims.queries];
+            let softmax_stats = &self.softmax_stats[head_in_chunk * 2 * dims.queries..][..2 * dims.queries];
             let (max_logits, inv_sums) = softmax_stats.split_at(dims.queries);
             // The mean of the gradients of a query's weights, weighted by the weights: `Σ w dw = out · d_out`.
             let rows = out.contiguous_rows().into_iter().flatten().zip(d_out.contiguous_rows().into_iter().flatten());
@@ -116,7 +116,10 @@ impl WithSimd for BlockedBackward<'_> {
                             }
                         }
                         if bias.is_some() {
-                            add_row(&mut self.d_bias[dims.weight_index(i, query, keys.start)..], &d_logits[..len]);
+                            add_row(
+                                &mut self.d_bias[dims.weight_index(head_in_chunk, query, keys.start)..],
+                                &d_logits[..len],
+                            );
                         }
                     }
                     let view = |scores| Matrix::strided(scores, queries.len(), keys.len(), stride);
@@ -144,12 +147,12 @@ impl WithSimd for BlockedBackward<'_> {
                     }
                 }
                 // The gradient of a key is the sum over the heads that share it.
-                let key_value_head = i / dims.group_size();
+                let key_value_head = head_in_chunk / dims.group_size();
                 scatter(&mut self.dk[keys.clone()], key_value_head * dims.qk_dim, dims.qk_dim, &dk, qk_len, !is_first);
                 scatter(&mut self.dv[keys.clone()], key_value_head * dims.vo_dim, dims.vo_dim, &dv, vo_len, !is_first);
             }
             dq.iter_mut().for_each(|dq| *dq *= scale);
-            scatter(&mut self.dq, i * dims.qk_dim, dims.qk_dim, &dq, qk_len, false);
+            scatter(&mut self.dq, head_in_chunk * dims.qk_dim, dims.qk_dim, &dq, qk_len, false);
         }
     }
 }

@@ -40,7 +40,7 @@ pub struct SequenceMask<'a> {
     queries: Vec<(Range<usize>, Hidden)>,
 }
 
-/// The hidden keys among those from the first to the last that has a weight.
+/// The hidden keys between the first and the last key with a weight.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hidden {
     None,

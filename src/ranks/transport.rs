@@ -1,5 +1,5 @@
-//! The interface of an engine, and how operations run on it: at once or while the caller computes, in several rounds if
-//! they are too long for one message. Engines move bytes; the ranks make the sums, in the order of the ranks.
+//! The interface of a transport, and how operations run on it: at once or while the caller computes, in several rounds
+//! if they are too long for one message. Transports move bytes; the ranks make the sums, in the order of the ranks.
 
 use super::{Element, RanksError, collectives::sum_in_order};
 use bytemuck::{cast_slice, cast_slice_mut};
@@ -35,8 +35,8 @@ impl<Value> Pending<Value> {
     }
 }
 
-/// The error of an engine, in its own words.
-pub type EngineResult<Value = ()> = Result<Value, String>;
+/// The error of a transport, in its own words.
+pub type TransportResult<Value = ()> = Result<Value, String>;
 
 /// A group of ranks that can send bytes to each other. All ranks of a group call the same methods in the same order.
 ///
@@ -50,16 +50,16 @@ pub trait Communicator: Send + Sync + UnwindSafe + RefUnwindSafe {
 
     /// Sends block `r` of `send` to rank `r`, and receives this rank's block from each rank. Blocks are consecutive;
     /// block `r` has `lens[r]` bytes on every rank.
-    fn all_to_all(&self, send: &[u8], lens: &[usize], receive: &mut [u8]) -> EngineResult;
+    fn all_to_all(&self, send: &[u8], lens: &[usize], receive: &mut [u8]) -> TransportResult;
 
     /// Sends `part` to all ranks, and receives block `r` of `whole` from rank `r`. The lengths count bytes.
-    fn all_gather(&self, part: &[u8], whole: &mut [u8], lens: &[usize]) -> EngineResult;
+    fn all_gather(&self, part: &[u8], whole: &mut [u8], lens: &[usize]) -> TransportResult;
 
     /// Sends `data` of rank `root` to all ranks.
-    fn broadcast(&self, data: &mut [u8], root: usize) -> EngineResult;
+    fn broadcast(&self, data: &mut [u8], root: usize) -> TransportResult;
 
     /// Divides the group: ranks that give the same `group` are together, in the order of their ranks here.
-    fn split(&self, group: usize) -> EngineResult<Arc<dyn Communicator>>;
+    fn split(&self, group: usize) -> TransportResult<Arc<dyn Communicator>>;
 }
 
 /// A collective operation, with everything it needs.
@@ -68,7 +68,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// Runs the collective operations of a process, in the order in which it starts them.
 #[derive(Default)]
 pub struct Worker {
-    /// The queue of the engine's thread; `None` if the operations run at once.
+    /// The queue of the transport's thread; `None` if the operations run at once.
     queue: Option<Mutex<Queue>>,
     pub traffic: Arc<Traffic>,
     /// Whether all ranks have agreed to end, so that this one may wait for the others without a limit.
@@ -91,7 +91,7 @@ pub struct Traffic {
     pub waited_nanoseconds: AtomicU64,
 }
 
-/// The number of callers that wait for an operation. While it is 0, the engine's thread sleeps between polls.
+/// The number of callers that wait for an operation. While it is 0, the transport's thread sleeps between polls.
 pub static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 impl Worker {
@@ -102,15 +102,15 @@ impl Worker {
     }
 
     /// Starts an operation, which returns its value and the number of bytes that this rank sends. `describe` adds rank,
-    /// axis and operation to the engine's message.
+    /// axis and operation to the transport's message.
     pub fn start<Value: Send + 'static>(
         &self,
         communicator: &Arc<dyn Communicator>,
         describe: impl Fn(String) -> RanksError + Send + 'static,
-        operation: impl FnOnce(&dyn Communicator) -> EngineResult<(Value, usize)> + Send + 'static,
+        operation: impl FnOnce(&dyn Communicator) -> TransportResult<(Value, usize)> + Send + 'static,
     ) -> Pending<Value> {
         let (communicator, traffic) = (communicator.clone(), self.traffic.clone());
-        let ended = describe("the engine has ended".into());
+        let ended = describe("the transport has ended".into());
         let run = move || {
             let start = Instant::now();
             let result = operation(&*communicator).map_err(describe);
@@ -137,7 +137,7 @@ impl Worker {
             let result = receiver.recv();
             WAITING.fetch_sub(1, Ordering::Relaxed);
             add(&traffic.waited_nanoseconds, start);
-            // An operation has no result if the engine ends before it.
+            // An operation has no result if the transport ends before it.
             result.unwrap_or(Err(ended))
         }))
     }
@@ -173,7 +173,7 @@ pub fn all_gather_in_rounds<E: Element>(
     whole: &mut [E],
     lens: &[usize],
     max_len_bytes: usize,
-) -> EngineResult {
+) -> TransportResult {
     for ranges in rounds::<E>(lens, max_len_bytes) {
         let send = &part[ranges[communicator.rank()].clone()];
         let mut received = vec![E::zero(); ranges.iter().map(Range::len).sum()];
@@ -194,7 +194,7 @@ pub fn reduce_scatter_in_rounds<E: Element>(
     values: &[E],
     lens: &[usize],
     max_len_bytes: usize,
-) -> EngineResult<Vec<E>> {
+) -> TransportResult<Vec<E>> {
     let (rank, size) = (communicator.rank(), communicator.size());
     let mut sums = Vec::with_capacity(lens[rank]);
     for ranges in rounds::<E>(lens, max_len_bytes) {
@@ -226,7 +226,7 @@ fn lens_bytes<E>(ranges: &[Range<usize>]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::threads::Thread;
+    use super::super::threads::ThreadRank;
     use super::*;
     use std::thread;
 
@@ -237,7 +237,7 @@ mod tests {
         let values = |rank: usize| -> Vec<f32> { (0..7).map(|i| (10 * rank + i) as f32).collect() };
         for max_len_bytes in [1, 24, 36, 1 << 20] {
             thread::scope(|scope| {
-                for member in Thread::group(3) {
+                for member in ThreadRank::group(3) {
                     scope.spawn(move || {
                         let part =
                             reduce_scatter_in_rounds(&member, &values(member.rank()), &lens, max_len_bytes).unwrap();
