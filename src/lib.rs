@@ -215,7 +215,7 @@ pub mod __private {
     pub use crate::{
         dims::dim::name,
         dims::local::LocalDim,
-        internal::{ModelDevice, ModelDtype},
+        internal::ModelDevice,
         nn::module::{ParamShape, child_path},
         ops::{Over, Rearrangement, repeated, summed},
     };

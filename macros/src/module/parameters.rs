@@ -67,7 +67,6 @@ impl TypeParameters {
                            `E: Real, D: Backend<E>` at its `impl`";
             return Err(Error::new_spanned(bound, message));
         }
-        add_bound(&mut generics, [&dtype], &parse_quote!(::typed_transformer::__private::ModelDtype));
         add_bound(&mut generics, [&device], &parse_quote!(::typed_transformer::__private::ModelDevice<#dtype>));
         Ok(Self { generics, dtype, device, precision, layers })
     }
@@ -100,7 +99,10 @@ impl TypeParameters {
     /// Refuses a parameter without a bound in the type of a field: rustc would report most of them once for each
     /// implementation. A parameter that needs no trait gets the bound `'static`.
     fn check_bounds(&self, fields: &[Field]) -> Result<()> {
-        let has_bound = |name: &Ident| self.layers.contains(name) || bounds_of(&self.generics, name).next().is_some();
+        // That of the device implies one of the dtype.
+        let has_bound = |name: &Ident| {
+            self.layers.contains(name) || *name == self.dtype || bounds_of(&self.generics, name).next().is_some()
+        };
         let unbounded = self.types().find(|name| !has_bound(name) && fields.iter().any(|field| field.has(name)));
         unbounded.map_or(Ok(()), |name| {
             let message = format!(
