@@ -220,6 +220,8 @@ impl<Vocab: ConstDim> SameVocabulary<Vocab> for Vocab {
 struct Reader<'a, Model: Autoregressive<Const<1>, E, D>, E: Real, D: Backend<E>> {
     model: &'a Model,
     cache: Model::Cache,
+    /// The number of positions before the text.
+    prefix_len: usize,
     num_read: usize,
 }
 
@@ -228,7 +230,8 @@ where
     Model: Autoregressive<Const<1>, E, D, Cache: EditableCache<Const<1>>>,
 {
     fn new(model: &'a Model) -> Result<Self, OpError> {
-        Ok(Self { model, cache: model.cache(Const)?, num_read: 0 })
+        let cache = model.cache(Const)?;
+        Ok(Self { model, prefix_len: cache.num_positions(), cache, num_read: 0 })
     }
 
     /// Reads a text to its end, and returns the logits of the token after it.
@@ -260,7 +263,7 @@ where
     fn keep(&mut self, len: usize) -> Result<(), OpError> {
         if self.num_read > len {
             self.num_read = len;
-            match self.cache.truncate(len) {
+            match self.cache.truncate(self.prefix_len + len) {
                 // The cache, such as a sliding window, no longer has what position `len` sees: the model reads it again.
                 Err(OpError::Range { .. }) => *self = Self::new(self.model)?,
                 result => return result,

@@ -4,7 +4,7 @@ use crate::hugging_face::{Batch, compare_both, compare_writer, ids, load, refere
 use crate::recorded::OwnTape;
 use crate::small_models::{VocabSize, small_gemma3, small_gpt2, small_llama, small_mixtral, small_olmo2, small_qwen3};
 use dfdx::tensor::AutoDevice;
-use typed_transformer::generate::{Generation, Sampler};
+use typed_transformer::generate::{Generation, Sampler, Speculation};
 use typed_transformer::models::gemma3::Gemma3;
 use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
@@ -86,7 +86,13 @@ fn logits_are_the_vectors_times_their_weight() {
                 assert_eq!([first, next].concat(), found, stringify!($family));
 
                 let alone = text(&$model, &ids(&[7, 4, 11, 0, 96], (Const, Const::<5>)));
-                assert_eq!(text(&prefixed, &ids(&[96], (Const, Const::<1>))), alone, stringify!($family));
+                let start = ids(&[96], (Const, Const::<1>));
+                assert_eq!(text(&prefixed, &start), alone, stringify!($family));
+                // The draft does not know the prefix, so the target refuses proposals.
+                let sampler = Sampler::greedy();
+                let speculation = Speculation::with_own_sampler(&prefixed, &$model, &start, None, 3, sampler).unwrap();
+                let speculated: Vec<_> = speculation.take(8).map(|token| token.unwrap().value()).collect();
+                assert_eq!(speculated, alone, stringify!($family));
             )*
         };
     }

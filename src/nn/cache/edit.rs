@@ -43,6 +43,13 @@ pub trait EditableCache<B: MaybeSharded> {
     /// window](super::KeyValueCache::slide) has dropped it. Speculative decoding then reads the text again.
     fn truncate(&mut self, len: usize) -> Result<(), OpError>;
 
+    /// The number of positions that the cache holds, those that a window dropped included. Speculative decoding adds
+    /// those of a new cache, such as the positions of a prefix, to the number that it keeps. A cache that always begins
+    /// without positions needs no such method.
+    fn num_positions(&self) -> usize {
+        0
+    }
+
     /// Row `i` of the batch becomes a copy of row `rows[i]`, in the cache of an encoder-decoder together with its
     /// source. Beam search uses this to go on with the beams that it keeps.
     ///
@@ -57,6 +64,10 @@ pub trait EditableCache<B: MaybeSharded> {
 impl<B: MaybeSharded, NumLayers: ConstDim, Layer: EditableCache<B>> EditableCache<B> for Layers<NumLayers, Layer> {
     fn truncate(&mut self, len: usize) -> Result<(), OpError> {
         self.iter_mut().try_for_each(|layer| layer.truncate(len))
+    }
+
+    fn num_positions(&self) -> usize {
+        self.first().map_or(0, EditableCache::num_positions)
     }
 
     fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
@@ -85,6 +96,10 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         // An empty cache has dropped nothing.
         self.num_dropped = self.num_dropped.min(self.len);
         Ok(())
+    }
+
+    fn num_positions(&self) -> usize {
+        self.len
     }
 
     fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>

@@ -125,6 +125,10 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
         Ok(())
     }
 
+    fn num_positions(&self) -> usize {
+        self.len
+    }
+
     fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
     where
         B: Dim,
@@ -201,6 +205,10 @@ impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: Cached
 {
     fn truncate(&mut self, len: usize) -> Result<(), OpError> {
         self.self_attention.truncate(len)
+    }
+
+    fn num_positions(&self) -> usize {
+        self.len()
     }
 
     fn reorder(&mut self, rows: &Indices<(B,), B>) -> Result<(), OpError>
