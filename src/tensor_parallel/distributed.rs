@@ -65,7 +65,7 @@ impl<Model, Axis> Distributed<Model, Axis> {
         Self { model, rank, axis: PhantomData }
     }
 
-    pub(super) fn as_mut(&mut self) -> &mut Model {
+    pub(crate) fn as_mut(&mut self) -> &mut Model {
         &mut self.model
     }
 }
@@ -126,9 +126,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     where
         Model: Sharded<Axis, E, D>,
     {
-        let tensors = gather_tensors(&self.model, ranks)?.into_iter();
-        let elements = |tensor: FileTensor| (tensor.path.clone(), tensor.elements::<E>());
-        build_from(tensors.map(elements).collect(), device, ranks)
+        gather_whole(&self.model, device, ranks)
     }
 
     /// Loads this rank's part of a file of the whole model, which every rank must be able to read.
@@ -163,6 +161,12 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
         // Ranks with other parts would get that of the first.
         ranks.ensure_equal("the part of the model", self.rank as u64)?;
         Ok(Distributed::new(ranks.replicate(self.model)?, self.rank))
+    }
+}
+
+impl<Model: Clone, Axis> Clone for Distributed<Model, Axis> {
+    fn clone(&self) -> Self {
+        Self::new(self.model.clone(), self.rank)
     }
 }
 
@@ -203,6 +207,17 @@ macro_rules! writes_as_its_model {
 }
 writes_as_its_model!(Distributed);
 writes_as_its_model!(Replicated);
+
+/// The whole model, of which each rank has its `part`.
+pub(super) fn gather_whole<Part: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>(
+    part: &Part,
+    device: &D,
+    ranks: &Ranks<Axis>,
+) -> Result<Part::Whole, DistributedError> {
+    let tensors = gather_tensors(part, ranks)?.into_iter();
+    let elements = |tensor: FileTensor| (tensor.path.clone(), tensor.elements::<E>());
+    build_from(tensors.map(elements).collect(), device, ranks)
+}
 
 /// The parameters of the whole model, of which each rank has its `part`.
 pub(super) fn gather_tensors<Part: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>(

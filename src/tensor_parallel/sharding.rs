@@ -1,6 +1,6 @@
 //! The errors, the update and the file of a sharded model, by the shard that a rank has of each parameter.
 
-use super::distributed::gather_tensors;
+use super::distributed::{gather_tensors, gather_whole};
 use super::{Distributed, Sharded};
 use crate::backend::Backend;
 use crate::dims::name;
@@ -195,6 +195,28 @@ impl<Model, Axis: RankAxis, Data: RankAxis> Distributed<Replicated<Model, Data>,
     {
         let saved = if data.is_first() { save_whole::<Model, E, D, Axis>(self, path.as_ref(), ranks) } else { Ok(()) };
         data.fail_together(saved)
+    }
+
+    /// [`gather`](Self::gather), with its errors, of a model whose parts the ranks of `Data` replicate.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, OnRanks}};
+    /// ranks! { pub World; pub Data; pub Tp = 1; }
+    /// let (data, tp) = Ranks::<World>::start()?.split::<Data, Tp>()?;
+    /// let model = Distributed::<DecoderOnly<OnRanks<Model, Tp>, f32, Cpu>, Tp>::build(&Cpu::default(), &tp)?;
+    /// let model = model.replicate(&data)?;
+    /// let whole: DecoderOnly<Model, f32, Cpu> = model.gather_replicated(&Cpu::default(), &tp)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn gather_replicated<E: Element, D: Device<E>>(
+        &self,
+        device: &D,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Model::Whole, DistributedError>
+    where
+        Model: Sharded<Axis, E, D>,
+    {
+        gather_whole::<Model, E, D, Axis>(self, device, ranks)
     }
 }
 

@@ -5,9 +5,11 @@ use typed_transformer::nn::Linear;
 use typed_transformer::ops::scale;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
-use typed_transformer::ranks::{Partial, Ranks};
+use typed_transformer::ranks::{Partial, Ranks, Replicated};
 use typed_transformer::tensor_parallel::{Distributed, OnRanks, update_sharded, update_sharded_replicated};
-use typed_transformer::train::{Adam, AdamW, GroupRates, Optimizer, Parameter, Sgd, ShardedState, Trainer, update};
+use typed_transformer::train::{
+    Adam, AdamW, GroupRates, MovingAverage, Optimizer, Parameter, Sgd, ShardedState, Trainer, update,
+};
 
 ranks! { World; Data; Tp = 2; }
 dims! { VocabSize = 7; EmbedDim = 4; NumHeads = 2; HeadDim = 2; HiddenDim = 6; NumLayers = 1; MaxLen = 5; Batch; SeqLen <= MaxLen; }
@@ -185,7 +187,8 @@ fn a_state_is_not_sharded_over_ranks_that_divide_the_model() {
 #[test]
 fn tensor_and_data_parallel_together_are_one_rank() {
     let (_, ids) = input(0);
-    let mut whole = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::seed_from_u64(2));
+    let new = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::seed_from_u64(2));
+    let mut whole = new.clone();
     let mut adam = Adam::default();
     let mut losses = Vec::new();
     for _ in 0..3 {
@@ -203,6 +206,13 @@ fn tensor_and_data_parallel_together_are_one_rank() {
         // The new elements are in the tensor that was there, which knows more than its size.
         let hidden = model.decoder.layers[0].feed_forward.hidden.weight.shape().0;
         assert_eq!(hidden.whole_size(), Some(HiddenDim::SIZE));
+        let gathered = |model: &Distributed<Replicated<Part, Data>, Tp>| -> Vec<f32> {
+            let whole: DecoderOnly<Small, f32, Cpu> = model.gather_replicated(&device, &tp).unwrap();
+            whole.decoder.layers[0].feed_forward.hidden.weight.as_vec()
+        };
+        let mut averages = gathered(&model);
+        assert_eq!(averages, new.decoder.layers[0].feed_forward.hidden.weight.as_vec());
+        let mut average = MovingAverage::new(&model, 0.5);
         let mut adam = ShardedState::new(Adam::default(), &data);
         // Two rows on one half of the ranks, one on the other.
         let rows = data.shard(Batch::new(3));
@@ -216,6 +226,11 @@ fn tensor_and_data_parallel_together_are_one_rank() {
             assert!((*value - f64::from(*expected)).abs() < 1e-5, "{} and not {expected}", *value);
             let gradients = loss.backward().unwrap().all_reduce(&data, &model).unwrap();
             update_sharded_replicated(&mut model, gradients, &mut adam, 0.01, 0.5, &tp).unwrap();
+            average.add_sharded_replicated(&model).unwrap();
+            averages.iter_mut().zip(gathered(&model)).for_each(|(average, new)| *average = (*average + new) / 2.0);
         }
+        let found = gathered(average.model());
+        assert!(found.iter().zip(&averages).all(|(found, expected)| (found - expected).abs() < 1e-6));
+        assert_ne!(found, gathered(&model));
     });
 }
