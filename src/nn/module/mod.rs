@@ -47,6 +47,9 @@ use std::{collections::BTreeSet, fmt};
 /// bound of `Inner` at the `impl` of `forward`.
 /// `with_precision` stores the weights of the module itself in fewer bits, not those of `Inner`.
 ///
+/// `forward` is a method that you write. Where it is missing, rustc says ``no method named `forward` found`` and lists
+/// traits of dfdx; none of them is meant.
+///
 /// A module is built or loaded, and then its fields may be replaced: `model.head = Linear::build(&device)`. It has a
 /// private field for its dimensions, so `Classifier { encoder, head }` does not compile.
 ///
@@ -232,7 +235,7 @@ impl fmt::Display for Summary {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the shape of a parameter",
     label = "the sizes of a parameter are known at compile time",
-    note = "`dims! {{ pub Name = 8; }}` declares a dimension of a known size"
+    note = "`dims! {{ pub Name = 8; }}` declares a dimension of a known size; the parts of a `Quotient` divide its whole"
 )]
 #[doc(hidden)]
 pub trait ParamShape: Shape {
