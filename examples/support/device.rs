@@ -2,7 +2,11 @@
 
 use clap::ValueEnum;
 use dfdx::tensor::AutoDevice;
-use std::{error::Error, process::ExitCode};
+use std::{
+    error::Error,
+    io::{Write, stderr},
+    process::ExitCode,
+};
 
 /// A device by its name.
 #[derive(Clone, Copy, ValueEnum)]
@@ -45,6 +49,7 @@ pub fn cuda(_seed: u64) -> Result<AutoDevice, Box<dyn Error>> {
 /// Prints the error, if any, and returns the exit status: 0, or 1 for an error.
 pub fn end(result: Result<(), Box<dyn Error>>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
-    eprintln!("error: {error}");
+    // `eprintln!` panics if standard error is closed.
+    let _ = writeln!(stderr(), "error: {error}");
     ExitCode::FAILURE
 }

@@ -129,17 +129,19 @@ fn weights_saved_at_a_second_place_are_named_beside_other_errors() {
     assert_eq!(fs::metadata(place.parent().unwrap()).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
-/// A program whose output goes to `head` must not panic.
+/// A program whose output goes to `head` must not panic, and neither must one whose errors go there, too.
 #[test]
-fn a_closed_standard_output_is_no_panic() {
+fn a_closed_output_is_no_panic() {
     for (example, code) in
         [("attention_cell", 1), ("llama_block", 1), ("mixture_of_experts", 1), ("own_model", 1), ("position_curves", 0)]
     {
         let folder = temp_dir();
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let mut command = Command::new(built(example));
-        command.current_dir(folder.path()).stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped());
-        end(command.spawn().unwrap()).assert_ended_with(code);
+        for stderr in [Stdio::piped(), writer.try_clone().unwrap().into()] {
+            let mut command = Command::new(built(example));
+            command.current_dir(folder.path()).stdin(Stdio::null()).stdout(writer.try_clone().unwrap()).stderr(stderr);
+            end(command.spawn().unwrap()).assert_ended_with(code);
+        }
     }
 }
