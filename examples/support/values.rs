@@ -64,6 +64,15 @@ pub fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Parses a power.
+pub fn finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if !number.is_finite() => Err("it must be finite".into()),
+        Ok(number) => Ok(number),
+        Err(_) => Err(NO_NUMBER.into()),
+    }
+}
+
 /// Parses a learning rate.
 pub fn learning_rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

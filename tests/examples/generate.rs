@@ -69,6 +69,7 @@ fn a_folder_without_a_model_and_wrong_options_are_one_line_errors() {
         (&["--top-k", "3"][..], "required arguments were not provided"),
         (&["--model", "gpt5"], "invalid value 'gpt5' for '--model <MODEL>'"),
         (&["--tokens", "1000000001"], "it must be at most 1000000000"),
+        (&["--num-beams", "2", "--length-penalty", "nan"], "it must be finite"),
     ] {
         run(&GENERATE, args).assert_usage(error);
     }
