@@ -27,6 +27,7 @@ const STEPS: usize = 400;
 const BATCH_SIZE: usize = 12;
 const INTERVAL: usize = 50; // steps between evaluations, and between checkpoints
 const PATIENCE: usize = 200; // steps without a better evaluation, after which the training ends
+const _: () = assert!(PATIENCE >= INTERVAL); // Otherwise the training would end between two evaluations.
 
 dims! { VocabSize = 96; SeqLen = 64; Batch; EmbedDim = 64; NumHeads = 4; HeadDim = 16; HiddenDim = 256; NumLayers = 2; }
 
@@ -82,6 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             trainer.record_evaluation(&evaluation);
         }
         if trainer.steps_since_best() > PATIENCE {
+            let _ = writeln!(stderr(), "no better evaluation in {PATIENCE} steps, so the training ends");
             if let (false, Some(best)) = (trainer.is_diverged(), trainer.best_checkpoint()) {
                 model = weights::load_mapped(best, &"* = model.*\n ignore optimizer.*".parse()?, &device)?;
             }
@@ -99,6 +101,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The error says where a checkpoint is that the disk refused. What follows may fail, too.
     if let Err(error) = &finished {
         let _ = writeln!(stderr(), "{error}");
+    }
+    if trainer.stopped() {
+        let _ = writeln!(stderr(), "stopped after step {} of {STEPS}; started again, it goes on", trainer.steps_made());
     }
     let _ = writeln!(stderr(), "{}", evaluate(&model, validation)?);
     if trainer.is_diverged() || !trainer.stopped() {

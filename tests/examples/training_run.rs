@@ -24,6 +24,9 @@ fn a_training_goes_on_after_ctrl_c_to_the_same_bits() {
         run.assert_ended_with(0);
     }
     assert!((60..400).contains(&made) && !is_saved, "{made} {is_saved}");
+    let said = format!("stopped after step {made} of 400; started again, it goes on\n");
+    assert!(interrupted.stderr.contains(&said), "{}", interrupted.stderr);
+    assert!(!whole.stderr.contains("stopped") && !whole.stderr.contains("no better"), "{}", whole.stderr);
     let evaluations = whole.stderr.split("loss ").filter(|rest| rest.contains("perplexity"));
     let losses = evaluations.filter_map(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
     let losses: Vec<f64> = losses.collect();
@@ -74,7 +77,10 @@ fn a_training_that_no_longer_improves_saves_its_best_weights() {
     metadata.insert("training".into(), training.to_string());
     fs::write(at("checkpoint"), sealed_file(&tensors, &metadata)).unwrap();
 
-    end(start(&program, &folder, [""; 0])).assert_ended_with(0);
+    let ended = end(start(&program, &folder, [""; 0]));
+    ended.assert_ended_with(0);
+    let said = "no better evaluation in 200 steps, so the training ends\n";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
     let model_in = |name: &str| -> Tensors {
         let tensors = read(name).0.into_iter();
         tensors.filter_map(|(path, tensor)| Some((path.strip_prefix("model.")?.to_string(), tensor))).collect()

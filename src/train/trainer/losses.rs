@@ -10,8 +10,8 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// The number of steps since [`record_best`](Self::record_best) got the lowest loss, to end a training that no
-    /// longer improves. A resumed training goes on counting. On several ranks it is that of rank 0 at the last update,
-    /// so ask for it before the evaluation of a step.
+    /// longer improves. Before the first loss it is the number of all steps made. A resumed training goes on counting.
+    /// On several ranks it is that of rank 0 at the last update, so ask for it before the evaluation of a step.
     ///
     /// ```
     /// use typed_transformer::train::{Sgd, Trainer};
