@@ -236,6 +236,48 @@ fn an_average_that_the_training_reads_is_a_field_of_its_model() {
     assert!(trained_on_an_average(&[3, 4, 6]) == trained_on_an_average(&[6]));
 }
 
+#[module(output = OtherVocab)]
+struct Classifier<E, D> {
+    encoder: Linear<EmbedDim, HiddenDim, E, D>,
+    head: Linear<HiddenDim, OtherVocab, E, D>,
+}
+
+/// A training of a published encoder below a new head, stopped after some of its steps. Each start loads the encoder if
+/// `reloads` is true; otherwise only the first one does.
+fn fine_tuned(stops: &[usize], reloads: bool) -> Vec<u8> {
+    let folder = temp_dir();
+    let [path, published] = ["checkpoint", "published"].map(|name| folder.path().join(name));
+    let device = Cpu::default();
+    weights::save(&Linear::<EmbedDim, HiddenDim, f32, Cpu>::build(&Cpu::seed_from_u64(2)), &published).unwrap();
+    for &stop in stops {
+        let mut trainer = Trainer::new(Adam::default(), RATE, stop, SEED);
+        let new = || Classifier::<f32, Cpu>::build(&Cpu::seed_from_u64(1));
+        let mut model = trainer.resume_or(&path, &device, new).unwrap();
+        if trainer.steps_made() == 0 || reloads {
+            model.encoder = weights::load(&published, &device).unwrap();
+        }
+        trainer.checkpoint_every(&path, 1).unwrap();
+        while let Some(mut step) = trainer.next_step() {
+            let x: Vec<f32> = (0..Batch::SIZE * EmbedDim::SIZE).map(|_| step.rng.r#gen()).collect();
+            let x: Tensor<(Batch, EmbedDim), f32, Cpu> = tensor(&device, x, (Batch, EmbedDim)).unwrap();
+            let states = model.encoder.forward(x.put_tape(model.recording())).unwrap();
+            let logits = model.head.forward(states).unwrap();
+            let labels = Indices::new(&[0, 1], (Batch,), OtherVocab).unwrap();
+            let loss = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+            trainer.learn(&mut model, loss, Batch::SIZE).unwrap();
+        }
+    }
+    fs::read(path).unwrap()
+}
+
+/// As the documentation of `resume_or` says.
+#[test]
+fn published_weights_are_loaded_into_a_new_model_alone() {
+    let uninterrupted = fine_tuned(&[6], false);
+    assert!(fine_tuned(&[3, 4, 6], false) == uninterrupted);
+    assert!(fine_tuned(&[3, 4, 6], true) != uninterrupted);
+}
+
 // ---- Killed processes ----
 
 const TARGET: &str = "TYPED_TRANSFORMER_TEST_TARGET";

@@ -208,6 +208,10 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// [`resume`](Self::resume), or the model that `build` makes if there is no file at `path` and no earlier
     /// checkpoint beside it. Earlier checkpoints do not count if [`overwrite`](Self::overwrite) is true.
     ///
+    /// Published weights are loaded after this call, and only into a new model:
+    /// `if trainer.steps_made() == 0 { model.encoder = load_pretrained(folder, &device)?; }`. Without this condition
+    /// each resume replaces what was trained.
+    ///
     /// # Errors
     /// Those of [`resume`](Self::resume).
     ///
