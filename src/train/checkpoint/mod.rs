@@ -66,7 +66,7 @@ pub(super) struct RunRecord<'a> {
     pub stayed: Option<Progress>,
 }
 
-/// The size of a checkpoint, without its header.
+/// The size of a checkpoint, about: that of its header is an estimate.
 pub(super) fn len_bytes<Model: TensorCollection<E, D>, E: Element, D: Device<E>>(
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
 ) -> u64 {
@@ -74,7 +74,11 @@ pub(super) fn len_bytes<Model: TensorCollection<E, D>, E: Element, D: Device<E>>
     let elements = |is_counted: fn(&&ParameterInfo) -> bool| -> usize {
         parameters.iter().filter(is_counted).map(|p| p.sizes.iter().product::<usize>()).sum()
     };
-    ((elements(|_| true) + state.slots.len() * elements(|p| p.is_trained)) * size_of::<E>()) as u64
+    let num_slots = state.slots.len();
+    // The name of a tensor stands in the header twice, before its place and before its checksum.
+    let of_tensors: usize = parameters.iter().map(|p| (1 + num_slots) * (2 * p.path.len() + 170)).sum();
+    let header = 512 + of_tensors;
+    (header + (elements(|_| true) + num_slots * elements(|p| p.is_trained)) * size_of::<E>()) as u64
 }
 
 /// Writes a checkpoint under a name of its own, from which the caller renames it.
