@@ -1,13 +1,16 @@
 //! Earlier checkpoints and the best one; outputs that are not overwritten; metrics that are kept.
 
 use crate::support::{file_names, temp_dir};
-use crate::tiny_training::{Tiny, Training, saved, step, step_with_loss, steps_in, trainer};
-use dfdx::tensor::Cpu;
+use crate::tiny_training::{InDim, OutDim, Tiny, Training, saved, step, step_with_loss, steps_in, trainer};
+use dfdx::tensor::{AsArray, Cpu};
 use std::path::{Path, PathBuf};
 use std::{fs, io::ErrorKind};
-use typed_transformer::nn::Module as _;
+use typed_transformer::nn::Linear;
+use typed_transformer::ops::full;
 use typed_transformer::prelude::*;
-use typed_transformer::train::{Metrics, ResumeError, ResumeNote, TrainError};
+use typed_transformer::train::{
+    Adam, GroupRates, Metrics, MovingAverage, ResumeError, ResumeNote, TrainError, Trainer,
+};
 use typed_transformer::weights::disk::{self, Fault};
 use typed_transformer::weights::{self, LoadError, SaveError};
 
@@ -68,6 +71,45 @@ fn the_best_is_that_of_the_lowest_recorded_loss() {
         step(&mut trainer, &mut model);
     }
     assert_eq!(steps_in(&folder.path().join("ck.best")), 3);
+}
+
+#[module(output = OutDim)]
+struct Averaged<E, D> {
+    online: Linear<InDim, OutDim, E, D>,
+    average: Linear<InDim, OutDim, E, D>,
+}
+
+/// The loss that is recorded is that of a moving average, which is a field of the model.
+#[test]
+fn the_best_has_the_average_that_was_evaluated() {
+    let (folder, device) = (temp_dir(), Cpu::seed_from_u64(1));
+    let optimizer = GroupRates::new(Adam::default(), |p| if p.path.starts_with("average") { 0.0 } else { 1.0 });
+    let mut trainer = Trainer::new(optimizer, 0.1, 6, 0);
+    let mut model = Averaged::<f32, Cpu>::build(&device);
+    model.average = model.online.clone();
+    let mut average = MovingAverage::new(&model.online, 0.5);
+    trainer.checkpoint_every(folder.path().join("ck"), 1).unwrap();
+    let input: Tensor<(Const<1>, Const<1>, InDim), f32, Cpu> = full(&device, (Const, Const, InDim), 1.0).unwrap();
+    let labels = LabelIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
+    let loss_of = |layer: &Tiny| {
+        let loss = cross_entropy(layer.forward(input.clone()).unwrap(), &labels, Reduction::MeanAll);
+        f64::from(loss.unwrap().array())
+    };
+    while let Some(step) = trainer.next_step() {
+        if step.number > 0 {
+            average.add(&model.online).unwrap();
+            model.average = average.model().clone();
+        }
+        trainer.record_best(loss_of(&model.average));
+        let logits = model.online.forward(input.clone().put_tape(model.recording())).unwrap();
+        trainer.learn(&mut model, cross_entropy(logits, &labels, Reduction::MeanAll).unwrap(), 1).unwrap();
+    }
+    let best_of = |[kept, left_out]: [&str; 2]| -> Tiny {
+        let map = format!("* = model.{kept}.*\nignore model.{left_out}.*\nignore optimizer.*").parse().unwrap();
+        weights::load_mapped(trainer.best_checkpoint().unwrap(), &map, &device).unwrap()
+    };
+    assert_eq!(loss_of(&best_of(["average", "online"])), trainer.best_loss());
+    assert_ne!(loss_of(&best_of(["online", "average"])), trainer.best_loss());
 }
 
 #[test]

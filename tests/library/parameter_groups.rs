@@ -263,6 +263,26 @@ fn a_moving_average_may_be_the_mean() {
     assert!(average.model().bias.as_vec().iter().all(|mean| (mean - 3.0).abs() < 1e-6));
 }
 
+/// With 0.999, 82 % of the average are still the beginning after 200 steps.
+#[test]
+fn a_moving_average_of_a_short_training_needs_a_decay_that_rises() {
+    let model = |bias: f32| {
+        let mut model = Tiny::build(&Cpu::seed_from_u64(1));
+        model.bias = tensor(&Cpu::default(), [bias; 3], (OutDim,)).unwrap();
+        model
+    };
+    let average = |decay: fn(f64) -> f64| {
+        let mut average = MovingAverage::new(&model(0.0), 0.0);
+        for n in 1..=200 {
+            average.decay = decay(f64::from(n));
+            average.add(&model(1.0)).unwrap();
+        }
+        average.model().bias.as_vec()[0]
+    };
+    assert!((average(|_| 0.999) - 0.18).abs() < 0.005);
+    assert!(average(|n| (n / (n + 10.0)).min(0.999)) > 0.99);
+}
+
 #[test]
 fn an_infinite_gradient_of_a_reference_differs() {
     let model = Tiny::build(&Cpu::seed_from_u64(1));
