@@ -39,7 +39,7 @@ pub fn with_hint(error: &TrainError, hint: &str) -> String {
 /// Names the option that allows an output to be replaced.
 pub fn overwrite_hint(error: SaveError) -> BoxError {
     match error {
-        SaveError::Exists { found: "the checkpoint of another training run", .. } => {
+        SaveError::Exists { found, .. } if found.starts_with("the checkpoint of another training run") => {
             format!("{error}; --resume goes on with it, --overwrite replaces it").into()
         }
         SaveError::Exists { .. } => format!("{error}; --overwrite replaces it").into(),

@@ -79,7 +79,8 @@ fn a_new_training_does_not_replace_the_checkpoint_of_another() {
     run(&folder, example, &args);
     let before = fs::read(folder.path().join("ck")).unwrap();
     let refused = run(&folder, example, &args);
-    let why = "the checkpoint of another training run; it is not overwritten";
+    let why = "the checkpoint of another training run, or of this one, which was not resumed from it; \
+               it is not overwritten";
     assert_eq!(error(&refused), format!("ck is {why}; --resume goes on with it, --overwrite replaces it"));
     assert!(fs::read(folder.path().join("ck")).unwrap() == before);
     run(&folder, example, &format!("{args} --seed 1 --overwrite"));

@@ -14,6 +14,9 @@ use typed_transformer::train::{
 use typed_transformer::weights::disk::{self, Fault};
 use typed_transformer::weights::{self, LoadError, SaveError};
 
+/// What `checkpoint_every` says of a checkpoint that it finds before a `resume`.
+const NOT_RESUMED: &str = "the checkpoint of another training run, or of this one, which was not resumed from it";
+
 // ---- Generations ----
 
 #[test]
@@ -243,7 +246,7 @@ fn check_refused(losses: [f64; 3], is_removed: bool, steps: [usize; 3]) {
     let mut model: Tiny = trainer.resume(&saved_at, &Cpu::default()).unwrap();
     // Another run is not taken for its beginning, even with the same settings and the same first loss.
     let error = trainer.checkpoint_every(at("other"), 1).unwrap_err();
-    assert!(matches!(error, SaveError::Exists { found: "the checkpoint of another training run", .. }), "{error}");
+    assert!(matches!(error, SaveError::Exists { found: NOT_RESUMED, .. }), "{error}");
     trainer.checkpoint_every(at("ck"), 1).unwrap();
     step_with_loss(&mut trainer, &mut model, Some(2.5));
     trainer.finish().unwrap();
@@ -430,11 +433,9 @@ fn only_an_own_kind_of_file_is_replaced() {
         exists(weights::ensure_writable(at(name)).unwrap_err(), name, found);
         exists(weights::save(&model, at(name)).unwrap_err(), name, found);
     }
-    for (name, found) in [
-        ("notes", "not a checkpoint"),
-        ("weights", "a file of weights, not a checkpoint"),
-        ("ck", "the checkpoint of another training run"),
-    ] {
+    for (name, found) in
+        [("notes", "not a checkpoint"), ("weights", "a file of weights, not a checkpoint"), ("ck", NOT_RESUMED)]
+    {
         exists(trainer().checkpoint_every(at(name), 1).unwrap_err(), name, found);
         if name != "ck" {
             exists(trainer().save(&model, at(name)).unwrap_err(), name, found);
@@ -449,7 +450,7 @@ fn only_an_own_kind_of_file_is_replaced() {
     // The earlier checkpoints of another training run are not replaced either.
     fs::remove_file(at("ck")).unwrap();
     let error = trainer().checkpoint_every(at("ck"), 1).unwrap_err();
-    assert!(matches!(error, SaveError::Exists { found: "the checkpoint of another training run", .. }));
+    assert!(matches!(error, SaveError::Exists { found: NOT_RESUMED, .. }));
 
     // Unless the caller says so.
     for name in ["notes", "ck"] {

@@ -12,6 +12,8 @@ use crate::weights::{FileKind, FileLock, SaveError, disk, ensure_creatable, file
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeSet, fs, io};
 
+const NOT_RESUMED: &str = "the checkpoint of another training run, or of this one, which was not resumed from it";
+
 /// The checkpoint that a training run was resumed from, or that it saved last.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) struct LastCheckpoint {
@@ -90,6 +92,11 @@ impl CheckpointFiles {
         }
 
         let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
+        // It may be the caller's own: `resume` comes before `checkpoint_every`.
+        let not_resumed = |path: &Path| match file_kind(path) {
+            FileKind::Checkpoint => exists(path, NOT_RESUMED),
+            _ => exists(path, description_of(path)),
+        };
         let (found, file) = open_file(&newest);
         let newest_progress = file.and_then(|file| progress_in(&file));
         // The copy of a refused checkpoint knows the progress of the one that stayed here; that of another run has
@@ -111,11 +118,9 @@ impl CheckpointFiles {
             (Some(_), FileKind::Nothing | FileKind::Checkpoint) => Occupant::OwnOrNothing,
             (Some(_), _) => Occupant::ToSetAside,
             (None, _) if overwrite => Occupant::ToReplace,
-            (None, FileKind::Weights | FileKind::Other | FileKind::Checkpoint) => {
-                return exists(path, description_of(path));
-            }
+            (None, FileKind::Weights | FileKind::Other | FileKind::Checkpoint) => return not_resumed(path),
             (None, FileKind::Nothing) => match others_beside(&newest).first() {
-                Some(path) => return exists(path, description_of(path)),
+                Some(path) => return not_resumed(path),
                 None => Occupant::OwnOrNothing,
             },
         };
