@@ -76,8 +76,8 @@ pub enum OpError {
     Empty { op: &'static str, dims: String },
     /// A mean over the tokens of all ranks needs their number, but a rank knows only the number of its own.
     #[error(
-        "partial cross-entropy: a rank does not know the number of tokens of the others; `Reduction::Sum` adds up over \
-         the ranks, and so does their number"
+        "partial cross-entropy: a rank does not know the number of tokens of the others; `tensor_parallel::scale` \
+         divides the term of `Reduction::Sum` by the number of all"
     )]
     TokensOfRanks,
     /// A shard does not know the size of the whole dimension, because a shape was made from sizes alone.

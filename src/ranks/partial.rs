@@ -94,7 +94,7 @@ impl<X: SumOver<Axis>, Axis> fmt::Display for Partial<X, Axis> {
 #[diagnostic::on_unimplemented(
     message = "the ranks cannot sum this value",
     label = "there is no sum of `{Self}`",
-    note = "an `f32`, an `f64`, a vector of them, a tensor without a tape and the gradients of a model can be reduced; a count is an `f64`"
+    note = "an `f32`, an `f64`, a vector of them, a tensor without a tape, an `Evaluation` and the gradients of a model can be reduced; a count is an `f64`"
 )]
 pub trait Reduce: Sized {
     /// The sum of the values of all ranks, in their order.

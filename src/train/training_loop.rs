@@ -3,7 +3,7 @@
 use crate::backend::{Backend, elements_of};
 use crate::dims::Dim;
 use crate::ops::{DropoutSeed, FitsLogits, Labels, OpError, Real, Reduction, cross_entropy};
-use crate::ranks::{RankAxis, Ranks, Shard};
+use crate::ranks::{RankAxis, Ranks, RanksError, Reduce, Shard};
 use dfdx::{shapes::Shape, tensor::Tensor};
 use rand::seq::SliceRandom;
 use rand::{RngCore, SeedableRng};
@@ -257,6 +257,17 @@ impl Display for Evaluation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (loss, perplexity, percent) = (self.loss(), self.perplexity(), 100.0 * self.accuracy());
         write!(f, "loss {loss:.4}  perplexity {perplexity:.3}  accuracy {percent:.1} %")
+    }
+}
+
+/// The evaluation of the rows of all ranks: that of a rank without rows adds nothing.
+#[diagnostic::do_not_recommend]
+impl Reduce for Evaluation {
+    fn sum_over_ranks<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
+        let mut sums = [self.tokens as f64, self.right as f64, self.loss_sum];
+        ranks.all_reduce(&mut sums)?;
+        let [tokens, right, loss_sum] = sums;
+        Ok(Self { tokens: tokens as usize, right: right as usize, loss_sum })
     }
 }
 

@@ -3,12 +3,14 @@
 use dfdx::shapes::Shape;
 use dfdx::tensor::AsArray;
 use rand::Rng;
+use std::ops::Range;
 use typed_transformer::nn::Linear;
 use typed_transformer::ops::{dropout, partial_cross_entropy};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
 use typed_transformer::ranks::{Partial, Ranks, RanksError, Replicated, Shard};
-use typed_transformer::train::{Adam, GradientsOf, Recording, Step, TrainError, Trainer};
+use typed_transformer::tensor_parallel::scale;
+use typed_transformer::train::{Adam, Evaluation, GradientsOf, Recording, Step, TrainError, Trainer};
 
 ranks! { World; Data; Tp = 2; }
 dims! { VocabSize = 11; EmbedDim = 6; SeqLen = 3; Batch; }
@@ -245,6 +247,56 @@ fn the_loss_does_not_depend_on_the_number_of_ranks() {
     };
     assert!((count_of_row(1) - count_of_row(2)).abs() < 1e-12);
     assert!((count_of_row(1) - count_of_row(4)).abs() < 1e-12);
+}
+
+/// Every rank has drawn the labels of all, so it knows how many of them are not padding.
+#[test]
+fn a_mean_over_tokens_is_a_scaled_sum() {
+    let labels = [3, 1, 2].map(|len| vec![Fin::<VocabSize>::literal::<1>(); len]);
+    let count: usize = labels.iter().map(Vec::len).sum();
+    let elements = |rows: Range<usize>| -> Vec<f64> {
+        rows.flat_map(|row| (0..SeqLen::SIZE * VocabSize::SIZE).map(move |i| ((row + i) as f64).sin())).collect()
+    };
+    let batch = Batch::new(3);
+    let all = LabelIds::from(TokenIds::padded(&labels, PAD, (batch, SeqLen)).unwrap());
+    let logits = Cpu::default().tensor_from_vec(elements(0..3), (batch, SeqLen, VocabSize));
+    let expected = cross_entropy(logits, &all, Reduction::MeanTokens).unwrap().array();
+    let losses = Ranks::<World>::in_threads(2, |ranks| {
+        let rows = ranks.shard(batch);
+        let own = rows.range().unwrap();
+        let labels = LabelIds::from(TokenIds::padded(&labels[own.clone()], PAD, (rows, SeqLen)).unwrap());
+        let logits = Cpu::default().tensor_from_vec(elements(own), (rows, SeqLen, VocabSize));
+        let error = partial_cross_entropy(logits.clone(), &labels, Reduction::MeanTokens).err().unwrap().to_string();
+        assert!(error.ends_with("`tensor_parallel::scale` divides the term of `Reduction::Sum` by the number of all"));
+        let sum = partial_cross_entropy(logits, &labels, Reduction::Sum).unwrap();
+        scale(sum, 1.0 / count as f64).unwrap().all_reduce(ranks).unwrap().array()
+    });
+    assert!(losses.iter().all(|loss| (loss - expected).abs() < 1e-12), "{losses:?}, not {expected}");
+}
+
+/// With three ranks, one has no row, and its own loss would be NaN.
+#[test]
+fn an_evaluation_of_all_ranks_is_that_of_one() {
+    let evaluations = |count: usize| {
+        Ranks::<World>::in_threads(count, |ranks| {
+            let own = ranks.part_of(2, ranks.rank());
+            let mut evaluation = Evaluation::default();
+            if !own.is_empty() {
+                let batch = Batch::new(own.len());
+                let logit = |row: usize| (0..VocabSize::SIZE).map(move |class| ((row + class) as f64).sin());
+                let logits = own.clone().flat_map(logit).collect::<Vec<f64>>();
+                let logits = Cpu::default().tensor_from_vec(logits, (batch, VocabSize));
+                let labels: Vec<usize> = own.map(|row| 2 * row).collect();
+                evaluation.add(&logits, &Indices::new(&labels, (batch,), VocabSize).unwrap()).unwrap();
+            }
+            Partial::<_, World>::term(evaluation).all_reduce(ranks).unwrap().into_inner()
+        })
+    };
+    let alone = evaluations(1)[0];
+    for together in evaluations(3) {
+        assert_eq!((together.tokens(), together.accuracy()), (2, alone.accuracy()));
+        assert!((together.loss() - alone.loss()).abs() < 1e-12, "{together}, not {alone}");
+    }
 }
 
 /// Runs steps in which rank 1's loss is that of `spoil`. Returns each rank's error and steps.
