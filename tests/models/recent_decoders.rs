@@ -10,7 +10,7 @@ use typed_transformer::models::gpt2::Gpt2;
 use typed_transformer::models::llama::Llama;
 use typed_transformer::models::mixtral::Mixtral;
 use typed_transformer::nn::Autoregressive;
-use typed_transformer::ops::{embed, linear, scale};
+use typed_transformer::ops::{cross_entropy_by_position, embed, linear, scale, slice_last};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Element;
 
@@ -102,6 +102,31 @@ fn logits_are_the_vectors_times_their_weight() {
         llama: Llama, small_llama, model, 1.0 => model.logit.as_ref().unwrap_or(&model.token_embedder);
         qwen3: Llama, small_qwen3, model, 1.0 => model.logit.as_ref().unwrap_or(&model.token_embedder);
         mixtral: Mixtral, small_mixtral, model, 1.0 => model.logit.as_ref().unwrap_or(&model.token_embedder);
+    }
+}
+
+/// Several answers may follow a prompt that is read once. The last token of the prompt gives the logits of the first
+/// one of the answer.
+#[test]
+fn the_log_probability_of_an_answer_is_that_of_the_whole_text() {
+    let model: Llama<small_llama::Config, f32, AutoDevice> = load("llama");
+    let prompt = [7, 4, 11, 0];
+    let mut prefix = model.cache(Const::<1>).unwrap();
+    model.next_logits(&ids(&prompt[..3], (Const::<1>, Const::<3>)), &mut prefix).unwrap();
+    for answer in [[96, 5, 3], [2, 2, 8]] {
+        let labels = LabelIds::from(ids(&answer, (Const::<1>, Const::<3>)));
+        let mut cache = prefix.clone();
+        let read = ids(&[prompt[3], answer[0], answer[1]], (Const::<1>, Const::<3>));
+        let logits = model.last_logits(&read, &mut cache, Const::<3>).unwrap();
+        let found = cross_entropy_by_position(logits, &labels).unwrap().as_vec();
+
+        let text = [&prompt[..], &answer[..2]].concat();
+        let shape = (Const::<1>, small_llama::SeqLen::new(6).unwrap());
+        let logits = model.forward(&ids(&text, shape), NoneTape).unwrap();
+        let logits = slice_last(logits, axis::<small_llama::SeqLen>(), Const::<3>).unwrap();
+        let expected = cross_entropy_by_position(logits, &labels).unwrap().as_vec();
+        let difference = found.iter().sum::<f32>() - expected.iter().sum::<f32>();
+        assert!(difference.abs() < 1e-4, "{found:?}, not {expected:?}");
     }
 }
 
