@@ -14,6 +14,9 @@ use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 ///
 /// `m`, `v` and `t` are those of one model. Two models of one type, such as two critics, need an `Adam` each.
 ///
+/// A setting is a field of a default: `adam.beta2 = 0.98`. `Adam { beta2: 0.98, ..Adam::default() }` does not compile,
+/// because the state is a private field.
+///
 /// ```
 /// use typed_transformer::{nn::Linear, prelude::*, train::{Adam, update}};
 /// let mut model = Linear::<Const<1>, Const<2>, f64, Cpu>::build(&Cpu::default());
@@ -22,7 +25,9 @@ use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 /// let weighted = mul(model.bias.clone().put_tape(model.recording()), &gradient)?;
 /// let gradients = sum_over(weighted, axis::<Const<2>>())?.backward()?;
 /// let gradients = gradients.allow_unused(&model.weight);
-/// update(&mut model, gradients, &mut Adam::default(), 0.1, f64::INFINITY)?;
+/// let mut adam = Adam::default();
+/// adam.beta2 = 0.98;
+/// update(&mut model, gradients, &mut adam, 0.1, f64::INFINITY)?;
 /// // The first step has the size of the learning rate, whatever the size of the gradient.
 /// assert!((model.bias.array()[0] - (before[0] - 0.1)).abs() < 1e-6);
 /// assert!((model.bias.array()[1] - (before[1] + 0.1)).abs() < 1e-5);
@@ -144,6 +149,7 @@ impl<Model: HasParameters<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> 
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::AdamW};
 /// let mut adamw = AdamW::<Linear<EmbedDim, VocabSize, f32, Cpu>, f32>::default();
 /// assert_eq!(adamw.weight_decay, 0.01);
+/// adamw.adam.beta2 = 0.98;
 /// // The default decays all matrices. This filter excludes embeddings.
 /// adamw.weight_decay_filter = |parameter| parameter.is_matrix() && !parameter.path.contains("embedder");
 /// ```
