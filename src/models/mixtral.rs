@@ -4,14 +4,18 @@
 //! | in the paper | in `modeling_mixtral.py` | here |
 //! | --- | --- | --- |
 //! | 2, architecture | `MixtralAttention`, `MixtralRMSNorm` | [`Attention`] of Llama, [`rms_norm`] |
-//! | 2.1, gating network, `TopK` | `MixtralTopKRouter` | [`MixtureOfExperts::router`], [`top_k`] |
+//! | 2.1, gating network, `TopK` | `MixtralTopKRouter` | [`MixtureOfExperts::router`], [`top_k`](crate::ops::top_k) |
 //! | 2.1, `Σ Softmax(Top2(x · W))ᵢ · SwiGLUᵢ(x)` | `MixtralExperts`, `MixtralSparseMoeBlock` | [`MixtureOfExperts`], [`FeedForward`](super::llama::FeedForward) of Llama |
 //! | | `MixtralDecoderLayer` | [`Layer`] |
 //! | | `MixtralModel`, `MixtralForCausalLM` | [`Mixtral`] |
 
-use super::llama::{Attention, CachedHeadsOf, FeedForwardOf, LlamaConfig, Norms};
+mod experts;
+
+pub use experts::MixtureOfExperts;
+
+use super::llama::{Attention, CachedHeadsOf, LlamaConfig, Norms};
 use crate::nn::{Autoregressive, Cache, CacheOf, CacheUpdate, Precision, Weight, init};
-use crate::ops::{flatten, linear, one_hot, select, slice_last, take, top_k, unflatten, zeros};
+use crate::ops::slice_last;
 use crate::prelude::*;
 
 /// The dimensions and the constants of a [`Mixtral`]: `MixtralConfig` of HuggingFace. Most of them are in
@@ -88,19 +92,21 @@ pub struct Layer<Config: MixtralConfig, E, D, P: Precision> {
 }
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
-    /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
+    /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention. The router's logits join
+    /// `router_logits`.
     fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
         update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
+        router_logits: &mut Vec<Tensor<(B, Q, Config::NumExperts), E, D, T>>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         const { assert!(!matches!(Config::NORMS, Norms::After), "`NORMS` of a Mixtral are before its sublayers") }
         let normalized = rms_norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
         let x = residual(x, self.attention.forward(normalized, start, mask, update_cache)?)?;
         let normalized = rms_norm(x.clone(), &self.experts_norm, Config::NORM_EPSILON)?;
-        residual(x, self.mixture.forward(normalized)?)
+        residual(x, self.mixture.forward(normalized, router_logits)?)
     }
 }
 
@@ -114,6 +120,8 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, 
 /// let vectors: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.vectors(&ids, NoneTape)?;
 /// let embeddings = embed(&model.token_embedder, &ids, NoneTape)?;
 /// assert_eq!(model.vectors_of(embeddings.clone(), &ids.padding_mask())?.as_vec(), vectors.as_vec());
+/// let (_, router_logits) = model.vectors_and_router_logits_of(embeddings.clone(), &ids.padding_mask())?;
+/// let of_first_layer: &Tensor<(Batch, SeqLen, NumExperts), f32, Cpu> = &router_logits[0];
 /// let mut cache = model.cache(Batch)?;
 /// let last: Tensor<(Batch, Const<1>, EmbedDim), f32, Cpu> = model.last_vectors(&ids, &mut cache, Const)?;
 /// let mut cache = model.cache(Batch)?;
@@ -164,9 +172,24 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         padding: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        Ok(self.vectors_and_router_logits_of(embeddings, padding)?.0)
+    }
+
+    /// [`vectors_of`](Self::vectors_of), and the router's logits of each layer, `output_router_logits`, for a loss that
+    /// balances the experts: `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`, and `(B, S, NumExperts)` for
+    /// each layer.
+    pub fn vectors_and_router_logits_of<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+        padding: &PaddingMask<B, S>,
+    ) -> Result<(Tensor<(B, S, Config::EmbedDim), E, D, T>, Vec<Tensor<(B, S, Config::NumExperts), E, D, T>>), OpError>
+    {
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(padding);
-        let x = self.layers.iter().try_fold(embeddings, |x, layer| layer.forward(x, 0, &mask, Ok))?;
-        rms_norm(x, &self.norm, Config::NORM_EPSILON)
+        let (mut x, mut router_logits) = (embeddings, Vec::new());
+        for layer in &self.layers {
+            x = layer.forward(x, 0, &mask, Ok, &mut router_logits)?;
+        }
+        Ok((rms_norm(x, &self.norm, Config::NORM_EPSILON)?, router_logits))
     }
 
     /// The vectors from which [`last_logits`](Autoregressive::last_logits) computes the logits, for a head of your own:
@@ -196,99 +219,10 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
         let (start, mask) = cache.advance(&self.norm, (batch, len))?;
         let mut x = embeddings;
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
-            x = layer.forward(x, start, &mask, |new| cache.update(new))?;
+            x = layer.forward(x, start, &mask, |new| cache.update(new), &mut Vec::new())?;
         }
         rms_norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)
     }
 }
 
 autoregressive!(Mixtral<MixtralConfig>, |model| &model.norm, model.logit.as_ref().unwrap_or(&model.token_embedder));
-
-/// The best experts for each token, weighted by the softmax of the router's logits for them.
-///
-/// An expert that no token of a batch chose has no gradient. So call
-/// `gradients = gradients.allow_unused(&layer.mixture.experts)` for each layer, and then
-/// [`Trainer::update`](crate::train::Trainer::update), which takes gradients, in place of `learn`.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::mixtral::MixtureOfExperts, prelude::*};
-/// let layer = MixtureOfExperts::<Small, f32, Cpu>::build(&Cpu::default());
-/// let router: &Tensor<(NumExperts, EmbedDim), f32, Cpu> = &layer.router;
-/// assert_eq!(layer.experts.len(), 4);
-/// ```
-#[module(conventions = Config::ExpertsPerToken, output = Config::EmbedDim)]
-pub struct MixtureOfExperts<Config: MixtralConfig, E, D, P: Precision> {
-    /// To a logit for each expert.
-    #[param(|weight| init::normal(weight, 0.02))]
-    pub router: Tensor<(Config::NumExperts, Config::EmbedDim), E, D>,
-    /// The experts.
-    pub experts: Layers<Config::NumExperts, FeedForwardOf<Config, E, D, P>>,
-}
-
-dims! {
-    Tokens; // all positions of a batch
-    Routed; // the tokens that chose an expert
-    One = 1; // the number of sequences that hold the tokens of an expert
-    Zeros = 1; // a row of zeros, the output of an expert for a token that did not choose it
-}
-
-/// The number of experts that each token chooses.
-type ExpertsPerToken<Config> =
-    <<Config as MixtralConfig>::ExpertsPerToken as ChosenFrom<<Config as MixtralConfig>::NumExperts>>::Number;
-
-impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExperts<Config, E, D, P> {
-    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert runs on the tokens that chose it.
-    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
-        &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let shape @ (batch, len, _) = *x.shape();
-        let x = flatten(x, Tokens::new(batch.size() * len.size()))?; // (Tokens, EmbedDim)
-        let logits = linear(x.clone(), &self.router, None)?; // (Tokens, NumExperts)
-        let (logits, chosen) = top_k(logits, axis::<Config::NumExperts>(), ExpertsPerToken::<Config>::default())?;
-        let chosen: Indices<(Tokens, ExpertsPerToken<Config>), Config::NumExperts> = chosen;
-        let weights: Tensor<(Tokens, ExpertsPerToken<Config>), E, D, T> =
-            softmax_over(logits, axis::<ExpertsPerToken<Config>>())?;
-        let is_chosen: Tensor<(Tokens, ExpertsPerToken<Config>, Config::NumExperts), E, D> =
-            one_hot(x.device(), &chosen)?;
-        let weights = einsum!(
-            weights: (Tokens, ExpertsPerToken<Config>),
-            &is_chosen: (Tokens, ExpertsPerToken<Config>, Config::NumExperts) -> (Tokens, Config::NumExperts)
-        )?;
-
-        let mut output = zeros(x.device(), *x.shape())?.retaped::<T>();
-        for (index, expert) in Fin::<Config::NumExperts>::all().zip(&self.experts) {
-            let choices = chosen.as_slice().chunks(ExpertsPerToken::<Config>::SIZE).enumerate();
-            let tokens_of_expert: Vec<usize> =
-                choices.filter(|(_, choices)| choices.contains(&index.value())).map(|(token, _)| token).collect();
-            if !tokens_of_expert.is_empty() {
-                let weight = select(weights.clone(), axis::<Config::NumExperts>(), index)?; // (Tokens)
-                let part = output_of_expert::<Config, _, _, _, _>(expert, x.clone(), weight, tokens_of_expert)?;
-                output = residual(output, part)?;
-            }
-        }
-        unflatten(output, shape)
-    }
-}
-
-/// The weighted output of an expert for its tokens, and 0 for all others:
-/// `(Tokens, EmbedDim), (Tokens) -> (Tokens, EmbedDim)`.
-fn output_of_expert<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>, P: Precision>(
-    expert: &FeedForwardOf<Config, E, D, P>,
-    x: Tensor<(Tokens, Config::EmbedDim), E, D, T>,
-    weight: Tensor<(Tokens,), E, D, T>,
-    tokens_of_expert: Vec<usize>,
-) -> Result<Tensor<(Tokens, Config::EmbedDim), E, D, T>, OpError> {
-    let ((tokens, width), count) = (*x.shape(), Routed::new(tokens_of_expert.len()));
-    let mut place = vec![count.size(); tokens.size()]; // The zeros are row `count`.
-    tokens_of_expert.iter().enumerate().for_each(|(row, &token)| place[token] = row);
-    let routed = Indices::new(&tokens_of_expert, (count,), tokens)?;
-    let place = Indices::new(&place, (tokens,), Sum::of(count, Zeros))?;
-    let x: Tensor<(Routed, Config::EmbedDim), E, D, T> = take(x, axis::<Tokens>(), &routed)?;
-    let weight: Tensor<(Routed,), E, D, T> = take(weight, axis::<Tokens>(), &routed)?;
-    let transformed = expert.forward(unflatten(x, (One, count, width))?)?; // (One, Routed, EmbedDim)
-    let transformed = mul(flatten(transformed, count)?, weight)?; // (Routed, EmbedDim)
-    let zeros = zeros(transformed.device(), (Zeros, width))?.retaped::<T>();
-    let rows = concat(transformed, zeros, along::<Routed, Zeros>())?; // (Sum<Routed, Zeros>, EmbedDim)
-    take(rows, axis::<Sum<Routed, Zeros>>(), &place)
-}

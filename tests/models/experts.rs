@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use typed_transformer::models::llama::LlamaConfig;
 use typed_transformer::models::mixtral::{Mixtral, MixtralConfig};
 use typed_transformer::nn::Autoregressive;
-use typed_transformer::ops::Rotary;
+use typed_transformer::ops::{Rotary, embed, mean};
 use typed_transformer::prelude::*;
 use typed_transformer::train::{Adam, update};
 use typed_transformer::weights;
@@ -114,4 +114,28 @@ fn an_expert_that_no_token_chose_may_be_unused() {
         recorded = recorded.allow_unused(&layer.mixture.experts);
     }
     update(&mut model, recorded, &mut adam, 1e-3, 1.0).unwrap();
+}
+
+#[test]
+fn a_token_chooses_by_the_routers_logits() {
+    let build = || Mixtral::<Config<Const<2>>, f32, AutoDevice>::build(&AutoDevice::seed_from_u64(7));
+    let (model, padding) = (build(), tokens().padding_mask());
+    let embeddings = embed(&model.token_embedder, &tokens(), model.recording()).unwrap();
+    let expected = model.vectors_of(embeddings.clone(), &padding).unwrap().as_vec();
+    let (vectors, router_logits) = model.vectors_and_router_logits_of(embeddings, &padding).unwrap();
+    assert_eq!((vectors.as_vec(), router_logits.len()), (expected, NumLayers::SIZE));
+    let numbers = router_logits[0].as_vec();
+    for expert in 0..small_mixtral::NumExperts::SIZE {
+        let mut broken = build();
+        let output = &mut broken.layers[0].mixture.experts[expert].output;
+        output.copy_from(&vec![f32::NAN; output.as_vec().len()]);
+        let vectors = broken.vectors(&tokens(), NoneTape).unwrap().as_vec();
+        for (logits, vector) in numbers.chunks(5).zip(vectors.chunks(small_mixtral::EmbedDim::SIZE)) {
+            let is_chosen = logits.iter().filter(|logit| **logit > logits[expert]).count() < 2;
+            assert_eq!(vector[0].is_nan(), is_chosen, "{expert} of {logits:?}");
+        }
+    }
+    let loss = mean(mul(router_logits[0].clone(), router_logits[0].clone()).unwrap()).unwrap();
+    let gradient = loss.backward().unwrap().of(&model.layers[0].mixture.router).unwrap().as_vec();
+    assert!(gradient.iter().any(|gradient| *gradient != 0.0));
 }
