@@ -125,11 +125,11 @@ where
     const OP: &str = "KL divergence";
     let shape = *logits.shape();
     shape.check_same_sizes("the logits", *target.shape(), "the target").map_err(dim_error(OP))?;
-    Keeps::check_sizes(shape, padding.shape()).map_err(dim_error(OP))?;
+    Keeps::check_sizes(shape, padding.positions()).map_err(dim_error(OP))?;
     ensure_not_empty(OP, &shape)?;
 
     let device = logits.device().clone();
-    let (len, sequences) = len_and_count(padding.shape());
+    let (len, sequences) = len_and_count(padding.positions());
     let weights = position_weights(&padding.is_token(), len, reduction, sequences);
     let target = zero_uncounted_rows(OP, rows::<_, V, _, _, _>(OP, target.clone())?, &weights)?;
     let logits = zero_uncounted_rows(OP, rows::<_, V, _, _, _>(OP, logits)?, &weights)?;

@@ -35,9 +35,9 @@ where
 {
     const OP: &str = "masked mean";
     let shape = *input.shape();
-    Keeps::check_sizes(shape, padding.shape()).map_err(dim_error(OP))?;
+    Keeps::check_sizes(shape, padding.positions()).map_err(dim_error(OP))?;
     ensure_not_empty(OP, &shape)?;
-    let (len, sequences) = len_and_count(padding.shape());
+    let (len, sequences) = len_and_count(padding.positions());
     let is_token = padding.is_token();
     let weights: Vec<E> = position_weights(&is_token, len, Reduction::MeanPerSequence, 1);
     let width = Rows::new(shape.num_elements() / is_token.len().max(1));
@@ -69,14 +69,14 @@ where
 )]
 pub trait Padding<Positions: Shape> {
     /// The positions.
-    fn shape(&self) -> Positions;
+    fn positions(&self) -> Positions;
     /// Whether each position holds a token, in row-major order.
     fn is_token(&self) -> Vec<bool>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<B: MaybeSharded, S: Dim> Padding<(B, S)> for PaddingMask<B, S> {
-    fn shape(&self) -> (B, S) {
+    fn positions(&self) -> (B, S) {
         self.shape()
     }
 
@@ -86,8 +86,8 @@ impl<B: MaybeSharded, S: Dim> Padding<(B, S)> for PaddingMask<B, S> {
 }
 #[diagnostic::do_not_recommend]
 impl<Positions: Shape, D: Storage<bool>> Padding<Positions> for Tensor<Positions, bool, D> {
-    fn shape(&self) -> Positions {
-        *HasShape::shape(self)
+    fn positions(&self) -> Positions {
+        *self.shape()
     }
 
     fn is_token(&self) -> Vec<bool> {

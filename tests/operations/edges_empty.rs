@@ -252,3 +252,9 @@ fn a_backward_pass_goes_through_no_rows() {
     check::<f32>();
     check::<f64>();
 }
+
+#[test]
+fn a_mask_has_a_shape() {
+    let mask = gt(&zeros_of::<_, f32>((Batch::new(2), Two)), 0.0).unwrap();
+    assert_eq!(*mask.shape(), (Batch::new(2), Two));
+}
