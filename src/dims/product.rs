@@ -42,10 +42,22 @@ pub struct QuotientDim<Whole, Parts>(PhantomData<fn() -> (Whole, Parts)>);
 impl<Left: Factor, Right: Factor> Product<Left, Right> {
     /// The size.
     pub const SIZE: usize = Left::SIZE * Right::SIZE;
+
+    /// The size.
+    #[must_use]
+    pub fn size(self) -> usize {
+        Self::SIZE
+    }
 }
 impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
     /// The size.
     pub const SIZE: usize = Whole::SIZE / Parts::SIZE;
+
+    /// The size.
+    #[must_use]
+    pub fn size(self) -> usize {
+        Self::SIZE
+    }
 }
 
 #[diagnostic::do_not_recommend]

@@ -249,3 +249,9 @@ fn a_local_dimension_keeps_its_bound_and_its_name() {
     assert_eq!(<Long as dfdx::shapes::Dim>::from_size(3), None);
     assert_eq!(std::mem::size_of::<Free>(), std::mem::size_of::<usize>());
 }
+
+#[test]
+fn every_dimension_has_a_size() {
+    let (product, quotient) = (Product::<Width, Half>::default(), Quotient::<Twice, Half>::default());
+    assert_eq!((product.size(), quotient.size(), Sum::<Width, Half>::default().size()), (6, 3, 5));
+}
