@@ -147,7 +147,8 @@ pub fn along<Left: Dim, Right: Dim>() -> ConcatAxis<Left, Right> {
 #[diagnostic::on_unimplemented(
     message = "`{Smaller}` is not `{Self}` without `{Name}`",
     label = "adding the axis `{Name}` to `{Smaller}` does not give `{Self}`",
-    note = "the result has one more axis, `{Name}`; all others stay as they are, in their order"
+    note = "the result has one more axis, `{Name}`; all others stay as they are, in their order",
+    note = "`broadcast(x, shape, axis::<Name>())` takes the whole shape of the result; `stack(tensors, name)` takes the new axis"
 )]
 pub trait BroadcastFrom<Smaller, Name: MaybeSharded, WhichAxis>: HasAxis<Name, WhichAxis, Remaining = Smaller> {}
 

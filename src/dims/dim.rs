@@ -34,7 +34,7 @@ use std::any::type_name;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a whole dimension",
     label = "`{Self}` is not a whole dimension",
-    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time"
+    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time, and `flatten` merges other axes"
 )]
 pub trait Dim: MaybeSharded {}
 
@@ -60,7 +60,7 @@ pub trait Dim: MaybeSharded {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dimension",
     label = "`{Self}` is not a dimension",
-    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time"
+    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time, and `flatten` merges other axes"
 )]
 pub trait MaybeSharded: AnyDim {}
 
@@ -69,7 +69,7 @@ pub trait MaybeSharded: AnyDim {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dimension",
     label = "`{Self}` is not a dimension",
-    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time"
+    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time, and `flatten` merges other axes"
 )]
 pub trait AnyDim: shapes::Dim {
     /// The size of all ranks' parts together.
@@ -115,7 +115,8 @@ pub trait ConstDim: Dim + Factor {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",
     label = "`{Self}` has no size at compile time",
-    note = "`dims! {{ pub Name = 8; }}` declares one; the parts of a `Quotient` and the ranks of a `Shard` divide their whole without remainder; ranks divide the first factor of a `Product`"
+    note = "`dims! {{ pub Name = 8; }}` declares one; the parts of a `Quotient` and the ranks of a `Shard` divide their whole without remainder; ranks divide the first factor of a `Product`",
+    note = "`flatten` merges axes of run-time sizes"
 )]
 pub trait Factor: AnyDim + shapes::ConstDim {
     /// The dimension that all ranks' parts are together; of a dimension that no ranks divide, itself.

@@ -168,7 +168,8 @@ crate::error::debug_as!(
 #[diagnostic::on_unimplemented(
     message = "`{Self}` and `{Other}` are not known to have the same axes in the same order",
     label = "`{Self}` is not `{Other}` with products split or merged",
-    note = "`rearrange!` changes the order of axes, and splits and merges those of a generic function; `rename` changes the name of one"
+    note = "`rearrange!` changes the order of axes, and splits and merges those of a generic function; `rename` changes the name of one",
+    note = "`flatten` and `unflatten` merge and split axes of run-time sizes"
 )]
 pub trait SameFactors<Other> {
     /// Whether run-time axes have the same sizes in `other`.
@@ -191,7 +192,8 @@ where
 #[diagnostic::on_unimplemented(
     message = "`{One}` and `{Other}` are not the same axes in the same order",
     label = "with products split, the axes are `{One}` and `{Other}`",
-    note = "`rearrange!` changes the order of axes, `rename` the name of one"
+    note = "`rearrange!` changes the order of axes, `rename` the name of one",
+    note = "`flatten` and `unflatten` merge and split axes of run-time sizes"
 )]
 pub trait SameOrder<One, Other> {}
 #[diagnostic::do_not_recommend]

@@ -26,7 +26,7 @@ use dfdx::tensor::{Merge, NoneTape, PutTape, SplitTape, Storage, Tensor, UniqueI
     message = "expected a tensor, or a reference to one without a tape, as an operand",
     label = "`{Self}` is not a tensor of `{E}` over `{Dims}`",
     note = "an operation returns a `Result`, and `?` after it gives the tensor",
-    note = "operands have one dtype and one device; a tensor with a tape is passed by value: `x.clone()`; `offset(x, 1.0)` and `scale(x, 2.0)` take numbers"
+    note = "operands have one dtype and one device; a tensor with a tape is passed by value: `x.clone()`; `offset(x, 1.0)` and `scale(x, 2.0)` take numbers, and `full(x.device(), (), 0.0)?`, made before, is one for any other operation"
 )]
 pub trait TensorOrRef<Dims: Shape, E, D: Storage<E>, Tape> {
     /// The tensor and its tape.
