@@ -28,6 +28,8 @@ mod model_parts;
 mod named_axes;
 mod own_models;
 mod ported_attention;
+mod ported_functions;
+mod ported_lengths;
 mod ported_losses;
 mod ported_parts;
 mod position_kinds;

@@ -3,7 +3,7 @@
 use crate::finite_differences::{check, weighted_sum};
 use crate::numbers::{F64, assert_close, device, random_like as random};
 use typed_transformer::backend::Tape;
-use typed_transformer::ops::{Activation, Exp, Rotary, flatten, rotary_positions, unflatten, unstack};
+use typed_transformer::ops::{Activation, Exp, Rotary, flatten, rotary_positions, sub, unflatten, unstack};
 use typed_transformer::prelude::*;
 
 dims! {
@@ -108,4 +108,45 @@ fn parts_of_one_size() {
         assert_eq!(part.as_vec(), [0, 1, 6, 7].map(|i| x[2 * n + i]));
     }
     assert_eq!(found.len(), 3);
+}
+
+/// `apply_rotary_pos_emb` by `position_ids` of one's own: `position(b, s, k)` is that of pair `k`, so the sections of
+/// M-RoPE have positions of their own.
+fn rotated<B: Dim, S: Dim, H: ConstDim, K: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<(B, S, H, Sum<K, K>), E, D, T>,
+    position: impl Fn(usize, usize, usize) -> usize,
+    base: f64,
+) -> Result<Tensor<(B, S, H, Sum<K, K>), E, D, T>, OpError> {
+    let (batch, len, ..) = *x.shape();
+    let table = |function: fn(f64) -> f64| -> Result<Tensor<(B, S, K), E, D>, OpError> {
+        let numbers = (0..batch.size() * len.size() * K::SIZE).map(|i| {
+            let (place, k) = (i / K::SIZE, i % K::SIZE);
+            let angle =
+                position(place / len.size(), place % len.size(), k) as f64 * base.powf(-(k as f64) / K::SIZE as f64);
+            E::from_f64(function(angle)).unwrap()
+        });
+        tensor(x.device(), Vec::from_iter(numbers), (batch, len, K::default()))
+    };
+    let (cos, sin) = (table(f64::cos)?, table(f64::sin)?);
+    let (left, right) = split(x, K::default(), K::default(), axis::<Sum<K, K>>())?;
+    let turned_left = sub(mul(left.clone(), &cos)?, mul(right.clone(), &sin)?)?;
+    let turned_right = add(mul(right, &cos)?, mul(left, &sin)?)?;
+    concat(turned_left, turned_right, along::<K, K>())
+}
+
+#[test]
+fn rotary_positions_of_ones_own() {
+    let x: F64<(Batch, Len, NumHeads, Sum<ValueDim, ValueDim>)> = random(8, Default::default());
+    let expected = rotary_positions(x.clone(), axis::<Len>(), 3, Rotary::halves(100.0)).unwrap();
+    let found = rotated(x.clone(), |_, s, _| s + 3, 100.0).unwrap();
+    assert_close(&found.as_vec(), &expected.as_vec(), 1e-12);
+    // The second sequence begins anew at place 2, and its second pair stays.
+    let position = |b: usize, s: usize, k: usize| if b == 0 { s } else { [s % 2, 0][k] };
+    let found = rotated(x.clone(), position, 100.0).unwrap().as_vec();
+    let [first, second] = [0, 1].map(|at| 4 * 3 * 5 + at * 4 * 3); // Places 0 and 1 of the second sequence.
+    assert_close(&found[first..first + 4], &x.as_vec()[first..first + 4], 1e-12);
+    let (numbers, (sin, cos)) = (x.as_vec(), 1f64.sin_cos());
+    let turned = [numbers[second] * cos - numbers[second + 2] * sin, numbers[second + 1]];
+    assert_close(&found[second..second + 2], &turned, 1e-12);
+    check(x, |x| weighted_sum(rotated(x, position, 100.0).unwrap()));
 }
