@@ -12,6 +12,7 @@
 mod experts;
 
 pub use experts::MixtureOfExperts;
+use experts::WithRouterLogits;
 
 use super::llama::{Attention, CachedHeadsOf, LlamaConfig, Norms};
 use crate::nn::{Autoregressive, Cache, CacheOf, CacheUpdate, Precision, Weight, init};
@@ -92,21 +93,20 @@ pub struct Layer<Config: MixtralConfig, E, D, P: Precision> {
 }
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
-    /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention. The router's logits join
-    /// `router_logits`.
+    /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention, and the router's logits.
     fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
         update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,
-        router_logits: &mut Vec<Tensor<(B, Q, Config::NumExperts), E, D, T>>,
-    ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
+    ) -> Result<WithRouterLogits<B, Q, Config, E, D, T>, OpError> {
         const { assert!(!matches!(Config::NORMS, Norms::After), "`NORMS` of a Mixtral are before its sublayers") }
         let normalized = rms_norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
         let x = residual(x, self.attention.forward(normalized, start, mask, update_cache)?)?;
         let normalized = rms_norm(x.clone(), &self.experts_norm, Config::NORM_EPSILON)?;
-        residual(x, self.mixture.forward(normalized, router_logits)?)
+        let (mixed, router_logits) = self.mixture.forward(normalized)?;
+        Ok((residual(x, mixed)?, router_logits))
     }
 }
 
@@ -187,7 +187,9 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(padding);
         let (mut x, mut router_logits) = (embeddings, Vec::new());
         for layer in &self.layers {
-            x = layer.forward(x, 0, &mask, Ok, &mut router_logits)?;
+            let (output, logits) = layer.forward(x, 0, &mask, Ok)?;
+            x = output;
+            router_logits.push(logits);
         }
         Ok((rms_norm(x, &self.norm, Config::NORM_EPSILON)?, router_logits))
     }
@@ -219,7 +221,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
         let (start, mask) = cache.advance(&self.norm, (batch, len))?;
         let mut x = embeddings;
         for (layer, cache) in self.layers.iter().zip(&mut cache.layers) {
-            x = layer.forward(x, start, &mask, |new| cache.update(new), &mut Vec::new())?;
+            (x, _) = layer.forward(x, start, &mask, |new| cache.update(new))?;
         }
         rms_norm(slice_last(x, axis::<S>(), last)?, &self.norm, Config::NORM_EPSILON)
     }

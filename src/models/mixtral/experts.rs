@@ -1,5 +1,5 @@
 use super::{ChosenFrom, MixtralConfig};
-use crate::models::llama::FeedForwardOf;
+use crate::models::llama::{FeedForwardOf, LlamaConfig};
 use crate::nn::{Precision, init};
 use crate::ops::{flatten, linear, one_hot, select, take, top_k, unflatten, zeros};
 use crate::prelude::*;
@@ -32,23 +32,27 @@ dims! {
     Zeros = 1; // a row of zeros, the output of an expert for a token that did not choose it
 }
 
+/// The output, and the router's logits.
+pub(super) type WithRouterLogits<B, S, Config, E, D, T> = (
+    Tensor<(B, S, <Config as LlamaConfig>::EmbedDim), E, D, T>,
+    Tensor<(B, S, <Config as MixtralConfig>::NumExperts), E, D, T>,
+);
+
 /// The number of experts that each token chooses.
 type ExpertsPerToken<Config> =
     <<Config as MixtralConfig>::ExpertsPerToken as ChosenFrom<<Config as MixtralConfig>::NumExperts>>::Number;
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExperts<Config, E, D, P> {
-    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert runs on the tokens that chose it. The router's logits join
-    /// `router_logits`.
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`, and the router's logits. An expert runs on the tokens that chose it.
     pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-        router_logits: &mut Vec<Tensor<(B, S, Config::NumExperts), E, D, T>>,
-    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+    ) -> Result<WithRouterLogits<B, S, Config, E, D, T>, OpError> {
         let shape @ (batch, len, _) = *x.shape();
-        let logits = linear(x.clone(), &self.router, None)?; // (B, S, NumExperts)
-        router_logits.push(logits.clone());
+        let router_logits = linear(x.clone(), &self.router, None)?; // (B, S, NumExperts)
         let tokens = Tokens::new(batch.size() * len.size());
-        let (x, logits) = (flatten(x, tokens)?, flatten(logits, tokens)?); // (Tokens, EmbedDim), (Tokens, NumExperts)
+        let x = flatten(x, tokens)?; // (Tokens, EmbedDim)
+        let logits = flatten(router_logits.clone(), tokens)?; // (Tokens, NumExperts)
         let (logits, chosen) = top_k(logits, axis::<Config::NumExperts>(), ExpertsPerToken::<Config>::default())?;
         let chosen: Indices<(Tokens, ExpertsPerToken<Config>), Config::NumExperts> = chosen;
         let weights: Tensor<(Tokens, ExpertsPerToken<Config>), E, D, T> =
@@ -71,7 +75,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExper
                 output = residual(output, part)?;
             }
         }
-        unflatten(output, shape)
+        Ok((unflatten(output, shape)?, router_logits))
     }
 }
 
