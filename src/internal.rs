@@ -5,21 +5,22 @@ use dfdx::{dtypes::Dtype, tensor_ops::Device};
 #[derive(Clone, Copy, Debug)]
 pub struct Internal(pub(crate) ());
 
-/// The bound of `D` in a module, for the sake of its error message. It implies `E: Dtype`: with a bound of its own, a
-/// wrong `E` would be two errors.
+/// The bound of `D` in a module, for the sake of its error message. It implies `E: Dtype`: a bound of
+/// `E` besides would make two errors of a wrong `E`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a device that computes in `{E}`",
     label = "not a device of `{E}`",
     note = "dtype, device and precision are the last parameters of a model: `<.., f32, Cpu, Bf16>`; generic code has the bounds `E: Real, D: Backend<E>`"
 )]
-pub trait ModelDevice<E>: Is<E, Same = E> + Is<E, Same: Dtype> + Device<E> {}
+pub trait ModelDevice<E>: ImpliesBounds<E, Same = E> + ImpliesBounds<E, Same: Dtype> + Device<E> {}
 #[diagnostic::do_not_recommend]
 impl<E: Dtype, D: Device<E>> ModelDevice<E> for D {}
 
-/// `T` itself. The compiler takes the bounds of a supertrait's associated type as given, but not those of a parameter.
-pub trait Is<T> {
+/// The bounds of `Same`, which is `T`, are taken as given by whoever has a trait above this one; bounds of `T` itself
+/// would not be.
+pub trait ImpliesBounds<T> {
     type Same;
 }
-impl<Any, T> Is<T> for Any {
+impl<Any, T> ImpliesBounds<T> for Any {
     type Same = T;
 }

@@ -1,6 +1,6 @@
 //! The procedural macros of the crate `typed-transformer`, which documents those that are public.
 
-// The documentation of the public macros is where `typed-transformer` exports them: its examples and links need it.
+// The public macros are documented where `typed-transformer` exports them, because the examples need that crate.
 #![allow(missing_docs)]
 
 mod axes;

@@ -1,7 +1,7 @@
 use super::{ConstDim, DimError, name};
 use std::marker::PhantomData;
 
-/// A size that its constructors have checked: at most `By::SIZE`, or declared for the local dimension `By`.
+/// A checked size: at most that of `By`, or declared for the local dimension `By`.
 ///
 /// A dimension declared by `dims! { pub SrcLen <= MaxSeqLen; }` holds a `CheckedSize<MaxSeqLen>`, one declared by
 /// `local_dims! { let source: SrcLen = 7; }` a `CheckedSize<SrcLen>`.

@@ -71,8 +71,8 @@ macro_rules! __count_by_size {
 }
 __count_by_size!([const N: usize] Const<N> where Self: StaticSize);
 
-/// How a dimension that is made of others counts: by its size if the list of their run-time dimensions is empty,
-/// otherwise by its name. The list implements this.
+/// How a dimension that is made of others counts. The list of their run-time dimensions implements it: an empty one
+/// counts the dimension by its size, any other by its name.
 pub trait CountMade<Made> {
     type Static;
     type Dynamic<Rest>;

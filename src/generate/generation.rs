@@ -60,7 +60,7 @@ pub struct Generation<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Re
 /// Changes the logits of the next token of a row, by its text so far.
 type Adjust<'a, V> = &'a mut dyn FnMut(usize, &[Fin<V>], &mut [f64]);
 
-/// A prompt and its continuation so far, which alone is the text that a user gets.
+/// A prompt and its continuation so far. A user gets the continuation alone.
 pub(super) struct Text<V> {
     pub tokens: Vec<Fin<V>>,
     prompt_len: usize,

@@ -44,8 +44,8 @@ crate::error::debug_by_sentence!(SamplingError);
 /// Chooses a token of the vocabulary `V` from its logits: the most likely one, or a random one.
 ///
 /// The probability of a random token is `softmax(logits / temperature)` over the tokens that remain after
-/// [`restrict_to`](Self::restrict_to), [`top_k`](Self::top_k), [`top_p`](Self::top_p) and [`min_p`](Self::min_p), in this
-/// order, and behind a [`repetition_penalty`](Self::repetition_penalty). Equal seeds make equal choices.
+/// [`restrict_to`](Self::restrict_to), [`top_k`](Self::top_k), [`top_p`](Self::top_p) and [`min_p`](Self::min_p), in
+/// this order, after a [`repetition_penalty`](Self::repetition_penalty). Equal seeds make equal choices.
 ///
 /// ```
 /// use typed_transformer::{generate::Sampler, prelude::*};
@@ -151,7 +151,7 @@ impl<V: ConstDim> Sampler<V> {
     }
 
     /// Keeps only these tokens, in place of those of an earlier call. Write `sampler = sampler.restrict_to(..)`: a clone
-    /// would draw the same numbers again. [`Generation::next_by`](super::Generation::next_by) does this in a generation.
+    /// would draw the same numbers again. In a generation, [`next_by`](super::Generation::next_by) forbids tokens.
     #[must_use]
     pub fn restrict_to(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
         let mut tokens: Vec<_> = tokens.into_iter().collect();

@@ -4,7 +4,7 @@ use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, EndsIn, Factor, MaybeSharded, Product};
 use crate::mask::AttentionMask;
 use crate::nn::{Arch, Module, SummaryRow};
-use crate::ops::collective::{Parts, entered, gathered};
+use crate::ops::collective::{PartLayout, entered, gathered};
 use crate::ops::{
     AttentionOptions, DropoutSeed, OpError, Real, attend, dropout, drops_elements, kept_elements, reshape_to,
 };
@@ -102,7 +102,7 @@ impl<Axis: RankAxis, E: Real, D: Backend<E>> ProcessGroup<Axis, E, D> {
             let (batch, queries, keys) = mask.shape();
             let sizes = [batch.size(), H::WHOLE_SIZE, queries.size(), keys.size()];
             let all = kept_elements::<(B, H::Whole, Q, K)>(options.dropout, &sizes, || query.device().random_u64())?;
-            kept = Some(Parts::of(&sizes, 1, ranks.size()).part(&all, ranks.rank()));
+            kept = Some(PartLayout::of(&sizes, 1, ranks.size()).part(&all, ranks.rank()));
         }
         attend(query, key, value, mask, options, kept)
     }

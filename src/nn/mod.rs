@@ -43,6 +43,7 @@ pub use layers::*;
 pub use module::{ForEachLayer, HasParameters, OwnsParameters};
 pub use module::{Layers, LayersIter, Module, Summary, SummaryRow};
 pub use precision::{
-    Bf16, F16, FullPrecision, MixedBf16, Packed, Packing, Precision, Q8, Q8Rows, Trainable, Weight, WithPrecision,
+    Bf16, F16, FullPrecision, MixedBf16, Packed, PackedPrecision, Precision, Q8, Q8Rows, Trainable, Weight,
+    WithPrecision,
 };
 pub use transformer::*;

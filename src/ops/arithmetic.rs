@@ -5,7 +5,7 @@
 //! along the axes that it does not have. The result has the axes of the first tensor: none is new.
 
 use super::contraction::{Label, Labelled, broadcast};
-use super::operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from};
+use super::operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, copied_if_same};
 use super::unnamed::{map, on_elements, reshape_to, zip};
 use super::views::{NamedAxes, Views};
 use super::{OpError, Real, cast, device_error, dim_error, ensure_not_empty};
@@ -231,7 +231,7 @@ pub(crate) fn elementwise<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + M
         let shape = *x.shape();
         return run_kernel(op, shape, |tape| arithmetic_kernel(D::read(x, tape)?, D::read_strided(y, tape)?, kind));
     }
-    let y = distinct_from(&x, y)?;
+    let y = copied_if_same(&x, y)?;
     zip(op, x, y, |x, y| match kind {
         Arithmetic::Add => x.try_add(y),
         Arithmetic::Sub => x.try_sub(y),

@@ -78,7 +78,7 @@ pub fn attention_weights<
     }
     let query = super::scale(query, scale.factor(heads.whole_size(), QKDim::SIZE))?;
     let logits = matmul_transposed(OP, query, key)?; // (B, H, Q, K)
-    // Dropout does not check `H`, which is whole here, even if its type is a shard: that of a single rank.
+    // `H` is left out of dropout's check: its size is whole here, although its type may be the shard of a single rank.
     dropout_by::<(B, Q, K), _, _, _, _>(masked_softmax(logits, bias, mask, mask_fill)?, dropout)
 }
 

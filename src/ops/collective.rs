@@ -72,7 +72,7 @@ pub fn gathered<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Ax
     index: usize,
     ranks: &Ranks<Axis>,
 ) -> Result<Entered<Tensor<To, E, D, T>, Axis>, OpError> {
-    let parts = Parts::new::<_, Axis>(&shape, index, ranks);
+    let parts = PartLayout::new::<_, Axis>(&shape, index, ranks);
     let forward = |ranks: &Ranks<Axis>, part: Vec<E>| parts.all_gather(ranks, part);
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| parts.reduce_scatter(ranks, &gradient);
     run_and_record("all-gather", ranks, input, shape, forward, backward).map(Entered::new)
@@ -81,13 +81,13 @@ pub fn gathered<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Ax
 /// An axis divided among ranks, in row-major order: each of `rows` rows has `part_len` elements for rank 0, then for
 /// rank 1, and so on.
 #[derive(Clone, Copy)]
-pub struct Parts {
+pub struct PartLayout {
     rows: usize,
     part_len: usize,
     ranks: usize,
 }
 
-impl Parts {
+impl PartLayout {
     /// The parts of the axis at `index` of a whole shape.
     pub fn new<Dims: Shape, Axis: RankAxis>(shape: &Dims, index: usize, ranks: &Ranks<Axis>) -> Self {
         let sizes: Vec<usize> = shape.concrete().into();

@@ -1,6 +1,6 @@
 //! Tensors joined along an axis or along a new one, and split again.
 
-use super::operand::distinct_from;
+use super::operand::copied_if_same;
 use super::slices::slice_axis;
 use super::unnamed::reshape_to;
 use super::views::{outer_len_inner, shape_of_sizes, sizes};
@@ -120,7 +120,7 @@ where
     for tensor in tensors {
         let mut tensor = reshape_to(OP, tensor, (shape.num_elements(),))?;
         for earlier in &flat {
-            tensor = distinct_from(earlier, tensor)?;
+            tensor = copied_if_same(earlier, tensor)?;
         }
         flat.push(tensor);
     }

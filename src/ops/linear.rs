@@ -1,7 +1,7 @@
 //! Linear maps of the vector at each position, and convolutions, which also read the vectors around it.
 
 use super::gather::gather_runs;
-use super::operand::distinct_from;
+use super::operand::copied_if_same;
 use super::unnamed::{Rows, matmul_2d_transposed, reshape_to, rows, zip};
 use super::{OpError, Real, concat, device_error, ensure_not_empty, range_error};
 use crate::backend::{Backend, Linear, Tape, WeightTape, linear_kernel, read_weight, run_kernel, weight_on_tape};
@@ -181,7 +181,7 @@ where
         });
     }
     let rows = rows::<Dims, InDim, _, _, _>(OP, input)?;
-    let weight = distinct_from(&rows, weight_on_tape(weight, T::default()))?;
+    let weight = copied_if_same(&rows, weight_on_tape(weight, T::default()))?;
     let output: Tensor<(Rows, OutDim), E, D, T> = matmul_2d_transposed(OP, rows, weight)?;
     reshape_to(OP, bias.into_iter().try_fold(output, add_bias)?, output_shape)
 }

@@ -162,11 +162,11 @@ pub fn second_operand<X: Shape, W: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>
     x: &Tensor<X, E, D, T>,
     w: Tensor<W, E, D>,
 ) -> Result<Tensor<W, E, D, T>, OpError> {
-    distinct_from(x, w.put_tape(T::default()))
+    copied_if_same(x, w.put_tape(T::default()))
 }
 
 /// `w`, copied if it is `x` itself: dfdx cannot hold two gradients of one tensor at once.
-pub fn distinct_from<X: Shape, W: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, R: Tape<E, D>>(
+pub fn copied_if_same<X: Shape, W: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, R: Tape<E, D>>(
     x: &Tensor<X, E, D, T>,
     w: Tensor<W, E, D, R>,
 ) -> Result<Tensor<W, E, D, R>, OpError> {

@@ -4,7 +4,7 @@
 //! dimensions and call dfdx with plain sizes: its code is made once for each number of axes.
 
 use super::contraction::{Labelled, contract};
-use super::operand::distinct_from;
+use super::operand::copied_if_same;
 use super::views::with_shape_type;
 use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Tape, elements_of, run_kernel, where_kernel};
@@ -231,6 +231,6 @@ pub fn choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: 
         // dfdx chooses at least one element.
         return Ok(x);
     }
-    let y = distinct_from(&x, y)?;
+    let y = copied_if_same(&x, y)?;
     with_shape_type(op, unnamed(mask).try_choose(unnamed(x), unnamed(y)).map_err(device_error(op))?)
 }

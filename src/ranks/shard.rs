@@ -90,8 +90,8 @@ pub trait ConstRankAxis: RankAxis + Dim + StaticSize {}
 /// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.
 ///
 /// [`Ranks::shard`](super::Ranks::shard) makes one, with parts that need not be equally long. If `Whole` and `Axis` are
-/// known at compile time, `Axis` must divide `Whole`, and the part is a compile-time dimension of dfdx's. Such ranks
-/// divide a model.
+/// known at compile time, `Axis` must divide `Whole`, and the part is a compile-time dimension of dfdx's. Ranks
+/// of a compile-time axis divide a model.
 ///
 /// It may stand in every axis that an operation does not sum, normalize, index or order. It is no [`Dim`]: a sum, mean,
 /// norm, softmax or contraction along it would take a part for the whole. A shard of data is [`MaybeSharded`]. A shard

@@ -4,7 +4,7 @@ use super::EnteredOver;
 use crate::backend::Tape;
 use crate::dims::{AxisOf, ConstDim, Divides, HasAxis};
 use crate::internal::Internal;
-use crate::ops::collective::{Parts, gathered, run_and_record};
+use crate::ops::collective::{PartLayout, gathered, run_and_record};
 use crate::ops::{OpError, Real};
 use crate::ranks::{ConstRankAxis, Entered, Partial, RankAxis, Ranks, Shard};
 use dfdx::shapes::{HasShape, Shape};
@@ -35,7 +35,7 @@ where
     Dims: CanGather<Name, Axis, WhichAxis>,
 {
     let shape = input.shape().whole();
-    let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
+    let parts = PartLayout::new::<_, Axis>(&shape, Dims::INDEX, ranks);
     let forward = |ranks: &Ranks<Axis>, part: Vec<E>| parts.all_gather(ranks, part);
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| Ok(parts.part(&gradient, ranks.rank()));
     run_and_record("all-gather", ranks, input, shape, forward, backward)
@@ -94,7 +94,7 @@ where
 {
     let term = terms.into_term();
     let shape = *term.shape();
-    let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
+    let parts = PartLayout::new::<_, Axis>(&shape, Dims::INDEX, ranks);
     let forward = |ranks: &Ranks<Axis>, term: Vec<E>| parts.reduce_scatter(ranks, &term);
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| parts.all_gather(ranks, gradient);
     run_and_record("reduce-scatter", ranks, term, shape.shards(), forward, backward)
@@ -129,7 +129,7 @@ where
 {
     let input = input.into_tensor(Internal(()));
     let shape = *input.shape();
-    let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
+    let parts = PartLayout::new::<_, Axis>(&shape, Dims::INDEX, ranks);
     let forward = |ranks: &Ranks<Axis>, whole: Vec<E>| Ok(parts.part(&whole, ranks.rank()));
     let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| Ok(parts.padded(&gradient, ranks.rank()));
     run_and_record("shard", ranks, input, shape.shards(), forward, backward)

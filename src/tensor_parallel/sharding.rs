@@ -6,7 +6,7 @@ use crate::backend::Backend;
 use crate::dims::name;
 use crate::internal::Internal;
 use crate::ops::OpError;
-use crate::ops::collective::Parts;
+use crate::ops::collective::PartLayout;
 use crate::ranks::{Element, RankAxis, Ranks, RanksError, ReducedOver, Replicated};
 use crate::train::{GradientsOf, Optimizer, parameter_infos, update_by_norm};
 use crate::weights::{LoadError, SaveError, ensure_all_finite, save_tensors};
@@ -245,7 +245,7 @@ pub(super) struct ParameterSharding {
     /// The name and size of each dimension in the whole model.
     pub dims: Vec<String>,
     /// The parts; `None` if every rank has the whole parameter.
-    pub parts: Option<Parts>,
+    pub parts: Option<PartLayout>,
 }
 
 /// The shard of each parameter, in the order of the fields. Panics if a pair of models that a user has declared does
@@ -264,7 +264,8 @@ pub(super) fn parameter_shardings<Model: Sharded<Axis, E, D>, E: Element, D: Dev
             let is_part = of_part.contains("Shard<") && Axis::EXPECTED_SIZE.is_none_or(is_of_ranks);
             assert!(is_part, "`{}` of `{}`: `{of_part}` is no rank's part of `{of_whole}`", part.path, name::<Model>());
         }
-        let parts = index.map(|index| Parts::of(&whole.sizes, index, whole.sizes[index] / part.sizes[index].max(1)));
+        let parts =
+            index.map(|index| PartLayout::of(&whole.sizes, index, whole.sizes[index] / part.sizes[index].max(1)));
         ParameterSharding { path: whole.path, sizes: whole.sizes, dims: whole.dims, parts }
     });
     parameters.collect()

@@ -19,10 +19,10 @@ use std::collections::HashMap;
 ///
 /// The global norm is `√(Σ g²)` over all parameters that are not frozen. Parameters, gradients and the optimizer's
 /// state stay on the device; on the CPU they are changed in place. From the first update on, the device keeps the
-/// memory of dropped tensors, and the next steps reuse it. It is freed after every 13 steps, where a part of a batch
-/// counts as a step, and earlier if it exceeds four times the memory of the largest step. After the training
-/// `device.disable_cache()`, of dfdx's `Cache`, frees it; dropping the device does not. Each thread needs a device of
-/// its own as long as a device keeps memory: dfdx panics if two threads at once take the last kept memory of one size.
+/// memory of dropped tensors, and the next steps reuse it. It is freed after every 13 steps or parts of a batch, and
+/// earlier if it exceeds four times the memory of the largest step. After the training `device.disable_cache()`, of
+/// dfdx's `Cache`, frees it; dropping the device does not. Each thread needs a device of its own as long as a device
+/// keeps memory: dfdx panics if two threads at once take the last kept memory of one size.
 ///
 /// # Errors
 /// After these errors the model is unchanged:

@@ -258,12 +258,12 @@ impl Field {
         })
     }
 
-    /// Adds the conventions of a submodule, or the division of a parameter's dimensions.
+    /// Adds the conventions of a submodule, or the factors of a parameter's dimensions.
     pub fn conventions(&self, out: &Ident) -> TokenStream {
         let of = |module: &Type| quote!(<#module as ::typed_transformer::nn::Module>::conventions(#out););
         self.if_some(match &self.kind {
             Kind::Param { shape, .. } => {
-                quote!(<#shape as ::typed_transformer::__private::ParamShape>::divisions(#out);)
+                quote!(<#shape as ::typed_transformer::__private::ParamShape>::factor_sizes(#out);)
             }
             Kind::Module(module) => of(module),
             Kind::VecOfLayers { count, layer } => {

@@ -37,7 +37,7 @@ pub fn loadable(declaration: &ItemStruct, parameters: &TypeParameters, fields: &
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     // This inherent `recording` shadows `Record::recording`, so the error for a packed model names its precision.
     let mut packed = parameters.generics.clone();
-    packed.make_where_clause().predicates.push(parse_quote!(#precision: ::typed_transformer::nn::Packing));
+    packed.make_where_clause().predicates.push(parse_quote!(#precision: ::typed_transformer::nn::PackedPrecision));
     let (packed_generics, _, packed_where) = packed.split_for_impl();
     quote! {
         #loadable

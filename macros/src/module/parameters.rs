@@ -10,8 +10,8 @@ use syn::{Error, GenericParam, Generics, ItemStruct, Result, TypeParamBound, par
 /// The error of a module without dtype or device.
 const LAST_TWO: &str = "the last two parameters of a module are its dtype and its device: `struct Name<.., E, D>`";
 
-/// The generic parameters of a module, with the bounds of dtype and device, which are the last two. Behind them may be
-/// the precision of the weights, `P: Precision`.
+/// The generic parameters of a module, with the bound of the device. Dtype and device are the last two. Behind them may
+/// be the precision of the weights, `P: Precision`.
 pub struct TypeParameters {
     pub generics: Generics,
     pub dtype: Ident,

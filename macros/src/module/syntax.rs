@@ -1,4 +1,4 @@
-//! The attributes of a module, those and the type of a field, and the bounds of parameters.
+//! The attributes of modules and fields, the types of fields, and the bounds of parameters.
 
 use crate::axes::{arguments, has_ident, ungrouped};
 use proc_macro2::Ident;
@@ -95,12 +95,12 @@ pub fn precision(generics: &Generics) -> Result<Option<Ident>> {
     let mut precision = None;
     for (position, parameter) in generics.params.iter().enumerate() {
         let GenericParam::Type(TypeParam { ident, .. }) = parameter else { continue };
-        let is_precision = |bound: &&TypeParamBound| is_one_of(bound, &["Precision", "Trainable", "Packing"]);
+        let is_precision = |bound: &&TypeParamBound| is_one_of(bound, &["Precision", "Trainable", "PackedPrecision"]);
         for bound in bounds_of(generics, ident).filter(is_precision) {
             let is_last = position + 1 == generics.params.len();
-            let is_named = is_one_of(bound, &["Precision"]);
-            // Elsewhere a trait of one's own may be called `Trainable` or `Packing`.
-            if is_last != is_named {
+            let is_exact = is_one_of(bound, &["Precision"]);
+            // Before the last parameter, `Trainable` and `PackedPrecision` may be traits of one's own.
+            if is_last != is_exact {
                 let message = "the precision of a module is its last parameter: `struct Name<.., E, D, P: Precision>`";
                 return Err(Error::new_spanned(bound, message));
             }

@@ -195,8 +195,7 @@ impl<Config: ClipConfig, E: Real, D: Device<E>, P: Precision> Pretrained for Cli
     ";
 
     fn config() -> Vec<ConfigField> {
-        // A text ends at its first token of the largest id. An `eos_token_id` of 2 means this; any other is the id
-        // itself.
+        // A text ends at its largest id. HuggingFace writes this as an `eos_token_id` of 2; any other is the id itself.
         let end = ConfigField::one_of("text_config.eos_token_id", [2.0, Config::VocabSize::SIZE as f64 - 1.0]);
         vec![
             ConfigField::text("model_type", &["clip"]),

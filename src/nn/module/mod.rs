@@ -17,7 +17,7 @@ use std::{collections::BTreeSet, fmt};
 ///
 /// From the fields it derives:
 ///
-/// - `Clone` and `Debug`. A `#[derive]` of them is an error. Above `#[module]` rustc reports it, in its own words;
+/// - `Clone` and `Debug`. A `#[derive]` of them is an error. rustc itself reports one above `#[module]`;
 /// - dfdx's [`TensorCollection`](dfdx::nn::TensorCollection), which gives building, resetting and moving between
 ///   devices and dtypes. Optimizers, saving and moving averages walk the parameters by it;
 /// - [`Module`], with `NUM_PARAMS` and the summary;
@@ -27,7 +27,7 @@ use std::{collections::BTreeSet, fmt};
 /// The name of a parameter in a weights file is its field path.
 ///
 /// The last type parameters are the dtype `E`, the device `D` and, if the module has one, the
-/// [precision](super::Precision) `P: Precision`. Bounds and defaults are added: `E: Dtype = f32, D: Device<E> = Cpu`.
+/// [precision](super::Precision) `P: Precision`. Defaults and a bound are added: `E = f32, D: Device<E> = Cpu`.
 ///
 /// | field | what it is |
 /// | --- | --- |
@@ -250,7 +250,7 @@ pub trait ParamShape: Shape {
 
     /// Adds the sizes of the factors of its dimensions, `("division of dimensions", "4 * 8")`, so that 4 heads of 8
     /// and 8 heads of 4 are different models.
-    fn divisions(out: &mut BTreeSet<(&'static str, String)>);
+    fn factor_sizes(out: &mut BTreeSet<(&'static str, String)>);
 
     /// The parameter at `path` of a source.
     fn load<E: Dtype, D: Device<E>>(
@@ -278,7 +278,7 @@ impl<Dims: ConstShape> ParamShape for Dims {
         format!("{:?}", Dims::default())
     }
 
-    fn divisions(out: &mut BTreeSet<(&'static str, String)>) {
+    fn factor_sizes(out: &mut BTreeSet<(&'static str, String)>) {
         let dims = written_dims(&Dims::default());
         let products = dims.iter().filter(|dim| dim.contains(" * "));
         out.extend(products.map(|dim| (DIVISION, factors(dim).iter().join(" * "))));

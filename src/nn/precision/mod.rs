@@ -2,7 +2,7 @@
 
 mod packed;
 
-pub use packed::{Bf16, F16, Packed, Packing, Q8, Q8Rows};
+pub use packed::{Bf16, F16, Packed, PackedPrecision, Q8, Q8Rows};
 
 use crate::backend::{Backend, Tape, elements_of};
 use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};

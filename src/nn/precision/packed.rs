@@ -25,7 +25,7 @@ use std::marker::PhantomData;
 /// assert_eq!(map.weight.len_bytes(), 28 * 32 * 2); // 28 rows of 8 elements, each padded to 32.
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Packed<Dims, D, P: Packing> {
+pub struct Packed<Dims, D, P: PackedPrecision> {
     packed: PackedWeight<P::Format>,
     device: D,
     dims: PhantomData<fn() -> Dims>,
@@ -35,14 +35,14 @@ pub struct Packed<Dims, D, P: Packing> {
 /// weights are [`Packed`].
 ///
 /// ```
-/// use typed_transformer::nn::{Bf16, F16, Packing, Q8, Q8Rows};
-/// fn is_packing<P: Packing>() {}
-/// is_packing::<Bf16>();
-/// is_packing::<F16>();
-/// is_packing::<Q8>();
-/// is_packing::<Q8Rows>();
+/// use typed_transformer::nn::{Bf16, F16, PackedPrecision, Q8, Q8Rows};
+/// fn is_packed<P: PackedPrecision>() {}
+/// is_packed::<Bf16>();
+/// is_packed::<F16>();
+/// is_packed::<Q8>();
+/// is_packed::<Q8Rows>();
 /// ```
-pub trait Packing: 'static {
+pub trait PackedPrecision: 'static {
     #[doc(hidden)]
     type Format: Format;
 }
@@ -91,20 +91,20 @@ pub struct Q8;
 #[derive(Clone, Copy, Debug)]
 pub struct Q8Rows;
 
-impl Packing for Bf16 {
+impl PackedPrecision for Bf16 {
     type Format = Bf16Format;
 }
-impl Packing for F16 {
+impl PackedPrecision for F16 {
     type Format = F16Format;
 }
-impl Packing for Q8 {
+impl PackedPrecision for Q8 {
     type Format = Q8Format;
 }
-impl Packing for Q8Rows {
+impl PackedPrecision for Q8Rows {
     type Format = Q8RowsFormat;
 }
 
-impl<Dims, D, P: Packing> Packed<Dims, D, P> {
+impl<Dims, D, P: PackedPrecision> Packed<Dims, D, P> {
     /// The bytes of the elements in memory.
     #[must_use]
     pub fn len_bytes(&self) -> usize {
@@ -129,14 +129,14 @@ fn pack<E: Dtype, F: Format>(elements: &[E], columns: usize) -> Option<PackedWei
     PackedWeight::pack(elements.iter().map(|element| element.to_f32().unwrap_or(f32::NAN)), columns)
 }
 
-crate::dims::cloned!([Dims, D: Clone, P: Packing] Packed<Dims, D, P> { packed, device, dims });
+crate::dims::cloned!([Dims, D: Clone, P: PackedPrecision] Packed<Dims, D, P> { packed, device, dims });
 crate::error::debug_as!(
-    [Dims, D, P: Packing] Packed<Dims, D, P>,
+    [Dims, D, P: PackedPrecision] Packed<Dims, D, P>,
     |this, f| write!(f, "Packed({} bytes)", this.len_bytes())
 );
 
 #[diagnostic::do_not_recommend]
-impl<Dims: ParamShape, E: Dtype, D: Device<E>, P: Packing> Loadable<E, D> for Packed<Dims, D, P> {
+impl<Dims: ParamShape, E: Dtype, D: Device<E>, P: PackedPrecision> Loadable<E, D> for Packed<Dims, D, P> {
     fn load_from(source: &mut TensorSource<'_, E, D>, path: &str) -> Result<Self, LoadError> {
         let shape = Dims::shape();
         let elements = source.read(path, &shape)?;
@@ -150,7 +150,7 @@ impl<Dims: ParamShape, E: Dtype, D: Device<E>, P: Packing> Loadable<E, D> for Pa
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: Packing> Precision for P {
+impl<P: PackedPrecision> Precision for P {
     type Weight<Dims: ParamShape, E: Dtype, D: Device<E>> = Packed<Dims, D, P>;
 
     fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(

@@ -1,6 +1,6 @@
 //! Parts that the forward and backward passes of blocked attention share: blocks of scores, operands packed for these
-//! blocks, and what both passes read of a sequence. A score is the logit of a query and a key, and in its place after
-//! the softmax their weight.
+//! blocks, and what both passes read of a sequence. A score is the logit of a query and a key; after the softmax it is
+//! their weight.
 
 use super::AttentionConfig;
 use crate::autograd::Buffer;
