@@ -195,7 +195,7 @@ pub mod prelude {
             AsArray as _, Cpu, CpuError, NoneTape, PutTape as _, SampleTensor as _, SplitTape as _, Tensor,
             TensorFrom as _, TensorFromVec as _, Trace as _, WithEmptyTape as _, ZerosTensor as _,
         },
-        tensor_ops::{Backward as _, BroadcastTo as _, Device},
+        tensor_ops::{BroadcastTo as _, Device},
     };
 }
 
