@@ -3,9 +3,9 @@
 use super::recording::RecordedModel;
 use super::{Parameter, Recording};
 use crate::backend::{Backend, Gradients, Leaves, SharedTape, elements_of, tensor_id};
-use crate::dims::name;
 use crate::model_tensors::{AnyTensor, map_trained, visit_tensors};
 use crate::ops::{OpError, Real, device_error};
+use crate::{dims::name, nn::PartOfModel};
 use dfdx::nn::TensorCollection;
 use dfdx::shapes::{HasShape, Rank0, Shape};
 use dfdx::tensor::{Cpu, Gradients as OfDfdx, Storage, Tensor, UniqueId};
@@ -88,7 +88,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     ///
     /// Without it an update in which a parameter got no gradient is an [`OpError::Unused`]. The permission ends when a
     /// further pass adds [to these gradients](Self::into_recording), so give it after the last one.
-    pub fn allow_unused(mut self, part: &impl TensorCollection<E, D>) -> Self {
+    pub fn allow_unused(mut self, part: &impl PartOfModel<E, D>) -> Self {
         self.may_be_unused.extend(map_trained::<_, E, D, _>(part, |parameter| parameter.id()));
         self
     }

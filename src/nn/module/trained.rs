@@ -24,3 +24,14 @@ impl<E: Dtype, D: Device<E>, Model: Module + TensorCollection<E, D>> OwnsParamet
 pub trait HasParameters<E: Dtype, D: Device<E>>: TensorCollection<E, D> {}
 #[diagnostic::do_not_recommend]
 impl<E: Dtype, D: Device<E>, Model: TensorCollection<E, D>> HasParameters<E, D> for Model {}
+
+/// A module or a parameter of a model.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a part of a model",
+    label = "not a module and not a parameter",
+    note = "`if let Some(part) = &model.part` gives the part of an `Option`; each part of a list has a call of its own"
+)]
+pub trait PartOfModel<E: Dtype, D: Device<E>>: TensorCollection<E, D> {}
+#[diagnostic::do_not_recommend]
+impl<E: Dtype, D: Device<E>, Part: TensorCollection<E, D>> PartOfModel<E, D> for Part {}

@@ -7,7 +7,7 @@ use super::{Backpropagate, GradientTape, GradientsOf, Optimizer, Parameter, Reco
 use crate::backend::{Backend, Gradients, elements_of};
 use crate::internal::Internal;
 use crate::model_tensors::{map_tensors, map_trained, visit_tensors};
-use crate::nn::HasParameters;
+use crate::nn::{HasParameters, PartOfModel};
 use crate::ops::{OpError, Real, device_error};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated, TermOver};
 use buckets::Buckets;
@@ -166,7 +166,7 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Repl
     }
 
     /// [`GradientsOf::allow_unused`] of the sums. All ranks call it for the same part.
-    pub fn allow_unused(self, part: &impl TensorCollection<E, D>) -> Self {
+    pub fn allow_unused(self, part: &impl PartOfModel<E, D>) -> Self {
         Self::assume(self.into_inner().allow_unused(part))
     }
 
