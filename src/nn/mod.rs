@@ -40,7 +40,7 @@ pub use cache::*;
 pub use conventions::*;
 pub use layers::*;
 #[doc(hidden)]
-pub use module::{ForEachLayer, HasParameters, OwnsParameters, PartOfModel};
+pub use module::{ForEachLayer, HasParameters, ModelOrRef, OwnsParameters, PartOfModel};
 pub use module::{Layers, LayersIter, Module, Summary, SummaryRow};
 pub use precision::{
     Bf16, F16, FullPrecision, MixedBf16, Packed, PackedPrecision, Precision, Q8, Q8Rows, Trainable, Weight,

@@ -9,7 +9,8 @@ use super::{
     Backpropagate, GradientsOf, Metrics, Optimizer, Recording, ResumeNote, Schedule, Step, StepReport, TrainError,
     update,
 };
-use crate::{backend::Backend, nn::Module, nn::OwnsParameters, ops::OpError, ranks::Element};
+use crate::nn::{ModelOrRef, Module, OwnsParameters};
+use crate::{backend::Backend, ops::OpError, ranks::Element};
 use dfdx::{nn::TensorCollection, shapes::Rank0, tensor::Tensor};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt::Display, sync::Arc, time::Duration};
@@ -204,7 +205,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// updated.
     pub fn update<Model: OwnsParameters<E, D>, E: Element, D: Backend<E>>(
         &mut self,
-        model: &mut Model,
+        model: &mut impl ModelOrRef<Model>,
         gradients: GradientsOf<Model, E, D>,
         loss: f64,
         tokens: usize,
@@ -212,6 +213,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E, D>,
     {
+        let model = model.borrow_mut();
         if self.is_finished() {
             return Err(TrainError::Finished { steps: self.steps });
         }
@@ -234,7 +236,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// Those of [`update`](Self::update), and [`TrainError::Op`] if the backward pass fails.
     pub fn learn<Model: OwnsParameters<E, D>, E: Element, D: Backend<E>>(
         &mut self,
-        model: &mut Model,
+        model: &mut impl ModelOrRef<Model>,
         loss: Tensor<Rank0, E, D, Recording<Model, E, D>>,
         tokens: usize,
     ) -> Result<StepReport, TrainError>

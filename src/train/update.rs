@@ -5,7 +5,7 @@ use super::parameters::SumOfSquares;
 use super::{GradientsOf, Optimizer, Parameters};
 use crate::backend::Backend;
 use crate::dims::{name, without_paths};
-use crate::nn::HasParameters;
+use crate::nn::{HasParameters, ModelOrRef};
 use crate::ops::{OpError, Real, cast};
 use crate::ranks::{failure, is_sharded};
 use dfdx::nn::TensorCollection;
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 /// optimizer step. Returns the norm before clipping.
 ///
 /// The rate comes before the norm: `update(&mut model, gradients, &mut adam, 1e-3, 1.0)` learns at a rate of 0.001 and
-/// clips to a norm of 1.
+/// clips to a norm of 1. A `model: &mut Model` is passed as it is: `update(model, ..)`.
 ///
 /// The global norm is `√(Σ g²)` over all parameters that are not frozen. Parameters, gradients and the optimizer's
 /// state stay on the device; on the CPU they are changed in place. From the first update on, the device keeps the
@@ -63,13 +63,13 @@ use std::collections::HashMap;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn update<Model: HasParameters<E, D>, E: Real, D: Backend<E>>(
-    model: &mut Model,
+    model: &mut impl ModelOrRef<Model>,
     gradients: GradientsOf<Model, E, D>,
     optimizer: &mut (impl Optimizer<Model, E, D> + ?Sized),
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {
-    update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| {
+    update_by_norm(model.borrow_mut(), gradients, optimizer, learning_rate, clip_norm, |squares| {
         match squares.iter().find(|squares| is_sharded(squares.dims_type_name)) {
             Some(SumOfSquares { path, dims_type_name, .. }) => {
                 Err(OpError::Sharded { parameter: path.clone(), dims: without_paths(dims_type_name) })

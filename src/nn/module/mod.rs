@@ -5,7 +5,7 @@ mod trained;
 
 pub use crate::model_tensors::child_path;
 pub use layers::{ForEachLayer, Layers, LayersIter};
-pub use trained::{HasParameters, OwnsParameters, PartOfModel};
+pub use trained::{HasParameters, ModelOrRef, OwnsParameters, PartOfModel};
 
 use crate::weights::{DIVISION, LoadError, TensorSource, factors, written_dims};
 use dfdx::shapes::{ConstShape, Shape};

@@ -2,6 +2,7 @@
 
 use super::Module;
 use dfdx::{dtypes::Dtype, nn::TensorCollection, tensor_ops::Device};
+use std::borrow::BorrowMut;
 
 /// A module with parameters of its own in `E` on `D`.
 #[doc(hidden)]
@@ -18,12 +19,23 @@ impl<E: Dtype, D: Device<E>, Model: Module + TensorCollection<E, D>> OwnsParamet
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a module that can be updated here",
-    label = "not a module with parameters of its own in one dtype",
+    label = "`{Self}` has no parameters of its own in one dtype",
     note = "`#[module]` on a struct makes it a module; `update_replicated` updates a `Replicated` model, and `update_sharded` a `Distributed` one; packed weights are not trained; code that is generic in the model needs the bound `BuildModule<D, E>`"
 )]
 pub trait HasParameters<E: Dtype, D: Device<E>>: TensorCollection<E, D> {}
 #[diagnostic::do_not_recommend]
 impl<E: Dtype, D: Device<E>, Model: TensorCollection<E, D>> HasParameters<E, D> for Model {}
+
+/// The model, or a reference to it: the gradients decide which. So `&mut model` of a `model: &mut Model` is an error of
+/// the borrow alone, which says that the `&mut` is one too many.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not `{Model}`, the model of the gradients and the optimizer",
+    label = "expected `{Model}`"
+)]
+pub trait ModelOrRef<Model>: BorrowMut<Model> {}
+#[diagnostic::do_not_recommend]
+impl<Model, Owned: BorrowMut<Model>> ModelOrRef<Model> for Owned {}
 
 /// A module or a parameter of a model.
 #[doc(hidden)]
