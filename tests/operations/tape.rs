@@ -8,7 +8,7 @@ use dfdx::tensor::*;
 use dfdx::tensor_ops::*;
 use typed_transformer::nn::Linear;
 use typed_transformer::ops::{self, Activation, GeluTanh, Real, linear, residual};
-use typed_transformer::prelude::{Backend, BuildModule, OpError, Record, Reduction, cross_entropy};
+use typed_transformer::prelude::{Backend, OpError, Record, Reduction, cross_entropy};
 use typed_transformer::tokens::Indices;
 use typed_transformer::train::{Backpropagate, GradientsOf, Sgd, update};
 use typed_transformer::{dims, einsum};

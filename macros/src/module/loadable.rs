@@ -1,3 +1,4 @@
+use super::syntax::add_bound;
 use super::{Field, TypeParameters};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -39,8 +40,28 @@ pub fn loadable(declaration: &ItemStruct, parameters: &TypeParameters, fields: &
     let mut packed = parameters.generics.clone();
     packed.make_where_clause().predicates.push(parse_quote!(#precision: ::typed_transformer::nn::PackedPrecision));
     let (packed_generics, _, packed_where) = packed.split_for_impl();
+    // This inherent `build` stands before that of `BuildModule`, so the error for a packed model names its precision.
+    let build = parameters.layers.is_empty().then(|| {
+        let mut generics = parameters.generics.clone();
+        add_bound(&mut generics, [dtype], &parse_quote!(::typed_transformer::ops::Real));
+        let (impl_generics, _, where_clause) = generics.split_for_impl();
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics #name #type_generics #where_clause {
+                #[doc(hidden)]
+                pub fn build(device: &#device) -> Self
+                where
+                    #precision: ::typed_transformer::nn::Trainable,
+                {
+                    <Self as ::typed_transformer::prelude::BuildModule<#device, #dtype>>::build(device)
+                }
+            }
+        }
+    });
     quote! {
         #loadable
+
+        #build
 
         #[automatically_derived]
         #[diagnostic::do_not_recommend]

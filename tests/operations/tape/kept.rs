@@ -6,7 +6,7 @@ use dfdx::tensor::{AutoDevice, NoneTape, PutTape, Tensor};
 use dfdx::tensor_ops::SumTo;
 use typed_transformer::nn::Linear;
 use typed_transformer::ops::{self, Real};
-use typed_transformer::prelude::{Backend, BuildModule, OpError, Record};
+use typed_transformer::prelude::{Backend, OpError, Record};
 use typed_transformer::train::{Backpropagate, GradientsOf};
 
 type Layer<E> = Linear<EmbedDim, EmbedDim, E, AutoDevice>;
