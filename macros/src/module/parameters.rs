@@ -1,9 +1,10 @@
 //! The generic parameters of a module.
 
 use super::field::Field;
-use super::syntax::{add_bound, bounds_of, is_one_of, precision, take_layers};
+use super::syntax::{LAYERS, add_bound, bounds_of, is_one_of, precision, take_layers};
+use crate::axes::{arguments, has_ident};
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::{Error, GenericParam, Generics, ItemStruct, Result, TypeParamBound, parse_quote};
 
@@ -88,6 +89,10 @@ impl TypeParameters {
 
     /// Refuses a field that has neither dtype and device nor a layer of the module.
     fn check_field(&self, field: &Field) -> Result<()> {
+        let number = arguments(&field.ty, "Layers").and_then(Punctuated::first);
+        if number.is_some_and(|number| has_ident(number.to_token_stream(), &|ident| *ident == self.dtype)) {
+            return Err(Error::new_spanned(&field.ty, LAYERS));
+        }
         if (field.has(&self.dtype) && field.has(&self.device)) || self.layers.iter().any(|layer| field.has(layer)) {
             return Ok(());
         }

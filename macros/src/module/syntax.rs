@@ -11,7 +11,7 @@ use syn::{
 };
 
 /// The error of a field that is a list of modules.
-const LAYERS: &str = "modules of one type are `Layers<NumLayers, Module>`";
+pub const LAYERS: &str = "modules of one type are `Layers<NumLayers, Module>`";
 
 /// Takes the attribute `#[name(expression)]` away.
 pub fn take(attributes: &mut Vec<Attribute>, name: &str) -> Result<Option<Expr>> {

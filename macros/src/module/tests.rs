@@ -71,6 +71,10 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
             "struct Map<Width: ConstDim, E, D, P: Precision> { map: Linear<Width, Width, E, D> }",
             "no field has the precision `P`: hand it on, as in `Linear<InDim, OutDim, E, D, P>`",
         ),
+        (
+            "struct Stack<E, D> { layers: Layers<Linear<Width, Width, E, D>, NumLayers> }",
+            "modules of one type are `Layers<NumLayers, Module>`",
+        ),
         ("struct Tables<E, D> { tables: [Tensor<(Width,), E, D>; 2] }", NUMBER),
         ("struct Once<E, D> where D: Backend<E> { map: Linear<Width, Width, E, D> }", BOUNDS),
         (
