@@ -237,6 +237,17 @@ impl<Axis: AnyDim> IndexOf<Axis> for usize {
     }
 }
 
+/// The tokens of one row of a batch. The trait exists for its error message.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a row of tokens",
+    label = "`{Self}` is not a list of tokens",
+    note = "a batch is a list of rows: `from_rows(&[[token]], (Const::<1>, Const::<1>))` is that of one token"
+)]
+pub trait TokenRow<VocabSize>: AsRef<[Fin<VocabSize>]> {}
+#[diagnostic::do_not_recommend]
+impl<VocabSize, Row: AsRef<[Fin<VocabSize>]>> TokenRow<VocabSize> for Row {}
+
 /// The error of invalid token input: ids, rows or a text.
 ///
 /// ```

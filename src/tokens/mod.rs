@@ -28,7 +28,7 @@ mod tokenizer_file;
 pub use char_tokenizer::CharTokenizer;
 #[cfg(feature = "tokenizers")]
 pub use chat_template::{ChatMessage, ChatTemplate, ChatTemplateError};
-pub use indices::{Fin, IndexOf, Indices, TokenError};
+pub use indices::{Fin, IndexOf, Indices, TokenError, TokenRow};
 #[cfg(feature = "tokenizers")]
 pub use text_stream::TextStream;
 pub use token_ids::{LabelIds, TokenIds};

@@ -1,6 +1,6 @@
 //! The token ids that a model reads, and the labels that a loss compares its logits with.
 
-use super::{Fin, Indices, TokenError};
+use super::{Fin, Indices, TokenError, TokenRow};
 use crate::dims::{ConstDim, Dim, MaybeSharded, name, num_elements};
 use std::{fmt, iter};
 
@@ -41,7 +41,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// # Errors
     /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch`
     /// rows; [`TokenError::RowTooLong`] if a row is longer than `SeqLen`.
-    pub fn padded<Row: AsRef<[Fin<VocabSize>]>>(
+    pub fn padded<Row: TokenRow<VocabSize>>(
         rows: &[Row],
         pad: Fin<VocabSize>,
         shape: (Batch, SeqLen),
@@ -54,7 +54,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
     /// # Errors
     /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` rows, or if a row
     /// is shorter than `SeqLen`; [`TokenError::RowTooLong`] if one is longer.
-    pub fn from_rows<Row: AsRef<[Fin<VocabSize>]>>(rows: &[Row], shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
+    pub fn from_rows<Row: TokenRow<VocabSize>>(rows: &[Row], shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
         Self::of_rows(rows, None, shape)
     }
 
