@@ -41,7 +41,8 @@ pub struct Adam<Model, E: Real = f32, D: Backend<E> = Cpu> {
     pub beta2: f64,
     /// `ε`, added to the denominator; above 0.
     pub epsilon: f64,
-    state: OptimizerState<Model, E, [Slot<E, D>; 2]>,
+    #[doc(hidden)]
+    pub state: OptimizerState<Model, E, [Slot<E, D>; 2]>,
 }
 
 impl<Model, E: Real, D: Backend<E>> Default for Adam<Model, E, D> {

@@ -15,8 +15,7 @@ use dfdx::tensor_ops::{TryMul, TrySub};
 /// let device = Cpu::default();
 /// let mut model = Linear::<Const<1>, Const<1>, f64, Cpu>::build(&device);
 /// let before = model.bias.array();
-/// let mut sgd = Sgd::default();
-/// sgd.momentum = 0.5;
+/// let mut sgd = Sgd { momentum: 0.5, ..Sgd::default() };
 /// for _ in 0..2 {
 ///     // The loss is the bias itself, so its gradient is 1.
 ///     let gradients = sum_over(model.bias.clone().put_tape(model.recording()), axis::<Const<1>>())?.backward()?;
@@ -30,7 +29,8 @@ use dfdx::tensor_ops::{TryMul, TrySub};
 pub struct Sgd<Model, E: Real = f32, D: Backend<E> = Cpu> {
     /// The decay rate of the velocity, from 0 to 1.
     pub momentum: f64,
-    state: OptimizerState<Model, E, [Slot<E, D>; 1]>,
+    #[doc(hidden)]
+    pub state: OptimizerState<Model, E, [Slot<E, D>; 1]>,
 }
 
 impl<Model, E: Real, D: Backend<E>> Default for Sgd<Model, E, D> {
