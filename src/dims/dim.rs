@@ -34,7 +34,7 @@ use std::any::type_name;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a whole dimension",
     label = "`{Self}` is not a whole dimension",
-    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time, and `flatten` merges other axes"
+    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; `Len::new(8)?` makes one with a bound; the factors of a `Product` have their sizes at compile time, and `flatten` merges other axes; `*x.shape()` has dimensions, `x.shape()` references"
 )]
 pub trait Dim: MaybeSharded {}
 
@@ -60,7 +60,7 @@ pub trait Dim: MaybeSharded {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dimension",
     label = "`{Self}` is not a dimension",
-    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time, and `flatten` merges other axes"
+    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; `Len::new(8)?` makes one with a bound; the factors of a `Product` have their sizes at compile time, and `flatten` merges other axes; `*x.shape()` has dimensions, `x.shape()` references"
 )]
 pub trait MaybeSharded: AnyDim {}
 
@@ -69,7 +69,7 @@ pub trait MaybeSharded: AnyDim {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dimension",
     label = "`{Self}` is not a dimension",
-    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; one with a bound is made by `Len::new(8)?`; the factors of a `Product` have their sizes at compile time, and `flatten` merges other axes"
+    note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; `Len::new(8)?` makes one with a bound; the factors of a `Product` have their sizes at compile time, and `flatten` merges other axes; `*x.shape()` has dimensions, `x.shape()` references"
 )]
 pub trait AnyDim: shapes::Dim {
     /// The size of all ranks' parts together.
