@@ -14,7 +14,8 @@ use dfdx::dtypes::Dtype;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dtype that operations compute with",
     label = "`{Self}` is not known to be `f32` or `f64`",
-    note = "in generic code a dtype has the bound `Real`: `fn f<E: Real, D: Backend<E>>`"
+    note = "in generic code a dtype has the bound `Real`: `fn f<E: Real, D: Backend<E>>`",
+    note = "the elements of a tensor are one list of floats: `1.0` for `1`, and `rows.concat()` for a list of rows"
 )]
 pub trait Real: Dtype + num_traits::Float {}
 #[diagnostic::do_not_recommend]
