@@ -10,7 +10,8 @@ pub struct Internal(pub(crate) ());
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a device that computes in `{E}`",
     label = "not a device of `{E}`",
-    note = "dtype, device and precision are the last parameters of a model: `<.., f32, Cpu, Bf16>`; generic code has the bounds `E: Real, D: Backend<E>`"
+    note = "dtype, device and precision are the last parameters of a model: `<.., f32, Cpu, Bf16>`; generic code has the bounds `E: Real, D: Backend<E>`",
+    note = "if `{E}` is a device, a parameter before it is missing"
 )]
 pub trait ModelDevice<E>: ImpliesBounds<E, Same = E> + ImpliesBounds<E, Same: Dtype> + Device<E> {}
 #[diagnostic::do_not_recommend]
