@@ -116,7 +116,7 @@ impl<E, D: Storage<E>> OperandTape<E, D> for Untaped {
 #[diagnostic::on_unimplemented(
     message = "the tapes of the operands do not join",
     label = "the operand before this one has no tape, or that of another model",
-    note = "pass an operand that has no tape by reference, such as `&weight`; no operation joins passes of two models"
+    note = "pass an operand that has no tape by reference, such as `&weight`; a sum that begins with zeros begins with `zeros.retaped::<T>()`; no operation joins passes of two models"
 )]
 pub trait JoinTapes<Other, E, D: Storage<E>> {
     /// Both tapes as one.
