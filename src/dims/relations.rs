@@ -73,7 +73,7 @@ impl<Left: Bounded, Right: Bounded> Bounded for Sum<Left, Right> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may be longer than `{Max}`",
     label = "`{Self}` is not known to be at most `{Max}`",
-    note = "a compile-time dimension must be no larger than `{Max}`; a run-time one is declared with its bound: `dims! {{ pub Len <= {Max}; }}`"
+    note = "a compile-time dimension must be no larger than `{Max}`; a run-time one is declared with its bound: `dims! {{ pub Len <= {Max}; }}`; that of a published model is imported, as `gpt2::MaxSeqLen`"
 )]
 pub trait AtMost<Max: Dim>: Bounded<Max: NoLongerThan<Max>> {}
 
