@@ -98,7 +98,9 @@ pub struct Plan<To> {
     pub rows: Vec<Label>,
     pub columns: Vec<Label>,
     pub inner: Vec<Label>,
-    /// The shape of the product: [`UNIT_AXIS`] first if the result has no axes, then `batch`, `rows` and `columns`.
+    /// The axes of the product: [`UNIT_AXIS`] if the result has no axes, then `batch`, `rows` and `columns`.
+    pub product: Vec<Label>,
+    /// Their sizes.
     pub shape: To,
     /// The order of these axes in the result.
     pub order: To,
@@ -121,7 +123,18 @@ impl<To: Sizes> Plan<To> {
         let product: Vec<Label> = absent.chain(product.iter().filter(|label| to.contains(label))).copied().collect();
         let shape = sizes_of(left, right, &product);
         let order = To::from_fn(|axis| position(&product, to[axis]).unwrap_or(0));
-        Self { batch, rows, columns, inner, shape, order }
+        Self { batch, rows, columns, inner, product, shape, order }
+    }
+
+    /// Whether the result, as that of an outer-product mean, has rows among columns, and ends with a short axis: products
+    /// of one axis of rows and one of columns are then many, and their elements lie apart.
+    pub fn is_interleaved(&self, left: Axes, right: Axes, to: &[Label]) -> bool {
+        let is_apart = |own: &[Label]| own.len() > 1 && !to.windows(own.len()).any(|part| part == own);
+        let size = |label: &Label| size_in(left, right, *label);
+        let is_short =
+            |last: &Label, own: &[Label]| own.contains(last) && own.iter().any(|label| size(label) > size(last));
+        let has_short_end = to.last().is_some_and(|last| is_short(last, &self.rows) || is_short(last, &self.columns));
+        has_short_end && is_apart(&self.rows) && is_apart(&self.columns)
     }
 
     /// The rows, columns and inner elements, if the product is that of a linear map.

@@ -66,6 +66,27 @@ fn products_without_rows_or_sums_agree() {
     });
 }
 
+/// The outer products of an outer-product mean, which are one product of matrices if the short axes come last.
+#[test]
+fn sums_of_outer_products_agree() {
+    on_dims(|rng, b, q, k| {
+        let (x, y) = (both(rng, (k, b, HeadDim), 1.0), both(rng, (k, q, NumHeads), 1.0));
+        compare_einsum!(x: (KLen, Batch, HeadDim), y: (KLen, QLen, NumHeads)
+            -> (Batch, QLen, HeadDim, NumHeads) | (NumHeads, Batch, QLen, HeadDim) | (Batch, HeadDim, QLen, NumHeads));
+        macro_rules! scaled {
+            ($x:expr, $y:expr) => {{
+                let (x, y) = ($x.recorded(), &$y);
+                scale(einsum!(x: (KLen, Batch, HeadDim), y: (KLen, QLen, NumHeads)
+                    -> (Batch, QLen, HeadDim, NumHeads)).unwrap(), 0.5)
+            }};
+        }
+        compare!(scaled!(x.single, y.single), scaled!(x.double, y.double), [x, y]);
+        let (x, y) = (both(rng, (b, EmbedDim, HeadDim), 1.0), both(rng, (b, q, EmbedDim, NumHeads), 1.0));
+        compare_einsum!(x: (Batch, EmbedDim, HeadDim), y: (Batch, QLen, EmbedDim, NumHeads)
+            -> (Batch, QLen, HeadDim, NumHeads) | (HeadDim, Batch, QLen, NumHeads));
+    });
+}
+
 #[test]
 fn sums_of_one_operand_agree() {
     on_dims(|rng, b, q, k| {
