@@ -169,7 +169,7 @@ macro_rules! places_in {
 }
 for_each_axis!(places_in);
 
-/// As [`gather`], where an index counts for `repeats` elements of the result.
+/// As [`gather`], where an index counts for `repeats` elements of the result: for one, or for all after `Name`.
 pub(super) fn gather_repeated<Dims, Name: Dim, K: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
@@ -183,13 +183,17 @@ where
     ensure_not_empty(op, &to)?;
     let (_, len, inner) = outer_len_inner(input.shape(), Dims::INDEX);
     let (_, count, _) = outer_len_inner(&to, Dims::INDEX);
-    let offset = |position: usize| {
-        let outer = position / (count * inner);
-        (outer * len + indices[position / repeats]) * inner + position % inner
-    };
     // An index that holds for all elements after `Name` moves them as one run.
-    let run = if repeats == inner { inner } else { 1 };
-    gather_runs(op, input, (0..to.num_elements()).step_by(run).map(offset).collect(), run, to)
+    let runs_per_index = inner / repeats;
+    let mut starts = Vec::with_capacity(indices.len());
+    for (outer, indices) in indices.chunks_exact(count * runs_per_index).enumerate() {
+        let start = |(index, run): (&usize, usize)| (outer * len + index) * inner + run;
+        match runs_per_index {
+            1 => starts.extend(indices.iter().map(|index| start((index, 0)))),
+            _ => starts.extend(indices.iter().zip((0..runs_per_index).cycle()).map(start)),
+        }
+    }
+    gather_runs(op, input, starts, repeats, to)
 }
 
 /// The offset of each chosen run. There are `outer` groups of `len` runs, and a run has `inner` elements. `indices`

@@ -22,8 +22,12 @@ pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Resu
     let mut y = input.alloc_output(starts.len() * row_len)?;
     let partition = partition_rows(starts.len(), row_len, 0);
     partition.map_mut(&mut y, row_len, |rows, y| {
-        for (row, start) in row_chunks_mut(y, row_len).zip(rows.slice(&starts, 1)) {
-            copy_run(row, &input.elements()[*start..][..row_len]);
+        let (x, starts) = (input.elements(), rows.slice(&starts, 1));
+        match row_len {
+            1 => y.iter_mut().zip(starts).for_each(|(y, start)| *y = x[*start]),
+            _ => {
+                row_chunks_mut(y, row_len).zip(starts).for_each(|(y, start)| y.copy_from_slice(&x[*start..][..row_len]))
+            }
         }
     });
     let output = input.new_tensor(y)?;
