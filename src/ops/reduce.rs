@@ -195,8 +195,6 @@ where
     Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "top_k";
-    /// The most indices of which the highest are selected at once, or four times `K`.
-    const MAX_CANDIDATES: usize = 1024;
     let shape = *input.shape();
     if k.size() > shape.axis().size() {
         return Err(range_error(OP, &k, 0, &shape.axis()));
@@ -204,45 +202,47 @@ where
     ensure_not_empty(OP, &shape)?;
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
     let elements = elements_of(&input.retaped::<NoneTape>());
-    let count = k.size();
+    let (count, max_candidates) = (k.size(), 64.max(4 * k.size()));
     let of_lines = map_lines(outer * inner, len, |lines| {
         let (mut chosen, mut highest) = (Vec::with_capacity(lines.len() * count), Vec::new());
         for line in lines {
             let start = line / inner * len * inner + line % inner;
-            let element = |index: &usize| elements[start + index * inner];
-            // Numbers in falling order, then NaNs; the first of equal elements comes first.
-            let by_rank = |a: &usize, b: &usize| {
-                let (x, y) = (element(a), element(b));
-                y.partial_cmp(&x).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())).then(a.cmp(b))
-            };
+            let element = |index: usize| elements[start + index * inner];
             // An element that is not above one that was left out is no candidate. Only the highest are sorted.
             let mut left_out: Option<E> = None;
             for index in 0..len {
-                if left_out.is_none_or(|x| element(&index) > x || x.is_nan()) {
-                    highest.push(index);
+                if left_out.is_none_or(|x| element(index) > x || x.is_nan()) {
+                    highest.push(rank(element(index), index));
                 }
-                let is_full = highest.len() >= MAX_CANDIDATES.max(4 * count) || index + 1 == len;
+                let is_full = highest.len() >= max_candidates || index + 1 == len;
                 if is_full && highest.len() > count {
-                    left_out = Some(element(highest.select_nth_unstable_by(count, by_rank).1));
+                    left_out = Some(element(*highest.select_nth_unstable(count).1 as usize));
                     highest.truncate(count);
                 }
             }
-            highest.sort_unstable_by(by_rank);
-            chosen.append(&mut highest);
+            highest.sort_unstable();
+            chosen.extend(highest.drain(..).map(|rank| rank as usize));
         }
         chosen
     });
     let mut chosen = vec![0; of_lines.len()];
-    for (i, index) in of_lines.into_iter().enumerate() {
-        let (line, position) = (i / count, i % count);
-        chosen[(line / inner * count + position) * inner + line % inner] = index;
+    for (line, of_line) in of_lines.chunks_exact(count.max(1)).enumerate() {
+        let start = line / inner * count * inner + line % inner;
+        chosen[start..].iter_mut().step_by(inner).zip(of_line).for_each(|(chosen, index)| *chosen = *index);
     }
     let elements = gather_repeated(OP, input, &chosen, 1, shape.replace_axis(k))?;
     Ok((elements, Indices::unchecked(chosen.into(), shape.replace_axis(k), shape.axis())))
 }
 
-/// The cumulative sums along the axis `Name`: `out[.., n, ..] = Σ input[.., i, ..]` over `i <= n`. The shape stays the
-/// same.
+/// The place of an element in its line, as a number: the highest first, equal ones in their order, and NaN last.
+fn rank<E: Real>(element: E, index: usize) -> u128 {
+    // The bits of a positive number rise with it, and those of a negative one fall. `-0.0 + 0.0` is 0.
+    let bits = element.to_f64().map_or(0, |x| (x + 0.0).to_bits());
+    let place = if bits >> 63 == 0 { !(bits | 1 << 63) } else { bits };
+    u128::from(if element.is_nan() { u64::MAX } else { place }) << 64 | index as u128
+}
+
+/// The cumulative sums along the axis `Name`, over the same shape: `out[.., n, ..] = Σ input[.., i, ..]` for `i <= n`.
 ///
 /// ```
 /// use typed_transformer::{ops::cumsum, prelude::*};

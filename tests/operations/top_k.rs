@@ -41,3 +41,15 @@ fn top_k_of_long_lines_is_that_of_each() {
         assert_eq!(highest.as_slice()[line], order[0]);
     }
 }
+
+/// Each element is above those before it, but the first two are -0, which is equal to 0.
+#[test]
+fn top_k_of_rising_lines_is_their_end_in_reverse() {
+    let number = |i: usize| if i % 5000 < 2 { -0.0 } else { (i % 5000 - 2) as f32 - 2000.0 };
+    let x: Tensor<(Lines, Long), f32, AutoDevice> = device().tensor((0..15_000).map(number).collect::<Vec<_>>());
+    let order: Vec<usize> = (2003..5000).rev().chain([0, 1, 2002]).chain((2..2002).rev()).collect();
+    let found = top_k(x.clone(), axis::<Long>(), Long).unwrap().1;
+    assert!(found.as_slice().chunks(5000).all(|line| line == order));
+    let found = top_k(x, axis::<Long>(), Few).unwrap().1;
+    assert!(found.as_slice().chunks(40).all(|line| line == &order[..40]));
+}
