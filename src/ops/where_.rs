@@ -2,7 +2,7 @@
 
 use super::unnamed::{choose, constant, repeated};
 use super::{OpError, Real, cast, device_error, ensure_not_empty};
-use crate::backend::{Backend, Tape, elements_of, weight_on_tape};
+use crate::backend::{Backend, Tape, weight_on_tape};
 use crate::dims::{AnyDim, Dim, MaybeSharded};
 use crate::mask::{AttentionMask, PaddingMask};
 use dfdx::shapes::{HasShape, Shape};
@@ -194,9 +194,12 @@ macro_rules! comparison {
             let right = $right.into_tensor(stringify!($name), $left.shape(), $left.device())?;
             let left = $left.retaped::<NoneTape>();
             if D::HAS_KERNELS {
-                let elements = elements_of(&left).into_iter().zip(elements_of(&right));
-                let holds: Vec<bool> = elements.map(|(left, right)| left $holds right).collect();
-                return bool_tensor(stringify!($name), holds, *left.shape(), left.device());
+                let (shape, device) = (*left.shape(), left.device().clone());
+                let read = |tensor| D::read(tensor, &mut NoneTape).map_err(device_error(stringify!($name)));
+                let (left, right) = (read(left)?, read(right)?);
+                let elements = left.elements().iter().zip(right.elements());
+                let holds = elements.map(|(left, right)| left $holds right).collect();
+                return bool_tensor(stringify!($name), holds, shape, &device);
             }
             left.$method(&right).map_err(device_error(stringify!($name)))
         }
