@@ -5,8 +5,8 @@ use dfdx::{dtypes::Dtype, tensor_ops::Device};
 #[derive(Clone, Copy, Debug)]
 pub struct Internal(pub(crate) ());
 
-/// The bound of `D` in a module, for the sake of its error message. It implies `E: Dtype`: a bound of
-/// `E` besides would make two errors of a wrong `E`.
+/// The bound of `D` in a module, for the sake of its error message. It implies `E: Dtype`: a
+/// bound of `E` besides would make two errors of a wrong `E`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a device that computes in `{E}`",
     label = "not a device of `{E}`",
@@ -17,8 +17,8 @@ pub trait ModelDevice<E>: ImpliesBounds<E, Same = E> + ImpliesBounds<E, Same: Dt
 #[diagnostic::do_not_recommend]
 impl<E: Dtype, D: Device<E>> ModelDevice<E> for D {}
 
-/// The bounds of `Same`, which is `T`, are taken as given by whoever has a trait above this one; bounds of `T` itself
-/// would not be.
+/// Whoever has the bound of a subtrait need not repeat the bounds of `Same`, which is `T`. Those of `T` itself are to be
+/// repeated.
 pub trait ImpliesBounds<T> {
     type Same;
 }

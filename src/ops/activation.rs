@@ -29,14 +29,14 @@ use std::f64::consts::{PI, SQRT_2};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
     label = "`{Self}` does not implement `Activation`",
-    note = "`Relu`, `GeluTanh`, `Gelu`, `Silu`, `Tanh`, `Sigmoid`, `Softplus`, `Exp`, `Sqrt` and `Ln` are activations; a type of your own is one when it implements `Activation`"
+    note = "`Relu`, `GeluTanh`, `Gelu`, `Silu`, `Tanh`, `Sigmoid`, `Softplus`, `Exp`, `Sqrt`, `Ln` and `Abs` are activations; a type of your own is one when it implements `Activation`"
 )]
 pub trait Activation: 'static {
     /// Applies the function to every element.
     ///
     /// ```
     /// use typed_transformer::{
-    ///     ops::{Activation, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh},
+    ///     ops::{Abs, Activation, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh},
     ///     prelude::*,
     /// };
     /// fn of<A: Activation>(x: f64) -> f64 {
@@ -45,7 +45,7 @@ pub trait Activation: 'static {
     /// }
     /// assert_eq!([of::<Relu>(-3.0), of::<Relu>(3.0), of::<Sigmoid>(0.0), of::<Tanh>(1.0)], [0.0, 3.0, 0.5, 1f64.tanh()]);
     /// assert_eq!([of::<Softplus>(0.0), of::<Softplus>(100.0), of::<Exp>(1.0)], [2f64.ln(), 100.0, 1f64.exp()]);
-    /// assert_eq!([of::<Sqrt>(9.0), of::<Ln>(2.0)], [3.0, 2f64.ln()]);
+    /// assert_eq!([of::<Sqrt>(9.0), of::<Ln>(2.0), of::<Abs>(-3.0)], [3.0, 2f64.ln(), 3.0]);
     /// assert!((of::<Gelu>(1.0) - 0.841_344_746).abs() < 1e-9); // Φ(1) is 0.8413…
     /// assert!((of::<GeluTanh>(1.0) - of::<Gelu>(1.0)).abs() < 1e-3 && (of::<GeluTanh>(10.0) - 10.0).abs() < 1e-12);
     /// assert!((of::<Silu>(3f64.ln()) - 0.75 * 3f64.ln()).abs() < 1e-12); // σ(ln 3) is 3/4
@@ -98,6 +98,10 @@ pub struct Sqrt;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ln;
 
+/// The absolute value, `|x|`. Its derivative at 0 is 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Abs;
+
 /// The kernel of an activation, or its definition.
 fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
@@ -137,6 +141,7 @@ activation!(Tanh, "tanh", |x| x.try_tanh());
 activation!(Exp, "exp", |x| x.try_exp());
 activation!(Sqrt, "sqrt", |x| x.try_sqrt());
 activation!(Ln, "ln", |x| x.try_ln());
+activation!(Abs, "abs", |x| x.try_abs());
 activation!(Silu, "silu", |x| x.clone().try_sigmoid()?.try_mul(x));
 activation!(GeluTanh, "gelu", |x| {
     // The derivative of dfdx squares its argument, which is infinite in 16 bits from 256 on. Beyond 12, GELU is ReLU.

@@ -9,7 +9,7 @@ use super::{
     Activation, OpError, Padding, PadsLogits, Real, Reduction, Softplus, detach, device_error, dim_error,
     ensure_not_empty, full, log_softmax_over, mean, scale, softmax_over,
 };
-use crate::backend::{Arithmetic, Backend, ReductionKind, Tape, elements_of};
+use crate::backend::{Arithmetic, Backend, LossKind, ReductionKind, Tape, elements_of, loss_kernel, run_kernel};
 use crate::dims::{Dim, EndsIn, NamedShape, WholeShape, axis};
 use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
 use dfdx::tensor::Tensor;
@@ -34,6 +34,9 @@ pub fn mean_squared_error<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D
     const OP: &str = "mean squared error";
     check_same_shape(OP, prediction.shape(), target.shape())?;
     ensure_not_empty(OP, target.shape())?;
+    if D::HAS_KERNELS {
+        return mean(by_kernel(OP, LossKind::SquaredError, prediction, target)?);
+    }
     let difference = elementwise(OP, Arithmetic::Sub, prediction, detach(target)?)?;
     mean(elementwise(OP, Arithmetic::Mul, difference.clone(), difference)?)
 }
@@ -81,6 +84,9 @@ pub fn binary_cross_entropy_by_element<Dims: NamedShape, E: Real, D: Backend<E>,
     const OP: &str = "binary cross-entropy";
     check_same_shape(OP, logits.shape(), target.shape())?;
     ensure_not_empty(OP, target.shape())?;
+    if D::HAS_KERNELS {
+        return by_kernel(OP, LossKind::BinaryCrossEntropy, logits, target);
+    }
     let ones = full(target.device(), *target.shape(), 1.0)?;
     let of_others = elementwise(OP, Arithmetic::Sub, ones, target.clone())?;
     // `-log σ(x)` is `ln(1 + e⁻ˣ)`, and `-log(1 - σ(x))` is `ln(1 + eˣ)`. Both are positive, so no digits cancel.
@@ -88,6 +94,19 @@ pub fn binary_cross_entropy_by_element<Dims: NamedShape, E: Real, D: Backend<E>,
     let if_true = elementwise(OP, Arithmetic::Mul, if_true?, detach(target)?)?;
     let if_false = elementwise(OP, Arithmetic::Mul, if_false?, of_others)?;
     elementwise(OP, Arithmetic::Add, if_true, if_false)
+}
+
+/// The loss of each element by the device's kernel.
+fn by_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    loss: LossKind,
+    input: Tensor<Dims, E, D, T>,
+    target: &Tensor<Dims, E, D>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    run_kernel(op, *input.shape(), |tape| {
+        let input = D::read(input, tape)?;
+        loss_kernel(input, D::read(target.clone(), tape)?, loss)
+    })
 }
 
 /// `Σ p · (log p - log q)` with `p = softmax(target)` and `q = softmax(logits)`, reduced to one number, in nats: how

@@ -71,7 +71,7 @@ mod unnamed;
 mod views;
 mod where_;
 
-pub use activation::{Activation, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh};
+pub use activation::{Abs, Activation, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh};
 pub use arithmetic::{add, detach, div, maximum, minimum, mul, offset, residual, round_to_bf16, scale, sub};
 pub(crate) use arithmetic::{elementwise, round_parameter_to_bf16};
 pub use attention::{AttentionOptions, AttentionScale, attention, attention_weights};

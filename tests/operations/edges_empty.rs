@@ -81,6 +81,7 @@ where
         exp => Exp::apply(x());
         sqrt => Sqrt::apply(x());
         ln => Ln::apply(x());
+        abs => Abs::apply(x());
         scale => scale(x(), 2.0);
         offset => offset(x(), 2.0);
         round_to_bf16 => round_to_bf16(x());

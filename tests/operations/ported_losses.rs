@@ -7,8 +7,8 @@ use dfdx::tensor::AutoDevice;
 use typed_transformer::backend::Tape;
 use typed_transformer::dims::{AxesAmong, DataShape};
 use typed_transformer::ops::{
-    Activation, Exp, Ln, NamedAxes, Tanh, detach, full, gather, kl_divergence, linear, lt, maximum, ne, offset, select,
-    slice, stack, sub, unstack, where_,
+    Abs, Activation, Exp, Ln, NamedAxes, Tanh, detach, full, gather, kl_divergence, linear, lt, maximum, ne, offset,
+    select, slice, stack, sub, unstack, where_,
 };
 use typed_transformer::prelude::*;
 
@@ -43,7 +43,7 @@ where
     Dims: NamedAxes + AxesAmong<Dims, Order, Others: DataShape>,
 {
     let difference = sub(x, y)?;
-    let size = maximum(difference.clone(), scale(difference.clone(), -1.0)?)?;
+    let size = Abs::apply(difference.clone())?;
     let is_small = lt(&size, 1.0)?;
     where_(is_small, scale(mul(difference.clone(), difference)?, 0.5)?, offset(size, -0.5)?)
 }

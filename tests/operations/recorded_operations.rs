@@ -23,7 +23,7 @@ use typed_transformer::models::t5::T5;
 use typed_transformer::models::transformer_from_scratch::FromScratch;
 use typed_transformer::models::vit::Vit;
 use typed_transformer::nn::{Conventions, GatedFeedForward, PositionsFor, PositionsInHeads, Seq2Seq};
-use typed_transformer::ops::{detach, full, maximum, mean, minimum, sub};
+use typed_transformer::ops::{Abs, Activation, detach, full, maximum, mean, minimum, sub};
 use typed_transformer::prelude::*;
 
 dims! { Batch; SeqLen <= MaxSeqLen; TgtLen <= MaxSeqLen; HeadDim = 2; }
@@ -62,7 +62,7 @@ fn a_distance_and_a_clipped_number_run_on_kernels() {
     let x = x.put_tape(OwnTape::default());
     let (low, high) = (full(&device, (), -0.5).unwrap(), full(&device, (), 0.5).unwrap());
     let clipped = minimum(maximum(x.clone(), &low).unwrap(), &high).unwrap();
-    let distance = maximum(x.clone(), scale(x, -1.0).unwrap()).unwrap();
+    let distance = Abs::apply(x).unwrap();
     assert_eq!(clipped.as_vec(), Vec::from_iter(numbers.iter().map(|x| x.clamp(-0.5, 0.5))));
     assert_eq!(distance.as_vec(), Vec::from_iter(numbers.iter().map(|x| x.abs())));
     check(mean(add(clipped, distance).unwrap()).unwrap());

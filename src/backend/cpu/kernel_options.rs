@@ -23,6 +23,17 @@ pub enum ActivationKind {
     Sqrt,
     /// `ln x`.
     Ln,
+    /// `|x|`.
+    Abs,
+}
+
+/// The loss of a number and its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossKind {
+    /// `(x - t)²`.
+    SquaredError,
+    /// `-t · log σ(x) - (1 - t) · log(1 - σ(x))`.
+    BinaryCrossEntropy,
 }
 
 /// The kind of norm.

@@ -31,13 +31,13 @@ pub use autograd::{
     Tape, Unnamed, UnnamedTensor, count_step, elements, elements_mut, num_threads, parallel_map, prefer_huge_pages,
     record_kernel, reshape, tensor_id, unnamed,
 };
-pub use kernel_options::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, ReductionKind};
+pub use kernel_options::{ActivationKind, Arithmetic, ContractionAxis, LossKind, MaskFill, NormKind, ReductionKind};
 pub use kernels::attention::{AttentionConfig, AttentionDims, AttentionDropout, attention_kernel};
 pub use kernels::{
     AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, affine_kernel, arithmetic_kernel,
     concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel,
-    linear_kernel, norm_kernel, packed_linear_kernel, reduce_kernel, rotary_kernel, round_kernel, softmax_kernel,
-    sum_of_squares, sum_of_squares_f32, where_kernel,
+    linear_kernel, loss_kernel, norm_kernel, packed_linear_kernel, reduce_kernel, rotary_kernel, round_kernel,
+    softmax_kernel, sum_of_squares, sum_of_squares_f32, where_kernel,
 };
 pub use mask_rule::MaskRule;
 pub use packed::{Bf16Format, F16Format, Format, PackedWeight, Q8Format, Q8RowsFormat};

@@ -2,9 +2,9 @@
 
 use super::*;
 use typed_transformer::ops::{
-    Activation, DropoutSeed, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh, add, div, dropout,
-    gather, log_softmax_over, max_over, maximum, mean_over, minimum, mul, offset, permute, round_to_bf16, scale,
-    softmax_over, sub, sum_over, take,
+    Abs, Activation, DropoutSeed, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh, add, div,
+    dropout, gather, log_softmax_over, max_over, maximum, mean_over, minimum, mul, offset, permute, round_to_bf16,
+    scale, softmax_over, sub, sum_over, take,
 };
 
 dims! { Batch; QLen; KLen; EmbedDim = 7; NumHeads = 3; Picked = 5; }
@@ -108,6 +108,7 @@ fn activations_agree() {
     agrees::<Sigmoid>();
     agrees::<Softplus>();
     agrees::<Exp>();
+    agrees::<Abs>();
     on_dims(|rng, b, q, _| {
         let x = away_from_zero(rng, (b, q));
         compare_map!(x, |x| Sqrt::apply(mul(x.clone(), x).unwrap()));

@@ -1,6 +1,6 @@
 use crate::autograd::{KernelOutput, Operand, partition_elements, with_backward};
 use crate::kernel_options::ActivationKind;
-use crate::simd::{self, erf, exp, vectorized};
+use crate::simd::{self, erf, exp, ln_1p, vectorized};
 use dfdx::tensor::CpuError;
 use std::f32::consts::FRAC_1_SQRT_2;
 
@@ -26,6 +26,7 @@ macro_rules! with_function {
             ActivationKind::Exp => $loop!(exponential, $($argument),*),
             ActivationKind::Sqrt => $loop!(sqrt, $($argument),*),
             ActivationKind::Ln => $loop!(ln, $($argument),*),
+            ActivationKind::Abs => $loop!(abs, $($argument),*),
         }
     };
 }
@@ -135,17 +136,9 @@ fn tanh(x: f32) -> (f32, f32) {
 /// `ln(1 + eˣ)`, whose derivative is `σ(x)`.
 #[inline(always)]
 fn softplus(x: f32) -> (f32, f32) {
-    // `max(x, 0) + ln(1 + t)` with `t = e⁻|ˣ|`, and `ln(1 + t) = 2 artanh(t / (2 + t))`.
-    let t = exp(-x.abs());
-    let ratio = t / (2.0 + t);
-    let square = ratio * ratio;
-    let mut series = 1.0 / 15.0;
-    for denominator in [13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0] {
-        series = series * square + 1.0 / denominator;
-    }
-    // `positive` is 0 for NaN, but `t` is NaN.
+    // `max(x, 0) + ln(1 + e⁻|ˣ|)`. `positive` is 0 for NaN, but the logarithm is NaN.
     let positive = if x > 0.0 { x } else { 0.0 };
-    (positive + 2.0 * ratio * series, sigmoid(x).0)
+    (positive + ln_1p(exp(-x.abs())), sigmoid(x).0)
 }
 
 /// `eˣ`, whose derivative is `eˣ`.
@@ -166,6 +159,12 @@ fn sqrt(x: f32) -> (f32, f32) {
 #[inline(always)]
 fn ln(x: f32) -> (f32, f32) {
     (simd::ln(x), 1.0 / x)
+}
+
+/// `|x|`, whose derivative is the sign of `x`; 0 at 0.
+#[inline(always)]
+fn abs(x: f32) -> (f32, f32) {
+    (x.abs(), if x == 0.0 { 0.0 } else { x.signum() })
 }
 
 #[cfg(test)]
@@ -201,8 +200,9 @@ mod tests {
     }
 
     #[test]
-    fn relu_is_exact() {
+    fn relu_and_abs_are_exact() {
         assert_near(ActivationKind::Relu, |x| (x.max(0.0), f64::from(u8::from(x > 0.0))));
+        assert_near(ActivationKind::Abs, |x| (x.abs(), if x == 0.0 { 0.0 } else { x.signum() }));
     }
 
     #[test]

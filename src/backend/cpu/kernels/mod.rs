@@ -8,6 +8,7 @@ pub mod attention;
 mod contraction;
 mod copies;
 mod linear;
+mod loss;
 mod norm;
 mod optimizer;
 mod packed_linear;
@@ -20,6 +21,7 @@ pub use arithmetic::{affine_kernel, arithmetic_kernel, dropout_kernel, round_ker
 pub use contraction::contraction_kernel;
 pub use copies::{concat_kernel, gather_kernel};
 pub use linear::{Linear, linear_kernel};
+pub use loss::loss_kernel;
 pub use norm::{Norm, norm_kernel};
 pub use optimizer::{AdamStep, SgdStep, sum_of_squares, sum_of_squares_f32};
 pub use packed_linear::packed_linear_kernel;

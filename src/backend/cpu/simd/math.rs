@@ -97,6 +97,18 @@ pub fn erf(x: f32) -> f32 {
     if x < -3.92 { -1.0 } else { y }
 }
 
+/// `ln(1 + t)` for `t` from 0 to 1: `2 artanh(t / (2 + t))`.
+#[inline(always)]
+pub fn ln_1p(t: f32) -> f32 {
+    let ratio = t / (2.0 + t);
+    let square = ratio * ratio;
+    let mut series = 1.0 / 15.0;
+    for denominator in [13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0] {
+        series = series * square + 1.0 / denominator;
+    }
+    2.0 * ratio * series
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{VectorElements, level};

@@ -9,7 +9,7 @@ mod reduce;
 
 pub use element_ops::{ElementOps, ScalarElements, VectorElements};
 pub use level::level;
-pub use math::{erf, exp, exp_element, ln};
+pub use math::{erf, exp, exp_element, ln, ln_1p};
 pub use prefetch::{PREFETCH_DISTANCE_BYTES, prefetch_after};
 pub use reduce::{ELEMENTS_PER_PART, dot, larger_or_nan, max, max_or_nan, padded_len, sum};
 
