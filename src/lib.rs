@@ -162,7 +162,7 @@ pub mod prelude {
         backend::{Backend, Tape},
         dims,
         dims::{
-            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LengthOf, LessThan, MaybeSharded, Product, Quotient,
+            AtMost, Const, ConstDim, DataDim, Dim, DimError, Divides, Even, LengthOf, LessThan, Product, Quotient,
             SameFactors, Sum, SumOf, along, axis,
         },
         einsum, local_dims,

@@ -50,12 +50,12 @@ fn tokens(word: &str) -> Result<Vec<Fin<VocabSize>>, TokenError> {
 }
 
 /// Words and the answers to them: the first and the last letter of each.
-struct Examples<B: MaybeSharded> {
+struct Examples<B: DataDim> {
     words: TokenIds<B, WordLen, VocabSize>,
     ends: LabelIds<B, Ends, Letters>,
 }
 
-fn examples<B: MaybeSharded>(batch: B, words: &[String]) -> Result<Examples<B>, Box<dyn Error>> {
+fn examples<B: DataDim>(batch: B, words: &[String]) -> Result<Examples<B>, Box<dyn Error>> {
     let rows = words.iter().map(|word| tokens(word));
     let rows: Vec<_> = rows.collect::<Result<_, _>>()?;
     let ends = rows.iter().flat_map(|row| [row.first(), row.last()]);
@@ -101,7 +101,7 @@ impl<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E: Real,
     Pool<Width, Narrow, Questions, E, D>
 {
     /// `(B, S, Width), padding (B, S) -> (B, Questions, Width)`
-    fn forward<B: MaybeSharded, S: CountsLetters, T: Tape<E, D>>(
+    fn forward<B: DataDim, S: CountsLetters, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, Width), E, D, T>,
         padding: &PaddingMask<B, S>,
@@ -145,7 +145,7 @@ struct Reader<E, D> {
 
 impl<E: Real, D: Backend<E>> Reader<E, D> {
     /// `(B, S) ids of VocabSize -> (B, Ends, Letters)`
-    fn forward<B: MaybeSharded, S: AtMost<MaxLen> + CountsLetters, T: Tape<E, D>>(
+    fn forward<B: DataDim, S: AtMost<MaxLen> + CountsLetters, T: Tape<E, D>>(
         &self,
         words: &TokenIds<B, S, VocabSize>,
         tape: T,

@@ -80,7 +80,7 @@ fn random_sequence(rng: &mut impl Rng) -> Sequence {
 }
 
 /// The digits that the model reads, and as labels the one after each.
-fn batch<B: MaybeSharded>(
+fn batch<B: DataDim>(
     sequences: &[Sequence],
     batch: B,
 ) -> Result<(TokenIds<B, SeqLen, VocabSize>, LabelIds<B, SeqLen, VocabSize>), TokenError> {

@@ -43,17 +43,14 @@ impl Sequence {
 }
 
 /// The given numbers as a batch, padded.
-pub fn sources<B: MaybeSharded>(sequences: &[Sequence], batch: B) -> Result<TokenIds<B, SrcLen, VocabSize>, BoxError> {
+pub fn sources<B: DataDim>(sequences: &[Sequence], batch: B) -> Result<TokenIds<B, SrcLen, VocabSize>, BoxError> {
     let rows: Vec<_> = sequences.iter().map(|sequence| &sequence.given).collect();
     let shape = (batch, SrcLen::new(MaxSeqLen::SIZE)?);
     Ok(TokenIds::padded(&rows, PAD, shape)?)
 }
 
 /// The next numbers as a batch.
-pub fn targets<B: MaybeSharded>(
-    sequences: &[Sequence],
-    batch: B,
-) -> Result<TokenIds<B, TgtLen, VocabSize>, TokenError> {
+pub fn targets<B: DataDim>(sequences: &[Sequence], batch: B) -> Result<TokenIds<B, TgtLen, VocabSize>, TokenError> {
     let rows: Vec<_> = sequences.iter().map(|sequence| &sequence.next).collect();
     TokenIds::padded(&rows, PAD, (batch, TgtLen))
 }

@@ -30,7 +30,7 @@ where
 {
     type VocabSize = Config::VocabSize;
 
-    fn logits<B: MaybeSharded, T: Tape<f32, D>>(
+    fn logits<B: DataDim, T: Tape<f32, D>>(
         &self,
         ids: &TokenIds<B, SeqLen, Config::VocabSize>,
         tape: T,

@@ -23,7 +23,7 @@ type Loss<M, D> = Tensor<(), f32, D, Recording<M, f32, D>>;
 pub trait TextModel<D: Backend<f32>>: Trainable<D> {
     type VocabSize: ConstDim;
 
-    fn logits<B: MaybeSharded, T: Tape<f32, D>>(
+    fn logits<B: DataDim, T: Tape<f32, D>>(
         &self,
         ids: &TokenIds<B, SeqLen, Self::VocabSize>,
         tape: T,

@@ -97,7 +97,7 @@ fn new_model<D: Backend<f32>>(device: &D) -> Result<Model<D>, D::Err> {
 impl<D: Backend<f32>> TextModel<D> for Model<D> {
     type VocabSize = VocabSize;
 
-    fn logits<B: MaybeSharded, T: Tape<f32, D>>(
+    fn logits<B: DataDim, T: Tape<f32, D>>(
         &self,
         ids: &TokenIds<B, SeqLen, VocabSize>,
         tape: T,

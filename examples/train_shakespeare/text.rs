@@ -123,7 +123,7 @@ impl<V: ConstDim> Windows<Batch, V> {
     }
 }
 
-impl<B: MaybeSharded, V: ConstDim> Windows<B, V> {
+impl<B: DataDim, V: ConstDim> Windows<B, V> {
     /// Windows of `len` tokens at given positions.
     pub fn at(tokens: &[usize], starts: &[usize], batch: B, len: usize) -> Result<Self, BoxError> {
         let shape = (batch, SeqLen::new(len)?);

@@ -1,7 +1,7 @@
 //! The copy of new positions into a cache.
 
 use super::{Backend, elements_of};
-use crate::dims::{AnyDim, Dim, MaybeSharded, unnamed};
+use crate::dims::{AnyDim, DataDim, Dim, unnamed};
 use crate::error::{OpError, device_error};
 use crate::real::Real;
 use dfdx::shapes::{Axis, HasShape, Shape};
@@ -10,7 +10,7 @@ use dfdx::tensor_ops::{ReshapeTo, TryConcatAlong};
 
 /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`. The caller
 /// checks that `part` fits.
-pub fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim, E: Real, D: Backend<E>>(
+pub fn assign_positions<B: DataDim, Len: Dim, S: Dim, M: AnyDim, E: Real, D: Backend<E>>(
     out: &mut Tensor<(B, Len, M), E, D>,
     part: &Tensor<(B, S, M), E, D>,
     start: usize,
@@ -30,7 +30,7 @@ pub fn assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim, E: Real, D
 }
 
 /// Joins the positions before the part, the part, and the positions after it, on the device.
-fn join<B: MaybeSharded, Len: Dim, S: Dim, M: AnyDim, E: Real, D: Backend<E>>(
+fn join<B: DataDim, Len: Dim, S: Dim, M: AnyDim, E: Real, D: Backend<E>>(
     out: &mut Tensor<(B, Len, M), E, D>,
     part: &Tensor<(B, S, M), E, D>,
     start: usize,

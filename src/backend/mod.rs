@@ -23,7 +23,7 @@ use crate::real::Real;
 use dfdx::dtypes::Dtype;
 #[cfg(all(feature = "cuda", feature = "f16"))]
 use dfdx::dtypes::{AMP, f16};
-use dfdx::shapes::{HasShape, Rank0, Shape};
+use dfdx::shapes::{HasShape, Shape};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
 use dfdx::tensor::{Cache, CpuError, Merge, PutTape, SplitTape, Tensor, TensorFromVec, TensorToArray};
@@ -189,7 +189,7 @@ pub trait Backend<E: Real>: Device<E> + TensorFromVec<bool> + Cache + TensorToAr
 pub enum SumOnDevice<E: Real, D: Backend<E>> {
     Read(f64),
     /// Reading a number waits for a GPU, so several are read at once.
-    Unread(Tensor<Rank0, E, D>),
+    Unread(Tensor<(), E, D>),
 }
 
 /// The elements of a tensor in row-major order. dfdx's `as_vec` reads them one by one, in ten times the time of a copy,
@@ -247,7 +247,7 @@ cuda_backend!(f64);
 impl Backend<AMP<f16>> for Cuda {
     fn sum_of_squares(tensor: Tensor<(usize,), AMP<f16>, Self>) -> Result<SumOnDevice<AMP<f16>, Self>, Self::Err> {
         // The sum may not fit into 16 bits.
-        let sum = tensor.try_to_dtype::<f32>()?.try_square()?.try_sum::<Rank0, _>()?;
+        let sum = tensor.try_to_dtype::<f32>()?.try_square()?.try_sum::<(), _>()?;
         Ok(SumOnDevice::Read(sum.as_vec()[0].into()))
     }
 }

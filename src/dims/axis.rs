@@ -1,6 +1,6 @@
 //! Axes are found by name, not by number.
 
-use super::{AnyDim, AxesAmong, Dim, MaybeSharded};
+use super::{AnyDim, AxesAmong, DataDim, Dim};
 use dfdx::shapes::{Axes, Axis, ReduceShape, Shape};
 use std::marker::PhantomData;
 
@@ -150,10 +150,10 @@ pub fn along<Left: Dim, Right: Dim>() -> ConcatAxis<Left, Right> {
     note = "the result has one more axis, `{Name}`; all others stay as they are, in their order",
     note = "`broadcast(x, shape, axis::<Name>())` takes the whole shape of the result; `stack(tensors, name)` takes the new axis"
 )]
-pub trait BroadcastFrom<Smaller, Name: MaybeSharded, WhichAxis>: HasAxis<Name, WhichAxis, Remaining = Smaller> {}
+pub trait BroadcastFrom<Smaller, Name: DataDim, WhichAxis>: HasAxis<Name, WhichAxis, Remaining = Smaller> {}
 
 #[diagnostic::do_not_recommend]
-impl<Smaller, Name: MaybeSharded, WhichAxis, Dims> BroadcastFrom<Smaller, Name, WhichAxis> for Dims where
+impl<Smaller, Name: DataDim, WhichAxis, Dims> BroadcastFrom<Smaller, Name, WhichAxis> for Dims where
     Dims: HasAxis<Name, WhichAxis, Remaining = Smaller>
 {
 }

@@ -15,7 +15,7 @@ use std::any::type_name;
 /// | trait | size at compile time | shard of data | shard of a model | in a signature |
 /// | --- | --- | --- | --- | --- |
 /// | `AnyDim` | maybe | yes | yes | an axis of independent indices, in an operation without weights |
-/// | [`MaybeSharded`] | maybe | yes | no | an axis of independent indices in any operation, such as the batch |
+/// | [`DataDim`] | maybe | yes | no | an axis of independent indices in any operation, such as the batch |
 /// | [`Dim`] | maybe | no | no | an axis that an operation sums, normalizes, indexes or orders |
 /// | [`Factor`] | yes | no | yes | a factor of a [`Product`](super::Product), such as the heads |
 /// | [`ConstDim`] | yes | no | no | a size of a model that no ranks divide, such as `EmbedDim` |
@@ -36,12 +36,12 @@ use std::any::type_name;
     label = "`{Self}` is not a whole dimension",
     note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; `Len::new(8)?` makes one with a bound; the factors of a `Product` have their sizes at compile time, and `flatten` merges other axes; `*x.shape()` has dimensions, `x.shape()` references"
 )]
-pub trait Dim: MaybeSharded {}
+pub trait Dim: DataDim {}
 
 /// A dimension that may be sharded over data: a [`Dim`], or, where ranks divide data, a rank's part of one
 /// ([`Shard`](crate::ranks::Shard)).
 ///
-/// A module whose batch is a `B: MaybeSharded` trains in one process and on many ranks
+/// A module whose batch is a `B: DataDim` trains in one process and on many ranks
 /// ([`guide::ranks`](crate::guide::ranks)).
 ///
 /// A shard of a model does not implement this trait ([table](Dim)). If a weight that all ranks have is applied along
@@ -51,7 +51,7 @@ pub trait Dim: MaybeSharded {}
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
 /// ranks! { pub World; }
 /// dims! { pub Batch; }
-/// fn num_rows<B: MaybeSharded>(batch: B) -> usize {
+/// fn num_rows<B: DataDim>(batch: B) -> usize {
 ///     batch.size()
 /// }
 /// let parts = Ranks::<World>::in_threads(2, |ranks| num_rows(ranks.shard(Batch::new(5))));
@@ -62,7 +62,7 @@ pub trait Dim: MaybeSharded {}
     label = "`{Self}` is not a dimension",
     note = "`dims! {{ pub Name; }}` declares a dimension, `Const::<8>` is one, and `Unchecked` fits any other one; `Len::new(8)?` makes one with a bound; the factors of a `Product` have their sizes at compile time, and `flatten` merges other axes; `*x.shape()` has dimensions, `x.shape()` references"
 )]
-pub trait MaybeSharded: AnyDim {}
+pub trait DataDim: AnyDim {}
 
 /// A dimension, or a rank's part of one, whether its ranks divide data or a model.
 #[doc(hidden)]
@@ -169,7 +169,7 @@ macro_rules! __whole_dim {
             })?
         }
         #[diagnostic::do_not_recommend]
-        impl<$($generics)*> $crate::dims::MaybeSharded for $name {}
+        impl<$($generics)*> $crate::dims::DataDim for $name {}
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> $crate::dims::Dim for $name {}
     };

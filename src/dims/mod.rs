@@ -48,9 +48,9 @@ pub(crate) use axis::{for_each_axis, for_each_shape};
 pub use declare::CheckedSize;
 pub use dfdx::shapes::Const;
 /// dfdx's own trait of a dimension. A [`Tensor`](crate::prelude::Tensor) needs it, so rustc may propose it as a bound.
-/// Functions of yours have the bound [`MaybeSharded`] or [`Dim`] instead, which include it.
+/// Functions of yours have the bound [`DataDim`] or [`Dim`] instead, which include it.
 pub use dfdx::shapes::Dim as DfdxDim;
-pub use dim::{AnyDim, ConstDim, Dim, Factor, MaybeSharded, RankAxis, Unchecked};
+pub use dim::{AnyDim, ConstDim, DataDim, Dim, Factor, RankAxis, Unchecked};
 pub(crate) use dim::{name, without_paths};
 pub use product::{Product, ProductDim, Quotient, QuotientDim, SameFactors};
 pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LengthOf, LessThan, SumOf};

@@ -1,7 +1,7 @@
 //! Products of dimensions, quotients, and shapes that have the same axes once products are split into their factors.
 
 use super::size::StaticKind;
-use super::{AnyDim, ConstDim, CountFactor, Dim, Divides, Factor, MaybeSharded, StaticSize, for_each_shape};
+use super::{AnyDim, ConstDim, CountFactor, DataDim, Dim, Divides, Factor, StaticSize, for_each_shape};
 use dfdx::shapes;
 use std::ops::{Div, Mul};
 use std::{fmt, marker::PhantomData};
@@ -70,7 +70,7 @@ impl<Left: Factor, Right: ConstDim> AnyDim for Product<Left, Right> {
     }
 }
 #[diagnostic::do_not_recommend]
-impl<Left: ConstDim, Right: ConstDim> MaybeSharded for Product<Left, Right> {}
+impl<Left: ConstDim, Right: ConstDim> DataDim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]

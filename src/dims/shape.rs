@@ -1,6 +1,6 @@
 //! Relations between shapes, by the names of their axes.
 
-use super::{AnyDim, CountFactor, Dim, DimError, HasAxis, MaybeSharded, check_same_size, for_each_shape};
+use super::{AnyDim, CountFactor, DataDim, Dim, DimError, HasAxis, check_same_size, for_each_shape};
 use dfdx::shapes::Shape;
 
 /// The shape has up to 6 axes, and each is a dimension or one rank's part of a dimension.
@@ -34,7 +34,7 @@ pub trait NamedShape: Shape {
 )]
 pub trait WholeShape: NamedShape {}
 
-/// The shape has up to 6 axes, each [whole or a rank's part of data](MaybeSharded): a weight may be applied along all.
+/// The shape has up to 6 axes, each [whole or a rank's part of data](DataDim): a weight may be applied along all.
 ///
 /// ```
 /// use typed_transformer::{dims::{DataShape, EndsIn}, ops, prelude::*};
@@ -72,7 +72,7 @@ macro_rules! named_shape {
         }
         #[diagnostic::do_not_recommend]
         impl<$($axis: Dim),*> WholeShape for ($($axis,)*) {}
-        impl<$($axis: MaybeSharded),*> DataAxes for ($($axis,)*) {}
+        impl<$($axis: DataDim),*> DataAxes for ($($axis,)*) {}
     };
 }
 named_shape!();

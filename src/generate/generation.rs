@@ -1,6 +1,6 @@
 use super::{Ends, Sampler};
 use crate::backend::{Backend, elements_of};
-use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::dims::{ConstDim, DataDim, Dim};
 use crate::nn::Autoregressive;
 use crate::ops::{OpError, Real, range_error};
 use crate::tokens::{Fin, TokenIds};
@@ -41,7 +41,7 @@ crate::dims! {
 /// assert!(texts.iter().all(|text| text.last() == Some(&END) || text.len() == 8));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Generation<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real = f32, D: Backend<E> = Cpu> {
+pub struct Generation<'a, B: DataDim, Model: Autoregressive<B, E, D>, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a Model,
     sampler: Either<Box<Sampler<Model::VocabSize>>, &'a mut Sampler<Model::VocabSize>>,
     ends: Vec<Fin<Model::VocabSize>>,
@@ -69,7 +69,7 @@ pub(super) struct Text<V> {
     pub occurs: Vec<bool>,
 }
 
-impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generation<'a, B, Model, E, D> {
+impl<'a, B: DataDim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generation<'a, B, Model, E, D> {
     /// Reads as many tokens of each of the prompts `(B, Prompt)` as the shortest one has. Padding stands only behind
     /// the tokens of a prompt. `ends` is `Some(end)`, `None`, or a list.
     ///
@@ -241,7 +241,7 @@ impl<'a, B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>
 }
 
 /// The tokens of each prompt, without the padding behind them.
-pub(super) fn tokens_of_prompts<B: MaybeSharded, Prompt: Dim, V: ConstDim, MaxSeqLen: ConstDim>(
+pub(super) fn tokens_of_prompts<B: DataDim, Prompt: Dim, V: ConstDim, MaxSeqLen: ConstDim>(
     prompts: &TokenIds<B, Prompt, V>,
 ) -> Result<Vec<Vec<Fin<V>>>, OpError> {
     const OP: &str = "generate";
@@ -281,7 +281,7 @@ impl<V: ConstDim> Text<V> {
 }
 
 crate::error::debug_as!(
-    [B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>] Generation<'_, B, Model, E, D>,
+    [B: DataDim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>] Generation<'_, B, Model, E, D>,
     |this, f| {
         let max = Model::MaxSeqLen::default();
         let ended = this.texts.iter().filter(|text| text.has_ended).count();
@@ -289,9 +289,7 @@ crate::error::debug_as!(
     }
 );
 
-impl<B: MaybeSharded, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Iterator
-    for Generation<'_, B, Model, E, D>
-{
+impl<B: DataDim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Iterator for Generation<'_, B, Model, E, D> {
     type Item = Result<Vec<Option<Fin<Model::VocabSize>>>, OpError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -21,7 +21,7 @@ pub use sampler::{Sampler, SamplingError};
 pub use speculation::{SameVocabulary, Speculation};
 
 use crate::backend::Backend;
-use crate::dims::{AtMost, Const, Dim, MaybeSharded};
+use crate::dims::{AtMost, Const, DataDim, Dim};
 use crate::nn::{Autoregressive, LM, Seq2Seq};
 use crate::ops::{OpError, Real, range_error};
 use crate::tokens::{Fin, TokenIds};
@@ -48,7 +48,7 @@ use crate::tokens::{Fin, TokenIds};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn generate_target<
-    B: MaybeSharded,
+    B: DataDim,
     Src: AtMost<Config::MaxSrcLen>,
     Tgt: AtMost<Config::MaxTgtLen>,
     Config: Seq2Seq,
@@ -91,7 +91,7 @@ pub fn generate_target<
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn generate_from_prompt<
-    B: MaybeSharded,
+    B: DataDim,
     Prompt: AtMost<Model::MaxSeqLen>,
     Len: AtMost<Model::MaxSeqLen>,
     Model: Autoregressive<B, E, D>,
@@ -113,7 +113,7 @@ pub fn generate_from_prompt<
 
 /// Continues each text of `prompt` until it ends or has `num_omitted + len` tokens. Returns the tokens after the first
 /// `num_omitted`, padded with `end`.
-fn extend<B: MaybeSharded, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>>(
+fn extend<B: DataDim, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>>(
     model: &Model,
     prompt: &TokenIds<B, Prompt, Model::VocabSize>,
     end: Option<Fin<Model::VocabSize>>,

@@ -1,7 +1,7 @@
 //! The choice of the next token, and the distribution that it is drawn from.
 
 use crate::backend::elements_of;
-use crate::dims::{ConstDim, MaybeSharded};
+use crate::dims::{ConstDim, DataDim};
 use crate::ops::{OpError, Real};
 use crate::tokens::Fin;
 use dfdx::{shapes::HasShape, tensor::Tensor, tensor_ops::Device};
@@ -174,7 +174,7 @@ impl<V: ConstDim> Sampler<V> {
     /// # Errors
     /// [`OpError::NotANumber`] if the logits of all allowed tokens of a row are NaN or −∞; [`OpError::Empty`] if no
     /// token is allowed.
-    pub fn choose_each<B: MaybeSharded, E: Real, D: Device<E>>(
+    pub fn choose_each<B: DataDim, E: Real, D: Device<E>>(
         &mut self,
         logits: &Tensor<(B, V), E, D>,
     ) -> Result<Vec<Fin<V>>, OpError> {

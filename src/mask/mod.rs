@@ -12,7 +12,7 @@ pub use padding::{PadQueriesAndKeys, PadSourceKeys, PaddingMask, PaddingRule};
 
 use typed_transformer_cpu::MaskRule;
 
-use crate::dims::{Dim, DimError, MaybeSharded, NamedShape, check_same_size};
+use crate::dims::{DataDim, Dim, DimError, NamedShape, check_same_size};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
 use std::sync::{Arc, OnceLock};
@@ -43,7 +43,7 @@ pub struct AttentionMask<Batch, QLen, KLen> {
     matrix: OnceLock<Arc<[bool]>>,
 }
 
-impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
+impl<Batch: DataDim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
     /// The mask `visible(sequence, query, key)`, with all three counted from 0.
     pub fn from_fn(shape: (Batch, QLen, KLen), visible: impl Fn(usize, usize, usize) -> bool) -> Self {
         let (queries, keys) = (shape.1.size(), shape.2.size());
@@ -128,12 +128,12 @@ impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen>
     }
 }
 
-fn sizes((batch, queries, keys): (impl MaybeSharded, impl Dim, impl Dim)) -> (usize, usize, usize) {
+fn sizes((batch, queries, keys): (impl DataDim, impl Dim, impl Dim)) -> (usize, usize, usize) {
     (batch.size(), queries.size(), keys.size())
 }
 
 crate::error::debug_as!(
-    [Batch: MaybeSharded, QLen: MaybeSharded, KLen: MaybeSharded] AttentionMask<Batch, QLen, KLen>,
+    [Batch: DataDim, QLen: DataDim, KLen: DataDim] AttentionMask<Batch, QLen, KLen>,
     |this, f| write!(f, "AttentionMask {:?}", this.shape)
 );
 
@@ -148,7 +148,7 @@ crate::error::debug_as!(
 /// let mask = mk_mask::<CausalMask, PadQueriesAndKeys, _, _>(&padding);
 /// assert_eq!(mask.as_slice(), [true, false, false, true, true, false, true, true, true]);
 /// ```
-pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: MaybeSharded, SeqLen: Dim>(
+pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: DataDim, SeqLen: Dim>(
     padding: &PaddingMask<Batch, SeqLen>,
 ) -> AttentionMask<Batch, SeqLen, SeqLen> {
     let (batch, len) = padding.shape();
@@ -179,7 +179,7 @@ pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: MaybeSharded, SeqLen
 /// assert_eq!(mask.shape(), (Batch, TgtLen, SrcLen));
 /// # Ok::<(), DimError>(())
 /// ```
-pub fn mk_cross_mask<Padding: PaddingRule, Batch: MaybeSharded, QLen: Dim, KLen: Dim>(
+pub fn mk_cross_mask<Padding: PaddingRule, Batch: DataDim, QLen: Dim, KLen: Dim>(
     query_padding: &PaddingMask<Batch, QLen>,
     key_padding: &PaddingMask<Batch, KLen>,
 ) -> Result<AttentionMask<Batch, QLen, KLen>, DimError> {

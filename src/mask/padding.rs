@@ -1,5 +1,5 @@
 use super::bools_of;
-use crate::dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size, name};
+use crate::dims::{ConstDim, DataDim, Dim, DimError, check_same_size, name};
 use crate::tokens::{Fin, Indices, LabelIds, TokenError, TokenIds};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
@@ -23,14 +23,14 @@ pub struct PaddingMask<Batch, SeqLen> {
     shape: (Batch, SeqLen),
 }
 
-impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
+impl<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
     /// The padding mask of this batch: `token_ids != pad_token_id`.
     pub fn padding_mask(&self) -> PaddingMask<Batch, SeqLen> {
         mask_of(self.indices(), self.pad_token_id())
     }
 }
 
-impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqLen, VocabSize> {
+impl<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqLen, VocabSize> {
     /// The padding mask of these labels, for a loss beside their cross-entropy. The mask of the inputs differs: their
     /// tokens stand one position later, and sometimes none counts as padding ([`TokenIds::teacher_forcing`]).
     ///
@@ -47,7 +47,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqL
     }
 }
 
-fn mask_of<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim>(
+fn mask_of<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim>(
     ids: &Indices<(Batch, SeqLen), VocabSize>,
     pad: Option<Fin<VocabSize>>,
 ) -> PaddingMask<Batch, SeqLen> {
@@ -55,7 +55,7 @@ fn mask_of<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim>(
     PaddingMask { is_token: ids.as_slice().iter().map(|&id| Some(id) != pad).collect(), shape: ids.shape() }
 }
 
-impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
+impl<Batch: DataDim, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     /// The mask of a batch without padding: all `true`.
     pub fn without_padding(shape: (Batch, SeqLen)) -> Self {
         Self { is_token: vec![true; shape.0.size() * shape.1.size()].into(), shape }
@@ -145,7 +145,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
 /// assert_eq!(mask.as_slice(), [true, false, true]);
 /// # Ok::<(), OpError>(())
 /// ```
-impl<Batch: MaybeSharded, SeqLen: Dim, D: Storage<bool>> From<&Tensor<(Batch, SeqLen), bool, D>>
+impl<Batch: DataDim, SeqLen: Dim, D: Storage<bool>> From<&Tensor<(Batch, SeqLen), bool, D>>
     for PaddingMask<Batch, SeqLen>
 where
     (Batch, SeqLen): Shape,
@@ -156,7 +156,7 @@ where
 }
 
 crate::error::debug_as!(
-    [Batch: MaybeSharded, SeqLen: MaybeSharded] PaddingMask<Batch, SeqLen>,
+    [Batch: DataDim, SeqLen: DataDim] PaddingMask<Batch, SeqLen>,
     |this, f| write!(f, "PaddingMask {:?}", this.shape)
 );
 

@@ -95,7 +95,7 @@ pub struct Embeddings<Config: BertConfig, E, D, P: Precision> {
 
 impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Embeddings<Config, E, D, P> {
     /// `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`
-    fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    fn forward<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         token_types: &TokenIds<B, S, Config::TokenTypes>,
@@ -123,7 +123,7 @@ pub struct Layer<Config: BertConfig, E, D, P: Precision> {
 
 impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
     /// `(B, S, EmbedDim), mask (B, S, S) -> (B, S, EmbedDim)`
-    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, S, S>,
@@ -160,7 +160,7 @@ pub struct Bert<Config: BertConfig, E, D, P: Precision> {
 impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Bert<Config, E, D, P> {
     /// The output of the last layer: `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`; `tape`
     /// records the operations for gradients. No token attends to padding.
-    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         token_types: &TokenIds<B, S, Config::TokenTypes>,
@@ -172,7 +172,7 @@ impl<Config: BertConfig, E: Real, D: Backend<E>, P: Precision> Bert<Config, E, D
     }
 
     /// The vector of each sequence, `tanh(pooler(x))` of its first token: `(B, S, EmbedDim) -> (B, EmbedDim)`.
-    pub fn pooled<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn pooled<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         states: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, Config::EmbedDim), E, D, T>, OpError> {

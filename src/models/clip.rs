@@ -103,7 +103,7 @@ impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> Clip<Config, E, D
     /// A vector of length 1 for each text, from the token that ends the text, the first one with the largest id:
     /// `(B, S) ids of VocabSize -> (B, ProjectionDim)`; `tape` records the operations for gradients. No token sees
     /// later ones, so padding needs no mask.
-    pub fn texts<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn texts<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -113,7 +113,7 @@ impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> Clip<Config, E, D
 
     /// A vector of length 1 for each image: `(B, Channels, Height, Width) -> (B, ProjectionDim)`. The images carry the
     /// tape: `images.put_tape(model.recording())`.
-    pub fn images<B: MaybeSharded, T: Tape<E, D>>(
+    pub fn images<B: DataDim, T: Tape<E, D>>(
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, Config::ProjectionDim), E, D, T>, OpError> {
@@ -169,7 +169,7 @@ impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> Clip<Config, E, D
 }
 
 /// `x / √(Σ x²)`: `(B, M) -> (B, M)`
-fn of_length_1<B: MaybeSharded, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn of_length_1<B: DataDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<(B, M), E, D, T>,
 ) -> Result<Tensor<(B, M), E, D, T>, OpError> {
     let squares = sum_over(mul(x.clone(), x.clone())?, axis::<M>())?;
@@ -221,7 +221,7 @@ pub struct TextEncoder<Config: ClipConfig, E, D, P: Precision> {
 
 impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> TextEncoder<Config, E, D, P> {
     /// `(B, S) ids of VocabSize -> (B, ProjectionDim)`
-    fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    fn forward<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -259,7 +259,7 @@ pub struct VisionEncoder<Config: ClipConfig, E, D, P: Precision> {
 
 impl<Config: ClipConfig, E: Real, D: Backend<E>, P: Precision> VisionEncoder<Config, E, D, P> {
     /// `(B, Channels, Height, Width) -> (B, ProjectionDim)`
-    fn forward<B: MaybeSharded, T: Tape<E, D>>(
+    fn forward<B: DataDim, T: Tape<E, D>>(
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, Config::ProjectionDim), E, D, T>, OpError> {

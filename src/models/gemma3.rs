@@ -150,7 +150,7 @@ pub struct Gemma3<Config: Gemma3Config, E, D, P: Precision> {
 impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, E, D, P> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No token attends
     /// to padding.
-    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -160,7 +160,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
 
     /// The vector of each token after the last norm, `last_hidden_state`, with the arguments of
     /// [`forward`](Self::forward): `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
-    pub fn vectors<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn vectors<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -173,7 +173,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
     ///
     /// As in HuggingFace, the embeddings are not scaled: that of a token is its vector times the square root of the
     /// width.
-    pub fn vectors_of<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn vectors_of<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         padding: &PaddingMask<B, S>,
@@ -192,7 +192,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
     ///
     /// # Errors
     /// Those of `last_logits`.
-    pub fn last_vectors<B: MaybeSharded, S: Dim, Last: Dim>(
+    pub fn last_vectors<B: DataDim, S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut CacheOf<Self, B, E, D>,
@@ -204,7 +204,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
     /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings are not scaled. They join the cache, none as
     /// padding; tokens may follow.
-    pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
+    pub fn last_vectors_of<B: DataDim, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,
         cache: &mut CacheOf<Self, B, E, D>,
@@ -229,7 +229,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Gemma3<Config, 
     }
 
     /// The vectors of the tokens, times the square root of their width.
-    fn embed<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn embed<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,

@@ -96,7 +96,7 @@ pub struct Gpt2<Config: Gpt2Config, E, D, P: Precision> {
 impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D, P> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No token attends
     /// to padding.
-    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -106,7 +106,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
 
     /// The vector of each token after the last norm, `last_hidden_state`, with the arguments of
     /// [`forward`](Self::forward): `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
-    pub fn vectors<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn vectors<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -116,7 +116,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
 
     /// [`vectors`](Self::vectors) of embeddings in place of those of tokens, `inputs_embeds`:
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`.
-    pub fn vectors_of<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn vectors_of<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         padding: &PaddingMask<B, S>,
@@ -132,7 +132,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
     ///
     /// # Errors
     /// Those of `last_logits`.
-    pub fn last_vectors<B: MaybeSharded, S: Dim, Last: Dim>(
+    pub fn last_vectors<B: DataDim, S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut CacheOf<Self, B, E, D>,
@@ -144,7 +144,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
     /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, none as padding; tokens may
     /// follow.
-    pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
+    pub fn last_vectors_of<B: DataDim, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,
         cache: &mut CacheOf<Self, B, E, D>,
@@ -160,7 +160,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>, P: Precision> Gpt2<Config, E, D
     }
 
     /// The sum of embeddings and their positions, which begin at `start`.
-    fn add_positions<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn add_positions<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         start: usize,
@@ -196,7 +196,7 @@ impl<EmbedDim: ConstDim, NumHeads: Divides<EmbedDim>, E: Real, D: Backend<E>, P:
 {
     /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `update_cache` prepends the cached keys and values;
     /// without a cache it is `Ok`.
-    pub(crate) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub(crate) fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, EmbedDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
@@ -221,7 +221,7 @@ impl<EmbedDim: ConstDim, HiddenDim: ConstDim, Function: Activation, E: Real, D: 
     FeedForward<EmbedDim, HiddenDim, Function, E, D, P>
 {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    pub(crate) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub(crate) fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
@@ -260,7 +260,7 @@ where
 {
     /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention. The norms add `epsilon` to the
     /// variance.
-    pub(crate) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub(crate) fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, EmbedDim), E, D, T>,
         epsilon: f64,

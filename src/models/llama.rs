@@ -132,7 +132,7 @@ impl<EmbedDim: ConstDim, HiddenDim: ConstDim, Function: Activation, E: Real, D: 
     FeedForward<EmbedDim, HiddenDim, Function, E, D, P>
 {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    pub(crate) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub(crate) fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
@@ -163,7 +163,7 @@ pub struct Layer<Config: LlamaConfig, E, D, P: Precision> {
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
     /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
-    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
@@ -217,7 +217,7 @@ pub struct Llama<Config: LlamaConfig, E, D, P: Precision> {
 impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E, D, P> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No token attends
     /// to padding.
-    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -227,7 +227,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
 
     /// The vector of each token after the last norm, `last_hidden_state`, with the arguments of
     /// [`forward`](Self::forward): `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
-    pub fn vectors<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn vectors<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -237,7 +237,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
 
     /// [`vectors`](Self::vectors) of embeddings in place of those of tokens, `inputs_embeds`:
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`.
-    pub fn vectors_of<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn vectors_of<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         padding: &PaddingMask<B, S>,
@@ -252,7 +252,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
     ///
     /// # Errors
     /// Those of `last_logits`.
-    pub fn last_vectors<B: MaybeSharded, S: Dim, Last: Dim>(
+    pub fn last_vectors<B: DataDim, S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut CacheOf<Self, B, E, D>,
@@ -264,7 +264,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Llama<Config, E,
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
     /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, none as padding; tokens may
     /// follow.
-    pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
+    pub fn last_vectors_of<B: DataDim, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,
         cache: &mut CacheOf<Self, B, E, D>,

@@ -94,7 +94,7 @@ pub struct Layer<Config: MixtralConfig, E, D, P: Precision> {
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
     /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention, and the router's logits.
-    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
@@ -147,7 +147,7 @@ pub struct Mixtral<Config: MixtralConfig, E, D, P: Precision> {
 impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config, E, D, P> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No token attends
     /// to padding.
-    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -157,7 +157,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
 
     /// The vector of each token after the last norm, `last_hidden_state`, with the arguments of
     /// [`forward`](Self::forward): `(B, S) ids of VocabSize -> (B, S, EmbedDim)`.
-    pub fn vectors<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn vectors<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -167,7 +167,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
 
     /// [`vectors`](Self::vectors) of embeddings in place of those of tokens, `inputs_embeds`:
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`.
-    pub fn vectors_of<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn vectors_of<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         padding: &PaddingMask<B, S>,
@@ -178,7 +178,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
     /// [`vectors_of`](Self::vectors_of), and the router's logits of each layer, `output_router_logits`, for a loss that
     /// balances the experts: `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`, and `(B, S, NumExperts)` for
     /// each layer.
-    pub fn vectors_and_router_logits_of<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn vectors_and_router_logits_of<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         padding: &PaddingMask<B, S>,
@@ -199,7 +199,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
     ///
     /// # Errors
     /// Those of `last_logits`.
-    pub fn last_vectors<B: MaybeSharded, S: Dim, Last: Dim>(
+    pub fn last_vectors<B: DataDim, S: Dim, Last: Dim>(
         &self,
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut CacheOf<Self, B, E, D>,
@@ -211,7 +211,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> Mixtral<Config
     /// [`last_vectors`](Self::last_vectors), with its errors, of embeddings in place of those of tokens:
     /// `(B, S, EmbedDim), Last -> (B, Last, EmbedDim)`. The embeddings join the cache, none as padding; tokens may
     /// follow.
-    pub fn last_vectors_of<B: MaybeSharded, S: Dim, Last: Dim>(
+    pub fn last_vectors_of<B: DataDim, S: Dim, Last: Dim>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D>,
         cache: &mut CacheOf<Self, B, E, D>,

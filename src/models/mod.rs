@@ -79,7 +79,7 @@
 macro_rules! autoregressive {
     ($Model:ident<$Config:ident>, |$model:ident| $parameter:expr, $logit:expr) => {
         #[diagnostic::do_not_recommend]
-        impl<B: MaybeSharded, Config: $Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
+        impl<B: DataDim, Config: $Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
             for $Model<Config, E, D, P>
         {
             type VocabSize = Config::VocabSize;

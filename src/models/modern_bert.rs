@@ -144,7 +144,7 @@ pub struct ModernBert<Config: ModernBertConfig, E, D, P: Precision> {
 impl<Config: ModernBertConfig, E: Real, D: Backend<E>, P: Precision> ModernBert<Config, E, D, P> {
     /// The normalized output of the last layer: `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the
     /// operations for gradients. No token attends to padding.
-    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -163,7 +163,7 @@ impl<Config: ModernBertConfig, E: Real, D: Backend<E>, P: Precision> ModernBert<
     }
 
     /// The logits of the token at each position: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    pub fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn logits<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         states: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
@@ -200,7 +200,7 @@ pub struct Attention<Config: ModernBertConfig, E, D, P: Precision> {
 
 impl<Config: ModernBertConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config, E, D, P> {
     /// `(B, S, EmbedDim), mask (B, S, S) -> (B, S, EmbedDim)`
-    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, S, S>,
@@ -234,7 +234,7 @@ pub struct Layer<Config: ModernBertConfig, E, D, P: Precision> {
 
 impl<Config: ModernBertConfig, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
     /// `(B, S, EmbedDim), norm (EmbedDim), mask (B, S, S) -> (B, S, EmbedDim)`
-    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         attention_norm: Option<&Tensor<(Config::EmbedDim,), E, D>>,

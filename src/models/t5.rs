@@ -123,7 +123,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
     /// `(B, Src) ids of VocabSize, (B, Tgt) ids of VocabSize -> (B, Tgt, VocabSize)`; `tape` records the operations for
     /// gradients. No token attends to padding of the source. A target begins with the padding token, and none of its
     /// tokens counts as padding.
-    pub fn forward<B: MaybeSharded, Src: Dim, Tgt: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, Src: Dim, Tgt: Dim, T: Tape<E, D>>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
         target: &TokenIds<B, Tgt, Config::VocabSize>,
@@ -143,7 +143,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
     }
 
     /// The output of the encoder: `(B, Src) ids of VocabSize -> (B, Src, EmbedDim)`. No token attends to padding.
-    pub fn encoder<B: MaybeSharded, Src: Dim, T: Tape<E, D>>(
+    pub fn encoder<B: DataDim, Src: Dim, T: Tape<E, D>>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
         tape: T,
@@ -172,7 +172,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
     }
 
     /// The logits of the decoder's last layer, scaled by `1 / √EmbedDim`: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn logits<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
@@ -181,7 +181,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
     }
 
     /// Encodes the sources `(B, Src)`. The result is [`Autoregressive`]: it generates a target for each.
-    pub fn encode<B: MaybeSharded, Src: Dim>(
+    pub fn encode<B: DataDim, Src: Dim>(
         &self,
         source: &TokenIds<B, Src, Config::VocabSize>,
     ) -> Result<EncodedT5<'_, B, Src, Config, E, D, P>, OpError> {
@@ -191,7 +191,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> T5<Config, E, D, P>
 }
 
 /// The positions of the source that the positions `next` of the target see: all but padding.
-fn source_mask<B: MaybeSharded, Q: Dim, Src: Dim>(
+fn source_mask<B: DataDim, Q: Dim, Src: Dim>(
     next: (B, Q),
     source_padding: &PaddingMask<B, Src>,
 ) -> Result<AttentionMask<B, Q, Src>, DimError> {
@@ -211,7 +211,7 @@ fn source_mask<B: MaybeSharded, Q: Dim, Src: Dim>(
 /// ```
 pub struct EncodedT5<
     'a,
-    B: MaybeSharded,
+    B: DataDim,
     Src: Dim,
     Config: T5Config,
     E: Real = f32,
@@ -225,7 +225,7 @@ pub struct EncodedT5<
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
+impl<B: DataDim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
     for EncodedT5<'_, B, Src, Config, E, D, P>
 {
     type VocabSize = Config::VocabSize;
@@ -263,7 +263,7 @@ impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Pre
     }
 }
 
-impl<B: MaybeSharded, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Precision> fmt::Debug
+impl<B: DataDim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>, P: Precision> fmt::Debug
     for EncodedT5<'_, B, Src, Config, E, D, P>
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -123,7 +123,7 @@ pub struct Vit<Config: VitConfig, E, D, P: Precision> {
 impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Vit<Config, E, D, P> {
     /// The normalized output of the last layer: `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`. The
     /// images carry the tape: `images.put_tape(model.recording())`.
-    pub fn forward<B: MaybeSharded, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, T: Tape<E, D>>(
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {
@@ -132,7 +132,7 @@ impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Vit<Config, E, D, 
 
     /// [`forward`](Self::forward) of embeddings in place of images, such as those of the class token and of some patches:
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
-    pub fn vectors_of<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn vectors_of<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         embeddings: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
@@ -145,7 +145,7 @@ impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Vit<Config, E, D, 
 
     /// The vector of each image, `tanh(pooler(x))` of its class token:
     /// `(B, ClassAndPatches, EmbedDim) -> (B, EmbedDim)`.
-    pub fn pooled<B: MaybeSharded, T: Tape<E, D>>(
+    pub fn pooled<B: DataDim, T: Tape<E, D>>(
         &self,
         states: Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, Config::EmbedDim), E, D, T>, OpError> {
@@ -197,7 +197,7 @@ pub struct Embeddings<Config: VitConfig, E, D, P: Precision> {
 
 impl<Config: VitConfig, E: Real, D: Backend<E>, P: Precision> Embeddings<Config, E, D, P> {
     /// `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`
-    pub fn forward<B: MaybeSharded, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, T: Tape<E, D>>(
         &self,
         images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
     ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {

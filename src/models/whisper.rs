@@ -127,7 +127,7 @@ pub struct Whisper<Config: WhisperConfig, E, D, P: Precision> {
 impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config, E, D, P> {
     /// `(B, NumMelBins, NumFrames), (B, Tgt) ids of VocabSize -> (B, Tgt, VocabSize)`; `tape` records the operations for
     /// gradients. No token counts as padding.
-    pub fn forward<B: MaybeSharded, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
         &self,
         features: Features<B, Config, E, D>,
         target: &TokenIds<B, Tgt, Config::VocabSize>,
@@ -144,7 +144,7 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config
     }
 
     /// The output of the encoder: `(B, NumMelBins, NumFrames) -> (B, SrcLen, EmbedDim)`.
-    pub fn encoder<B: MaybeSharded, T: Tape<E, D>>(
+    pub fn encoder<B: DataDim, T: Tape<E, D>>(
         &self,
         features: Features<B, Config, E, D>,
         tape: T,
@@ -163,7 +163,7 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config
     }
 
     /// The sum of the vectors of tokens and of their positions, which begin at `start`.
-    fn embed<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn embed<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         start: usize,
@@ -174,7 +174,7 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config
     }
 
     /// The logits of the decoder's last layer: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn logits<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
@@ -182,7 +182,7 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Whisper<Config
     }
 
     /// Encodes the sounds `(B, NumMelBins, NumFrames)`. The result is [`Autoregressive`]: it writes a text for each.
-    pub fn encode<B: MaybeSharded>(
+    pub fn encode<B: DataDim>(
         &self,
         features: Features<B, Config, E, D>,
     ) -> Result<EncodedWhisper<'_, B, Config, E, D, P>, OpError> {
@@ -220,7 +220,7 @@ fn sinusoids<S: ConstDim, M: Even, E: Real, D: Backend<E>>(
 /// ```
 pub struct EncodedWhisper<
     'a,
-    B: MaybeSharded,
+    B: DataDim,
     Config: WhisperConfig,
     E: Real = f32,
     D: Backend<E> = Cpu,
@@ -232,7 +232,7 @@ pub struct EncodedWhisper<
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
+impl<B: DataDim, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Autoregressive<B, E, D>
     for EncodedWhisper<'_, B, Config, E, D, P>
 {
     type VocabSize = Config::VocabSize;
@@ -268,7 +268,7 @@ impl<B: MaybeSharded, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precisio
     }
 }
 
-impl<B: MaybeSharded, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> fmt::Debug
+impl<B: DataDim, Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> fmt::Debug
     for EncodedWhisper<'_, B, Config, E, D, P>
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

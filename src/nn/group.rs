@@ -1,7 +1,7 @@
 //! Who computes a layer: one process, or ranks that divide its heads and hidden columns.
 
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, EndsIn, Factor, MaybeSharded, Product};
+use crate::dims::{ConstDim, DataDim, Dim, EndsIn, Factor, Product};
 use crate::mask::AttentionMask;
 use crate::nn::{Arch, Module, SummaryRow};
 use crate::ops::collective::{PartLayout, entered, gathered};
@@ -83,7 +83,7 @@ impl<Axis: RankAxis, E: Real, D: Backend<E>> ProcessGroup<Axis, E, D> {
 
     /// [`multi_head_attention`](crate::ops::multi_head_attention), or
     /// [`grouped_query_attention`](crate::ops::grouped_query_attention), in the heads of this process.
-    pub fn attend_own_heads<B: MaybeSharded, Q: Dim, K: Dim, H, NumKeyValueHeads: Factor, QKDim: ConstDim, VODim, T>(
+    pub fn attend_own_heads<B: DataDim, Q: Dim, K: Dim, H, NumKeyValueHeads: Factor, QKDim: ConstDim, VODim, T>(
         &self,
         query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
         key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, D, T>,

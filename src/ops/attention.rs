@@ -5,7 +5,7 @@ use super::{
     MaskFill, OpError, Real, cast, device_error, dim_error, dropout_by, drops_elements, elementwise, ensure_not_empty,
 };
 use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, NamedShape, axis, check_same_size, name};
+use crate::dims::{AnyDim, ConstDim, DataDim, Dim, NamedShape, axis, check_same_size, name};
 use crate::mask::AttentionMask;
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::{Cpu, NoneTape, Storage, Tensor};
@@ -53,7 +53,7 @@ use dfdx::tensor_ops::BroadcastTo;
 /// # Ok::<(), OpError>(())
 /// ```
 pub fn attention_weights<
-    B: MaybeSharded,
+    B: DataDim,
     H: AnyDim,
     Q: Dim,
     K: Dim,
@@ -84,7 +84,7 @@ pub fn attention_weights<
 
 /// `softmax(logits + bias)` over the visible keys: `(B, H, Q, K), (H, Q, K), mask (B, Q, K) -> (B, H, Q, K)`. The sizes
 /// [agree](check_sizes).
-pub(super) fn masked_softmax<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(super) fn masked_softmax<B: DataDim, H: AnyDim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     mut logits: Tensor<(B, H, Q, K), E, D, T>,
     bias: Option<Tensor<(H, Q, K), E, D, T>>,
     mask: &AttentionMask<B, Q, K>,
@@ -140,7 +140,7 @@ pub(super) fn bounded<E: Real>(mask_fill: MaskFill) -> MaskFill {
 /// # Ok::<(), OpError>(())
 /// ```
 pub fn attention<
-    B: MaybeSharded,
+    B: DataDim,
     H: AnyDim,
     Q: Dim,
     K: Dim,
@@ -262,7 +262,7 @@ impl AttentionScale {
 crate::error::debug_as!([] AttentionScale, |this, f| this.0.fmt(f));
 
 /// Compares a query `(B, H, Q, …)` with its key `(B, H, K, …)`, their mask and their bias.
-pub(super) fn check_sizes<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim>(
+pub(super) fn check_sizes<B: DataDim, H: AnyDim, Q: Dim, K: Dim>(
     op: &'static str,
     (batch, heads, queries): (B, H, Q),
     (key_batch, key_heads, keys): (B, H, K),
@@ -282,9 +282,6 @@ pub(super) fn check_sizes<B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim>(
 }
 
 /// Checks that there is a value `(B, H, K, …)` for each key.
-pub(super) fn check_values<B: MaybeSharded, H: AnyDim, K: Dim>(
-    key: (B, H, K),
-    value: (B, H, K),
-) -> Result<(), OpError> {
+pub(super) fn check_values<B: DataDim, H: AnyDim, K: Dim>(key: (B, H, K), value: (B, H, K)) -> Result<(), OpError> {
     key.check_same_sizes("the key", value, "the value").map_err(dim_error("attention"))
 }

@@ -5,7 +5,7 @@ use super::views::{NamedAxes, Views};
 use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Tape};
 use crate::dims::{
-    AnyDim, AxisOf, BroadcastFrom, Const, DataShape, Dim, EndsIn, HasAxis, MaybeSharded, PermutationOf, RenameOf,
+    AnyDim, AxisOf, BroadcastFrom, Const, DataDim, DataShape, Dim, EndsIn, HasAxis, PermutationOf, RenameOf,
     SameFactors, num_elements,
 };
 use crate::internal::Internal;
@@ -199,7 +199,7 @@ where
 /// assert_eq!(rows.as_vec(), [1.0, 2.0, 1.0, 2.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn broadcast<Smaller: Shape, Dims, Name: MaybeSharded, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn broadcast<Smaller: Shape, Dims, Name: DataDim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Smaller, E, D, T>,
     shape: Dims,
     _: AxisOf<Name>,

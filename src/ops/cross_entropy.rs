@@ -10,7 +10,7 @@ use super::{
 use crate::backend::{Arithmetic, Backend, Tape, cross_entropy_kernel, run_kernel};
 use crate::dims::{Const, Dim, axis};
 use crate::tokens::{Fin, Indices};
-use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
+use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{MeanTo, SelectTo, SumTo, TryAdd, TryMul};
 
@@ -86,7 +86,7 @@ pub fn cross_entropy<Dims: Shape, Positions: Shape, V: Dim, Ids, E: Real, D: Bac
     logits: Tensor<Dims, E, D, T>,
     labels: &Ids,
     reduction: Reduction,
-) -> Result<Tensor<Rank0, E, D, T>, OpError>
+) -> Result<Tensor<(), E, D, T>, OpError>
 where
     Ids: ?Sized + Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
 {
@@ -129,7 +129,7 @@ pub fn cross_entropy_with_label_smoothing<
     labels: &Ids,
     reduction: Reduction,
     smoothing: f64,
-) -> Result<Tensor<Rank0, E, D, T>, OpError>
+) -> Result<Tensor<(), E, D, T>, OpError>
 where
     Ids: ?Sized + Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
 {
@@ -192,7 +192,7 @@ pub(super) fn weighted_cross_entropy<Ids, Dims: Shape, Positions: Shape, V: Dim,
     padding: Option<Fin<V>>,
     (reduction, len, whole_count): (Reduction, usize, usize),
     smoothing: f64,
-) -> Result<Tensor<Rank0, E, D, T>, OpError>
+) -> Result<Tensor<(), E, D, T>, OpError>
 where
     Ids: ?Sized + FitsLogits<Dims, Positions, V>,
     T: Tape<E, D>,

@@ -5,7 +5,7 @@ use super::operand::{AsWritten, JoinTapes, JoinedTape, OperandTape, TensorOrRef,
 use super::views::{NamedAxes, Sizes};
 use super::{OpError, Real, dim_error, ensure_not_empty};
 use crate::backend::{Backend, Tape};
-use crate::dims::{Dim, DimError, MaybeSharded};
+use crate::dims::{DataDim, Dim, DimError};
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{PutTape, Storage, Tensor};
@@ -210,7 +210,7 @@ pub fn summed<Axis: Dim>() {}
 
 /// An operand lacks this axis of the result, so its gradient is a sum over the axis.
 #[doc(hidden)]
-pub fn repeated<Axis: MaybeSharded>() {}
+pub fn repeated<Axis: DataDim>() {}
 
 /// An operand's axes, for a comparison of sizes.
 struct OperandAxes<'a> {

@@ -4,7 +4,7 @@ use super::unnamed::reshape_to;
 use super::views::{outer_len_inner, sizes};
 use super::{OpError, Real, device_error, dim_error, ensure_not_empty};
 use crate::backend::{Backend, Tape, WeightTape, gather_kernel, read_weight, run_kernel, weight_on_tape};
-use crate::dims::{AnyDim, AxisOf, ConstDim, Dim, HasAxis, MaybeSharded, check_same_size, for_each_axis};
+use crate::dims::{AnyDim, AxisOf, ConstDim, DataDim, Dim, HasAxis, check_same_size, for_each_axis};
 use crate::tokens::{Indices, TokenIds};
 use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::{PutTape, SplitTape, Tensor};
@@ -28,7 +28,7 @@ use dfdx::tensor_ops::GatherTo;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn embed<
-    B: MaybeSharded,
+    B: DataDim,
     S: Dim,
     V: ConstDim,
     M: ConstDim,
@@ -118,7 +118,7 @@ where
 /// assert_eq!(rows.as_vec(), [3.0, 30.0, 1.0, 10.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn take<Dims, Name: Dim, K: MaybeSharded, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn take<Dims, Name: Dim, K: DataDim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     indices: &Indices<(K,), Name>,

@@ -6,7 +6,7 @@ use super::unnamed::{Rows, matmul_2d_transposed, reshape_to, rows, zip};
 use super::{OpError, Real, concat, device_error, ensure_not_empty, range_error};
 use crate::backend::{Backend, Linear, Tape, WeightTape, linear_kernel, read_weight, run_kernel, weight_on_tape};
 use crate::dims;
-use crate::dims::{ConstDim, ConvLen, DataShape, Dim, EndsIn, Factor, KernelOf, MaybeSharded, Product, Sum, along};
+use crate::dims::{ConstDim, ConvLen, DataDim, DataShape, Dim, EndsIn, Factor, KernelOf, Product, Sum, along};
 use dfdx::shapes::{Axis, Dim as _, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, TryAdd};
@@ -70,7 +70,7 @@ where
 /// let y = conv1d(zero.clone(), &zero, None, Const::<0>, Const::<0>);
 /// ```
 pub fn conv1d<
-    B: MaybeSharded,
+    B: DataDim,
     Len: Dim,
     In: ConstDim,
     Out: ConstDim,
@@ -122,7 +122,7 @@ pub fn conv1d<
 /// ```
 #[allow(clippy::type_complexity, reason = "the signature spells every dimension")]
 pub fn conv2d<
-    B: MaybeSharded,
+    B: DataDim,
     Height: Dim,
     Width: Dim,
     In: ConstDim,

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::backend::{Arithmetic, Backend, LossKind, ReductionKind, Tape, elements_of, loss_kernel, run_kernel};
 use crate::dims::{Dim, EndsIn, NamedShape, WholeShape, axis};
-use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
+use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, SumTo};
 
@@ -30,7 +30,7 @@ use dfdx::tensor_ops::{BroadcastTo, SumTo};
 pub fn mean_squared_error<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     prediction: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
-) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+) -> Result<Tensor<(), E, D, T>, OpError> {
     const OP: &str = "mean squared error";
     check_same_shape(OP, prediction.shape(), target.shape())?;
     ensure_not_empty(OP, target.shape())?;
@@ -57,7 +57,7 @@ pub fn mean_squared_error<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D
 pub fn binary_cross_entropy<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
-) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+) -> Result<Tensor<(), E, D, T>, OpError> {
     mean(binary_cross_entropy_by_element(logits, target)?)
 }
 
@@ -135,7 +135,7 @@ pub fn kl_divergence<Dims, Positions, Keeps, V: Dim, E: Real, D: Backend<E>, T: 
     target: &Tensor<Dims, E, D>,
     padding: &Keeps,
     reduction: Reduction,
-) -> Result<Tensor<Rank0, E, D, T>, OpError>
+) -> Result<Tensor<(), E, D, T>, OpError>
 where
     Dims: EndsIn<V> + WholeShape,
     Positions: Shape,

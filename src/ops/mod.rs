@@ -28,7 +28,7 @@
 //!
 //! | letter | meaning |
 //! | --- | --- |
-//! | `B` | batch, which [may be sharded](crate::dims::MaybeSharded) |
+//! | `B` | batch, which [may be sharded](crate::dims::DataDim) |
 //! | `S` | length of a sequence |
 //! | `Q`, `K` | lengths of the query's and of the key's sequence; `K` of `gather`, `take`, `top_k`: chosen indices |
 //! | `H` | number of heads |

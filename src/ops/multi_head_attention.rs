@@ -7,7 +7,7 @@ use super::{
     AttentionOptions, OpError, Real, drop_others, drops_elements, ensure_not_empty, kept_elements, kept_factor,
 };
 use crate::backend::{AttentionConfig, AttentionDims, AttentionDropout, Backend, Tape, attention_kernel, run_kernel};
-use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product, name};
+use crate::dims::{ConstDim, DataDim, Dim, Factor, Product, name};
 use crate::mask::AttentionMask;
 use dfdx::shapes::HasShape;
 use dfdx::tensor::Tensor;
@@ -44,7 +44,7 @@ const OP: &str = "attention";
 /// # Ok::<(), OpError>(())
 /// ```
 pub fn multi_head_attention<
-    B: MaybeSharded,
+    B: DataDim,
     Q: Dim,
     K: Dim,
     H: Factor,
@@ -90,7 +90,7 @@ pub fn multi_head_attention<
 /// # Ok::<(), OpError>(())
 /// ```
 pub fn grouped_query_attention<
-    B: MaybeSharded,
+    B: DataDim,
     Q: Dim,
     K: Dim,
     NumKeyValueHeads: Factor,
@@ -125,7 +125,7 @@ pub fn grouped_query_attention<
 /// assert_eq!(heads.as_vec(), [1.0, 2.0, 10.0, 20.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn split_heads<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn split_heads<B: DataDim, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
     const OP: &str = "split heads";
@@ -146,7 +146,7 @@ pub fn split_heads<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Rea
 /// assert_eq!(x.as_vec(), [1.0, 10.0, 2.0, 20.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn merge_heads<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn merge_heads<B: DataDim, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     heads: Tensor<(B, H, S, HeadDim), E, D, T>,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
     const OP: &str = "merge heads";
@@ -157,7 +157,7 @@ pub fn merge_heads<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Rea
 /// Attention in each of `H` heads. Each group of `H / NumKeyValueHeads` neighbouring heads of the query shares one head
 /// of the key and of the value. `kept` says which weights, `(B, H, Q, K)`, dropout keeps. If it is `None`, training
 /// draws them.
-pub(crate) fn attend<B: MaybeSharded, Q: Dim, K: Dim, H, NumKeyValueHeads, QKDim: ConstDim, VODim: ConstDim, E, D, T>(
+pub(crate) fn attend<B: DataDim, Q: Dim, K: Dim, H, NumKeyValueHeads, QKDim: ConstDim, VODim: ConstDim, E, D, T>(
     query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
     key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, D, T>,
     value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, D, T>,

@@ -5,7 +5,7 @@ use super::cross_entropy::{len_and_count, position_weights, zero_uncounted_rows}
 use super::unnamed::{Rows, reshape_to};
 use super::{OpError, Real, Reduction, device_error, dim_error, ensure_not_empty};
 use crate::backend::{Backend, Tape};
-use crate::dims::{AnyDim, Dim, DimError, MaybeSharded, NamedShape, for_each_axis, for_each_shape};
+use crate::dims::{AnyDim, DataDim, Dim, DimError, NamedShape, for_each_axis, for_each_shape};
 use crate::mask::{PaddingMask, bools_of};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Storage, Tensor};
@@ -75,7 +75,7 @@ pub trait Padding<Positions: Shape> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, S: Dim> Padding<(B, S)> for PaddingMask<B, S> {
+impl<B: DataDim, S: Dim> Padding<(B, S)> for PaddingMask<B, S> {
     fn positions(&self) -> (B, S) {
         self.shape()
     }

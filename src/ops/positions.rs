@@ -4,7 +4,7 @@ use super::gather::gather_runs_by_dfdx;
 use super::unnamed::reshape_to;
 use super::{OpError, Real, cast, device_error, dim_error, elementwise, embed, ensure_positions, permute, range_error};
 use crate::backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel, weight_on_tape};
-use crate::dims::{ConstDim, Dim, Even, LengthOf, MaybeSharded, check_same_size};
+use crate::dims::{ConstDim, DataDim, Dim, Even, LengthOf, check_same_size};
 use crate::tokens::{Indices, TokenIds};
 use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::Tensor;
@@ -147,7 +147,7 @@ pub(crate) fn sinusoids<S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
 /// assert_eq!(add_positions(x, positions)?.as_vec(), [11.0, 22.0, 13.0, 24.0]);
 /// # Ok::<(), OpError>(())
 /// ```
-pub fn add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn add_positions<B: DataDim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     positions: Tensor<(S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {

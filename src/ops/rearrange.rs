@@ -7,7 +7,7 @@ use super::unnamed::reshape_to;
 use super::views::{NamedAxes, Sizes};
 use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Divides, MaybeSharded, Product, Quotient};
+use crate::dims::{ConstDim, DataDim, Divides, Product, Quotient};
 use crate::internal::Internal;
 use dfdx::shapes::{Axes6, HasShape};
 use dfdx::tensor::Tensor;
@@ -76,7 +76,7 @@ pub use typed_transformer_macros::rearrange;
 /// # Ok::<(), OpError>(())
 /// ```
 pub fn patches<
-    B: MaybeSharded,
+    B: DataDim,
     Channels: ConstDim,
     Height: ConstDim,
     Width: ConstDim,

@@ -7,7 +7,7 @@ use super::{OpError, Real, device_error, ensure_not_empty, range_error};
 use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, cumsum_kernel, elements_of, reduce_kernel, run_kernel};
 use crate::dims::{AtMost, AxisOf, Dim, HasAxis, WholeShape};
 use crate::tokens::Indices;
-use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
+use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::{NoneTape, Tensor};
 use dfdx::tensor_ops::{
     BroadcastTo, ChooseFrom, MaxTo, MeanTo, SumTo, TryAdd, TryConcatAlong, TryDiv, TryEq, TryLe, TryMul, TrySub,
@@ -106,7 +106,7 @@ where
 /// ```
 pub fn mean<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+) -> Result<Tensor<(), E, D, T>, OpError> {
     mean_of_all("mean", input)
 }
 
@@ -114,7 +114,7 @@ pub fn mean<Dims: WholeShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 pub(super) fn mean_of_all<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
-) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+) -> Result<Tensor<(), E, D, T>, OpError> {
     ensure_not_empty(op, input.shape())?;
     if D::HAS_KERNELS {
         return reduce_all_by_kernel(op, input, ReductionKind::Mean);
@@ -288,7 +288,7 @@ pub(super) fn reduce_all_by_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
     kind: ReductionKind,
-) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+) -> Result<Tensor<(), E, D, T>, OpError> {
     let axis = MiddleAxis { outer: 1, len: input.shape().num_elements(), inner: 1 };
     run_kernel(op, (), |tape| reduce_kernel(D::read(input, tape)?, axis, kind))
 }

@@ -4,7 +4,7 @@ use super::unnamed::{matmul_2d_transposed, reshape_to, rows, zip};
 use super::views::outer_len_inner;
 use super::{OpError, Real, cast, cast_all, device_error, ensure_not_empty, ensure_positions};
 use crate::backend::{Backend, Tape, rotary_kernel, run_kernel};
-use crate::dims::{AxisOf, ConstDim, Dim, EndsIn, Even, Factor, HasAxis, MaybeSharded, Product, Unchecked};
+use crate::dims::{AxisOf, ConstDim, DataDim, Dim, EndsIn, Even, Factor, HasAxis, Product, Unchecked};
 use dfdx::shapes::{Axes2, HasShape, Shape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, TryAdd, TryMul};
@@ -206,7 +206,7 @@ where
 
 /// [`rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`. The
 /// caller knows that the number of columns of a head is even.
-pub(crate) fn rotate_heads<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T>(
+pub(crate) fn rotate_heads<B: DataDim, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T>(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
     start: usize,
     rotary: Rotary,

@@ -7,7 +7,7 @@ use super::{FitsLogits, OpError, Real, Reduction, ShardedLabels, device_error, d
 use crate::backend::{Backend, Tape};
 use crate::dims::{Dim, HasAxis, WholeShape, check_same_size};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, Shard};
-use dfdx::shapes::{Axis, HasShape, Rank0, Shape};
+use dfdx::shapes::{Axis, HasShape, Shape};
 use dfdx::tensor::{PutTape, SplitTape, Tensor};
 use dfdx::tensor_ops::Device;
 
@@ -56,7 +56,7 @@ pub fn partial_cross_entropy<
     logits: Tensor<Dims, E, D, T>,
     labels: &Ids,
     reduction: Reduction,
-) -> Result<Partial<Tensor<Rank0, E, D, T>, W>, OpError>
+) -> Result<Partial<Tensor<(), E, D, T>, W>, OpError>
 where
     Ids: ?Sized + ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
 {
@@ -102,7 +102,7 @@ pub fn partial_cross_entropy_with_label_smoothing<
     labels: &Ids,
     reduction: Reduction,
     smoothing: f64,
-) -> Result<Partial<Tensor<Rank0, E, D, T>, W>, OpError>
+) -> Result<Partial<Tensor<(), E, D, T>, W>, OpError>
 where
     Ids: ?Sized + ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
 {
@@ -150,7 +150,7 @@ where
 pub fn partial_mean<Dims, B: Dim, W: RankAxis, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rows: Shard<B, W>,
-) -> Result<Partial<Tensor<Rank0, E, D, T>, W>, OpError>
+) -> Result<Partial<Tensor<(), E, D, T>, W>, OpError>
 where
     Dims: HasAxis<Shard<B, W>, WhichAxis, Remaining: WholeShape>,
 {
@@ -161,7 +161,7 @@ where
     ensure_not_empty(OP, &shape.replace_axis(whole))?;
     if rows.is_empty() {
         let (input, tape) = input.split_tape();
-        let zero: Tensor<Rank0, E, D> = input.device().try_zeros().map_err(device_error(OP))?;
+        let zero: Tensor<(), E, D> = input.device().try_zeros().map_err(device_error(OP))?;
         return Ok(Partial::term(zero.put_tape(tape)));
     }
     scale(mean_of_all(OP, input)?, rows.size() as f64 / whole.size() as f64).map(Partial::term)

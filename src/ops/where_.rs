@@ -3,7 +3,7 @@
 use super::unnamed::{choose, constant, repeated};
 use super::{OpError, Real, cast, device_error, ensure_not_empty};
 use crate::backend::{Backend, Tape, weight_on_tape};
-use crate::dims::{AnyDim, Dim, MaybeSharded};
+use crate::dims::{AnyDim, DataDim, Dim};
 use crate::mask::{AttentionMask, PaddingMask};
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{NoneTape, Tensor, TensorFromVec};
@@ -116,10 +116,10 @@ macro_rules! mask {
         }
     };
 }
-mask!([B: MaybeSharded, S: Dim] PaddingMask<B, S>, (B, S), [0 1]);
-mask!([B: MaybeSharded, S: Dim, M: AnyDim] PaddingMask<B, S>, (B, S, M), [0 1] 2);
-mask!([B: MaybeSharded, Q: Dim, K: Dim] AttentionMask<B, Q, K>, (B, Q, K), [0 1 2]);
-mask!([B: MaybeSharded, H: AnyDim, Q: Dim, K: Dim] AttentionMask<B, Q, K>, (B, H, Q, K), [0 2 3] 1);
+mask!([B: DataDim, S: Dim] PaddingMask<B, S>, (B, S), [0 1]);
+mask!([B: DataDim, S: Dim, M: AnyDim] PaddingMask<B, S>, (B, S, M), [0 1] 2);
+mask!([B: DataDim, Q: Dim, K: Dim] AttentionMask<B, Q, K>, (B, Q, K), [0 1 2]);
+mask!([B: DataDim, H: AnyDim, Q: Dim, K: Dim] AttentionMask<B, Q, K>, (B, H, Q, K), [0 2 3] 1);
 
 /// A number, or a tensor over `Dims`: the alternative of [`where_`](super::where_).
 ///

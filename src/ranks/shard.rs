@@ -3,7 +3,7 @@
 pub use crate::dims::RankAxis;
 
 use super::RanksError;
-use crate::dims::{AnyDim, ConstDim, Dim, Divides, Factor, MaybeSharded, StaticSize};
+use crate::dims::{AnyDim, ConstDim, DataDim, Dim, Divides, Factor, StaticSize};
 use dfdx::shapes;
 use std::hash::{Hash, Hasher};
 use std::{any::type_name, marker::PhantomData, ops::Range};
@@ -94,7 +94,7 @@ pub trait ConstRankAxis: RankAxis + Dim + StaticSize {}
 /// of a compile-time axis divide a model.
 ///
 /// It may stand in every axis that an operation does not sum, normalize, index or order. It is no [`Dim`]: a sum, mean,
-/// norm, softmax or contraction along it would take a part for the whole. A shard of data is [`MaybeSharded`]. A shard
+/// norm, softmax or contraction along it would take a part for the whole. A shard of data is [`DataDim`]. A shard
 /// of a model is not: no weight that all ranks have may repeat along it.
 ///
 /// ```
@@ -231,9 +231,9 @@ impl<Whole, Axis: DataRanks> PartOfData<Whole, Axis> for Part {}
 /// ```
 pub trait DataRanks: RankAxis {}
 
-// A shard of a batch is `MaybeSharded`. No shard is a `Dim`: that impl exists for the error of its bound. Both are
+// A shard of a batch is `DataDim`. No shard is a `Dim`: that impl exists for the error of its bound. Both are
 // without `do_not_recommend`, so that an error is that of `PartOfData` or of `IsAllOf`.
-impl<Whole: Dim, Axis: RankAxis> MaybeSharded for Shard<Whole, Axis> where Part: PartOfData<Whole, Axis> {}
+impl<Whole: Dim, Axis: RankAxis> DataDim for Shard<Whole, Axis> where Part: PartOfData<Whole, Axis> {}
 impl<Whole: Dim, Axis: RankAxis> Dim for Shard<Whole, Axis> where Part: IsAllOf<Whole, Axis> {}
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<Whole, Axis> where

@@ -1,6 +1,6 @@
 use super::{DistributedError, sharding::parameter_shardings};
 use crate::backend::{Backend, elements_of};
-use crate::dims::{Dim, MaybeSharded};
+use crate::dims::{DataDim, Dim};
 use crate::model_tensors::ViewPath;
 use crate::nn::{Autoregressive, Module};
 use crate::ops::{OpError, Real, device_error};
@@ -183,7 +183,7 @@ crate::error::debug_as!([Model: fmt::Debug, Axis] Distributed<Model, Axis>, |thi
 macro_rules! writes_as_its_model {
     ($Shared:ident) => {
         #[diagnostic::do_not_recommend]
-        impl<B: MaybeSharded, Model: Autoregressive<B, E, D>, Axis, E: Real, D: Backend<E>> Autoregressive<B, E, D>
+        impl<B: DataDim, Model: Autoregressive<B, E, D>, Axis, E: Real, D: Backend<E>> Autoregressive<B, E, D>
             for $Shared<Model, Axis>
         {
             type VocabSize = Model::VocabSize;

@@ -1,5 +1,5 @@
 use crate::backend::Tape;
-use crate::dims::{Dim, MaybeSharded};
+use crate::dims::{DataDim, Dim};
 use crate::internal::Internal;
 use crate::ops::collective::{entered, sum_of_terms};
 use crate::ops::{OpError, Real};
@@ -147,7 +147,7 @@ pub trait CanEnter: Shape {}
 macro_rules! can_enter {
     ($($whole:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<B: MaybeSharded, $($whole: Dim,)*> CanEnter for (B, $($whole,)*) {}
+        impl<B: DataDim, $($whole: Dim,)*> CanEnter for (B, $($whole,)*) {}
     };
 }
 #[diagnostic::do_not_recommend]

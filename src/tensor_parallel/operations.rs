@@ -2,7 +2,7 @@
 
 use super::EnteredOver;
 use crate::backend::{Arithmetic, Backend, Tape};
-use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product};
+use crate::dims::{ConstDim, DataDim, Dim, Factor, Product};
 use crate::internal::Internal;
 use crate::mask::AttentionMask;
 use crate::nn::group::ProcessGroup;
@@ -35,16 +35,7 @@ use dfdx::tensor::{Storage, Tensor};
 /// });
 /// assert_eq!(hidden, [[3.0], [10.0]]);
 /// ```
-pub fn linear_column<
-    Input,
-    B: MaybeSharded,
-    S: Dim,
-    M: ConstDim,
-    Columns: Factor,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub fn linear_column<Input, B: DataDim, S: Dim, M: ConstDim, Columns: Factor, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Input,
     weight: &Tensor<(Columns, M), E, D>,
     bias: Option<&Tensor<(Columns,), E, D>>,
@@ -74,7 +65,7 @@ where
 /// });
 /// assert_eq!(output, [[9.0], [9.0]]);
 /// ```
-pub fn linear_row<B: MaybeSharded, S: Dim, M: ConstDim, Columns: Factor, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn linear_row<B: DataDim, S: Dim, M: ConstDim, Columns: Factor, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, Columns), E, D, T>,
     weight: &Tensor<(M, Columns), E, D>,
 ) -> Result<Partial<Tensor<(B, S, M), E, D, T>, Columns::Axis>, OpError> {
@@ -106,7 +97,7 @@ pub fn linear_row<B: MaybeSharded, S: Dim, M: ConstDim, Columns: Factor, E: Real
 /// });
 /// ```
 pub fn multi_head_attention<
-    B: MaybeSharded,
+    B: DataDim,
     Q: Dim,
     K: Dim,
     H: Factor,
@@ -152,7 +143,7 @@ pub fn multi_head_attention<
 /// });
 /// ```
 pub fn grouped_query_attention<
-    B: MaybeSharded,
+    B: DataDim,
     Q: Dim,
     K: Dim,
     NumKeyValueHeads: Factor,

@@ -1,7 +1,7 @@
 //! The token ids that a model reads, and the labels that a loss compares its logits with.
 
 use super::{Fin, Indices, TokenError, TokenRow};
-use crate::dims::{ConstDim, Dim, MaybeSharded, name, num_elements};
+use crate::dims::{ConstDim, DataDim, Dim, name, num_elements};
 use std::{fmt, iter};
 
 /// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`): [`Indices`] of a
@@ -33,7 +33,7 @@ pub struct TokenIds<Batch, SeqLen, VocabSize> {
     pad: Option<Fin<VocabSize>>,
 }
 
-impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
+impl<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
     /// A batch of rows of different lengths, each padded with `pad` to `SeqLen`.
     ///
     /// A `pad` inside a row counts as padding, too: no other token sees it.
@@ -218,12 +218,12 @@ impl<Batch: Copy, SeqLen: Copy, VocabSize> TokenIds<Batch, SeqLen, VocabSize> {
 }
 
 crate::error::debug_as!(
-    [Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim] TokenIds<Batch, SeqLen, VocabSize>,
+    [Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim] TokenIds<Batch, SeqLen, VocabSize>,
     |this, f| this.fmt_as("TokenIds", f)
 );
 
 /// A batch without padding.
-impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> From<Indices<(Batch, SeqLen), VocabSize>>
+impl<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim> From<Indices<(Batch, SeqLen), VocabSize>>
     for TokenIds<Batch, SeqLen, VocabSize>
 {
     fn from(ids: Indices<(Batch, SeqLen), VocabSize>) -> Self {
@@ -251,7 +251,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> From<Indices<(Batch,
 #[derive(Clone, PartialEq, Eq)]
 pub struct LabelIds<Batch, SeqLen, VocabSize>(TokenIds<Batch, SeqLen, VocabSize>);
 
-impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqLen, VocabSize> {
+impl<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqLen, VocabSize> {
     /// Labels in row-major order. If `pad` is given, every label equal to it is padding, which is not learned: choose a
     /// token that is no label of this batch, so not the one that ends a text.
     ///
@@ -287,11 +287,11 @@ impl<Batch, SeqLen, VocabSize> From<TokenIds<Batch, SeqLen, VocabSize>> for Labe
 }
 
 crate::error::debug_as!(
-    [Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim] LabelIds<Batch, SeqLen, VocabSize>,
+    [Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim] LabelIds<Batch, SeqLen, VocabSize>,
     |this, f| this.0.fmt_as("LabelIds", f)
 );
 
-fn ensure_not_empty<Batch: MaybeSharded, SeqLen: Dim>(shape: (Batch, SeqLen)) -> Result<(), TokenError> {
+fn ensure_not_empty<Batch: DataDim, SeqLen: Dim>(shape: (Batch, SeqLen)) -> Result<(), TokenError> {
     if shape.0.size() == 0 || shape.1.size() == 0 {
         return Err(TokenError::Empty { dims: format!("{shape:?}") });
     }

@@ -7,7 +7,7 @@ use crate::model_tensors::{AnyTensor, map_trained, visit_tensors};
 use crate::ops::{OpError, Real, device_error};
 use crate::{dims::name, nn::PartOfModel};
 use dfdx::nn::TensorCollection;
-use dfdx::shapes::{HasShape, Rank0, Shape};
+use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Cpu, Gradients as OfDfdx, Storage, Tensor, UniqueId};
 use dfdx::tensor_ops::{Backward, Device, SumTo, TryDiv, TryMul};
 use std::{collections::HashSet, mem};
@@ -295,6 +295,6 @@ fn add_gradient<E: Real, D: Device<E>>(
 ) -> Result<(), D::Err> {
     let gradients = gradients.for_dfdx()?;
     let parameter = parameter.flat_with_tape(mem::replace(gradients, OfDfdx::leaky()))?;
-    *gradients = parameter.try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()?;
+    *gradients = parameter.try_mul(gradient)?.try_sum::<(), _>()?.try_backward()?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::model_tensors::visit_tensors;
 use crate::ops::{OpError, Real, device_error};
 use crate::ranks::failure;
 use dfdx::nn::TensorCollection;
-use dfdx::shapes::{Rank0, Shape};
+use dfdx::shapes::Shape;
 use dfdx::tensor::{Cpu, Gradients, Merge, NoneTape, SplitTape, Storage, Tensor, UniqueId};
 use dfdx::tensor_ops::{Device, ReshapeTo};
 use std::{marker::PhantomData, rc::Rc};
@@ -124,12 +124,12 @@ pub trait GradientTape<E, D: Storage<E>>: Tape<E, D> {
     type Gradients;
 
     #[doc(hidden)]
-    fn run(self, loss: &Tensor<Rank0, E, D>) -> Result<Self::Gradients, OpError>;
+    fn run(self, loss: &Tensor<(), E, D>) -> Result<Self::Gradients, OpError>;
 }
 impl<Model, E: Real, D: Device<E>> GradientTape<E, D> for Recording<Model, E, D> {
     type Gradients = GradientsOf<Model, E, D>;
 
-    fn run(self, loss: &Tensor<Rank0, E, D>) -> Result<Self::Gradients, OpError> {
+    fn run(self, loss: &Tensor<(), E, D>) -> Result<Self::Gradients, OpError> {
         self.run_with_hook(loss, None)
     }
 }
@@ -137,7 +137,7 @@ impl<Model, E: Real, D: Device<E>> Recording<Model, E, D> {
     /// Runs the backward pass of a loss. Calls `hook` with each gradient that is complete.
     pub(super) fn run_with_hook(
         self,
-        loss: &Tensor<Rank0, E, D>,
+        loss: &Tensor<(), E, D>,
         hook: Option<Rc<dyn GradientHook>>,
     ) -> Result<GradientsOf<Model, E, D>, OpError> {
         let leaves = self.tape.run(loss, hook);
@@ -160,7 +160,7 @@ impl<Model, E: Real, D: Device<E>> Recording<Model, E, D> {
 )]
 pub trait Loss<Dims> {}
 #[diagnostic::do_not_recommend]
-impl<E, D: Storage<E>, T> Loss<Rank0> for Tensor<Rank0, E, D, T> {}
+impl<E, D: Storage<E>, T> Loss<()> for Tensor<(), E, D, T> {}
 
 /// The backward pass of a loss. The example of [`Record`] has one.
 pub trait Backpropagate<E, D: Storage<E>> {
@@ -191,7 +191,7 @@ macro_rules! backpropagate {
                 $tape: GradientTape<E, D>,
             {
                 let (loss, tape) = self.split_tape();
-                // `Dims` is `Rank0`: this changes nothing.
+                // `Dims` is `()`: this changes nothing.
                 tape.run(&loss.try_reshape_like(&()).map_err(device_error(OP))?)
             }
         }

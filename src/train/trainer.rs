@@ -11,7 +11,7 @@ use super::{
 };
 use crate::nn::{ModelOrRef, Module, OwnsParameters};
 use crate::{backend::Backend, ops::OpError, ranks::Element};
-use dfdx::{nn::TensorCollection, shapes::Rank0, tensor::Tensor};
+use dfdx::{nn::TensorCollection, tensor::Tensor};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt::Display, sync::Arc, time::Duration};
 
@@ -237,7 +237,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     pub fn learn<Model: OwnsParameters<E, D>, E: Element, D: Backend<E>>(
         &mut self,
         model: &mut impl ModelOrRef<Model>,
-        loss: Tensor<Rank0, E, D, Recording<Model, E, D>>,
+        loss: Tensor<(), E, D, Recording<Model, E, D>>,
         tokens: usize,
     ) -> Result<StepReport, TrainError>
     where

@@ -3,7 +3,7 @@
 use crate::fixture::*;
 use crate::numbers::{assert_close, device, random_in};
 use crate::recorded::{OwnTape, of_model};
-use dfdx::shapes::{Axis, Rank0};
+use dfdx::shapes::Axis;
 use dfdx::tensor::AutoDevice;
 use dfdx::tensor::*;
 use dfdx::tensor_ops::*;
@@ -314,7 +314,7 @@ fn an_encoder_learns_to_classify_rising_and_falling_sequences() {
     for _ in 0..400 {
         let (ids, labels) = batch(&mut rng, 32);
         let logits = model.forward(&ids, OwnTape::default()).unwrap();
-        let loss: Tensor<Rank0, _, _, _> = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
+        let loss: Tensor<(), _, _, _> = cross_entropy(logits, &labels, Reduction::MeanAll).unwrap();
         let gradients = of_model(loss, &model).backward().unwrap();
         update(&mut model, gradients, &mut adam, 3e-3, 1.0).unwrap();
     }

@@ -1,7 +1,7 @@
 //! *Transformer from Scratch* as its code was published, with the mistake in its attention.
 
 use typed_transformer::backend::{Backend, Tape};
-use typed_transformer::dims::{MaybeSharded, NamedShape};
+use typed_transformer::dims::{DataDim, NamedShape};
 use typed_transformer::einsum;
 use typed_transformer::models::transformer_from_scratch::FromScratch;
 use typed_transformer::nn::{MHAttention, Norm, Output};
@@ -15,7 +15,7 @@ use typed_transformer::prelude::*;
 /// # Errors
 /// [`OpError::Dim`] if the two batches differ in size.
 pub fn forward_as_published<
-    B: MaybeSharded,
+    B: DataDim,
     Src: AtMost<Config::MaxSrcLen>,
     Tgt: AtMost<Config::MaxTgtLen>,
     Config: Seq2Seq<Conventions = FromScratch, NumHeads: ConstDim>,
@@ -55,7 +55,7 @@ pub fn forward_as_published<
 }
 
 /// The norm after a sublayer; [`FromScratch`] has one after each.
-fn post_norm<B: MaybeSharded, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn post_norm<B: DataDim, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
     norm: &Option<Norm<M, A, E, D>>,
     x: Tensor<(B, S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
@@ -67,7 +67,7 @@ fn post_norm<B: MaybeSharded, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<
 
 /// An attention of the published code, with its projections: `(B, Q, QDim), (B, K, KVDim) -> (B, Q, QDim)`.
 fn attend_as_published<
-    B: MaybeSharded,
+    B: DataDim,
     Q: Dim,
     K: Dim,
     QDim: ConstDim,
@@ -103,7 +103,7 @@ fn attend_as_published<
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a dimension differ.
 fn unweighted_attention_as_published<
-    B: MaybeSharded,
+    B: DataDim,
     Q: Dim,
     K: Dim,
     H: ConstDim,

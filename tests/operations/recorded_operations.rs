@@ -2,7 +2,6 @@
 //! through dfdx's map, which fills the memory of each with zeros first.
 
 use crate::recorded::OwnTape;
-use dfdx::shapes::Rank0;
 use dfdx::tensor::{PutTape, SampleTensor, SplitTape, Tensor};
 use dfdx::tensor_ops::SumTo;
 use std::marker::PhantomData;
@@ -30,7 +29,7 @@ dims! { Batch; SeqLen <= MaxSeqLen; TgtLen <= MaxSeqLen; HeadDim = 2; }
 
 /// Refuses a loss of operations of dfdx, and runs its backward pass.
 #[track_caller]
-fn check(loss: Tensor<Rank0, f32, Cpu, OwnTape<f32, Cpu>>) {
+fn check(loss: Tensor<(), f32, Cpu, OwnTape<f32, Cpu>>) {
     let (value, mut tape) = loss.split_tape();
     assert!(value.array().is_finite());
     assert_eq!(tape.shared().unwrap().num_dfdx_operations(), 0);
@@ -49,7 +48,7 @@ fn tokens<S: AtMost<MaxSeqLen>>(len: S) -> TokenIds<Batch, S, VocabSize> {
 #[test]
 fn an_operation_of_dfdx_is_counted() {
     let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().sample_normal();
-    let (_, mut tape) = x.put_tape(OwnTape::<f32, Cpu>::default()).square().sum::<Rank0, _>().split_tape();
+    let (_, mut tape) = x.put_tape(OwnTape::<f32, Cpu>::default()).square().sum::<(), _>().split_tape();
     assert_eq!(tape.shared().unwrap().num_dfdx_operations(), 2);
 }
 

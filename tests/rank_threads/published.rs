@@ -33,20 +33,20 @@ const NUM_ROWS: usize = 5;
 
 type Logits<B, F> = Tensor<(B, <F as Family>::Len, <F as Family>::Classes), f32, Cpu, OwnTape<f32, Cpu>>;
 
-/// A model and what it computes from some rows of the batch. `B: MaybeSharded` is all that it says about them.
+/// A model and what it computes from some rows of the batch. `B: DataDim` is all that it says about them.
 trait Family {
     type Model: TensorCollection<f32, Cpu, To<f32, Cpu> = Self::Model>;
     type Len: Dim + Default;
     type Classes: ConstDim;
 
     fn build(device: &Cpu) -> Self::Model;
-    fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self>
+    fn logits<B: DataDim>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self>
     where
         Self: Sized;
 }
 
 /// Ids of these rows, which differ from row to row.
-fn ids<B: MaybeSharded, S: Dim, V: ConstDim>(shape: (B, S), rows: Range<usize>) -> TokenIds<B, S, V> {
+fn ids<B: DataDim, S: Dim, V: ConstDim>(shape: (B, S), rows: Range<usize>) -> TokenIds<B, S, V> {
     let id = |row: usize, position: usize| (7 * row + 5 * position + row * position + 1) % V::SIZE;
     let ids: Vec<usize> = rows.flat_map(|row| (0..shape.1.size()).map(move |position| id(row, position))).collect();
     TokenIds::from_ids(&ids, None, shape).unwrap()
@@ -63,7 +63,7 @@ macro_rules! writer {
             fn build(device: &Cpu) -> Self::Model {
                 $model::build(device)
             }
-            fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
+            fn logits<B: DataDim>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
                 model.forward(&ids((batch, Text), rows), OwnTape::default()).unwrap()
             }
         }
@@ -85,7 +85,7 @@ impl Family for OfT5 {
     fn build(device: &Cpu) -> Self::Model {
         T5::build(device)
     }
-    fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
+    fn logits<B: DataDim>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
         let source = ids((batch, SrcLen), rows.clone());
         model.forward(&source, &ids((batch, TgtLen), rows), OwnTape::default()).unwrap()
     }
@@ -100,7 +100,7 @@ impl Family for OfBert {
     fn build(device: &Cpu) -> Self::Model {
         Bert::build(device)
     }
-    fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
+    fn logits<B: DataDim>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
         let (tokens, types) = (ids((batch, Text), rows.clone()), ids((batch, Text), rows));
         let states = model.forward(&tokens, &types, OwnTape::default()).unwrap();
         let pooled = model.pooled(states.clone()).unwrap();
@@ -117,7 +117,7 @@ impl Family for OfModernBert {
     fn build(device: &Cpu) -> Self::Model {
         ModernBert::build(device)
     }
-    fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
+    fn logits<B: DataDim>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
         model.logits(model.forward(&ids((batch, Text), rows), OwnTape::default()).unwrap()).unwrap()
     }
 }
@@ -131,7 +131,7 @@ impl Family for OfWhisper {
     fn build(device: &Cpu) -> Self::Model {
         Whisper::build(device)
     }
-    fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
+    fn logits<B: DataDim>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
         let numbers_of_row = 2 * small_whisper::SrcLen::SIZE * small_whisper::NumMelBins::SIZE;
         let numbers = (rows.start * numbers_of_row..rows.end * numbers_of_row).map(|i| (i as f32).sin()).collect();
         let shape = (batch, small_whisper::NumMelBins, Product::default());
@@ -149,7 +149,7 @@ impl Family for OfVit {
     fn build(device: &Cpu) -> Self::Model {
         Vit::build(device)
     }
-    fn logits<B: MaybeSharded>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
+    fn logits<B: DataDim>(model: &Self::Model, batch: B, rows: Range<usize>) -> Logits<B, Self> {
         let pixels_of_row = 3 * small_vit::Height::SIZE * small_vit::Width::SIZE;
         let pixels = (rows.start * pixels_of_row..rows.end * pixels_of_row).map(|i| (i as f32).sin()).collect();
         let shape = (batch, small_vit::Channels, small_vit::Height, small_vit::Width);
@@ -242,7 +242,7 @@ have_the_gradients_of_one_process!(
 );
 
 /// The texts that continue these rows' prompts, and the targets of these rows' sources.
-fn texts<B: MaybeSharded>(batch: B, rows: Range<usize>) -> Vec<Vec<usize>> {
+fn texts<B: DataDim>(batch: B, rows: Range<usize>) -> Vec<Vec<usize>> {
     let writer = Gpt2::<small_gpt2::Config, f32, Cpu>::build(&Cpu::seed_from_u64(3));
     let translator = T5::<small_t5::Config, f32, Cpu>::build(&Cpu::seed_from_u64(3));
     let prompts: TokenIds<B, Prompt, VocabSize> = ids((batch, Prompt), rows.clone());

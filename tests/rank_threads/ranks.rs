@@ -522,7 +522,7 @@ fn the_highest_classes_of_a_part_of_a_batch_are_its_labels() {
 /// Three rows on each of two ranks, and another tensor of three rows, which both ranks have.
 #[test]
 fn dropout_knows_the_rows_of_the_batch_by_their_type() {
-    fn dropped<B: MaybeSharded>(rows: B) -> Vec<f64> {
+    fn dropped<B: DataDim>(rows: B) -> Vec<f64> {
         let ones = Cpu::default().tensor_from_vec(vec![1.0; 3 * EmbedDim::SIZE], (rows, EmbedDim));
         dropout(ones.put_tape(Recording::<(), f64, Cpu>::default()), 0.5).unwrap().as_vec()
     }

@@ -26,7 +26,7 @@ type Logits<B> = Tensor<(B, SeqLen, VocabSize), f64, Cpu, Recording<Model, f64, 
 type Loss = Tensor<(), f64, Cpu, Recording<Model, f64, Cpu>>;
 
 /// The batch as a rank has it.
-trait Part: MaybeSharded {
+trait Part: DataDim {
     /// Its rows of numbers, of which each row of the batch has `len`.
     fn of(self, numbers: impl Iterator<Item = f64>, len: usize) -> Vec<f64>;
 

@@ -4,7 +4,7 @@ use crate::finite_differences::{random, weighted_sum};
 use crate::numbers::F64;
 use crate::recorded::{OwnTape, Recorded};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
-use typed_transformer::dims::{Factor, MaybeSharded};
+use typed_transformer::dims::{DataDim, Factor};
 use typed_transformer::ops::{Activation, GeluTanh};
 use typed_transformer::prelude::*;
 use typed_transformer::ranks;
@@ -101,7 +101,7 @@ fn weights<Dims: Shape + Default, Tp: ConstRankAxis>(ranks: &Ranks<Tp>, seed: u6
 }
 
 /// From a tensor that has entered to a loss of each rank.
-fn loss_of_entered<B: MaybeSharded, S: Dim, M: ConstDim, Tp, T>(
+fn loss_of_entered<B: DataDim, S: Dim, M: ConstDim, Tp, T>(
     entered: impl typed_transformer::tensor_parallel::EnteredOver<Tp, Tensor = F64<(B, S, M), OwnTape<f64>>>,
     ranks: &Ranks<Tp>,
 ) -> Taped<()>

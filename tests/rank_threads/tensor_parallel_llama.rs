@@ -50,7 +50,7 @@ struct Attention<Config: LlamaConfig, Tp: DividesLlama<Config>, E, D> {
 }
 
 impl<Config: LlamaConfig, Tp: DividesLlama<Config>, E: Element, D: Backend<E>> Attention<Config, Tp, E, D> {
-    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
@@ -68,7 +68,7 @@ impl<Config: LlamaConfig, Tp: DividesLlama<Config>, E: Element, D: Backend<E>> A
 }
 
 /// Each head, rotated by its position.
-fn rotate<B: MaybeSharded, S: Dim, H: Factor, HeadDim: Even, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn rotate<B: DataDim, S: Dim, H: Factor, HeadDim: Even, E: Real, D: Backend<E>, T: Tape<E, D>>(
     heads: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
     start: usize,
     rotary: Rotary,
@@ -90,7 +90,7 @@ struct FeedForward<Config: LlamaConfig, Tp: DividesLlama<Config>, E, D> {
 }
 
 impl<Config: LlamaConfig, Tp: DividesLlama<Config>, E: Element, D: Backend<E>> FeedForward<Config, Tp, E, D> {
-    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         tp: &Ranks<Tp>,
@@ -113,7 +113,7 @@ struct Block<Config: LlamaConfig, Tp: DividesLlama<Config>, E, D> {
 }
 
 impl<Config: LlamaConfig, Tp: DividesLlama<Config>, E: Element, D: Backend<E>> Block<Config, Tp, E, D> {
-    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
@@ -155,7 +155,7 @@ impl<Config: LlamaConfig, Tp: DividesLlama<Config>, E: Element> ParallelLlama<Co
 where
     Cpu: Backend<E>,
 {
-    fn logits<B: MaybeSharded, S: Dim, T: Tape<E, Cpu>>(
+    fn logits<B: DataDim, S: Dim, T: Tape<E, Cpu>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, Cpu, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, Cpu, T>, OpError> {
@@ -163,7 +163,7 @@ where
         linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
     }
 
-    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, Cpu>>(
+    fn forward<B: DataDim, S: Dim, T: Tape<E, Cpu>>(
         &self,
         ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -177,7 +177,7 @@ where
         self.logits(x)
     }
 
-    fn decode<B: MaybeSharded, S: Dim>(
+    fn decode<B: DataDim, S: Dim>(
         &self,
         ids: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut ParallelCache<B, Config, Tp, E>,

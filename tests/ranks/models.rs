@@ -60,7 +60,7 @@ impl Seq2Seq for SmallPair {
 const ROWS: usize = 5;
 
 /// Some rows of a random batch of sequences of this length.
-fn ids<B: MaybeSharded, Len: Dim>(rows: Range<usize>, dim: B, len: Len) -> TokenIds<B, Len, VocabSize> {
+fn ids<B: DataDim, Len: Dim>(rows: Range<usize>, dim: B, len: Len) -> TokenIds<B, Len, VocabSize> {
     let mut rng = StdRng::seed_from_u64(len.size() as u64);
     let ids: Vec<usize> = (0..ROWS * len.size()).map(|_| rng.gen_range(0..VocabSize::SIZE)).collect();
     TokenIds::from_ids(&ids[rows.start * len.size()..rows.end * len.size()], None, (dim, len)).unwrap()

@@ -40,7 +40,7 @@ pub struct Attention<Config: Gemma3Config, E, D, P: Precision> {
 impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Attention<Config, E, D, P> {
     /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `positions` are the number of the first position and the
     /// rotation. `update_cache` prepends the cached keys and values.
-    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         positions: (usize, Rotary),
@@ -58,7 +58,7 @@ impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Attention<Confi
 
     /// Each head, normalized and then rotated by its position:
     /// `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
-    fn normalize_and_rotate<B: MaybeSharded, S: Dim, H: ConstDim, T: Tape<E, D>>(
+    fn normalize_and_rotate<B: DataDim, S: Dim, H: ConstDim, T: Tape<E, D>>(
         &self,
         heads: Tensor<(B, S, Product<H, HeadDim<Config>>), E, D, T>,
         weight: &Tensor<(HeadDim<Config>,), E, D>,
@@ -94,7 +94,7 @@ pub struct Layer<Config: Gemma3Config, E, D, P: Precision> {
 
 impl<Config: Gemma3Config, E: Real, D: Backend<E>, P: Precision> Layer<Config, E, D, P> {
     /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
-    pub(super) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         positions: (usize, Rotary),

@@ -51,7 +51,7 @@ pub struct Attention<Config: LlamaConfig, E, D, P: Precision> {
 impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config, E, D, P> {
     /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `update_cache` prepends
     /// the cached keys and values.
-    pub(crate) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub(crate) fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
@@ -71,7 +71,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config
 
     /// Each head, normalized if there is a norm, rotated by its position:
     /// `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
-    fn normalize_and_rotate<B: MaybeSharded, S: Dim, H: ConstDim, T: Tape<E, D>>(
+    fn normalize_and_rotate<B: DataDim, S: Dim, H: ConstDim, T: Tape<E, D>>(
         &self,
         heads: Tensor<(B, S, Product<H, HeadDim<Config>>), E, D, T>,
         start: usize,

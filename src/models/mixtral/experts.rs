@@ -44,7 +44,7 @@ type ExpertsPerToken<Config> =
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>, P: Precision> MixtureOfExperts<Config, E, D, P> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`, and the router's logits. An expert runs on the tokens that chose it.
-    pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<WithRouterLogits<B, S, Config, E, D, T>, OpError> {

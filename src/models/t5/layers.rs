@@ -25,7 +25,7 @@ pub struct Attention<Config: T5Config, E, D, P: Precision> {
 
 impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> Attention<Config, E, D, P> {
     /// `(B, K, EmbedDim) -> (B, K, Columns), (B, K, Columns)`
-    pub(super) fn keys_and_values<B: MaybeSharded, K: Dim, T: Tape<E, D>>(
+    pub(super) fn keys_and_values<B: DataDim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, K, Config::EmbedDim), E, D, T>,
     ) -> Result<KeysAndValues<B, K, CachedHeadsOf<Config>, E, D, T>, OpError> {
@@ -36,7 +36,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> Attention<Config, E
     /// `(B, Q, EmbedDim), position bias (NumHeads, Q, K), mask (B, Q, K) -> (B, Q, EmbedDim)`. `keys_and_values` gets the
     /// normalized `x`. Self-attention projects it. Cross-attention ignores it and returns the keys and values of the
     /// source.
-    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         keys_and_values: impl FnOnce(
@@ -71,7 +71,7 @@ pub struct FeedForward<Config: T5Config, E, D, P: Precision> {
 
 impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> FeedForward<Config, E, D, P> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
@@ -92,7 +92,7 @@ pub struct EncoderLayer<Config: T5Config, E, D, P: Precision> {
 
 impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> EncoderLayer<Config, E, D, P> {
     /// `(B, S, EmbedDim), position bias (NumHeads, S, S), mask (B, S, S) -> (B, S, EmbedDim)`
-    pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         position_bias: PositionBias<S, S, Config, E, D, T>,
@@ -118,7 +118,7 @@ pub struct DecoderLayer<Config: T5Config, E, D, P: Precision> {
 impl<Config: T5Config, E: Real, D: Backend<E>, P: Precision> DecoderLayer<Config, E, D, P> {
     /// `(B, Q, EmbedDim), position bias (NumHeads, Q, K), mask (B, Q, K), source (B, Src), mask (B, Q, Src) -> (B, Q, EmbedDim)`.
     /// `update_cache` prepends the cached keys and values.
-    pub(super) fn forward<B: MaybeSharded, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: DataDim, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,

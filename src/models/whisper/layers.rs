@@ -22,7 +22,7 @@ pub struct Convolution<InDim: ConstDim, OutDim: ConstDim, E, D> {
 
 impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Convolution<InDim, OutDim, E, D> {
     /// `(B, Len, InDim) -> (B, To, OutDim)`, where `To` is `Len` divided by the stride.
-    pub(super) fn forward<B: MaybeSharded, Len: Dim, Stride: ConstDim, To: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: DataDim, Len: Dim, Stride: ConstDim, To: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Len, InDim), E, D, T>,
         stride: Stride,
@@ -54,7 +54,7 @@ pub struct Attention<Config: WhisperConfig, E, D, P: Precision> {
 
 impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Attention<Config, E, D, P> {
     /// `(B, K, EmbedDim) -> (B, K, Columns), (B, K, Columns)`
-    pub(super) fn keys_and_values<B: MaybeSharded, K: Dim, T: Tape<E, D>>(
+    pub(super) fn keys_and_values<B: DataDim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, K, Config::EmbedDim), E, D, T>,
     ) -> Result<KeysAndValues<B, K, CachedHeadsOf<Config>, E, D, T>, OpError> {
@@ -64,7 +64,7 @@ impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> Attention<Conf
     /// `x + output(softmax(q kᵀ / √HeadDim) v)`: `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `keys_and_values`
     /// gets the normalized `x`. Self-attention projects it. Cross-attention ignores it and returns the keys and values
     /// of the sound.
-    fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         keys_and_values: impl FnOnce(
@@ -93,7 +93,7 @@ pub struct FeedForward<Config: WhisperConfig, E, D, P: Precision> {
 
 impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> FeedForward<Config, E, D, P> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
-    fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
@@ -114,7 +114,7 @@ pub struct EncoderLayer<Config: WhisperConfig, E, D, P: Precision> {
 
 impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> EncoderLayer<Config, E, D, P> {
     /// `(B, S, EmbedDim), mask (B, S, S) -> (B, S, EmbedDim)`
-    pub(super) fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, S, S>,
@@ -138,7 +138,7 @@ pub struct DecoderLayer<Config: WhisperConfig, E, D, P: Precision> {
 impl<Config: WhisperConfig, E: Real, D: Backend<E>, P: Precision> DecoderLayer<Config, E, D, P> {
     /// `(B, Q, EmbedDim), mask (B, Q, K), source (B, SrcLen) -> (B, Q, EmbedDim)`. `update_cache` prepends the cached keys and
     /// values.
-    pub(super) fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub(super) fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         update_cache: impl CacheUpdate<B, Q, K, CachedHeadsOf<Config>, E, D, T>,

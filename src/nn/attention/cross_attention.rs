@@ -1,6 +1,6 @@
 use super::MHAttention;
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::dims::{ConstDim, DataDim, Dim};
 use crate::mask::{AttentionMask, PaddingMask, mk_cross_mask};
 use crate::module;
 use crate::nn::{Arch, Conventions, KeysAndValues, Norm, residual_norm, sublayer_input};
@@ -35,7 +35,7 @@ pub struct CrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch, E, D> {
 
 impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAttention<QDim, KVDim, A, E, D> {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
-    pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
         key_value: Tensor<(B, K, KVDim), E, D, T>,
@@ -48,7 +48,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
 
     /// The attention weights of each head: `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) ->
     /// (B, NumHeads, Q, K)`, by [`MHAttention::attention_weights`].
-    pub fn attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
+    pub fn attention_weights<B: DataDim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         key_value: Tensor<(B, K, KVDim), E, D>,
@@ -61,7 +61,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
     }
 
     /// The keys and values of the source.
-    pub(crate) fn project<B: MaybeSharded, K: Dim, T: Tape<E, D>>(
+    pub(crate) fn project<B: DataDim, K: Dim, T: Tape<E, D>>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D, T>,
     ) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError> {
@@ -72,7 +72,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
 
     /// [`forward`](Self::forward) from a source that is [projected](Self::project). Decoding projects it once, in
     /// advance.
-    pub(crate) fn forward_projected<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub(crate) fn forward_projected<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
         source: KeysAndValues<B, K, A, E, D, T>,
@@ -86,7 +86,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
 }
 
 /// The [`mk_cross_mask`] of the layers of `A`.
-pub(crate) fn cross_mask<A: Arch, B: MaybeSharded, Q: Dim, K: Dim>(
+pub(crate) fn cross_mask<A: Arch, B: DataDim, Q: Dim, K: Dim>(
     query_padding: &PaddingMask<B, Q>,
     key_padding: &PaddingMask<B, K>,
 ) -> Result<AttentionMask<B, Q, K>, OpError> {

@@ -1,6 +1,6 @@
 use super::{SelfConventions, rotate, self_mask};
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, Divides, Factor, MaybeSharded, Product};
+use crate::dims::{ConstDim, DataDim, Dim, Divides, Factor, Product};
 use crate::mask::{AttentionMask, CausalKind, MaskKind, PaddingMask};
 use crate::module;
 use crate::nn::group::HeadGroupOf;
@@ -127,7 +127,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     GroupedQueryAttention<EmbedDim, Mask, A, E, D>
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
-    pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
@@ -139,7 +139,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     /// Decodes the next positions of a sequence whose earlier positions are in `cache`, as
     /// [`SelfAttention::forward_cached`](crate::nn::SelfAttention::forward_cached) does:
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
-    pub fn forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
+    pub fn forward_cached<B: DataDim, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut GroupedKeyValueCache<B, MaxLen, A, E, D>,
@@ -153,7 +153,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     }
 
     /// The layer for positions from `start` on. `update_cache` returns all keys and values, the cached ones first.
-    fn forward_from<B: MaybeSharded, S: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward_from<B: DataDim, S: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         start: usize,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

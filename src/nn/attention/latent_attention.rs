@@ -1,5 +1,5 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{Const, ConstDim, Dim, Even, MaybeSharded, Product, Sum, along, axis};
+use crate::dims::{Const, ConstDim, DataDim, Dim, Even, Product, Sum, along, axis};
 use crate::mask::AttentionMask;
 use crate::nn::{CacheUpdate, Heads, KeyValueCache, init};
 use crate::ops::{
@@ -160,7 +160,7 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
     ///
     /// # Errors
     /// Those of `update_cache`.
-    pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, A::EmbedDim), E, D, T>,
         start: usize,
@@ -189,7 +189,7 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
     }
 
     /// Attention to the keys of each head, which are made of the latent vectors.
-    fn attend_to_heads<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn attend_to_heads<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         (plain, rotated): Queries<B, Q, A, E, D, T>,
         (key, latent): KeyAndLatent<B, K, A, E, D, T>,
@@ -216,7 +216,7 @@ impl<A: LatentArch, E: Real, D: Backend<E>> LatentAttention<A, E, D> {
     /// Attention to the latent vectors, which are the keys and the values of one head that all queries share. The map
     /// from latent vectors to keys is applied to the queries instead, because `q · (W_UK c) = (W_UKᵀ q) · c`, and the
     /// map to values is applied to the outputs.
-    fn attend_to_latents<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn attend_to_latents<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         (plain, rotated): Queries<B, Q, A, E, D, T>,
         (key, latent): KeyAndLatent<B, K, A, E, D, T>,

@@ -16,7 +16,7 @@ pub use self_attention::SelfAttention;
 pub(crate) use self_attention::self_mask;
 
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, Factor, MaybeSharded, Product};
+use crate::dims::{ConstDim, DataDim, Dim, Factor, Product};
 use crate::mask::MaskKind;
 use crate::nn::{Arch, Conventions};
 use crate::ops::{OpError, Real, Rotary, rotate_heads};
@@ -36,7 +36,7 @@ impl<Mask: MaskKind, A: Arch> SelfConventions<Mask, A> {
 }
 
 /// Queries or keys, rotated by their positions from `start` on if the model has rotary positions.
-fn rotate<B: MaybeSharded, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn rotate<B: DataDim, S: Dim, H: Factor, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     heads: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
     start: usize,
     rotary: Option<Rotary>,

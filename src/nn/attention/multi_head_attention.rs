@@ -1,5 +1,5 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
+use crate::dims::{ConstDim, DataDim, Dim, Product};
 use crate::mask::AttentionMask;
 use crate::module;
 use crate::nn::group::HeadGroupOf;
@@ -83,7 +83,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     MHAttention<QDim, KDim, VDim, OutputDim, A, E, D>
 {
     /// `(B, Q, QDim), (B, K, KDim), (B, K, VDim), mask (B, Q, K) -> (B, Q, OutputDim)`
-    pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
         key: Tensor<(B, K, KDim), E, D, T>,
@@ -97,7 +97,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     }
 
     /// Attention and output projection of a projected query, key and value.
-    pub(crate) fn attend_and_project<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub(crate) fn attend_and_project<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, Product<A::NumHeads, A::QKDim>), E, D, T>,
         (key, value): KeysAndValues<B, K, A, E, D, T>,
@@ -112,7 +112,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     ///
     /// These are the [`attention_weights`](crate::ops::attention_weights) of the projected query and key.
     /// [`forward`](Self::forward) does not store them.
-    pub fn attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
+    pub fn attention_weights<B: DataDim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         key: Tensor<(B, K, KDim), E, D>,

@@ -1,6 +1,6 @@
 use super::{MHAttention, SelfConventions, rotate};
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::dims::{ConstDim, DataDim, Dim};
 use crate::mask::{AttentionMask, CausalKind, MaskKind, PaddingMask, mk_mask};
 use crate::module;
 use crate::nn::{Arch, CacheUpdate, Conventions, KeyValueCache, Norm, residual_norm, rotary, sublayer_input};
@@ -32,7 +32,7 @@ pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E, D> {
 
 impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAttention<EmbedDim, Mask, A, E, D> {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
-    pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
@@ -43,7 +43,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
 
     /// The attention weights of each head: `(B, S, EmbedDim), padding (B, S) -> (B, NumHeads, S, S)`, by
     /// [`MHAttention::attention_weights`].
-    pub fn attention_weights<B: MaybeSharded, S: Dim>(
+    pub fn attention_weights<B: DataDim, S: Dim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         padding_mask: &PaddingMask<B, S>,
@@ -66,7 +66,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     ///
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for the new positions.
-    pub fn forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
+    pub fn forward_cached<B: DataDim, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
@@ -80,7 +80,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     }
 
     /// The layer for positions from `start` on. `update_cache` returns all keys and values, the cached ones first.
-    fn forward_from<B: MaybeSharded, S: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward_from<B: DataDim, S: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         start: usize,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
@@ -99,7 +99,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
 }
 
 /// [`mk_mask`] with the padding rule of `A`.
-pub(crate) fn self_mask<Mask: MaskKind, A: Arch, B: MaybeSharded, S: Dim>(
+pub(crate) fn self_mask<Mask: MaskKind, A: Arch, B: DataDim, S: Dim>(
     padding: &PaddingMask<B, S>,
 ) -> AttentionMask<B, S, S> {
     mk_mask::<Mask, <A::Conventions as Conventions>::PaddingRule, B, S>(padding)

@@ -4,7 +4,7 @@
 use super::key_value_cache::grow;
 use super::{CacheCapacity, CachedHeads, KeyValueCache};
 use crate::backend::Backend;
-use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, check_same_size};
+use crate::dims::{AnyDim, ConstDim, DataDim, Dim, check_same_size};
 use crate::nn::Layers;
 use crate::ops::{OpError, Real, device_error, dim_error, gather_runs};
 use crate::tokens::Indices;
@@ -34,7 +34,7 @@ use std::ops::Range;
     label = "`{Self}` does not implement `EditableCache<{B}>`",
     note = "beam search reorders the rows of a cache, and speculative decoding truncates it; a state of your own is in a struct that implements `EditableCache`"
 )]
-pub trait EditableCache<B: MaybeSharded> {
+pub trait EditableCache<B: DataDim> {
     /// Keeps the first `len` positions, as [`Vec::truncate`] does. Speculative decoding uses this to remove the tokens
     /// that the model rejects.
     ///
@@ -61,7 +61,7 @@ pub trait EditableCache<B: MaybeSharded> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, NumLayers: ConstDim, Layer: EditableCache<B>> EditableCache<B> for Layers<NumLayers, Layer> {
+impl<B: DataDim, NumLayers: ConstDim, Layer: EditableCache<B>> EditableCache<B> for Layers<NumLayers, Layer> {
     fn truncate(&mut self, len: usize) -> Result<(), OpError> {
         self.iter_mut().try_for_each(|layer| layer.truncate(len))
     }
@@ -82,12 +82,12 @@ const OP: &str = "cache";
 
 crate::dims::cloned!(
     /// A copy shares its memory with the original until one of the two changes.
-    [B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>] KeyValueCache<B, MaxLen, A, E, D>
+    [B: DataDim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>] KeyValueCache<B, MaxLen, A, E, D>
     { keys, values, len, num_dropped, window }
 );
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> EditableCache<B>
+impl<B: DataDim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> EditableCache<B>
     for KeyValueCache<B, MaxLen, A, E, D>
 {
     fn truncate(&mut self, len: usize) -> Result<(), OpError> {
@@ -114,7 +114,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     }
 }
 
-impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
+impl<B: DataDim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
     pub(super) fn check_truncate(&self, len: usize) -> Result<(), OpError> {
         let num_seen = self.window.saturating_sub(1).min(len);
         if (1..self.len).contains(&len) && len - num_seen < self.num_dropped {
@@ -143,7 +143,7 @@ crate::dims! {
 }
 
 /// The positions `kept` as the first ones: `(B, CacheCapacity<MaxLen>, M) -> (B, CacheCapacity<MaxLen>, M)`.
-pub(super) fn keep<B: MaybeSharded, MaxLen: ConstDim, M: AnyDim, E: Real, D: Backend<E>>(
+pub(super) fn keep<B: DataDim, MaxLen: ConstDim, M: AnyDim, E: Real, D: Backend<E>>(
     old: &Tensor<(B, CacheCapacity<MaxLen>, M), E, D>,
     kept: Range<usize>,
 ) -> Result<Tensor<(B, CacheCapacity<MaxLen>, M), E, D>, OpError> {

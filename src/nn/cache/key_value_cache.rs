@@ -1,6 +1,6 @@
 use super::{CacheCapacity, CachedHeads, edit::keep};
 use crate::backend::{Backend, assign_positions};
-use crate::dims::{AnyDim, ConstDim, Dim, MaybeSharded, Product, check_same_size};
+use crate::dims::{AnyDim, ConstDim, DataDim, Dim, Product, check_same_size};
 use crate::mask::{AttentionMask, CausalKind, CausalMask};
 use crate::ops::{OpError, Real, device_error, dim_error, range_error};
 use dfdx::shapes::HasShape;
@@ -25,7 +25,7 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 5);
 /// # Ok::<(), OpError>(())
 /// ```
-pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu> {
+pub struct KeyValueCache<B: DataDim, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu> {
     pub(super) keys: Keys<B, CacheCapacity<MaxLen>, A, E, D>,
     pub(super) values: Values<B, CacheCapacity<MaxLen>, A, E, D>,
     /// The positions decoded so far, dropped ones included.
@@ -99,19 +99,17 @@ pub type KeysAndValues<B, Len, A, E = f32, D = Cpu, T = NoneTape> =
     label = "this is not an update of a cache from `{Q}` to `{K}` positions",
     note = "`Ok` keeps the `{Q}` new positions; `|new| cache.update(new)` returns all `CacheCapacity` positions of a cache"
 )]
-pub trait CacheUpdate<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
+pub trait CacheUpdate<B: DataDim, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
     FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
 {
 }
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T, F> CacheUpdate<B, Q, K, A, E, D, T>
-    for F
-where
-    F: FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>,
+impl<B: DataDim, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T, F> CacheUpdate<B, Q, K, A, E, D, T> for F where
+    F: FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
 {
 }
 
-impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
+impl<B: DataDim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
     /// An empty cache.
     pub fn new(device: &D, batch: B) -> Result<Self, OpError> {
         let capacity = CacheCapacity::for_len(0);
@@ -273,7 +271,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
 }
 
 /// These keys or values with room for more: `(B, Len, M) -> (B, CacheCapacity<MaxLen>, M)`.
-pub(super) fn grow<B: MaybeSharded, Len: Dim, MaxLen: ConstDim, M: AnyDim, E: Real, D: Backend<E>>(
+pub(super) fn grow<B: DataDim, Len: Dim, MaxLen: ConstDim, M: AnyDim, E: Real, D: Backend<E>>(
     old: &Tensor<(B, Len, M), E, D>,
     capacity: CacheCapacity<MaxLen>,
 ) -> Result<Tensor<(B, CacheCapacity<MaxLen>, M), E, D>, OpError> {
@@ -293,6 +291,6 @@ pub(super) fn check_fits<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen
 }
 
 crate::error::debug_as!(
-    [B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>] KeyValueCache<B, MaxLen, A, E, D>,
+    [B: DataDim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>] KeyValueCache<B, MaxLen, A, E, D>,
     |this, f| write!(f, "KeyValueCache ({:?}, {} of {:?})", this.keys.shape().0, this.len, MaxLen::default())
 );

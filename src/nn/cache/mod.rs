@@ -9,7 +9,7 @@ pub use key_value_cache::{CacheUpdate, KeyValueCache, Keys, KeysAndValues, Value
 pub use layout::{CacheCapacity, CachedHeads, Heads};
 
 use crate::backend::{Backend, tensor_id};
-use crate::dims::{ConstDim, Dim, MaybeSharded, check_same_size};
+use crate::dims::{ConstDim, DataDim, Dim, check_same_size};
 use crate::mask::{AttentionMask, CausalMask, PaddingMask};
 use crate::nn::Layers;
 use crate::ops::{OpError, Real, dim_error};
@@ -33,14 +33,8 @@ use key_value_cache::check_fits;
 /// assert_eq!(cache.len(), 5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Cache<
-    B: MaybeSharded,
-    MaxLen: ConstDim,
-    NumLayers: ConstDim,
-    A: CachedHeads,
-    E: Real = f32,
-    D: Backend<E> = Cpu,
-> {
+pub struct Cache<B: DataDim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu>
+{
     /// The keys and values of each layer.
     pub layers: Layers<NumLayers, KeyValueCache<B, MaxLen, A, E, D>>,
     len: usize,
@@ -49,7 +43,7 @@ pub struct Cache<
     parameter: UniqueId,
 }
 
-impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
+impl<B: DataDim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
     Cache<B, MaxLen, NumLayers, A, E, D>
 {
     /// An empty cache for the model of this parameter, on its device.
@@ -115,7 +109,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> EditableCache<B>
+impl<B: DataDim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> EditableCache<B>
     for Cache<B, MaxLen, NumLayers, A, E, D>
 {
     fn truncate(&mut self, len: usize) -> Result<(), OpError> {
@@ -142,11 +136,11 @@ impl<B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: 
 }
 
 crate::dims::cloned!(
-    [B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
+    [B: DataDim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
     Cache<B, MaxLen, NumLayers, A, E, D> { layers, len, batch, parameter }
 );
 crate::error::debug_as!(
-    [B: MaybeSharded, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
+    [B: DataDim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
     Cache<B, MaxLen, NumLayers, A, E, D>,
     |this, f| write!(f, "Cache ({:?}, {} of {:?})", this.batch, this.len, MaxLen::default())
 );
@@ -167,7 +161,7 @@ crate::error::debug_as!(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct DecoderCache<
-    B: MaybeSharded,
+    B: DataDim,
     Src: Dim,
     MaxLen: ConstDim,
     NumLayers: ConstDim,
@@ -183,7 +177,7 @@ pub struct DecoderCache<
     pub source_padding: PaddingMask<B, Src>,
 }
 
-impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
+impl<B: DataDim, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
     DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>
 {
     /// Number of target positions in the cache.
@@ -200,7 +194,7 @@ impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: Cached
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
+impl<B: DataDim, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
     EditableCache<B> for DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>
 {
     fn truncate(&mut self, len: usize) -> Result<(), OpError> {
@@ -227,11 +221,11 @@ impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: Cached
 }
 
 crate::dims::cloned!(
-    [B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
+    [B: DataDim, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
     DecoderCache<B, Src, MaxLen, NumLayers, A, E, D> { self_attention, cross_attention, source_padding }
 );
 crate::error::debug_as!(
-    [B: MaybeSharded, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
+    [B: DataDim, Src: Dim, MaxLen: ConstDim, NumLayers: ConstDim, A: CachedHeads, E: Real, D: Backend<E>]
     DecoderCache<B, Src, MaxLen, NumLayers, A, E, D>,
     |this, f| write!(f, "DecoderCache ({:?}, {} of {:?})", this.self_attention.batch, this.len(), MaxLen::default())
 );

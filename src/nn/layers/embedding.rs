@@ -1,5 +1,5 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::dims::{ConstDim, DataDim, Dim};
 use crate::module;
 use crate::nn::{Arch, Conventions, init};
 use crate::ops::{OpError, Real, embed, linear};
@@ -24,7 +24,7 @@ pub struct Embedding<N: ConstDim, EmbedDim: ConstDim, A: Arch, E, D> {
 
 impl<N: ConstDim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Embedding<N, EmbedDim, A, E, D> {
     /// `(B, S) ids of N -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
-    pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         ids: &TokenIds<B, S, N>,
         tape: T,
@@ -58,7 +58,7 @@ pub struct LmHead<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E, D> {
 
 impl<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E: Real, D: Backend<E>> LmHead<EmbedDim, VocabSize, A, E, D> {
     /// `(B, S, EmbedDim), table (VocabSize, EmbedDim) -> (B, S, VocabSize)`
-    pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         token_embedder: &Embedding<VocabSize, EmbedDim, A, E, D>,

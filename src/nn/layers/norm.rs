@@ -1,5 +1,5 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
+use crate::dims::{ConstDim, DataDim, DataShape, Dim, EndsIn};
 use crate::module;
 use crate::nn::{Arch, Conventions, NormKind, NormPlacement, init};
 use crate::ops::{OpError, Real, layer_norm, residual, rms_norm};
@@ -82,7 +82,7 @@ const fn has_bias<C: Conventions>() -> bool {
 }
 
 /// `norm(x)`, or `x` without a norm.
-pub(crate) fn optional_norm<B: MaybeSharded, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(crate) fn optional_norm<B: DataDim, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
     norm: &Option<Norm<M, A, E, D>>,
     input: Tensor<(B, S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
@@ -113,7 +113,7 @@ where
 }
 
 /// The input of a sublayer: normalized for pre-norm conventions, otherwise unchanged.
-pub(crate) fn sublayer_input<B: MaybeSharded, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>>(
+pub(crate) fn sublayer_input<B: DataDim, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>>(
     norm: &Option<Norm<M, A, E, D>>,
     input: Tensor<(B, S, M), E, D>,
 ) -> Result<Tensor<(B, S, M), E, D>, OpError> {

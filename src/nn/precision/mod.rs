@@ -5,7 +5,7 @@ mod packed;
 pub use packed::{Bf16, F16, Packed, PackedPrecision, Q8, Q8Rows};
 
 use crate::backend::{Backend, Tape, elements_of};
-use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
+use crate::dims::{ConstDim, DataDim, DataShape, Dim, EndsIn};
 use crate::model_tensors::{ModelTensor, visit_tensors};
 use crate::nn::module::ParamShape;
 use crate::ops::{self, OpError, Real, round_parameter_to_bf16, round_to_bf16};
@@ -95,7 +95,7 @@ pub trait Precision: Sized + 'static {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    fn embed<B: DataDim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
         table: &Self::Weight<(V, M), E, D>,
         ids: &TokenIds<B, S, V>,
         tape: T,
@@ -179,7 +179,7 @@ macro_rules! precision_of_tensors {
                 $linear
             }
 
-            fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+            fn embed<B: DataDim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
                 table: &Tensor<(V, M), E, D>,
                 ids: &TokenIds<B, S, V>,
                 tape: T,

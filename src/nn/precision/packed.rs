@@ -3,7 +3,7 @@ use crate::backend::{
     Backend, Bf16Format, F16Format, Format, PackedWeight, Q8Format, Q8RowsFormat, Tape, packed_linear_kernel,
     read_weight, run_kernel,
 };
-use crate::dims::{ConstDim, DataShape, Dim, EndsIn, MaybeSharded};
+use crate::dims::{ConstDim, DataDim, DataShape, Dim, EndsIn};
 use crate::nn::module::ParamShape;
 use crate::ops::{self, OpError, Real, device_error, ensure_not_empty};
 use crate::real::cast;
@@ -177,7 +177,7 @@ impl<P: PackedPrecision> Precision for P {
         ops::linear(input, &widened, bias)
     }
 
-    fn embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    fn embed<B: DataDim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
         table: &Packed<(V, M), D, P>,
         ids: &TokenIds<B, S, V>,
         tape: T,

@@ -1,5 +1,5 @@
 use crate::backend::Backend;
-use crate::dims::{Const, ConstDim, Dim, MaybeSharded, axis, check_same_size};
+use crate::dims::{Const, ConstDim, DataDim, Dim, axis, check_same_size};
 use crate::mask::PaddingMask;
 use crate::nn::{Cache, DecoderCache, DecoderOnly, LM, Seq2Seq, SingleStack};
 use crate::ops::{OpError, Real, dim_error, select, slice_last};
@@ -25,7 +25,7 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
 ///     lm_head: Linear<EmbedDim, VocabSize, E, D>,
 /// }
 ///
-/// impl<B: MaybeSharded, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Writer<E, D> {
+/// impl<B: DataDim, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Writer<E, D> {
 ///     type VocabSize = VocabSize;
 ///     type MaxSeqLen = MaxSeqLen;
 ///     type Cache = KeyValueCache<B, MaxSeqLen, Model, E, D>;
@@ -57,9 +57,9 @@ use dfdx::tensor::{Cpu, NoneTape, Tensor};
     message = "the model is not `Autoregressive`: it does not write texts token after token",
     label = "this model does not implement `Autoregressive`",
     note = "an encoder-decoder (`LM`, `T5`, `Whisper`) does so once it has read its source: `model.encode(&source)?`, for `Whisper` `model.encode(features)?`; for a decoder of your own, implement `Autoregressive`",
-    note = "the batch is a dimension: `Const::<1>` is that of one text, and a generic one has the bound `MaybeSharded`; if the model is `!`, write its type: `let model: gpt2::Model = ..`"
+    note = "the batch is a dimension: `Const::<1>` is that of one text, and a generic one has the bound `DataDim`; if the model is `!`, write its type: `let model: gpt2::Model = ..`"
 )]
-pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
+pub trait Autoregressive<B: DataDim, E: Real, D: Backend<E>> {
     /// The tokens that the model reads and writes.
     type VocabSize: ConstDim;
     /// The longest text that the model reads.
@@ -131,9 +131,7 @@ pub trait Autoregressive<B: MaybeSharded, E: Real, D: Backend<E>> {
 pub type CacheOf<Model, B, E = f32, D = Cpu> = <Model as Autoregressive<B, E, D>>::Cache;
 
 #[diagnostic::do_not_recommend]
-impl<B: MaybeSharded, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D>
-    for DecoderOnly<Config, E, D>
-{
+impl<B: DataDim, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D> for DecoderOnly<Config, E, D> {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
     type Cache = Cache<B, Config::MaxSeqLen, Config::NumLayers, Config, E, D>;
@@ -169,18 +167,18 @@ impl<B: MaybeSharded, Config: SingleStack, E: Real, D: Backend<E>> Autoregressiv
 /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.next_logits(&start, &mut encoded.cache(Batch)?)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct EncodedLM<'a, B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real = f32, D: Backend<E> = Cpu> {
+pub struct EncodedLM<'a, B: DataDim, Src: Dim, Config: Seq2Seq, E: Real = f32, D: Backend<E> = Cpu> {
     pub(super) model: &'a LM<Config, E, D>,
     pub(super) encoder_output: Tensor<(B, Src, Config::EmbedDim), E, D>,
     pub(super) source_padding: PaddingMask<B, Src>,
 }
 
 crate::error::debug_as!(
-    [B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>] EncodedLM<'_, B, Src, Config, E, D>,
+    [B: DataDim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>] EncodedLM<'_, B, Src, Config, E, D>,
     |this, f| write!(f, "EncodedLM {:?}", this.source_padding.shape())
 );
 
-impl<B: MaybeSharded, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoregressive<B, E, D>
+impl<B: DataDim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoregressive<B, E, D>
     for EncodedLM<'_, B, Src, Config, E, D>
 {
     type VocabSize = Config::TgtVocab;

@@ -1,5 +1,5 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::dims::{ConstDim, DataDim, Dim};
 use crate::mask::{CausalKind, MaskKind, NoMask, PaddingMask};
 use crate::module;
 use crate::nn::{Arch, Cache, Conventions, FeedForward, KeyValueCache, Layers, Norm, SelfAttention, optional_norm};
@@ -33,7 +33,7 @@ pub struct Block<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E, D> {
 
 impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, Mask, A, E, D> {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
-    pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
@@ -42,7 +42,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<
     }
 
     /// Decodes the next positions of a sequence: [`SelfAttention::forward_cached`], then feed forward.
-    pub fn forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
+    pub fn forward_cached<B: DataDim, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
@@ -54,7 +54,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<
     }
 
     /// The rest of the block, from the output of its self-attention.
-    fn feed_forward_after<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    fn feed_forward_after<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         attn_out: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
@@ -137,7 +137,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
     BlockStack<EmbedDim, NumLayers, Mask, A, E, D>
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
-    pub fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         embeds: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
@@ -147,7 +147,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
     }
 
     /// [`SelfAttention::attention_weights`](crate::nn::SelfAttention::attention_weights) of each layer.
-    pub(crate) fn attention_weights<B: MaybeSharded, S: Dim>(
+    pub(crate) fn attention_weights<B: DataDim, S: Dim>(
         &self,
         mut embeds: Tensor<(B, S, EmbedDim), E, D>,
         padding_mask: &PaddingMask<B, S>,
@@ -165,7 +165,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: CausalKind, A: Arch, E: Real
     BlockStack<EmbedDim, NumLayers, Mask, A, E, D>
 {
     /// [`Block::forward_cached`] of each layer. [`Cache::advance`] has counted the positions.
-    pub(crate) fn forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
+    pub(crate) fn forward_cached<B: DataDim, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut Cache<B, MaxLen, NumLayers, A, E, D>,

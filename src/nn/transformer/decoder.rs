@@ -1,5 +1,5 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::dims::{ConstDim, DataDim, Dim};
 use crate::mask::{AttentionMask, CausalMask, PaddingMask, PaddingRule};
 use crate::module;
 use crate::nn::{
@@ -78,7 +78,7 @@ pub struct DecoderLayer<QDim: ConstDim, KVDim: ConstDim, A: Arch, E, D> {
 
 impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLayer<QDim, KVDim, A, E, D> {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
-    pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
         key_value: Tensor<(B, K, KVDim), E, D, T>,
@@ -93,7 +93,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
     }
 
     /// The rest of the layer, from the output of its self-attention.
-    fn forward_after<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn forward_after<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         self_attn_out: Tensor<(B, Q, QDim), E, D, T>,
         source: KeysAndValues<B, K, A, E, D, T>,
@@ -107,7 +107,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
 }
 
 /// The padding that a decoder's self-attention sees: none if the conventions ignore the target's padding.
-pub(crate) fn target_padding<A: Arch, B: MaybeSharded, S: Dim>(padding: PaddingMask<B, S>) -> PaddingMask<B, S> {
+pub(crate) fn target_padding<A: Arch, B: DataDim, S: Dim>(padding: PaddingMask<B, S>) -> PaddingMask<B, S> {
     let is_masked = <A::Conventions as Conventions>::PaddingRule::MASKS_TARGET_PADDING;
     if is_masked { padding } else { PaddingMask::without_padding(padding.shape()) }
 }
@@ -139,7 +139,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     Decoder<QDim, KVDim, NumLayers, A, E, D>
 {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
-    pub fn forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
         key_value: Tensor<(B, K, KVDim), E, D, T>,
@@ -153,7 +153,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     }
 
     /// For each layer: self-attention weights `(B, NumHeads, Q, Q)` and cross-attention weights `(B, NumHeads, Q, K)`.
-    pub(crate) fn attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
+    pub(crate) fn attention_weights<B: DataDim, Q: Dim, K: Dim>(
         &self,
         mut query: Tensor<(B, Q, QDim), E, D>,
         key_value: &Tensor<(B, K, KVDim), E, D>,
@@ -175,7 +175,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     }
 
     /// Decodes the next positions of a target. [`Cache::advance`](crate::nn::Cache::advance) has counted them.
-    pub(crate) fn forward_cached<B: MaybeSharded, Q: Dim, K: Dim, MaxLen: ConstDim>(
+    pub(crate) fn forward_cached<B: DataDim, Q: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         cache: &mut DecoderCache<B, K, MaxLen, NumLayers, A, E, D>,

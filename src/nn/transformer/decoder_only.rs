@@ -1,5 +1,5 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
+use crate::dims::{AtMost, ConstDim, DataDim, Dim};
 use crate::mask::CausalMask;
 use crate::module;
 use crate::nn::{BlockStack, Embedder, EmbeddingEncoder, HasPositionsFor, LmHead, target_padding};
@@ -87,7 +87,7 @@ pub struct DecoderOnly<Config: SingleStack, E, D> {
 
 impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients.
-    pub fn forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -98,7 +98,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     }
 
     /// The attention weights of each layer: `(B, S) ids of VocabSize -> (B, NumHeads, S, S)` per layer.
-    pub fn attention_weights<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>>(
+    pub fn attention_weights<B: DataDim, S: AtMost<Config::MaxSeqLen>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
     ) -> Result<Vec<Tensor<(B, Config::NumHeads, S, S), E, D>>, OpError> {
@@ -108,7 +108,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     }
 
     /// The logits of the decoder's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    pub fn logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn logits<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         decoder_output: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {

@@ -1,5 +1,5 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
+use crate::dims::{AtMost, ConstDim, DataDim, Dim};
 use crate::module;
 use crate::nn::group::HeadGroupOf;
 use crate::nn::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, optional_norm};
@@ -38,7 +38,7 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
     Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>
 {
     /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
-    pub fn forward<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
         tape: T,
@@ -47,7 +47,7 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
     }
 
     /// [`forward`](Self::forward) of tokens from position `start` on.
-    pub(crate) fn forward_from<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub(crate) fn forward_from<B: DataDim, S: Dim, T: Tape<E, D>>(
         &self,
         start: usize,
         token_ids: &TokenIds<B, S, VocabSize>,

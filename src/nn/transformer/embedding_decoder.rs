@@ -1,5 +1,5 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
+use crate::dims::{AtMost, ConstDim, DataDim, Dim};
 use crate::mask::PaddingMask;
 use crate::module;
 use crate::nn::{Cache, Decoder, DecoderCache, Embedder, HasPositionsFor, Layers};
@@ -47,7 +47,7 @@ where
     D: Backend<E>,
 {
     /// `(B, Q) ids of VocabSize, (B, K, KVDim), padding (B, K) -> (B, Q, QDim)`
-    pub fn forward<B: MaybeSharded, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
         &self,
         decoder_ids: &TokenIds<B, Q, VocabSize>,
         key_value: Tensor<(B, K, KVDim), E, D, T>,
@@ -59,7 +59,7 @@ where
 
     /// A cache of `MaxSeqLen` target positions for [`forward_cached`](Self::forward_cached). It begins
     /// with the keys and values of the source for each layer, and without target positions.
-    pub fn cache<B: MaybeSharded, K: Dim>(
+    pub fn cache<B: DataDim, K: Dim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
         key_value_padding_mask: &PaddingMask<B, K>,
@@ -83,7 +83,7 @@ where
     /// # Errors
     /// [`OpError::OtherCache`] if another model made the cache; [`OpError::UnfilledCache`] after an error in a step
     /// with it; [`OpError::Range`] if it has no room for the tokens; [`OpError::Dim`] if the batches differ in size.
-    pub fn forward_cached<B: MaybeSharded, Q: Dim, K: Dim>(
+    pub fn forward_cached<B: DataDim, Q: Dim, K: Dim>(
         &self,
         decoder_ids: &TokenIds<B, Q, VocabSize>,
         cache: &mut DecoderCache<B, K, MaxSeqLen, NumLayers, A, E, D>,

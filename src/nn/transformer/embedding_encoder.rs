@@ -1,5 +1,5 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, MaybeSharded};
+use crate::dims::{AtMost, ConstDim, DataDim};
 use crate::module;
 use crate::nn::{Embedder, Encoder, HasPositionsFor};
 use crate::ops::{OpError, Real, masked_mean};
@@ -39,7 +39,7 @@ where
     A: HasPositionsFor<EmbedDim>,
 {
     /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
-    pub fn forward<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
         tape: T,
@@ -52,7 +52,7 @@ where
     /// annotated transformer*, "Encoder-only").
     ///
     /// `(B, S) ids of VocabSize -> (B, EmbedDim)`; `tape` records the operations for gradients.
-    pub fn pooled<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+    pub fn pooled<B: DataDim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
         tape: T,
@@ -62,7 +62,7 @@ where
     }
 
     /// The attention weights of each layer: `(B, S) ids of VocabSize -> (B, NumHeads, S, S)` per layer.
-    pub fn attention_weights<B: MaybeSharded, S: AtMost<MaxSeqLen>>(
+    pub fn attention_weights<B: DataDim, S: AtMost<MaxSeqLen>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
     ) -> Result<Vec<Tensor<(B, A::NumHeads, S, S), E, D>>, OpError> {

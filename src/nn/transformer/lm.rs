@@ -1,5 +1,5 @@
 use crate::backend::{Backend, Tape};
-use crate::dims::{AtMost, ConstDim, Dim, MaybeSharded};
+use crate::dims::{AtMost, ConstDim, DataDim, Dim};
 use crate::module;
 use crate::nn::{EmbeddingDecoder, EmbeddingEncoder, EncodedLM, HasPositionsFor, LmHead};
 use crate::ops::{OpError, Real};
@@ -152,7 +152,7 @@ pub struct LM<Config: Seq2Seq, E, D> {
 impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`, with the outputs of
     /// encoder and decoder; `tape` records the operations for gradients.
-    pub fn forward<B: MaybeSharded, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
+    pub fn forward<B: DataDim, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
         &self,
         encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
         decoder_ids: &TokenIds<B, Tgt, Config::TgtVocab>,
@@ -190,7 +190,7 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// assert!((to_source.as_vec()[..4].iter().sum::<f32>() - 1.0).abs() < 1e-6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn attention_weights<B: MaybeSharded, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>>(
+    pub fn attention_weights<B: DataDim, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>>(
         &self,
         encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
         decoder_ids: &TokenIds<B, Tgt, Config::TgtVocab>,
@@ -232,7 +232,7 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn encode<B: MaybeSharded, Src: AtMost<Config::MaxSrcLen>>(
+    pub fn encode<B: DataDim, Src: AtMost<Config::MaxSrcLen>>(
         &self,
         source: &TokenIds<B, Src, Config::SrcVocab>,
     ) -> Result<EncodedLM<'_, B, Src, Config, E, D>, OpError> {
@@ -241,7 +241,7 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     }
 
     /// The logits of the decoder's output: `(B, Tgt, EmbedDim) -> (B, Tgt, TgtVocab)`.
-    pub fn logits<B: MaybeSharded, Tgt: Dim, T: Tape<E, D>>(
+    pub fn logits<B: DataDim, Tgt: Dim, T: Tape<E, D>>(
         &self,
         decoder_output: Tensor<(B, Tgt, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, Tgt, Config::TgtVocab), E, D, T>, OpError> {

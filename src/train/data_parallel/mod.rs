@@ -12,7 +12,7 @@ use crate::ops::{OpError, Real, device_error};
 use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated, TermOver};
 use buckets::Buckets;
 use dfdx::tensor::{PutTape, SplitTape, Storage, Tensor, UniqueId};
-use dfdx::{nn::TensorCollection, shapes::Rank0, tensor_ops::Device};
+use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use std::{mem, rc::Rc};
 
 /// [`update`] of a replicated model: all ranks make the same update, from gradients that have been summed over the
@@ -52,9 +52,9 @@ pub fn update_replicated<Model: HasParameters<E, D>, E: Real, D: Backend<E>, W>(
     update(model.as_mut(), gradients.into_sum(Internal(())), optimizer, learning_rate, clip_norm)
 }
 
-impl<E: Real, D: Device<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W>
+impl<E: Real, D: Device<E>, T, W> Partial<Tensor<(), E, D, T>, W>
 where
-    Tensor<Rank0, E, D, T>: Backpropagate<E, D, Tape = T>,
+    Tensor<(), E, D, T>: Backpropagate<E, D, Tape = T>,
 {
     /// The gradients of this rank's part of the loss. Their sum over the ranks is the gradients of the loss.
     pub fn backward(self) -> Result<Partial<T::Gradients, W>, OpError>
@@ -65,7 +65,7 @@ where
     }
 }
 
-impl<E: Real, D: Device<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W> {
+impl<E: Real, D: Device<E>, T, W> Partial<Tensor<(), E, D, T>, W> {
     /// This rank's part of the loss, as a number.
     pub fn value(&self) -> Partial<f64, W> {
         let value = self.as_term().as_vec()[0];
@@ -84,7 +84,7 @@ impl<E: Real, D: Device<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W> {
     /// # Ok::<(), OpError>(())
     /// ```
     pub fn of_no_rows(device: &D, tape: T) -> Result<Self, OpError> {
-        let zero: Tensor<Rank0, E, D> = device.try_zeros().map_err(device_error("loss of no rows"))?;
+        let zero: Tensor<(), E, D> = device.try_zeros().map_err(device_error("loss of no rows"))?;
         Ok(Self::term(zero.put_tape(tape)))
     }
 }
@@ -181,7 +181,7 @@ impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis> Repl
 }
 
 impl<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: RankAxis>
-    Partial<Tensor<Rank0, E, D, Recording<Model, E, D>>, W>
+    Partial<Tensor<(), E, D, Recording<Model, E, D>>, W>
 {
     /// [`backward`](Self::backward) and [`all_reduce`](Partial::all_reduce) at once: the gradients of the last layers
     /// are summed while those of the first are computed. The result has the same bits as that of the two calls. Do not

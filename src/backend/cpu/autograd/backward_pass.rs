@@ -1,7 +1,6 @@
 use super::gradients::{Gradients, KernelKey, OfDfdx, tensor_id};
 use super::{Buffer, add_in_parallel, copied};
 use dfdx::dtypes::Dtype;
-use dfdx::shapes::Rank0;
 use dfdx::tensor::{Cpu, CpuError, Storage, Tensor, UniqueId};
 use dfdx::tensor_ops::Device;
 use std::{collections::HashSet, mem, rc::Rc};
@@ -38,7 +37,7 @@ impl<E: Dtype, D: Device<E>> PassGradients<E, D> {
     /// The gradient of `loss` is 1.
     pub fn new(
         mut gradients: Gradients<E, D>,
-        loss: &Tensor<Rank0, E, D>,
+        loss: &Tensor<(), E, D>,
         hook: Option<Rc<dyn GradientHook>>,
     ) -> Result<Self, D::Err> {
         for (key, len) in mem::take(&mut gradients.taken_from_dfdx) {

@@ -2,7 +2,7 @@ use super::backward_pass::{GradientHook, Leaves, PassGradients};
 use super::gradients::{Gradients, KernelKey};
 use super::output_memory::count_part;
 use dfdx::tensor::{Cpu, Merge, NoneTape, Storage, Tape as DfdxTape, Tensor, UniqueId};
-use dfdx::{dtypes::Dtype, shapes::Rank0, tensor_ops::Device};
+use dfdx::{dtypes::Dtype, tensor_ops::Device};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{cell::RefCell, collections::hash_map::Entry, mem, rc::Rc};
@@ -150,7 +150,7 @@ impl<E, D: Storage<E>> SharedTape<E, D> {
     /// complete.
     pub fn run(
         mut self,
-        loss: &Tensor<Rank0, E, D>,
+        loss: &Tensor<(), E, D>,
         hook: Option<Rc<dyn GradientHook>>,
     ) -> Result<Leaves<E, D>, BackwardError<D::Err>>
     where

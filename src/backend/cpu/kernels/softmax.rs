@@ -129,7 +129,7 @@ const LOGITS_PER_BLOCK: usize = 4096;
 
 /// The numbers that forward saves of a row. Backward recomputes its probabilities, `exp(logit - max) / sum_exp`.
 #[derive(Clone, Copy)]
-struct RowSaved {
+struct SoftmaxStats {
     max_logit: f32,
     inv_sum_exp: f32,
 }
@@ -198,7 +198,7 @@ impl Block {
     /// `(N, V), (N,), (N,) -> ()`: the sum of the weighted losses. `exps` is scratch memory.
     fn forward(
         self,
-        saved: &mut Vec<RowSaved>,
+        saved: &mut Vec<SoftmaxStats>,
         exps: &mut [f32],
         logits: &[f32],
         labels: &[usize],
@@ -211,7 +211,7 @@ impl Block {
             let rows = row_chunks_mut(exps, self.vocab_size).zip(row_chunks(logits, self.vocab_size));
             for ((row, logits), &label, &weight) in izip!(rows, labels, position_weights) {
                 let max_logit = max(logits);
-                saved.push(RowSaved { max_logit, inv_sum_exp: 0.0 });
+                saved.push(SoftmaxStats { max_logit, inv_sum_exp: 0.0 });
                 subtract(row, logits, max_logit, weight);
                 // The mean of `logit - max_logit` under the smoothed label.
                 let mut mean_logit = self.on_value * row[label];
@@ -238,7 +238,7 @@ impl Block {
         d_logits: &mut [f32],
         exps: &mut [f32],
         logits: &[f32],
-        rows: impl Iterator<Item = (usize, f32, RowSaved)> + Clone,
+        rows: impl Iterator<Item = (usize, f32, SoftmaxStats)> + Clone,
     ) {
         let exps = &mut exps[..logits.len()];
         vectorized!({

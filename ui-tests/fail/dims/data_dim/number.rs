@@ -4,7 +4,7 @@ use typed_transformer::prelude::*;
 
 dims! { Batch = 4; }
 
-fn repeat<Rows: MaybeSharded>(_: Rows) {}
+fn repeat<Rows: DataDim>(_: Rows) {}
 
 fn f() {
     repeat(2);
