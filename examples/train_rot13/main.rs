@@ -93,8 +93,7 @@ fn batch<S: Dim>(words: &[Word], len: S) -> Result<TokenIds<Batch, S, VocabSize>
 fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
     let (peak, steps) = (cli.learning_rate, cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 200.0, warmup_steps: 400, steps };
-    let mut adam = Adam::default();
-    adam.beta2 = 0.99;
+    let adam = Adam { beta2: 0.99, ..Adam::default() };
     let mut trainer = Trainer::new(adam, schedule, steps, cli.seed);
     trainer.clip_norm = 1.0;
     trainer.require_same("the batch", cli.batch);

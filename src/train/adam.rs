@@ -14,9 +14,6 @@ use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 ///
 /// `m`, `v` and `t` are those of one model. Two models of one type, such as two critics, need an `Adam` each.
 ///
-/// A setting is a field of a default: `adam.beta2 = 0.98`. `Adam { beta2: 0.98, ..Adam::default() }` does not compile,
-/// because the state is a private field.
-///
 /// ```
 /// use typed_transformer::{nn::Linear, prelude::*, train::{Adam, update}};
 /// let mut model = Linear::<Const<1>, Const<2>, f64, Cpu>::build(&Cpu::default());
@@ -25,8 +22,7 @@ use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 /// let weighted = mul(model.bias.clone().put_tape(model.recording()), &gradient)?;
 /// let gradients = sum_over(weighted, axis::<Const<2>>())?.backward()?;
 /// let gradients = gradients.allow_unused(&model.weight);
-/// let mut adam = Adam::default();
-/// adam.beta2 = 0.98;
+/// let mut adam = Adam { beta2: 0.98, ..Adam::default() };
 /// update(&mut model, gradients, &mut adam, 0.1, f64::INFINITY)?;
 /// // The first step has the size of the learning rate, whatever the size of the gradient.
 /// assert!((model.bias.array()[0] - (before[0] - 0.1)).abs() < 1e-6);

@@ -157,11 +157,7 @@ fn assert_resume_is_bit_exact<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: 
 fn a_resumed_training_is_bit_exact() {
     let schedule = InverseSqrt { width: EmbedDim::SIZE, warmup_steps: 8 };
     assert_resume_is_bit_exact::<Sgd<Model, f32>, _, f32>(Sgd::default, RATE);
-    let momentum = || {
-        let mut sgd = Sgd::default();
-        sgd.momentum = 0.9;
-        sgd
-    };
+    let momentum = || Sgd { momentum: 0.9, ..Sgd::default() };
     assert_resume_is_bit_exact::<Sgd<Model, f32>, _, f32>(momentum, schedule);
     assert_resume_is_bit_exact::<Adam<Model, f32>, _, f32>(Adam::default, schedule);
     assert_resume_is_bit_exact::<AdamW<Model, f32>, _, f32>(AdamW::default, schedule);

@@ -64,8 +64,7 @@ fn each_hyperparameter_has_a_range() {
     let groups = GroupRates::new(Sgd::default(), |_| 1e39);
     assert_eq!(error_of(groups, 0.1, 1.0), expected("the factor of a learning rate"));
     for value in [-1.0, 2.0, NAN] {
-        let mut sgd = Sgd::default();
-        sgd.momentum = value;
+        let sgd = Sgd { momentum: value, ..Sgd::default() };
         assert_eq!(error_of(sgd, 0.1, 1.0), format!("update: momentum must be from 0 to 1, but it is {value}"));
     }
     for value in [-1.0, 0.0, NAN] {
