@@ -57,7 +57,7 @@ const MAX_LEN_BYTES: u64 = 4_000_000;
 #[diagnostic::on_unimplemented(
     message = "the model is not `Pretrained`: nothing says how others name its parameters",
     label = "this model does not implement `Pretrained`",
-    note = "implement `Pretrained` for the model, or use `load_mapped` with a `NameMap`",
+    note = "implement `Pretrained` for the model; without it, `load_mapped` loads by a `NameMap`, and `weights::save` saves by the names of the fields",
     note = "if it is `!`, write the type of the model: `let model: gpt2::Model = ..`"
 )]
 pub trait Pretrained: Module {

@@ -24,7 +24,8 @@ use std::path::Path;
 ///
 /// The elements have the dtype `E`, whatever the file had from which the model was loaded. `from_pretrained` and
 /// [`load_pretrained`](super::load_pretrained) then need `config.json` beside the weights: that of the model's folder.
-/// A file of weights is replaced as [`save`](super::save) does it.
+/// A file of weights is replaced as [`save`](super::save) does it. The metadata are those of `save`, too: a module of
+/// your own that [`load_mapped`](super::load_mapped) reads from this file must have the model's conventions.
 ///
 /// # Errors
 /// Those of [`save`](super::save), among them [`SaveError::Write`] if there is no such folder. [`SaveError::Format`]

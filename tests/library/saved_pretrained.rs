@@ -27,6 +27,17 @@ fn a_saved_model_has_the_tensors_that_it_was_loaded_from() {
     assert_is_whole(&load(&folder).unwrap());
 }
 
+/// As `transformers` does.
+#[test]
+fn the_new_file_is_read_in_place_of_shards() {
+    let folder = folder_with(&config(), &tensors(), Dtype::F32);
+    let model: Model = load(&folder).unwrap();
+    let index = r#"{"weight_map": {"a": "model-00001-of-00001.safetensors"}}"#;
+    fs::write(folder.path().join("model.safetensors.index.json"), index).unwrap();
+    save_pretrained(&model, folder.path()).unwrap();
+    assert_is_whole(&load(&folder).unwrap());
+}
+
 #[test]
 fn a_product_becomes_the_axes_that_it_was() {
     #[module]

@@ -7,11 +7,13 @@ use crate::recorded::Recorded;
 use typed_transformer::backend::Tape;
 use typed_transformer::ops::{
     Activation, Exp, Relu, Sigmoid, Softplus, Tanh, detach, div, full, gather, linear, maximum, minimum, offset,
-    one_hot, top_k, zeros,
+    select, top_k, zeros,
 };
 use typed_transformer::prelude::*;
 
-dims! { Batch = 2; NumLabels = 3; NumKeys = 4; InDim = 3; OutDim = 2; Tokens = 7; NumExperts = 5; NumChosen = 2; }
+dims! {
+    Batch = 2; NumLabels = 3; NumKeys = 4; InDim = 3; OutDim = 2; Tokens = 7; NumExperts = 5; NumChosen = 2; One = 1;
+}
 
 /// `F.leaky_relu(x, 0.1)`, `F.elu(x)` and `F.mish(x)`.
 fn activated<B: Dim, S: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
@@ -70,18 +72,21 @@ fn a_parameter_that_goes_through_a_function() {
 /// `x.gather(-1, chosen[:, None])[:, 0]`: a number of each line.
 fn picked<B: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<(B, V), E, D, T>,
-    chosen: &Indices<(B,), V>,
+    chosen: &Indices<(B, One), V>,
 ) -> Result<Tensor<(B,), E, D, T>, OpError> {
-    let chosen: Tensor<(B, V), E, D> = one_hot(x.device(), chosen)?;
-    einsum!(x: (B, V), &chosen: (B, V) -> (B))
+    select(gather(x, axis::<V>(), chosen)?, axis::<One>(), 0)
 }
 
 #[test]
 fn a_number_of_each_line() {
     let x = random(8, (Batch, NumLabels));
-    let chosen = Indices::new(&[2, 0], (Batch,), NumLabels).unwrap();
+    let chosen = Indices::new(&[2, 0], (Batch, One), NumLabels).unwrap();
     assert_eq!(picked(x.clone(), &chosen).unwrap().as_vec(), [x.as_vec()[2], x.as_vec()[3]]);
     check(x, |x| weighted_sum(picked(x, &chosen).unwrap()));
+    // The others may be hidden.
+    let numbers = [f64::NEG_INFINITY, 0.5, 2.0, 3.0, f64::NEG_INFINITY, 1.0];
+    let x = tensor(&device(), numbers, (Batch, NumLabels)).unwrap();
+    assert_eq!(picked(x, &chosen).unwrap().as_vec(), [2.0, 3.0]);
 }
 
 /// `x[:, :, None] + y[:, None]`.
@@ -115,7 +120,7 @@ fn routed<A: Dim, N: ConstDim, K: ConstDim + AtMost<N>, M: ConstDim, E: Real, D:
     let shares = (0..N::SIZE).map(|expert| E::from_f64(share(expert) / chosen.as_slice().len() as f64).unwrap());
     let shares = tensor(bias.device(), Vec::from_iter(shares), (N::default(),))?;
     let balance = einsum!(mean_over(scores, axis::<A>())?: (N), &shares: (N) -> ())?;
-    Ok((weights, chosen, scale(balance, N::SIZE as f64)?))
+    Ok((weights, chosen, scale(balance, (N::SIZE * K::SIZE) as f64)?)) // as `load_balancing_loss_func`
 }
 
 #[test]
@@ -133,7 +138,7 @@ fn a_bias_that_only_chooses() {
         chosen.iter().for_each(|expert| counts[*expert] += 1.0);
     }
     assert_close(&weights.as_vec(), &expected, 1e-9);
-    let expected = (0..35).map(|i| 5.0 * counts[i % 5] / 14.0 * scores[i] / 7.0).sum();
+    let expected = (0..35).map(|i| 5.0 * counts[i % 5] / 7.0 * scores[i] / 7.0).sum();
     assert_close(&[balance.array()], &[expected], 1e-9);
     check(x, |x| {
         let (weights, _, balance) = routed::<_, _, NumChosen, _, _, _, _>(x, &router, &bias).unwrap();

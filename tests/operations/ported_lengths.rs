@@ -3,7 +3,7 @@
 use crate::finite_differences::{check, weighted_sum};
 use crate::numbers::{assert_close, device, random_like as random};
 use typed_transformer::backend::Tape;
-use typed_transformer::ops::{flatten, gather, maximum, offset, select, slice, stack, sub, unflatten, zeros};
+use typed_transformer::ops::{Abs, Activation, flatten, gather, offset, select, slice, stack, sub, unflatten, zeros};
 use typed_transformer::prelude::*;
 
 dims! {
@@ -173,7 +173,8 @@ fn positions_of_larger_images() {
     check(table, |table| weighted_sum(resized(table, (Rows::new(5), Columns::new(6))).unwrap()));
 }
 
-/// `F.grid_sample(image, points)`, where a point is a column and a row, and the image is 0 outside.
+/// `F.grid_sample`, where a point is a column and a row in pixels, `((p + 1) * size - 1) / 2` of PyTorch's `p`, and the
+/// image is 0 outside.
 fn sampled<B: Dim, Y: Dim, X: Dim, M: ConstDim, Q: Dim, C: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     image: Tensor<(B, Y, X, M), E, D, T>,
     points: Tensor<(B, Q, C), E, D, T>,
@@ -198,7 +199,7 @@ fn sampled<B: Dim, Y: Dim, X: Dim, M: ConstDim, Q: Dim, C: ConstDim, E: Real, D:
             gather(image.clone(), axis::<Places>(), &Indices::new(&at, (batch, queries), places)?)?;
         let corners = Vec::from_iter(corners.into_iter().flatten().map(|x| E::from_f64(x).unwrap()));
         let far = sub(points.clone(), &tensor(points.device(), corners, *points.shape())?)?;
-        let near = offset(scale(maximum(far.clone(), scale(far, -1.0)?)?, -1.0)?, 1.0)?;
+        let near = offset(scale(Abs::apply(far)?, -1.0)?, 1.0)?;
         let (of_columns, of_rows) = (select(near.clone(), axis::<C>(), 0)?, select(near, axis::<C>(), 1)?);
         sum = add(sum, mul(found, mul(mul(of_columns, of_rows)?, &inside)?)?)?;
     }
