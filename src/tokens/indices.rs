@@ -241,7 +241,8 @@ impl<Axis: AnyDim> IndexOf<Axis> for usize {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a row of tokens",
-    label = "`{Self}` is not a list of tokens",
+    label = "`{Self}` is not a list of `Fin`s",
+    note = "a token is a `Fin`: `Fin::new(id)?` makes one of a number, and `TokenIds::from_ids` takes the numbers of a whole batch",
     note = "a batch is a list of rows: `from_rows(&[[token]], (Const::<1>, Const::<1>))` is that of one token"
 )]
 pub trait TokenRow<VocabSize>: AsRef<[Fin<VocabSize>]> {}

@@ -2,6 +2,7 @@ use super::optimizer::ensure;
 use super::parameter_mut::update_elements;
 use crate::backend::{Backend, tensor_id};
 use crate::model_tensors::{map_tensors, visit_tensors_mut};
+use crate::nn::HasParameters;
 use crate::ops::{OpError, Real, cast, device_error};
 use crate::ranks::Replicated;
 use crate::tensor_parallel::Distributed;
@@ -57,7 +58,7 @@ impl<Model: Clone> MovingAverage<Model> {
     /// [`OpError::Hyperparameter`] if `decay` is not from 0 to 1.
     pub fn add<E: Real, D: Backend<E>>(&mut self, model: &Model) -> Result<(), OpError>
     where
-        Model: TensorCollection<E, D>,
+        Model: HasParameters<E, D>,
     {
         add(&mut self.model, model, self.decay)
     }
@@ -85,7 +86,7 @@ impl<Model, Axis> MovingAverage<Distributed<Model, Axis>> {
     /// ```
     pub fn add_sharded<E: Real, D: Backend<E>>(&mut self, model: &Distributed<Model, Axis>) -> Result<(), OpError>
     where
-        Model: TensorCollection<E, D>,
+        Model: HasParameters<E, D>,
     {
         add(self.model.as_mut(), model, self.decay)
     }
@@ -111,7 +112,7 @@ impl<Model, Data, Axis> MovingAverage<Distributed<Replicated<Model, Data>, Axis>
         model: &Distributed<Replicated<Model, Data>, Axis>,
     ) -> Result<(), OpError>
     where
-        Model: TensorCollection<E, D>,
+        Model: HasParameters<E, D>,
     {
         add(self.model.as_mut().as_mut(), model, self.decay)
     }

@@ -1,11 +1,11 @@
 //! What a field of a module contributes to each implementation.
 
 use super::syntax::{argument, check_module, take};
-use crate::axes::has_ident;
+use crate::axes::{arguments, has_ident};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Error, Expr, Result, Type, parse_quote_spanned};
-use syn::{ext::IdentExt, spanned::Spanned};
+use syn::{Error, Expr, GenericArgument, Result, Type, parse_quote_spanned};
+use syn::{ext::IdentExt, punctuated::Punctuated, spanned::Spanned};
 
 /// A field of a module.
 pub struct Field {
@@ -69,6 +69,12 @@ impl Field {
         let name = field.ident.clone().ok_or_else(|| Error::new_spanned(&field.ty, "a field has a name"))?;
         let name_in_files = name.unraw().to_string();
         Ok(Self { name, name_in_files, ty: field.ty.clone(), kind, flag })
+    }
+
+    /// The first argument of `Layers<NumLayers, Module>`.
+    pub fn num_layers(&self) -> Option<&GenericArgument> {
+        let Kind::Module(module) = &self.kind else { return None };
+        arguments(module, "Layers").and_then(Punctuated::first)
     }
 
     /// Whether this name occurs in the type of the field.

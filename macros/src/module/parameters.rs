@@ -2,7 +2,7 @@
 
 use super::field::Field;
 use super::syntax::{LAYERS, add_bound, bounds_of, is_one_of, precision, take_layers};
-use crate::axes::{arguments, has_ident};
+use crate::axes::has_ident;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
@@ -89,8 +89,8 @@ impl TypeParameters {
 
     /// Refuses a field that has neither dtype and device nor a layer of the module.
     fn check_field(&self, field: &Field) -> Result<()> {
-        let number = arguments(&field.ty, "Layers").and_then(Punctuated::first);
-        if number.is_some_and(|number| has_ident(number.to_token_stream(), &|ident| *ident == self.dtype)) {
+        let is_of_a_module = |ident: &Ident| *ident == self.dtype || self.layers.contains(ident);
+        if field.num_layers().is_some_and(|number| has_ident(number.to_token_stream(), &is_of_a_module)) {
             return Err(Error::new_spanned(&field.ty, LAYERS));
         }
         if (field.has(&self.dtype) && field.has(&self.device)) || self.layers.iter().any(|layer| field.has(layer)) {
@@ -104,7 +104,7 @@ impl TypeParameters {
     /// Refuses a parameter without a bound in the type of a field: rustc would report most of them once for each
     /// implementation. A parameter that needs no trait gets the bound `'static`.
     fn check_bounds(&self, fields: &[Field]) -> Result<()> {
-        // That of the device implies one of the dtype.
+        // The bound of the device implies one of the dtype.
         let has_bound = |name: &Ident| {
             self.layers.contains(name) || *name == self.dtype || bounds_of(&self.generics, name).next().is_some()
         };

@@ -75,6 +75,14 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
             "struct Stack<E, D> { layers: Layers<Linear<Width, Width, E, D>, NumLayers> }",
             "modules of one type are `Layers<NumLayers, Module>`",
         ),
+        (
+            "struct Stack<E, D> { #[some_if(true)] layers: Option<Layers<Linear<Width, Width, E, D>, NumLayers>> }",
+            "modules of one type are `Layers<NumLayers, Module>`",
+        ),
+        (
+            "struct Stack<Inner: Module, E, D> { layers: Layers<Inner, NumLayers> }",
+            "modules of one type are `Layers<NumLayers, Module>`",
+        ),
         ("struct Tables<E, D> { tables: [Tensor<(Width,), E, D>; 2] }", NUMBER),
         ("struct Once<E, D> where D: Backend<E> { map: Linear<Width, Width, E, D> }", BOUNDS),
         (
@@ -96,7 +104,7 @@ fn what_no_module_can_be_is_refused_in_its_own_words() {
 fn a_precision_may_be_declared_in_a_where_clause() {
     let module = "struct Map<E, D, P> where P: Precision { map: Linear<Width, Width, E, D, P> }";
     let expanded = expand(TokenStream::new(), module.parse().unwrap()).unwrap().to_string();
-    assert!(expanded.contains("struct Map < E : :: typed_transformer"), "{expanded}");
+    assert!(expanded.contains("struct Map < E = f32 , D : :: typed_transformer"), "{expanded}");
     assert!(expanded.contains("P = :: typed_transformer :: nn :: FullPrecision"), "{expanded}");
 }
 

@@ -47,8 +47,11 @@ use std::{collections::BTreeSet, fmt};
 /// bound of `Inner` at the `impl` of `forward`.
 /// `with_precision` stores the weights of the module itself in fewer bits, not those of `Inner`.
 ///
-/// `forward` is a method that you write. Where it is missing, rustc says ``no method named `forward` found`` and lists
+/// `forward` is a method that you write. The error of a missing one, ``no method named `forward` found``, lists
 /// traits of dfdx; none of them is meant.
+///
+/// A module with a precision has functions `build` and `recording` already. A function of yours that builds one has
+/// another name, such as `new`, and calls `Self::build`.
 ///
 /// A module is built or loaded, and then its fields may be replaced: `model.head = Linear::build(&device)`. It has a
 /// private field for its dimensions, so `Classifier { encoder, head }` does not compile.

@@ -20,18 +20,19 @@ impl<E: Dtype, D: Device<E>, Model: Module + TensorCollection<E, D>> OwnsParamet
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a module that can be updated here",
     label = "`{Self}` has no parameters of its own in one dtype",
-    note = "`#[module]` on a struct makes it a module; `update_replicated` updates a `Replicated` model, and `update_sharded` a `Distributed` one; packed weights are not trained; code that is generic in the model needs the bound `BuildModule<D, E>`"
+    note = "`#[module]` on a struct makes it a module; `update_replicated` updates a `Replicated` model, and `update_sharded` a `Distributed` one, whose average has `add_sharded`; packed weights are not trained; code that is generic in the model needs the bound `BuildModule<D, E>`"
 )]
 pub trait HasParameters<E: Dtype, D: Device<E>>: TensorCollection<E, D> {}
 #[diagnostic::do_not_recommend]
 impl<E: Dtype, D: Device<E>, Model: TensorCollection<E, D>> HasParameters<E, D> for Model {}
 
 /// The model, or a reference to it: the gradients decide which. So `&mut model` of a `model: &mut Model` is an error of
-/// the borrow alone, which says that the `&mut` is one too many.
+/// the borrow alone, which says that the binding is a mutable borrow already.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not `{Model}`, the model of the gradients and the optimizer",
-    label = "expected `{Model}`"
+    label = "expected `{Model}`",
+    note = "`&mut *guard` is the model that a guard or a pointer holds; `update_replicated` updates a `Replicated` model"
 )]
 pub trait ModelOrRef<Model>: BorrowMut<Model> {}
 #[diagnostic::do_not_recommend]
@@ -40,9 +41,9 @@ impl<Model, Owned: BorrowMut<Model>> ModelOrRef<Model> for Owned {}
 /// A module or a parameter of a model.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a part of a model",
-    label = "not a module and not a parameter",
-    note = "`if let Some(part) = &model.part` gives the part of an `Option`; each part of a list has a call of its own"
+    message = "`{Self}` is not a part of a model in `{E}`",
+    label = "neither a parameter nor a module with parameters of its own in `{E}`",
+    note = "`if let Some(part) = &model.part` gives the part of an `Option`; each part of a list has a call of its own; code that is generic in the part needs the bound `BuildModule<D, E>`"
 )]
 pub trait PartOfModel<E: Dtype, D: Device<E>>: TensorCollection<E, D> {}
 #[diagnostic::do_not_recommend]
