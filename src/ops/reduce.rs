@@ -202,7 +202,7 @@ where
     ensure_not_empty(OP, &shape)?;
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
     let elements = elements_of(&input.retaped::<NoneTape>());
-    let (count, max_candidates) = (k.size(), 64.max(4 * k.size()));
+    let (count, max_candidates) = (k.size(), 256.max(4 * k.size()));
     let of_lines = map_lines(outer * inner, len, |lines| {
         let (mut chosen, mut highest) = (Vec::with_capacity(lines.len() * count), Vec::new());
         for line in lines {
@@ -212,7 +212,7 @@ where
             let mut left_out: Option<E> = None;
             for index in 0..len {
                 if left_out.is_none_or(|x| element(index) > x || x.is_nan()) {
-                    highest.push(rank(element(index), index));
+                    highest.push(sort_key(element(index), index));
                 }
                 let is_full = highest.len() >= max_candidates || index + 1 == len;
                 if is_full && highest.len() > count {
@@ -221,7 +221,8 @@ where
                 }
             }
             highest.sort_unstable();
-            chosen.extend(highest.drain(..).map(|rank| rank as usize));
+            // The lower half of a key is the index.
+            chosen.extend(highest.drain(..).map(|key| key as usize));
         }
         chosen
     });
@@ -234,8 +235,8 @@ where
     Ok((elements, Indices::unchecked(chosen.into(), shape.replace_axis(k), shape.axis())))
 }
 
-/// The place of an element in its line, as a number: the highest first, equal ones in their order, and NaN last.
-fn rank<E: Real>(element: E, index: usize) -> u128 {
+/// A number by which the elements of a line are sorted: the highest first, equal ones in their order, and NaN last.
+fn sort_key<E: Real>(element: E, index: usize) -> u128 {
     // The bits of a positive number rise with it, and those of a negative one fall. `-0.0 + 0.0` is 0.
     let bits = element.to_f64().map_or(0, |x| (x + 0.0).to_bits());
     let place = if bits >> 63 == 0 { !(bits | 1 << 63) } else { bits };

@@ -126,15 +126,19 @@ impl<To: Sizes> Plan<To> {
         Self { batch, rows, columns, inner, product, shape, order }
     }
 
-    /// Whether the result, as that of an outer-product mean, has rows among columns, and ends with a short axis: products
-    /// of one axis of rows and one of columns are then many, and their elements lie apart.
+    /// Whether neither the rows nor the columns are neighbours in the result, as in that of an outer-product mean, and
+    /// the result ends with a short axis. Products of one axis of rows and one of columns are then many, and their
+    /// elements lie apart. If that axis has fewer than 4 elements, a copy of the whole product takes longer.
     pub fn is_interleaved(&self, left: Axes, right: Axes, to: &[Label]) -> bool {
-        let is_apart = |own: &[Label]| own.len() > 1 && !to.windows(own.len()).any(|part| part == own);
         let size = |label: &Label| size_in(left, right, *label);
-        let is_short =
-            |last: &Label, own: &[Label]| own.contains(last) && own.iter().any(|label| size(label) > size(last));
-        let has_short_end = to.last().is_some_and(|last| is_short(last, &self.rows) || is_short(last, &self.columns));
-        has_short_end && is_apart(&self.rows) && is_apart(&self.columns)
+        let long = |labels: &[Label]| labels.iter().copied().filter(|label| size(label) > 1).collect::<Vec<_>>();
+        let (to, rows, columns) = (long(to), long(&self.rows), long(&self.columns));
+        let is_apart = |own: &[Label]| own.len() > 1 && !to.windows(own.len()).any(|part| part == own);
+        let is_short = |last: &Label| {
+            let own = if rows.contains(last) { &rows } else { &columns };
+            size(last) >= 4 && own.contains(last) && own.iter().any(|label| size(label) > size(last))
+        };
+        is_apart(&rows) && is_apart(&columns) && to.last().is_some_and(is_short)
     }
 
     /// The rows, columns and inner elements, if the product is that of a linear map.
@@ -171,4 +175,21 @@ impl Blocks {
 /// The axes that have these labels.
 pub fn axes_of<Order: Sizes>(labels: &[Label], order: &[Label]) -> Order {
     Order::from_fn(|axis| position(labels, order[axis]).unwrap_or(axis))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_of_one_element_and_ends_of_few_are_not_interleaved() {
+        let is_interleaved = |[summed, i, c, j, d]: [usize; 5]| {
+            let (x, w) = ([summed, i, c], [summed, j, d]);
+            let (x, w) = (Axes { labels: &[0, 1, 2], sizes: &x }, Axes { labels: &[0, 3, 4], sizes: &w });
+            Plan::<[usize; 4]>::new(x, w, &[1, 3, 2, 4]).is_interleaved(x, w, &[1, 3, 2, 4])
+        };
+        assert!(is_interleaved([2, 8, 4, 8, 4]) && is_interleaved([2, 8, 2, 8, 4]));
+        let others = [[2, 8, 4, 8, 3], [2, 8, 4, 8, 8], [2, 8, 1, 8, 4], [2, 1, 4, 8, 4], [2, 8, 4, 1, 4]];
+        assert!(!others.into_iter().any(is_interleaved));
+    }
 }

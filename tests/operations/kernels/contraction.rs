@@ -70,20 +70,20 @@ fn products_without_rows_or_sums_agree() {
 #[test]
 fn sums_of_outer_products_agree() {
     on_dims(|rng, b, q, k| {
-        let (x, y) = (both(rng, (k, b, HeadDim), 1.0), both(rng, (k, q, NumHeads), 1.0));
-        compare_einsum!(x: (KLen, Batch, HeadDim), y: (KLen, QLen, NumHeads)
-            -> (Batch, QLen, HeadDim, NumHeads) | (NumHeads, Batch, QLen, HeadDim) | (Batch, HeadDim, QLen, NumHeads));
+        let (x, y) = (both(rng, (k, b, NumHeads), 1.0), both(rng, (k, q, HeadDim), 1.0));
+        compare_einsum!(x: (KLen, Batch, NumHeads), y: (KLen, QLen, HeadDim)
+            -> (Batch, QLen, NumHeads, HeadDim) | (HeadDim, Batch, QLen, NumHeads) | (Batch, NumHeads, QLen, HeadDim));
         macro_rules! scaled {
             ($x:expr, $y:expr) => {{
                 let (x, y) = ($x.recorded(), &$y);
-                scale(einsum!(x: (KLen, Batch, HeadDim), y: (KLen, QLen, NumHeads)
-                    -> (Batch, QLen, HeadDim, NumHeads)).unwrap(), 0.5)
+                scale(einsum!(x: (KLen, Batch, NumHeads), y: (KLen, QLen, HeadDim)
+                    -> (Batch, QLen, NumHeads, HeadDim)).unwrap(), 0.5)
             }};
         }
         compare!(scaled!(x.single, y.single), scaled!(x.double, y.double), [x, y]);
-        let (x, y) = (both(rng, (b, EmbedDim, HeadDim), 1.0), both(rng, (b, q, EmbedDim, NumHeads), 1.0));
-        compare_einsum!(x: (Batch, EmbedDim, HeadDim), y: (Batch, QLen, EmbedDim, NumHeads)
-            -> (Batch, QLen, HeadDim, NumHeads) | (HeadDim, Batch, QLen, NumHeads));
+        let (x, y) = (both(rng, (b, EmbedDim, NumHeads), 1.0), both(rng, (b, q, EmbedDim, HeadDim), 1.0));
+        compare_einsum!(x: (Batch, EmbedDim, NumHeads), y: (Batch, QLen, EmbedDim, HeadDim)
+            -> (Batch, QLen, NumHeads, HeadDim) | (NumHeads, Batch, QLen, HeadDim));
     });
 }
 

@@ -66,8 +66,8 @@ fn squared_error(x: f32, t: f32) -> (f32, f32) {
     (difference * difference, 2.0 * difference)
 }
 
-/// `-t · log σ(x) - (1 - t) · log(1 - σ(x))`, whose derivative is `(1 - t) σ(x) - t σ(-x)`. Terms of one sign are added,
-/// so no digits cancel.
+/// `-t · log σ(x) - (1 - t) · log(1 - σ(x))`, as a sum of terms of one sign, so that no digits cancel.
+/// Its derivative is `(1 - t) σ(x) - t σ(-x)`.
 #[inline(always)]
 fn binary_cross_entropy(x: f32, t: f32) -> (f32, f32) {
     let power = exp(-x.abs());
