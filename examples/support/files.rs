@@ -53,7 +53,7 @@ pub struct Files {
     overwrite: bool,
 }
 
-/// The failure, if any, of the files of a training run that is complete.
+/// Success, or one error of what failed: files, output, the goal.
 pub type Outcome = Result<(), BoxError>;
 
 /// Where and how often a training run saves checkpoints.
@@ -239,8 +239,8 @@ impl Files {
                 Err(errors) => errors,
             });
         }
-        // Without `--resume`, the default files are not of this training. After Ctrl-C in the last step, or if no step
-        // was left, they are all that remains of the training if there is no `--save`.
+        // The default files are of this training only with `--resume`. After Ctrl-C in the last step, or if no step
+        // was left, they stay: without `--save`, nothing else remains of it.
         let is_interrupted = trainer.stop.load(Ordering::Relaxed);
         let has_trained_on = self.resume.is_some() && !checkpoints.is_complete.get();
         if checkpoints.is_for_stop_alone && has_trained_on && outcome.is_ok() && !is_interrupted {

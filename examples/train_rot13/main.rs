@@ -89,7 +89,7 @@ fn batch<S: Dim>(words: &[Word], len: S) -> Result<TokenIds<Batch, S, VocabSize>
     TokenIds::padded(words, PAD, (Batch::new(words.len()), len))
 }
 
-/// Trains a model. The outcome beside it is that of the files: a file that fails costs no result.
+/// Trains a model. Beside it is the outcome of the files: if one fails, the model is not lost.
 fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
     let (peak, steps) = (cli.learning_rate, cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 200.0, warmup_steps: 400, steps };

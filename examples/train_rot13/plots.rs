@@ -21,12 +21,12 @@ pub fn write<D: Backend<f32>>(mut report: Report, cli: &Cli, model: &Model<D>, t
         // The right cipher: that of a model in training may be empty.
         let cipher = &rot13(plain);
         let source = batch(from_ref(plain), SrcLen)?;
-        let (read, _) = batch(from_ref(cipher), TgtLen)?.teacher_forcing(START);
-        let weights = model.attention_weights(&source, &read)?;
+        let (inputs, _) = batch(from_ref(cipher), TgtLen)?.teacher_forcing(START);
+        let weights = model.attention_weights(&source, &inputs)?;
         let letters = |word: &str| -> Vec<String> { word.chars().map(String::from).collect() };
         let (plain, cipher) = (format_word(plain), format_word(cipher));
         let (src, tgt) = (letters(&plain), letters(&cipher));
-        let inputs = [&["<start>".to_string()], &tgt[..tgt.len() - 1]].concat();
+        let input_letters = [&["<start>".to_string()], &tgt[..tgt.len() - 1]].concat();
         report.page.heading("Attention");
         let title = format!("Cross-attention: {plain} to {cipher}");
         let text = (&*title, "One row per output letter: how much each head attends to each input letter.");
@@ -34,7 +34,7 @@ pub fn write<D: Backend<f32>>(mut report: Report, cli: &Cli, model: &Model<D>, t
         let text = ("Encoder self-attention", "How much each input letter attends to the others.");
         report.attention("encoder_attention", text, &weights.source, (&src, &src));
         let text = ("Decoder self-attention", "How much each decoder position attends to the letters so far.");
-        report.attention("decoder_attention", text, &weights.target, (&inputs, &inputs));
+        report.attention("decoder_attention", text, &weights.target, (&input_letters, &input_letters));
     }
     report.page.heading("Letters");
     let letters: Vec<String> = ('a'..='z').map(String::from).collect();

@@ -196,7 +196,7 @@ fn draw(rate: f64, sizes: &[usize], seed: u64, dims_type_name: &str) -> Result<V
     let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
     let numbers = ChaCha8Rng::seed_from_u64(seed);
     let len: usize = sizes.iter().product();
-    // The first axis has the seed's rows if the type's name begins with that of their axis: `(Shard<Batch, W>,`.
+    // The first axis has the seed's rows if the type's name begins so: `(`, `rows.axis`, a comma.
     let placed = ACTIVE_SEEDS.with_borrow(|seeds| {
         let rows = seeds.last_key_value()?.1.as_ref()?.rows.as_ref()?;
         let after_axis = dims_type_name.strip_prefix('(')?.strip_prefix(rows.axis)?;

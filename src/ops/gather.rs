@@ -184,13 +184,13 @@ where
     let (_, len, inner) = outer_len_inner(input.shape(), Dims::INDEX);
     let (_, count, _) = outer_len_inner(&to, Dims::INDEX);
     // An index that holds for all elements after `Name` moves them as one run.
-    let runs_per_index = inner / repeats;
+    let indices_per_place = inner / repeats;
     let mut starts = Vec::with_capacity(indices.len());
-    for (outer, indices) in indices.chunks_exact(count * runs_per_index).enumerate() {
+    for (outer, indices) in indices.chunks_exact(count * indices_per_place).enumerate() {
         let start = |(index, run): (&usize, usize)| (outer * len + index) * inner + run;
-        match runs_per_index {
+        match indices_per_place {
             1 => starts.extend(indices.iter().map(|index| start((index, 0)))),
-            _ => starts.extend(indices.iter().zip((0..runs_per_index).cycle()).map(start)),
+            _ => starts.extend(indices.iter().zip((0..indices_per_place).cycle()).map(start)),
         }
     }
     gather_runs(op, input, starts, repeats, to)

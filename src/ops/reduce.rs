@@ -208,14 +208,14 @@ where
         for line in lines {
             let start = line / inner * len * inner + line % inner;
             let element = |index: usize| elements[start + index * inner];
-            // An element that is not above one that was left out is no candidate. Only the highest are sorted.
+            // A candidate is above the highest element left out so far. Only the `count` highest are sorted.
             let mut left_out: Option<E> = None;
             for index in 0..len {
                 if left_out.is_none_or(|x| element(index) > x || x.is_nan()) {
                     highest.push(sort_key(element(index), index));
                 }
-                let is_full = highest.len() >= max_candidates || index + 1 == len;
-                if is_full && highest.len() > count {
+                let must_select = highest.len() >= max_candidates || index + 1 == len;
+                if must_select && highest.len() > count {
                     left_out = Some(element(*highest.select_nth_unstable(count).1 as usize));
                     highest.truncate(count);
                 }

@@ -89,7 +89,7 @@ pub struct Trainer<O, S> {
     /// false.
     pub allow_other_schedule: bool,
     /// Whether the loss may rise far above that of the first step, as a generator's or a policy's does; initially
-    /// false. From the next step on, no loss counts as divergence, also after a resume. On several ranks, set it on all.
+    /// false. Once true, no later loss counts as divergence, also after a resume. On several ranks, set it on all.
     pub loss_may_rise: bool,
     /// Set it to true, as a Ctrl-C handler does, to end the training after the current step, with a checkpoint unless
     /// it has diverged.

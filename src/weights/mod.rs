@@ -56,14 +56,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The metadata key of the model's conventions, one per line.
 const CONVENTIONS: &str = "conventions";
-/// The convention of how products of dimensions are divided. The factors of all products (`4 * 8`) are stored as one
+/// The convention of the factors of products of dimensions. Those of all products (`4 * 8`) are stored as one
 /// set without paths. So a file with another factorization is refused, but not one in which two layers have exchanged
 /// theirs.
-pub(crate) const DIVISION: &str = "division of dimensions";
+pub(crate) const FACTORS_OF_PRODUCTS: &str = "division of dimensions";
 /// The convention of which positions a query of self-attention sees.
 pub(crate) const MASK: &str = "mask";
 /// The conventions that files of earlier versions and layers of one's own may lack.
-pub(crate) const OPTIONAL_CONVENTIONS: [&str; 3] = [DIVISION, "experts per token", MASK];
+pub(crate) const OPTIONAL_CONVENTIONS: [&str; 3] = [FACTORS_OF_PRODUCTS, "experts per token", MASK];
 /// The convention of the factor by which an [`Arch`](crate::nn::Arch) scales its attention logits.
 pub(crate) const ATTENTION_SCALE: &str = "attention scale";
 /// The convention of the rotation of queries and keys.

@@ -1,6 +1,6 @@
 //! Saving a published model as `transformers` reads it.
 
-use super::weight_files::FILE;
+use super::weight_files::SINGLE_FILE;
 use super::{ExpectedTensor, Pretrained, SaveError, ensure_whole, first_non_finite};
 use super::{pretrained::names, save_tensors};
 use crate::{model_tensors::visit_tensors, nn::OwnsParameters, ranks::Element};
@@ -52,7 +52,7 @@ pub fn save_pretrained<Model: Pretrained + OwnsParameters<E, D>, E: Element, D: 
     model: &Model,
     folder: impl AsRef<Path>,
 ) -> Result<(), SaveError> {
-    let path = &folder.as_ref().join(FILE);
+    let path = &folder.as_ref().join(SINGLE_FILE);
     let format_error = |message| SaveError::Format { path: path.clone(), message };
     let names = names::<Model>().map_err(|error| format_error(error.to_string()))?;
     ensure_whole(model, path)?;

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::{collections::BTreeMap, fmt, fs, io};
 
 /// The names of a folder's file of weights, and of its index.
-pub(super) const FILE: &str = "model.safetensors";
+pub(super) const SINGLE_FILE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
 /// The endings of files of weights in other formats, or under other names.
 const OTHER_ENDINGS: [&str; 9] = [".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".msgpack", ".onnx", ".safetensors"];
@@ -82,7 +82,7 @@ impl WeightFiles {
 
 /// The file of weights or the index in a folder.
 fn in_folder(folder: &Path) -> Result<PathBuf, LoadError> {
-    if let Some(path) = [FILE, INDEX].map(|name| folder.join(name)).into_iter().find(|path| is_there(path)) {
+    if let Some(path) = [SINGLE_FILE, INDEX].map(|name| folder.join(name)).into_iter().find(|path| is_there(path)) {
         return Ok(path);
     }
     let names = || -> io::Result<Vec<String>> {

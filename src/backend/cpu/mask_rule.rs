@@ -109,18 +109,18 @@ impl MaskRule {
         (0..self.queries).map(seen).collect()
     }
 
-    /// Whether a query sees all of the keys from the first to the last that it sees.
+    /// Whether a query sees every key of `seen`, its range of `seen_ranges`.
     pub fn sees_without_gaps(&self, sequence: usize, query: usize, seen: Range<usize>) -> bool {
-        self.visible_row(sequence, query).is_none_or(|visible| !visible[seen].contains(&false))
+        self.row_within_seen(sequence, query).is_none_or(|visible| !visible[seen].contains(&false))
     }
 
     /// Whether a query sees one of `keys`, which lie between the first and the last that it sees.
     pub fn sees_any(&self, sequence: usize, query: usize, keys: Range<usize>) -> bool {
-        self.visible_row(sequence, query).is_none_or(|visible| visible[keys].contains(&true))
+        self.row_within_seen(sequence, query).is_none_or(|visible| visible[keys].contains(&true))
     }
 
-    /// `(K,)`: whether each key from the first to the last that a query sees is visible; `None` if all of these are.
-    fn visible_row(&self, sequence: usize, query: usize) -> Option<&[bool]> {
+    /// `(K,)`: whether each key is visible, if it is in the query's range of `seen_ranges`; `None` if all there are.
+    fn row_within_seen(&self, sequence: usize, query: usize) -> Option<&[bool]> {
         let padding = || Some(&self.key_is_token.as_ref()?[sequence * self.keys..][..self.keys]);
         self.matrix_row(sequence, query).or_else(padding)
     }

@@ -7,7 +7,7 @@ pub use crate::model_tensors::child_path;
 pub use layers::{ForEachLayer, Layers, LayersIter};
 pub use trained::{HasParameters, ModelOrRef, OwnsParameters, PartOfModel};
 
-use crate::weights::{DIVISION, LoadError, TensorSource, factors, written_dims};
+use crate::weights::{FACTORS_OF_PRODUCTS, LoadError, TensorSource, factors, written_dims};
 use dfdx::shapes::{ConstShape, Shape};
 use dfdx::{dtypes::Dtype, nn::TensorOptions, tensor::Tensor, tensor_ops::Device};
 use itertools::Itertools;
@@ -284,7 +284,7 @@ impl<Dims: ConstShape> ParamShape for Dims {
     fn factor_sizes(out: &mut BTreeSet<(&'static str, String)>) {
         let dims = written_dims(&Dims::default());
         let products = dims.iter().filter(|dim| dim.contains(" * "));
-        out.extend(products.map(|dim| (DIVISION, factors(dim).iter().join(" * "))));
+        out.extend(products.map(|dim| (FACTORS_OF_PRODUCTS, factors(dim).iter().join(" * "))));
     }
 
     fn options<E: Dtype, D: Device<E>>(

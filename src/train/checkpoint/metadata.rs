@@ -20,7 +20,7 @@ const MIN_ABS_FIRST_LOSS: f64 = 1e-3;
 pub(in super::super) struct Progress {
     #[serde(rename = "step")]
     pub steps_made: usize,
-    /// The loss of the first step; infinite before it, and 0, which sets no limit, if the loss may rise.
+    /// The loss of the first step; infinite before it; 0 if the loss may rise, which sets no limit.
     #[serde(with = "loss_text")]
     pub first_loss: f64,
     /// The loss of the last step; infinite before it.

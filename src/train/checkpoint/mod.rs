@@ -39,8 +39,7 @@ pub(super) struct TrainingMetadata {
     /// The number of ranks that trained together.
     #[serde(default = "one")]
     pub ranks: usize,
-    /// If this is the copy, elsewhere, of a checkpoint that the disk refused: the progress of the one that stayed at
-    /// the path.
+    /// In the copy of a checkpoint that the disk refused: the progress of the older one, which is still at the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stayed: Option<Progress>,
     settings: Vec<(String, String)>,
@@ -241,8 +240,9 @@ fn progress_in(file: &TensorFile) -> Option<Progress> {
 fn with_model<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
     mut settings: Vec<(String, String)>,
 ) -> Vec<(String, String)> {
-    // Without the division of dimensions: `compare_dimensions` compares their names, which decide it.
-    let conventions = weights::conventions::<Model>().into_iter().filter(|(name, _)| name != weights::DIVISION);
+    // Not the factors of products: `compare_dimensions` compares their names, which decide them.
+    let conventions = weights::conventions::<Model>().into_iter();
+    let conventions = conventions.filter(|(name, _)| name != weights::FACTORS_OF_PRODUCTS);
     settings.splice(0..0, conventions);
     settings.insert(0, (MODEL.into(), name::<Model::To<f32, Cpu>>()));
     settings

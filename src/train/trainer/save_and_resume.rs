@@ -74,8 +74,8 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// The files that could not be written so far. A checkpoint that could be written later is not among
-    /// them. [`TrainError::Diverged`] is among them from the checkpoint that it prevents to one that is due with a
-    /// fallen loss.
+    /// them. [`TrainError::Diverged`] is among them once it prevents a checkpoint, until one is due after the loss
+    /// has fallen.
     pub fn failures(&self) -> &[TrainError] {
         &self.failures
     }
@@ -179,7 +179,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             Err(error) if error.is_damage() => {
                 let older = checkpoint::fallbacks(path);
                 let Some((resumed, used)) = older.iter().find_map(|used| Some((load(used).ok()?, used.clone()))) else {
-                    // The user has to know what is wrong with the one before the newest, if the newest is missing.
+                    // If the newest is missing, the user has to know what is wrong with the one before it.
                     let before = older.first().filter(|_| !path.exists());
                     return Err(before.and_then(|before| load(before).err()).unwrap_or(error));
                 };

@@ -106,8 +106,8 @@ impl Rule {
         self.axes.clone().unwrap_or_else(|| Axes::identity(rank))
     }
 
-    /// The sizes of the tensor in which the parameter [fits](Self::fits). Of several axes that are one dimension, the
-    /// last ones have its factors, and the others size 1.
+    /// The sizes of the tensor in which the parameter [fits](Self::fits). If a dimension is several axes, the last
+    /// ones have its factors, and the others size 1.
     fn sizes_in_file(&self, axes: &Axes, parameter: &ExpectedTensor) -> Option<Vec<usize>> {
         let mut sizes = vec![1; axes.count];
         let dims = written_dims(parameter.dims);
@@ -121,8 +121,8 @@ impl Rule {
         self.fits(axes, &sizes, parameter).then_some(sizes)
     }
 
-    /// Calls `visit` with the start, the count and the stride of each run of elements, among those of a tensor of these
-    /// sizes, of which the parameter consists: in the order of the model.
+    /// Calls `visit(start, count, stride)` for each run of the parameter's elements in a tensor of these sizes, in the
+    /// order of the model.
     fn visit_runs(&self, axes: &Axes, sizes: &[usize], visit: &mut impl FnMut(usize, usize, usize)) {
         let stride = |axis: usize| sizes[axis + 1..].iter().product();
         let order = axes.groups.iter().flatten();
@@ -136,9 +136,8 @@ impl Rule {
         visit_runs_along(&axes, start, visit);
     }
 
-    /// Whether the file's axes fit the model's dimensions. A dimension is one axis, or several in parentheses: its
-    /// factors, as of a `Product`, with or without axes of size 1 among them. The first dimension may be `1 / parts` of
-    /// its axis.
+    /// Whether the file's axes fit the model's dimensions. A dimension is one axis, or several in parentheses: the
+    /// factors of a `Product`, where axes of size 1 may be added. The first dimension may be `1 / parts` of its axis.
     fn fits(&self, axes: &Axes, sizes: &[usize], expected: &ExpectedTensor) -> bool {
         let parts = self.part.1;
         if axes.count != sizes.len() || axes.groups.len() != expected.sizes.len() || sizes.is_empty() && parts > 1 {
@@ -161,8 +160,8 @@ impl Rule {
     }
 }
 
-/// The dimensions as text, such as `NumHeads=7 * HeadDim=5`: `+` writes the factors of a product, `#` one dimension a
-/// line.
+/// The dimensions as text, such as `NumHeads=7 * HeadDim=5`. In `{:+#?}`, `+` writes factors, `#` one
+/// dimension a line.
 pub(crate) fn written_dims(dims: &dyn Debug) -> Vec<String> {
     dims_in(&format!("{dims:+#?}")).map(String::from).collect()
 }

@@ -19,7 +19,7 @@ type KernelBackward = Box<dyn FnOnce(Buffer, &mut KernelGradients)>;
 /// The gradients that a kernel adds to.
 pub type KernelGradients = Gradients<f32, Cpu>;
 
-/// A tensor that a kernel reads in place.
+/// A row-major tensor that a kernel reads.
 #[derive(Clone)]
 pub struct Operand {
     pub tensor: FlatTensor,

@@ -30,8 +30,8 @@ impl SplitBy {
         /// The most elements of all copies but the first, which becomes the gradient.
         const MAX_COPIED: usize = 1 << 28;
         let threads = num_threads();
-        let is_copied = rows >= threads * MIN_ROWS_PER_THREAD && (threads - 1) * gradient_len <= MAX_COPIED;
-        if units >= threads && is_copied { Self::WholeUnits } else { Self::PartsOfUnits }
+        let copies_pay = rows >= threads * MIN_ROWS_PER_THREAD && (threads - 1) * gradient_len <= MAX_COPIED;
+        if units >= threads && copies_pay { Self::WholeUnits } else { Self::PartsOfUnits }
     }
 }
 

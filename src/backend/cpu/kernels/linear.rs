@@ -5,8 +5,8 @@
 //! it.
 //!
 //! With fewer rows, or too large buffers ([`SplitBy::PartsOfUnits`]), each thread has columns of `y` and `dx` of its
-//! own, and rows of the weight's gradient, which it writes, or adds to, in place. Threads divide the rows of `dx`
-//! instead if there are more rows than input features, and with more than `MAX_FEW_ROWS` rows also those of `y`.
+//! own, and rows of the weight's gradient, which it writes, or adds to, in place. With more rows than input features,
+//! threads divide the rows of `dx` instead and, if these are more than `MAX_FEW_ROWS`, those of `y`.
 
 use crate::autograd::{Buffer, Chunk, KernelOutput, MACS_PER_READ, Operand, Partition, SplitBy, with_backward};
 use crate::matmul::{

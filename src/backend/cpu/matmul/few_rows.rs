@@ -68,9 +68,10 @@ impl WithSimd for FewRows<'_> {
 /// addresses better than four, one for each row of a tile.
 #[inline(always)]
 fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
+    const SUMS: usize = 4;
     let ((a, a_rest), (b, b_rest)) = (S::as_simd_f32s(a), S::as_simd_f32s(b));
-    let ((a, a_vectors), (b, b_vectors)) = (a.as_chunks::<TILE>(), b.as_chunks::<TILE>());
-    let mut sums = [simd.splat_f32s(0.0); TILE];
+    let ((a, a_vectors), (b, b_vectors)) = (a.as_chunks::<SUMS>(), b.as_chunks::<SUMS>());
+    let mut sums = [simd.splat_f32s(0.0); SUMS];
     for (a, b) in a.iter().zip(b) {
         prefetch_after(b, PREFETCH_DISTANCE_BYTES);
         for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
@@ -80,7 +81,7 @@ fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
     for ((sum, &a), &b) in sums.iter_mut().zip(a_vectors).zip(b_vectors) {
         *sum = simd.mul_add_e_f32s(a, b, *sum);
     }
-    let sum = sums.into_iter().reduce(|sum, other| simd.add_f32s(sum, other)).expect("a tile has rows");
+    let sum = sums.into_iter().reduce(|sum, other| simd.add_f32s(sum, other)).expect("there are sums");
     simd.reduce_sum_f32s(sum) + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
@@ -98,8 +99,8 @@ fn multiply_tile<S: Simd, const M: usize, const N: usize>(
     let b: [_; N] = std::array::from_fn(|j| S::as_simd_f32s(&b[j * k..][..k]));
     let mut sums = [[simd.splat_f32s(0.0); N]; M];
     for l in 0..k / S::F32_LANES {
-        // The rows of the next tile follow those of this one. A single row of `a` waits for its loads, and a prefetch
-        // would be one more load.
+        // The rows of the next tile follow those of this one. With a single row of `a`, loads are the limit, and a
+        // prefetch is one more.
         if M > 1 {
             for b in &b {
                 prefetch_after(&b.0[l..=l], N * k * size_of::<f32>());

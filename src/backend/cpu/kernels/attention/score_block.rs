@@ -93,7 +93,7 @@ impl<'a> SequenceMask<'a> {
         self.queries[queries].iter().position(|(keys, _)| key < keys.end).unwrap_or(len)
     }
 
-    /// `(Keys,)`, in place: masks the logits of a query for the first keys of a block. Fills `visible` and returns
+    /// `(Keys,)`, in place: masks the logits of a query for keys from `first_key` on. Fills `visible` and returns
     /// it: whether each key is visible. Returns an empty slice if all keys are.
     #[inline(always)]
     pub fn mask_logits<'b>(
