@@ -221,7 +221,6 @@ where
                 }
             }
             highest.sort_unstable();
-            // The lower half of a key is the index.
             chosen.extend(highest.drain(..).map(|key| key as usize));
         }
         chosen
@@ -235,7 +234,7 @@ where
     Ok((elements, Indices::unchecked(chosen.into(), shape.replace_axis(k), shape.axis())))
 }
 
-/// A number by which the elements of a line are sorted: the highest first, equal ones in their order, and NaN last.
+/// A number to sort a line's elements by: the highest first, equal ones in order, NaN last. Its low half is `index`.
 fn sort_key<E: Real>(element: E, index: usize) -> u128 {
     // The bits of a positive number rise with it, and those of a negative one fall. `-0.0 + 0.0` is 0.
     let bits = element.to_f64().map_or(0, |x| (x + 0.0).to_bits());
