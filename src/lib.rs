@@ -57,8 +57,7 @@
 //! - [`guide::annotated`] reads the crate beside the post *The Typed Transformer*, which it follows in names and order,
 //!   section by section.
 //! - [`guide::messages`] shows the error messages for 12 mistakes here, in plain dfdx and in candle.
-//! - [`guide::comparison`] says what other systems check and when, and what they have that this crate does
-//!   not.
+//! - [`guide::comparison`] says what other systems check and when, and what they have that this crate does not.
 //! - [`guide::ranks`] leads from one process to many, with MPI.
 //! - [`guide::cuda`] is about GPUs and mixed precision.
 //! - [`guide::reliability`] says what is promised about files, and how it is tested.

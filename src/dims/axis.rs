@@ -10,15 +10,6 @@ use std::marker::PhantomData;
 /// needed" (E0283). [`rename`](crate::ops::rename()) gives one of the two another name before they meet in one tensor,
 /// such as one of [`local_dims!`](crate::local_dims!).
 ///
-/// ```
-/// use typed_transformer::{dims, dims::{Dim, HasAxis}};
-/// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
-/// fn index<Name: Dim, WhichAxis, Dims: HasAxis<Name, WhichAxis>>() -> usize {
-///     Dims::INDEX
-/// }
-/// assert_eq!(index::<SeqLen, _, (Batch, SeqLen, EmbedDim)>(), 1);
-/// ```
-///
 /// A function that is generic in its shape needs this bound for each operation that names an axis:
 ///
 /// ```

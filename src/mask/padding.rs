@@ -26,7 +26,8 @@ pub struct PaddingMask<Batch, SeqLen> {
 impl<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
     /// The padding mask of this batch: `token_ids != pad_token_id`.
     pub fn padding_mask(&self) -> PaddingMask<Batch, SeqLen> {
-        mask_of(self.indices(), self.pad_token_id())
+        let pad = self.pad_token_id().map(Fin::value);
+        PaddingMask { is_token: self.as_slice().iter().map(|&id| Some(id) != pad).collect(), shape: self.shape() }
     }
 }
 
@@ -43,16 +44,8 @@ impl<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqLen, V
     /// # Ok::<(), TokenError>(())
     /// ```
     pub fn padding_mask(&self) -> PaddingMask<Batch, SeqLen> {
-        mask_of(self.indices(), self.pad_token_id())
+        self.0.padding_mask()
     }
-}
-
-fn mask_of<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim>(
-    ids: &Indices<(Batch, SeqLen), VocabSize>,
-    pad: Option<Fin<VocabSize>>,
-) -> PaddingMask<Batch, SeqLen> {
-    let pad = pad.map(Fin::value);
-    PaddingMask { is_token: ids.as_slice().iter().map(|&id| Some(id) != pad).collect(), shape: ids.shape() }
 }
 
 impl<Batch: DataDim, SeqLen: Dim> PaddingMask<Batch, SeqLen> {

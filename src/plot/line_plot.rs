@@ -227,8 +227,7 @@ impl Plot for LinePlot {
     }
 }
 
-/// The maximum width of a letter of the legend in most fonts, in pixels; the viewer of an SVG chooses the
-/// font.
+/// The maximum width of a letter of the legend in most fonts, in pixels; the viewer of an SVG chooses the font.
 fn max_width(letter: char) -> i32 {
     match letter {
         'm' | 'w' => 13,

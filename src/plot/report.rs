@@ -8,8 +8,7 @@ use crate::train::Metrics;
 use serde_json::{Map, Value};
 use std::{collections::HashMap, fmt::Write, fs, io, path::Path};
 
-/// A self-contained HTML page: it fetches nothing and has no script. It adapts to narrow screens and to dark
-/// mode.
+/// A self-contained HTML page: it fetches nothing and has no script. It adapts to narrow screens and to dark mode.
 ///
 /// ```
 /// use typed_transformer::plot::HtmlReport;
@@ -102,11 +101,9 @@ impl HtmlReport {
     /// Adds a table of the modules of a model and their parameters.
     pub fn summary(&mut self, summary: &Summary) {
         let rows = summary.rows.iter().map(|row| {
-            let name_and_dims = |(name, dims): &(_, _)| format!("{name} {dims}");
-            let parameters: Vec<String> = row.parameters.iter().map(name_and_dims).collect();
-            let count = if row.count == 0 { String::new() } else { row.count.to_string() };
-            let output = row.output.clone().unwrap_or_default();
-            [row.path.clone(), row.module.to_string(), output, parameters.join(", "), count]
+            let mut cells = row.cells();
+            cells[2] = row.output.clone().unwrap_or_default();
+            cells
         });
         let mut total = <[String; 5]>::default();
         (total[0], total[4]) = ("total".into(), summary.total.to_string());

@@ -249,7 +249,7 @@ impl<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim> From<Indices<(Batch, SeqL
 /// # Ok::<(), TokenError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct LabelIds<Batch, SeqLen, VocabSize>(TokenIds<Batch, SeqLen, VocabSize>);
+pub struct LabelIds<Batch, SeqLen, VocabSize>(pub(crate) TokenIds<Batch, SeqLen, VocabSize>);
 
 impl<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim> LabelIds<Batch, SeqLen, VocabSize> {
     /// Labels in row-major order. If `pad` is given, every label equal to it is padding, which is not learned: choose a

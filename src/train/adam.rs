@@ -75,10 +75,12 @@ impl<Model: HasParameters<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
                 epsilon,
                 decay_factor: cast(1.0 - learning_rate * weight_decay(&parameter)),
             };
-            if update_in_place(&step, &mut parameter, exp_avg, exp_avg_sq)? {
-                return Ok(());
-            }
-            update_by_dfdx(&step, &mut parameter, exp_avg, exp_avg_sq)
+            // In one pass in CPU memory.
+            let slots = [&mut *exp_avg, &mut *exp_avg_sq];
+            let is_done = parameter.update_in_place(slots, |factor, values, gradient, averages| {
+                D::adam_step(&step, factor, values, gradient, averages);
+            })?;
+            if is_done { Ok(()) } else { update_by_dfdx(&step, &mut parameter, exp_avg, exp_avg_sq) }
         })
     }
 }
@@ -105,18 +107,6 @@ fn update_by_dfdx<E: Real, D: Backend<E>>(
     parameter.set_values(values)
 }
 
-/// [`update_by_dfdx`] in one pass in CPU memory. Returns false if the elements are elsewhere.
-fn update_in_place<E: Real, D: Backend<E>>(
-    step: &AdamStep<E>,
-    parameter: &mut ParameterMut<'_, E, D>,
-    exp_avg: &mut Tensor<(usize,), E, D>,
-    exp_avg_sq: &mut Tensor<(usize,), E, D>,
-) -> Result<bool, OpError> {
-    parameter.update_in_place([exp_avg, exp_avg_sq], |factor, values, gradient, averages| {
-        D::adam_step(step, factor, values, gradient, averages);
-    })
-}
-
 impl<Model: HasParameters<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Adam<Model, E, D> {
     fn step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         self.step_with_decay(learning_rate, parameters, |_| 0.0)
@@ -135,12 +125,10 @@ impl<Model: HasParameters<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> 
     }
 }
 
-/// Adam with decoupled weight decay
-/// ([Loshchilov and Hutter, 2017](https://arxiv.org/abs/1711.05101), as in PyTorch).
+/// Adam with decoupled weight decay ([Loshchilov and Hutter, 2017](https://arxiv.org/abs/1711.05101), as in PyTorch).
 ///
-/// `θ ← θ - rate · weight_decay · θ` for the parameters that
-/// [`weight_decay_filter`](Self::weight_decay_filter) selects, then [`Adam`] for all. Two models of one type need an
-/// `AdamW` each.
+/// `θ ← θ - rate · weight_decay · θ` for the parameters that [`weight_decay_filter`](Self::weight_decay_filter)
+/// selects, then [`Adam`] for all. Two models of one type need an `AdamW` each.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::AdamW};
@@ -216,11 +204,14 @@ mod tests {
             parameters.gradient_factor = Some(cast(0.37));
             parameters
                 .for_each(&mut |mut parameter: ParameterMut<'_, E, Cpu>| {
-                    if is_in_place {
-                        assert!(update_in_place(&step, &mut parameter, &mut m, &mut v)?);
-                        return Ok(());
+                    if !is_in_place {
+                        return update_by_dfdx(&step, &mut parameter, &mut m, &mut v);
                     }
-                    update_by_dfdx(&step, &mut parameter, &mut m, &mut v)
+                    let is_done = parameter.update_in_place([&mut m, &mut v], |factor, values, gradient, slots| {
+                        Cpu::adam_step(&step, factor, values, gradient, slots);
+                    })?;
+                    assert!(is_done);
+                    Ok(())
                 })
                 .unwrap();
         }

@@ -152,8 +152,7 @@ impl<Model, E, D: Storage<E>> GradientsOf<Model, E, D> {
     /// Gradient accumulation: a tape whose backward pass adds to these gradients. Each part of a batch has a pass, and
     /// the batch one update. The first part starts from [`zeros`](Self::zeros). Scale the loss of each part by its
     /// share of the rows, or with [`MeanTokens`](crate::ops::Reduction::MeanTokens) of the labels that are not padding.
-    /// A pass adds to one sum: if tensors of two such tapes meet, the backward pass is an
-    /// [`OpError::TwoAccumulators`].
+    /// A pass adds to one sum: if tensors of two such tapes meet, the backward pass is an [`OpError::TwoAccumulators`].
     ///
     /// ```
     /// use typed_transformer::{nn::Linear, ops::scale, prelude::*, train::{Adam, GradientsOf, update}};

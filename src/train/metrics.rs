@@ -54,9 +54,8 @@ impl Metrics {
     /// A named pipe must have a reader. [`write`](Self::write) returns an error if the reader falls behind by more than
     /// the pipe holds.
     ///
-    /// A file of metrics in which a line is missing or cannot be understood is kept under
-    /// [another name](Self::kept), and a new file begins after step `steps`. No other training can write a file of
-    /// metrics that is open.
+    /// A file of metrics in which a line is missing or cannot be understood is kept under [another name](Self::kept),
+    /// and a new file begins after step `steps`. No other training can write a file of metrics that is open.
     ///
     /// # Errors
     /// If the file cannot be read or written, if another training run writes it, or if there is a file that does not

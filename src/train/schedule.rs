@@ -266,9 +266,8 @@ impl Schedule for WarmupExponential {
     }
 }
 
-/// `width^-½ · min(s^-½, s · warmup_steps^-1½)` at the `s`-th step, the first being 1: linear warmup, then
-/// decay with the inverse square root of the step
-/// ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 5.3).
+/// `width^-½ · min(s^-½, s · warmup_steps^-1½)` at the `s`-th step, the first being 1: linear warmup, then decay with
+/// the inverse square root of the step ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 5.3).
 ///
 /// ```
 /// use typed_transformer::train::{InverseSqrt, Schedule};

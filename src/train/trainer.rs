@@ -85,8 +85,7 @@ pub struct Trainer<O, S> {
     pub max_to_keep: usize,
     /// Whether checkpoints may replace other files, or those of another training run; initially false.
     pub overwrite: bool,
-    /// Whether a training run may be resumed with another schedule, for example with lower rates; initially
-    /// false.
+    /// Whether a training run may be resumed with another schedule, for example with lower rates; initially false.
     pub allow_other_schedule: bool,
     /// Whether the loss may rise far above that of the first step, as a generator's or a policy's does; initially
     /// false. Once true, no later loss counts as divergence, also after a resume. On several ranks, set it on all.

@@ -1,5 +1,4 @@
-//! Weights as [safetensors](https://github.com/huggingface/safetensors) files, each tensor under its field
-//! path.
+//! Weights as [safetensors](https://github.com/huggingface/safetensors) files, each tensor under its field path.
 //!
 //! Dimensions are compared before any tensor is read, so a malicious header cannot make loading use more memory than
 //! the model. Loading fails if a tensor is missing, has other dimensions, is not finite, or is not in the model. Files

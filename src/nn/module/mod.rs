@@ -202,7 +202,7 @@ impl Summary {
 }
 
 impl SummaryRow {
-    fn cells(&self) -> [String; 5] {
+    pub(crate) fn cells(&self) -> [String; 5] {
         let parameters: Vec<String> = self.parameters.iter().map(|(name, dims)| format!("{name} {dims}")).collect();
         [
             self.path.clone(),

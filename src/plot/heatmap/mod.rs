@@ -71,10 +71,9 @@ pub struct HeatMapGrid {
 impl HeatMapGrid {
     /// Attention weights: a row of panels per layer, a panel per head.
     ///
-    /// `weights` holds `(B, H, Q, K)` for each layer, as
-    /// [`LM::attention_weights`](crate::nn::LM::attention_weights) returns them. Only the first sequence of
-    /// the batch is drawn, and of it one position per label in `queries` and `keys`, so that padding can be
-    /// left out.
+    /// `weights` holds `(B, H, Q, K)` for each layer, as [`LM::attention_weights`](crate::nn::LM::attention_weights)
+    /// returns them. Only the first sequence of the batch is drawn, and of it one position per label in `queries` and
+    /// `keys`, so that padding can be left out.
     pub fn of_attention<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>>(
         title: impl Into<String>,
         weights: &[Tensor<(B, H, Q, K), E, D>],

@@ -155,9 +155,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// Loads a training run: returns its model, and sets the optimizer state, the step and the losses.
     ///
     /// If the file is damaged or missing, the newest whole one of those that
-    /// [`checkpoint_every`](Self::checkpoint_every) keeps beside it is loaded.
-    /// [`resume_notes`](Self::resume_notes) says so. If [`metrics`](Self::metrics) are open, their next line removes
-    /// the lines of later steps.
+    /// [`checkpoint_every`](Self::checkpoint_every) keeps beside it is loaded. [`resume_notes`](Self::resume_notes)
+    /// says so. If [`metrics`](Self::metrics) are open, their next line removes the lines of later steps.
     ///
     /// # Errors
     /// A [`ResumeError`] that names the first difference between the file and this training run. The

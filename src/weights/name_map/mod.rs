@@ -11,8 +11,7 @@ use pattern::Pattern;
 use rule::{Rule, WrittenTensor};
 use std::{collections::BTreeMap, str::FromStr};
 
-/// Maps the parameters of a model to the tensors of a file from another system: their names and their
-/// layout.
+/// Maps the parameters of a model to the tensors of a file from another system: their names and their layout.
 ///
 /// It is parsed from text. A line is a rule for one parameter or, with wildcards, for several:
 ///

@@ -120,8 +120,7 @@ impl Partition {
         parts.into_iter()
     }
 
-    /// Calls `run` once on each thread with the thread's chunks. Returns the results in the order of the
-    /// chunks.
+    /// Calls `run` once on each thread with the thread's chunks. Returns the results in the order of the chunks.
     pub fn map_threads<Part: Send, Value: Send>(
         self,
         chunks: impl Iterator<Item = Part>,

@@ -98,8 +98,7 @@ impl Norm {
     }
 }
 
-/// `(N, M) -> (N, M)`: finishes each row while it is in the cache. The definition passes about ten times over
-/// memory.
+/// `(N, M) -> (N, M)`: finishes each row while it is in the cache. The definition passes about ten times over memory.
 pub fn norm_kernel(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError> {
     let width = norm.width();
     let partition = partition_rows(input.len() / width, width, 0);

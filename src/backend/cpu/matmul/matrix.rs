@@ -121,8 +121,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// `(m, k), (k, n) -> (m, n)`: `output = a b`, or `output += a b` if `accumulate`; the rows of `output` are
-/// contiguous.
+/// `(m, k), (k, n) -> (m, n)`: `output = a b`, or `output += a b` if `accumulate`; the rows of `output` are contiguous.
 ///
 /// # Panics
 /// If the dimensions are inconsistent.

@@ -91,8 +91,7 @@ impl<A: ElementOps, B: ElementOps<Simd = A::Simd>> Multiply<'_, A, B> {
         }
     }
 
-    /// A tile of the product. Vectors are written by hand; auto-vectorization would go along rows instead of
-    /// columns.
+    /// A tile of the product. Vectors are written by hand; auto-vectorization would go along rows instead of columns.
     #[inline(always)]
     fn multiply_tile<const ROWS: usize, const COLUMNS: usize>(
         &mut self,

@@ -77,8 +77,7 @@ pub fn ln(x: f32) -> f32 {
     if x < 0.0 { f32::NAN } else { y }
 }
 
-/// The error function, `2/√π ∫₀ˣ exp(-t²) dt`: ±1 beyond ±3.92, NaN for NaN; elsewhere with an error
-/// below 5·10⁻⁷.
+/// The error function, `2/√π ∫₀ˣ exp(-t²) dt`: ±1 beyond ±3.92, NaN for NaN; elsewhere with an error below 5·10⁻⁷.
 #[inline(always)]
 pub fn erf(x: f32) -> f32 {
     // x times a quotient of polynomials in x², as in XLA's `ErfF32`.
