@@ -5,8 +5,8 @@ use dfdx::{dtypes::Dtype, tensor_ops::Device};
 #[derive(Clone, Copy, Debug)]
 pub struct Internal(pub(crate) ());
 
-/// The bound of `D` in a module, for the sake of its error message. It implies `E: Dtype`: a
-/// bound of `E` besides would make two errors of a wrong `E`.
+/// The bound of `D` in a module, for the sake of its error message. It implies `E: Dtype`: a bound
+/// of `E` besides would make two errors of a wrong `E`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a device that computes in `{E}`",
     label = "not a device of `{E}`",
@@ -17,8 +17,7 @@ pub trait ModelDevice<E>: ImpliesBounds<E, Same = E> + ImpliesBounds<E, Same: Dt
 #[diagnostic::do_not_recommend]
 impl<E: Dtype, D: Device<E>> ModelDevice<E> for D {}
 
-/// Whoever has the bound of a subtrait need not repeat the bounds of `Same`, which is `T`. Those of `T` itself are to be
-/// repeated.
+/// A bound on a subtrait implies the bounds of `Same`, which is `T`. It would not imply bounds of `T` itself.
 pub trait ImpliesBounds<T> {
     type Same;
 }
