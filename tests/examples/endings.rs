@@ -135,10 +135,10 @@ fn a_closed_output_is_no_panic() {
     for (example, code) in
         [("attention_cell", 1), ("llama_block", 1), ("mixture_of_experts", 1), ("own_model", 1), ("position_curves", 0)]
     {
-        let folder = temp_dir();
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         for stderr in [Stdio::piped(), writer.try_clone().unwrap().into()] {
+            let folder = temp_dir();
             let mut command = Command::new(built(example));
             command.current_dir(folder.path()).stdin(Stdio::null()).stdout(writer.try_clone().unwrap()).stderr(stderr);
             end(command.spawn().unwrap()).assert_ended_with(code);
