@@ -27,7 +27,7 @@ const STEPS: usize = 400;
 const BATCH_SIZE: usize = 12;
 const INTERVAL: usize = 50; // steps between evaluations, and between checkpoints
 const PATIENCE: usize = 200; // steps without a better evaluation, after which the training ends
-const _: () = assert!(PATIENCE >= INTERVAL); // Otherwise the training would end between two evaluations.
+const _: () = assert!(PATIENCE >= INTERVAL); // less would end the training between two evaluations
 
 dims! { VocabSize = 96; SeqLen = 64; Batch; EmbedDim = 64; NumHeads = 4; HeadDim = 16; HiddenDim = 256; NumLayers = 2; }
 

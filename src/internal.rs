@@ -5,8 +5,8 @@ use dfdx::{dtypes::Dtype, tensor_ops::Device};
 #[derive(Clone, Copy, Debug)]
 pub struct Internal(pub(crate) ());
 
-/// The bound of `D` in a module, for the sake of its error message. It implies `E: Dtype`: a bound
-/// of `E` besides would make two errors of a wrong `E`.
+/// The bound of `D` in a module, for the sake of its error message. It implies `E: Dtype`: a bound of `E` besides would
+/// make two errors of a wrong `E`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a device that computes in `{E}`",
     label = "not a device of `{E}`",

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::support::{BoxError, DeviceName, batch_size, count, finite};
+use crate::support::{BoxError, DeviceName, batch_size, count, power};
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 use typed_transformer::{
@@ -55,7 +55,7 @@ pub struct Cli {
     #[arg(long, value_name = "COUNT", value_parser = batch_size, conflicts_with = "repetition_penalty")]
     pub num_beams: Option<usize>,
     /// Divide the score of a text by its number of tokens to this power
-    #[arg(long, value_name = "POWER", default_value_t = 1.0, value_parser = finite, requires = "num_beams")]
+    #[arg(long, value_name = "POWER", default_value_t = 1.0, value_parser = power, requires = "num_beams")]
     #[arg(allow_hyphen_values = true)]
     length_penalty: f64,
     /// When the search ends

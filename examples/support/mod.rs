@@ -21,7 +21,7 @@ pub use progress::{Progress, log, print, stream};
 pub use report::Report;
 pub use signals::{EXIT_SIGINT, Interrupted, stop_on_signals};
 use values::percent;
-pub use values::{batch_size, count, finite, learning_rate, parse};
+pub use values::{batch_size, count, learning_rate, parse, power};
 
 use clap::Args;
 use dfdx::nn::TensorCollection;

@@ -65,7 +65,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Parses a power.
-pub fn finite(text: &str) -> Result<f64, String> {
+pub fn power(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if !number.is_finite() => Err("it must be finite".into()),
         Ok(number) => Ok(number),

@@ -135,8 +135,8 @@ pub trait Factor: AnyDim + shapes::ConstDim {
     }
 }
 
-/// Implements dfdx's trait of dimensions: the size of a value, and the value of a size. An impl without
-/// generics is kept out of errors.
+/// Implements dfdx's trait of dimensions: the size of a value, and the value of a size. An impl without generics is
+/// kept out of errors.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __dfdx_dim {

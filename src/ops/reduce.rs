@@ -202,7 +202,7 @@ where
     ensure_not_empty(OP, &shape)?;
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
     let elements = elements_of(&input.retaped::<NoneTape>());
-    let (count, max_candidates) = (k.size(), 256.max(4 * k.size()));
+    let (count, max_candidates) = (k.size(), 256.max(4 * k.size())); // with fewer, selections would be frequent
     let of_lines = map_lines(outer * inner, len, |lines| {
         let (mut chosen, mut highest) = (Vec::with_capacity(lines.len() * count), Vec::new());
         for line in lines {

@@ -48,8 +48,8 @@ impl ThreadRank {
         Self { rank, shared, places }
     }
 
-    /// When the result is dropped, the others of all groups learn that this thread has left: a value that the thread
-    /// returns may hold its `ThreadRank`.
+    /// The others of all groups learn that this thread has left when the result is dropped. The drop of the
+    /// `ThreadRank` may come too late: a value that the thread returns may hold it.
     pub fn leaving(&self) -> Leaving {
         Leaving(self.places.clone())
     }

@@ -37,6 +37,7 @@ pub struct Adam<Model, E: Real = f32, D: Backend<E> = Cpu> {
     pub beta2: f64,
     /// `ε`, added to the denominator; above 0.
     pub epsilon: f64,
+    // `Adam { beta2: 0.98, ..Adam::default() }` needs a field that is public.
     #[doc(hidden)]
     pub state: OptimizerState<Model, E, [Slot<E, D>; 2]>,
 }

@@ -17,7 +17,7 @@ const AVERAGE: &str = "moving average";
 /// The average begins with the parameters that it is made from. It is a model: evaluate it, and save it as one.
 /// [`add_sharded`](Self::add_sharded) is for a model that ranks divide.
 ///
-/// Checkpoints do not have it, and the best one has the parameters of its step. Make the average a field of the model
+/// Checkpoints have no average: the best one has the parameters of its step. Make the average a field of the model
 /// if the training may be resumed, if the average's loss is [recorded](super::Trainer::record_best), or if the loss
 /// depends on it, as on the target of BYOL. Give this field's parameters the rate 0
 /// ([`GroupRates`](super::GroupRates)). Renew it before the forward pass of each step but the first:
@@ -45,8 +45,8 @@ pub struct MovingAverage<Model> {
 
 impl<Model: Clone> MovingAverage<Model> {
     /// The average that begins with these parameters. `decay` is from 0 to 1: 0.999 averages about the last 1,000
-    /// steps. After `n` steps, `decay` to the power `n` of the average is still the beginning: with 0.999, 82 % after
-    /// 200 steps. So in a training of fewer than some thousand steps, let [`decay`](Self::decay) rise:
+    /// steps. The share of the beginning in the average is `decayⁿ` after `n` steps: with 0.999, 82 % after 200 steps.
+    /// So in a training of fewer than some thousand steps, let [`decay`](Self::decay) rise:
     /// `average.decay = (n / (n + 10.0)).min(0.999)` at step `n`, counted from 1.
     pub fn new(model: &Model, decay: f64) -> Self {
         Self { model: model.clone(), decay }

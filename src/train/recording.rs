@@ -15,8 +15,8 @@ const OP: &str = "backward";
 /// backward pass are [those of this model](GradientsOf).
 ///
 /// A clone of a tape that has recorded something records to the same pass. Clones of an empty one become one pass when
-/// tensors of both meet. So the clone of a value that is used twice records to the same pass. A second backward pass of
-/// one pass is an error.
+/// tensors of both meet. So clone a value that is used twice. What a pass has recorded goes through one `backward`; a
+/// second one is an error.
 pub struct Recording<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) tape: SharedTape<E, D>,
     pub(super) model: RecordedModel<Model>,

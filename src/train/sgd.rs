@@ -29,6 +29,7 @@ use dfdx::tensor_ops::{TryMul, TrySub};
 pub struct Sgd<Model, E: Real = f32, D: Backend<E> = Cpu> {
     /// The decay rate of the velocity, from 0 to 1.
     pub momentum: f64,
+    // `Sgd { momentum: 0.9, ..Sgd::default() }` needs a field that is public.
     #[doc(hidden)]
     pub state: OptimizerState<Model, E, [Slot<E, D>; 1]>,
 }

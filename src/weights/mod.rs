@@ -55,9 +55,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The metadata key of the model's conventions, one per line.
 const CONVENTIONS: &str = "conventions";
-/// The convention of the factors of products of dimensions. Those of all products (`4 * 8`) are stored as one
-/// set without paths. So a file with another factorization is refused, but not one in which two layers have exchanged
-/// theirs.
+/// The convention of the factors of products of dimensions. Those of all products (`4 * 8`) are stored as one set
+/// without paths. So a file with other factors is refused, but not one in which two layers have exchanged theirs.
 pub(crate) const FACTORS_OF_PRODUCTS: &str = "division of dimensions";
 /// The convention of which positions a query of self-attention sees.
 pub(crate) const MASK: &str = "mask";

@@ -97,12 +97,13 @@ pub fn save_elsewhere<Model: OwnsParameters<E, D>, E: Element, D: Device<E>>(
 
 /// Checks that a file of these tensors can be loaded again.
 pub(crate) fn ensure_all_finite<E: Element>(tensors: &[FileTensor], path: &Path) -> Result<(), SaveError> {
-    tensors.iter().try_for_each(|tensor| match first_non_finite(&tensor.elements::<E>()) {
-        None => Ok(()),
-        Some((index, value)) => {
-            Err(SaveError::NotFinite { path: path.into(), tensor: tensor.path.clone(), index, value })
-        }
-    })
+    tensors.iter().try_for_each(|tensor| ensure_finite_in(path, &tensor.path, &tensor.elements::<E>()))
+}
+
+/// Checks that a file at `path` with these elements of `tensor` can be loaded again.
+pub(super) fn ensure_finite_in<E: Element>(path: &Path, tensor: &str, elements: &[E]) -> Result<(), SaveError> {
+    let Some((index, value)) = first_non_finite(elements) else { return Ok(()) };
+    Err(SaveError::NotFinite { path: path.into(), tensor: tensor.into(), index, value })
 }
 
 /// Saves the parameters of a `Model`; with `overwrite`, in place of whatever was there.

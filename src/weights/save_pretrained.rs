@@ -1,8 +1,8 @@
 //! Saving a published model as `transformers` reads it.
 
 use super::weight_files::SINGLE_FILE;
-use super::{ExpectedTensor, Pretrained, SaveError, ensure_whole, first_non_finite};
-use super::{pretrained::names, save_tensors};
+use super::{ExpectedTensor, Pretrained, SaveError, ensure_whole, save_tensors};
+use super::{pretrained::names, save::ensure_finite_in};
 use crate::{model_tensors::visit_tensors, nn::OwnsParameters, ranks::Element};
 use dfdx::tensor_ops::Device;
 use std::collections::{BTreeMap, HashMap};
@@ -59,9 +59,7 @@ pub fn save_pretrained<Model: Pretrained + OwnsParameters<E, D>, E: Element, D: 
     let mut tensors = BTreeMap::new();
     visit_tensors(model, "", |visited| {
         let elements = visited.tensor.to_vec();
-        if let Some((index, value)) = first_non_finite(&elements) {
-            return Err(SaveError::NotFinite { path: path.clone(), tensor: visited.path, index, value });
-        }
+        ensure_finite_in(path, &visited.path, &elements)?;
         let (sizes, dims) = (visited.tensor.sizes(), visited.tensor.dims());
         let parameter = ExpectedTensor { path: &visited.path, sizes, dims };
         names.write(&mut tensors, &parameter, &elements).map_err(format_error)

@@ -263,7 +263,7 @@ fn a_moving_average_may_be_the_mean() {
     assert!(average.model().bias.as_vec().iter().all(|mean| (mean - 3.0).abs() < 1e-6));
 }
 
-/// With 0.999, 82 % of the average are still the beginning after 200 steps.
+/// A decay of 0.999 leaves 82 % of the beginning in the average after 200 steps.
 #[test]
 fn a_moving_average_of_a_short_training_needs_a_decay_that_rises() {
     let model = |bias: f32| {

@@ -255,7 +255,7 @@ fn a_backward_pass_goes_through_no_rows() {
 }
 
 #[test]
-fn a_mask_has_a_shape() {
+fn the_shape_of_a_mask_is_not_ambiguous() {
     let mask = gt(&zeros_of::<_, f32>((Batch::new(2), Two)), 0.0).unwrap();
     assert_eq!(*mask.shape(), (Batch::new(2), Two));
 }

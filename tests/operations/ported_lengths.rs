@@ -86,7 +86,7 @@ fn a_transposed_convolution() {
         expected[(b * 12 + 2 * s + w) * 3 + o] += numbers[(b * 5 + s) * 2 + m] * kernel_numbers[(m * 3 + o) * 4 + w];
     }
     assert_close(&found.as_vec(), &expected, 1e-9);
-    // With a stride of the kernel's width, each place has its own part of the result.
+    // Each place has its own part of the result if the stride is the width of the kernel.
     let parts = einsum!(x.clone(): (Batch, SeqLen, InDim), &kernel: (InDim, OutDim, Kernel)
         -> (Batch, SeqLen, Kernel, OutDim))
     .unwrap();
@@ -106,7 +106,7 @@ fn flat<B: Dim, S: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     select(unflatten(x, (batch, long, One))?, axis::<One>(), 0)
 }
 
-/// `x.flip(1)` of the first `len` places of each sequence.
+/// `x.flip(1)` of each sequence, which has its own of the `lengths`. Its padding stays.
 fn flipped<B: Dim, S: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<(B, S, M), E, D, T>,
     lengths: &[usize],

@@ -113,7 +113,7 @@ fn log_sum_exp<B: Dim, S: Dim, C: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
 
 #[test]
 fn a_sum_of_hidden_numbers() {
-    fn check<E: Real>()
+    fn sums_and_gradients<E: Real>()
     where
         AutoDevice: Backend<E>,
     {
@@ -128,8 +128,8 @@ fn a_sum_of_hidden_numbers() {
         let gradient = einsum!(sums: (One, Two) -> ()).unwrap().backward().unwrap().of(&x).unwrap();
         assert_eq!(gradient.as_vec(), [0.0, 0.0, 0.0, 0.0, 0.5, 0.5].map(|x| E::from_f64(x).unwrap()));
     }
-    check::<f64>();
-    check::<f32>();
+    sums_and_gradients::<f64>();
+    sums_and_gradients::<f32>();
 }
 
 /// `F.ctc_loss(.., blank=0, reduction="none")` of logits, labels and the number of frames of each row.

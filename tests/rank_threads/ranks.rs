@@ -274,7 +274,7 @@ fn a_mean_over_tokens_is_a_scaled_sum() {
     assert!(losses.iter().all(|loss| (loss - expected).abs() < 1e-12), "{losses:?}, not {expected}");
 }
 
-/// With three ranks, one has no row, and its own loss would be NaN.
+/// One of three ranks has no row, and its own loss would be NaN.
 #[test]
 fn an_evaluation_of_all_ranks_is_that_of_one() {
     let evaluations = |count: usize| {

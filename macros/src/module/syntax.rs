@@ -99,7 +99,7 @@ pub fn precision(generics: &Generics) -> Result<Option<Ident>> {
         for bound in bounds_of(generics, ident).filter(is_precision) {
             let is_last = position + 1 == generics.params.len();
             let is_exact = is_one_of(bound, &["Precision"]);
-            // Before the last parameter, `Trainable` and `PackedPrecision` may be traits of one's own.
+            // `Trainable` and `PackedPrecision` of an earlier parameter may be traits of one's own.
             if is_last != is_exact {
                 let message = "the precision of a module is its last parameter: `struct Name<.., E, D, P: Precision>`";
                 return Err(Error::new_spanned(bound, message));

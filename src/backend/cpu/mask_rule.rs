@@ -119,7 +119,8 @@ impl MaskRule {
         self.row_within_seen(sequence, query).is_none_or(|visible| visible[keys].contains(&true))
     }
 
-    /// `(K,)`: whether each key is visible, if it is in the query's range of `seen_ranges`; `None` if all there are.
+    /// `(K,)`: whether each key in the query's range of `seen_ranges` is visible; `None` if all of these are. The keys
+    /// out of this range have any value.
     fn row_within_seen(&self, sequence: usize, query: usize) -> Option<&[bool]> {
         let padding = || Some(&self.key_is_token.as_ref()?[sequence * self.keys..][..self.keys]);
         self.matrix_row(sequence, query).or_else(padding)

@@ -43,9 +43,9 @@ pub trait EditableCache<B: DataDim> {
     /// window](super::KeyValueCache::slide) has dropped it. Speculative decoding then reads the text again.
     fn truncate(&mut self, len: usize) -> Result<(), OpError>;
 
-    /// The number of positions that the cache holds, those that a window dropped included. Speculative decoding adds
-    /// those of a new cache, such as the positions of a prefix, to the number that it keeps. A cache that always begins
-    /// without positions needs no such method.
+    /// The number of positions that were written to the cache, also those that a window dropped. Speculative decoding
+    /// adds those of a new cache, such as the positions of a prefix, to the number that it keeps. A cache that always
+    /// begins without positions needs no such method.
     fn num_positions(&self) -> usize {
         0
     }

@@ -127,18 +127,20 @@ impl<To: Sizes> Plan<To> {
     }
 
     /// Whether neither the rows nor the columns are neighbours in the result, as in that of an outer-product mean, and
-    /// the result ends with a short axis. Products of one axis of rows and one of columns are then many, and their
-    /// elements lie apart. If that axis has fewer than 4 elements, a copy of the whole product takes longer.
+    /// the result ends with an axis that is shorter than another of its kind. Products of one axis of rows and one of
+    /// columns are then many, and their elements lie apart. If the last axis has fewer than 4 elements, a copy of the
+    /// whole product takes longer.
     pub fn is_interleaved(&self, left: Axes, right: Axes, to: &[Label]) -> bool {
         let size = |label: &Label| size_in(left, right, *label);
         let long = |labels: &[Label]| labels.iter().copied().filter(|label| size(label) > 1).collect::<Vec<_>>();
         let (to, rows, columns) = (long(to), long(&self.rows), long(&self.columns));
         let is_apart = |own: &[Label]| own.len() > 1 && !to.windows(own.len()).any(|part| part == own);
-        let is_short = |last: &Label| {
-            let own = if rows.contains(last) { &rows } else { &columns };
-            size(last) >= 4 && own.contains(last) && own.iter().any(|label| size(label) > size(last))
+        let has_longer = |last: &Label| {
+            let is_longer = |label: &Label| size(label) > size(last);
+            [&rows, &columns].into_iter().any(|own| own.contains(last) && own.iter().any(is_longer))
         };
-        is_apart(&rows) && is_apart(&columns) && to.last().is_some_and(is_short)
+        let ends_short = to.last().is_some_and(|last| size(last) >= 4 && has_longer(last));
+        is_apart(&rows) && is_apart(&columns) && ends_short
     }
 
     /// The rows, columns and inner elements, if the product is that of a linear map.

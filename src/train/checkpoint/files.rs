@@ -21,8 +21,8 @@ pub(in super::super) struct LastCheckpoint {
     progress: Progress,
     /// Whether the newest checkpoint was damaged or missing, so that this one took its place.
     is_substitute: bool,
-    /// If this is the copy, elsewhere, of a checkpoint that the disk refused: the progress of the one that stayed at
-    /// the path.
+    /// The progress of the older checkpoint, which stayed at the path, if this one is the copy, elsewhere, of one that
+    /// the disk refused.
     pub stayed: Option<Progress>,
 }
 
@@ -92,11 +92,8 @@ impl CheckpointFiles {
         }
 
         let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
-        // It may be the caller's own: `resume` comes before `checkpoint_every`.
-        let not_resumed = |path: &Path| match file_kind(path) {
-            FileKind::Checkpoint => exists(path, NOT_RESUMED),
-            _ => exists(path, description_of(path)),
-        };
+        // The checkpoint may be the caller's own: `resume` comes before `checkpoint_every`.
+        let not_resumed = |path: &Path| exists(path, description_of(path, NOT_RESUMED));
         let (found, file) = open_file(&newest);
         let newest_progress = file.and_then(|file| progress_in(&file));
         // The copy of a refused checkpoint knows the progress of the one that stayed here; that of another run has
@@ -255,21 +252,18 @@ fn cannot_write(path: &Path) -> impl Fn(io::Error) -> SaveError {
     move |source| SaveError::Write { path: path.into(), source }
 }
 
-/// Says, for an error or a note, what kind of file is in the place of a checkpoint of this training run.
-pub(in super::super) fn description_of(path: &Path) -> &'static str {
+/// Says, for an error or a note, what kind of file is in the place of a checkpoint of this training run. `checkpoint`
+/// is what it says of a checkpoint.
+pub(in super::super) fn description_of(path: &Path, checkpoint: &'static str) -> &'static str {
     match file_kind(path) {
         FileKind::Weights => "a file of weights, not a checkpoint",
         FileKind::Other => "not a checkpoint",
-        FileKind::Checkpoint | FileKind::Nothing => "the checkpoint of another training run",
+        FileKind::Checkpoint | FileKind::Nothing => checkpoint,
     }
 }
 
 fn set_aside_note(path: &Path) -> ResumeNote {
-    let why = match file_kind(path) {
-        FileKind::Checkpoint => "damaged",
-        _ => description_of(path),
-    };
-    ResumeNote::SetAside { path: path.into(), why, kept: set_aside_name(path) }
+    ResumeNote::SetAside { path: path.into(), why: description_of(path, "damaged"), kept: set_aside_name(path) }
 }
 
 /// Keeps a file under a second name before the next checkpoint replaces it: the first free one of `PATH.damaged`,

@@ -39,7 +39,8 @@ pub(super) struct TrainingMetadata {
     /// The number of ranks that trained together.
     #[serde(default = "one")]
     pub ranks: usize,
-    /// In the copy of a checkpoint that the disk refused: the progress of the older one, which is still at the path.
+    /// The progress of the older checkpoint, which stayed at the path, if this one is the copy, elsewhere, of one that
+    /// the disk refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stayed: Option<Progress>,
     settings: Vec<(String, String)>,
@@ -69,14 +70,18 @@ pub(super) struct RunRecord<'a> {
 pub(super) fn len_bytes<Model: TensorCollection<E, D>, E: Element, D: Device<E>>(
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
 ) -> u64 {
+    /// About the bytes of the header for a tensor, without those of its name.
+    const OF_TENSOR: usize = 170;
+    /// About the bytes of the header that belong to no tensor.
+    const REST_OF_HEADER: usize = 512;
     let parameters = parameter_infos::<Model, E, D>();
     let elements = |is_counted: fn(&&ParameterInfo) -> bool| -> usize {
         parameters.iter().filter(is_counted).map(|p| p.sizes.iter().product::<usize>()).sum()
     };
     let num_slots = state.slots.len();
     // The name of a tensor stands in the header twice, before its place and before its checksum.
-    let of_tensors: usize = parameters.iter().map(|p| (1 + num_slots) * (2 * p.path.len() + 170)).sum();
-    let header = 512 + of_tensors;
+    let of_tensors: usize = parameters.iter().map(|p| (1 + num_slots) * (2 * p.path.len() + OF_TENSOR)).sum();
+    let header = REST_OF_HEADER + of_tensors;
     (header + (elements(|_| true) + num_slots * elements(|p| p.is_trained)) * size_of::<E>()) as u64
 }
 
@@ -240,7 +245,7 @@ fn progress_in(file: &TensorFile) -> Option<Progress> {
 fn with_model<Model: Module + TensorCollection<E, D>, E: Element, D: Device<E>>(
     mut settings: Vec<(String, String)>,
 ) -> Vec<(String, String)> {
-    // Not the factors of products: `compare_dimensions` compares their names, which decide them.
+    // The factors of products are left out: `compare_dimensions` compares the names of dimensions, which decide them.
     let conventions = weights::conventions::<Model>().into_iter();
     let conventions = conventions.filter(|(name, _)| name != weights::FACTORS_OF_PRODUCTS);
     settings.splice(0..0, conventions);

@@ -107,7 +107,8 @@ impl<O, S: Schedule> Trainer<O, S> {
             FileKind::Weights | FileKind::Other => false,
         };
         if !self.overwrite && !is_own(weights::file_kind(path)) {
-            return Err(SaveError::Exists { path: path.into(), found: checkpoint::description_of(path) });
+            let found = checkpoint::description_of(path, "the checkpoint of another training run");
+            return Err(SaveError::Exists { path: path.into(), found });
         }
         let cannot_write = |source| SaveError::Write { path: path.into(), source };
         let target = atomic::resolve_target(path).map_err(cannot_write)?;

@@ -178,7 +178,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             Err(error) if error.is_damage() => {
                 let older = checkpoint::fallbacks(path);
                 let Some((resumed, used)) = older.iter().find_map(|used| Some((load(used).ok()?, used.clone()))) else {
-                    // If the newest is missing, the user has to know what is wrong with the one before it.
+                    // The user has to know what is wrong with the one before a newest that is missing.
                     let before = older.first().filter(|_| !path.exists());
                     return Err(before.and_then(|before| load(before).err()).unwrap_or(error));
                 };

@@ -156,10 +156,8 @@ impl NameMap {
         let (rule, names) = self.rule(expected)?;
         let found = names.iter().find(|name| files.tensor(name).is_some());
         let read_as = found.cloned().unwrap_or_else(|| names.join(" or "));
-        rule.read(&read_as, files, expected).map_err(|source| LoadError::Mapped {
-            source: Box::new(source),
-            read_as: format!("{read_as} {}", rule.layout).trim_end().into(),
-        })
+        rule.read(&read_as, files, expected)
+            .map_err(|source| LoadError::Mapped { source: Box::new(source), read_as: rule.with_layout(&read_as) })
     }
 
     /// Writes the elements of a parameter to the tensor that [`read`](Self::read) reads them from; of several names, to
@@ -173,8 +171,8 @@ impl NameMap {
         let (rule, names) = self.rule(parameter).map_err(|error| error.to_string())?;
         let written = rule.write(&names[0], tensors, parameter, elements);
         written.map_err(|why| {
-            let written_as = format!("{} {}", names[0], rule.layout);
-            format!("`{}` {:+?} is written as `{}`, {why}", parameter.path, parameter.dims, written_as.trim_end())
+            let written_as = rule.with_layout(&names[0]);
+            format!("`{}` {:+?} is written as `{written_as}`, {why}", parameter.path, parameter.dims)
         })
     }
 

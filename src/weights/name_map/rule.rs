@@ -102,6 +102,11 @@ impl Rule {
         Ok(())
     }
 
+    /// A name and the layout, as a line of the map has them.
+    pub fn with_layout(&self, name: &str) -> String {
+        format!("{name} {}", self.layout).trim_end().into()
+    }
+
     fn axes(&self, rank: usize) -> Axes {
         self.axes.clone().unwrap_or_else(|| Axes::identity(rank))
     }
@@ -160,8 +165,8 @@ impl Rule {
     }
 }
 
-/// The dimensions as text, such as `NumHeads=7 * HeadDim=5`. In `{:+#?}`, `+` writes factors, `#` one
-/// dimension a line.
+/// The dimensions as text, such as `NumHeads=7 * HeadDim=5`. The format `{:+#?}` writes the factors of products by its
+/// `+`, and one dimension a line by its `#`.
 pub(crate) fn written_dims(dims: &dyn Debug) -> Vec<String> {
     dims_in(&format!("{dims:+#?}")).map(String::from).collect()
 }

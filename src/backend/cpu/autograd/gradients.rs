@@ -66,8 +66,8 @@ pub struct Gradients<E, D: Storage<E>> {
     pub(super) leaves: Option<HashSet<UniqueId>>,
     /// The tensors whose gradient a backward pass has taken: outputs of kernels, which are no leaves.
     pub(super) non_leaves: HashSet<UniqueId>,
-    /// The non-leaves whose gradient was taken out of `of_dfdx`, and its length. The next pass, which may read these,
-    /// begins them as zeros.
+    /// The non-leaves whose gradient was taken out of `of_dfdx`, and the gradient's length. The next pass may read such
+    /// a gradient, so it begins with zeros there.
     pub(super) taken_from_dfdx: Vec<(GradientKey<E, D>, usize)>,
 }
 

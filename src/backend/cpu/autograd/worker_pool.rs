@@ -65,7 +65,7 @@ pub fn num_threads() -> usize {
 fn worker_pool() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
-        // A new thread counts them, as it is in no pool. The first caller may be in a smaller one than others.
+        // A new thread counts the threads, because it is in no pool. The first caller may be in a small one.
         let counting = thread::Builder::new().spawn(num_threads);
         let threads = counting.ok().and_then(|thread| thread.join().ok()).unwrap_or(1);
         let threads = threads.saturating_sub(1).max(1);

@@ -140,7 +140,7 @@ pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
 pub fn matmul_into(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
     let (m, n, k) = (a.rows, b.columns, a.columns);
     assert_eq!((k, m, n), (b.rows, output.rows, output.columns));
-    // In a product with a vector, gemm has one sum of all terms with these strides, as `matmul_small` has. With
+    // gemm has one sum of all terms of a product with a vector if the strides are these, as `matmul_small` has. With
     // others it has blocks of 512 terms or several sums, and shorter parts would be slower.
     let is_one_sum = !gemm_runs() || m == 1 && b.column_stride == 1 || n == 1 && a.row_stride == 1;
     let terms_per_part = if is_one_sum { 1 << 6 } else { 1 << 12 };

@@ -1,6 +1,6 @@
 //! Matrix products. They run in gemm, with three exceptions: few rows of contiguous operands (`few_rows`), attention
 //! (`register_blocked`), and the small products of a contraction over any axes (`small_contraction`).
-//! On a processor on which gemm does not run, `small_contraction` computes all products.
+//! `small_contraction` computes all products on a processor on which gemm does not run.
 
 mod contraction;
 mod few_rows;
