@@ -188,6 +188,7 @@ where
     let mut starts = Vec::with_capacity(indices.len());
     for (outer, indices) in indices.chunks_exact(count * indices_per_place).enumerate() {
         let start = |(index, run): (&usize, usize)| (outer * len + index) * inner + run;
+        // The usual case has no counter, which costs as much as the rest of the loop.
         match indices_per_place {
             1 => starts.extend(indices.iter().map(|index| start((index, 0)))),
             _ => starts.extend(indices.iter().zip((0..indices_per_place).cycle()).map(start)),

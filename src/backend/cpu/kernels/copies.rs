@@ -23,6 +23,7 @@ pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Resu
     let partition = partition_rows(starts.len(), row_len, 0);
     partition.map_mut(&mut y, row_len, |rows, y| {
         let (x, starts) = (input.elements(), rows.slice(&starts, 1));
+        // A single element needs no slice, and no call of `memcpy`.
         match row_len {
             1 => y.iter_mut().zip(starts).for_each(|(y, start)| *y = x[*start]),
             _ => {
