@@ -237,7 +237,7 @@ pub(super) fn outer_len_inner<Dims: Shape>(shape: &Dims, index: usize) -> (usize
     (count(&sizes[..index]), sizes[index], count(&sizes[index + 1..]))
 }
 
-/// What `of_lines` returns for ranges of `lines` lines of `len` elements, joined. Threads divide the lines.
+/// The results of `of_lines` for ranges of `lines` lines of `len` elements, joined. Threads divide the lines.
 pub(super) fn map_lines<Value: Send>(
     lines: usize,
     len: usize,

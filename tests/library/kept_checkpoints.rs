@@ -14,7 +14,7 @@ use typed_transformer::train::{
 use typed_transformer::weights::disk::{self, Fault};
 use typed_transformer::weights::{self, LoadError, SaveError};
 
-/// What `checkpoint_every` says of a checkpoint that it finds before a `resume`.
+/// The words of `checkpoint_every` for a checkpoint that it finds before a `resume`.
 const NOT_RESUMED: &str = "the checkpoint of another training run, or of this one, which was not resumed from it";
 
 // ---- Generations ----

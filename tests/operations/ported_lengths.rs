@@ -126,7 +126,7 @@ fn other_orders_of_places() {
     assert_eq!(flipped(x.clone(), &[5, 3]).unwrap().as_vec(), Vec::from_iter(expected));
 }
 
-/// What `F.interpolate(mode="bicubic", align_corners=False)` multiplies an axis with.
+/// The matrix with which `F.interpolate(mode="bicubic", align_corners=False)` multiplies an axis.
 fn bicubic<To: Dim, From: Dim, E: Real, D: Backend<E>>(
     device: &D,
     to: To,

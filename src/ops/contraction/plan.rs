@@ -131,6 +131,9 @@ impl<To: Sizes> Plan<To> {
     /// columns are then many, and their elements lie apart. If the last axis has fewer than 4 elements, a copy of the
     /// whole product takes longer.
     pub fn is_interleaved(&self, left: Axes, right: Axes, to: &[Label]) -> bool {
+        if self.rows.len().min(self.columns.len()) < 2 {
+            return false;
+        }
         let size = |label: &Label| size_in(left, right, *label);
         let long = |labels: &[Label]| labels.iter().copied().filter(|label| size(label) > 1).collect::<Vec<_>>();
         let (to, rows, columns) = (long(to), long(&self.rows), long(&self.columns));
