@@ -1,23 +1,20 @@
-//! Arithmetic, element by element: of two tensors, of a tensor and a number, and of a sublayer and its input; a copy
-//! that passes no gradient on; and rounding.
+//! Arithmetic, element by element: of two tensors, of a tensor and a number, and of a sublayer and its input; and a copy
+//! that passes no gradient on.
 //!
 //! The axes of the second of two tensors are found by name, so they may stand in any order. A view repeats this tensor
 //! along the axes that it does not have. The result has the axes of the first tensor: none is new.
 
 use super::contraction::{Label, Labelled, broadcast};
 use super::operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, copied_if_same};
-use super::unnamed::{map, on_elements, reshape_to, zip};
+use super::unnamed::{map, reshape_to, zip};
 use super::views::{NamedAxes, Views};
 use super::{OpError, Real, cast, device_error, dim_error, ensure_not_empty};
-use crate::backend::{
-    Arithmetic, Backend, Tape, affine_kernel, arithmetic_kernel, read_weight, round_kernel, run_kernel, weight_on_tape,
-};
+use crate::backend::{Arithmetic, Backend, Tape, affine_kernel, arithmetic_kernel, run_kernel};
 use crate::dims::{AxesAmong, DataShape, NamedShape};
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
 use dfdx::tensor::{Merge, NoneTape, PutTape, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, TryAdd, TryDiv, TryEq, TryMul, TrySub};
-use half::bf16;
 
 /// Declares operations of one signature, each from its formula and the result of the example. The signature stands in
 /// the macro's call, so that an error of a user's call quotes it like that of a function.
@@ -129,40 +126,6 @@ pub fn offset<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         return run_kernel(OP, shape, |tape| affine_kernel(D::read(input, tape)?, 1.0, addend as f32));
     }
     map(OP, input, |x| x.try_add(cast::<E>(addend)))
-}
-
-/// `x` rounded to bfloat16, element by element. Backward rounds the gradient too.
-///
-/// A bfloat16 has the range of an `f32`, but 8 bits of precision in place of 24. A tie goes to the even number. The
-/// dtype stays `E`; an `f64` is rounded to `f32` first.
-///
-/// ```
-/// use typed_transformer::{ops::round_to_bf16, prelude::*};
-/// let x: Tensor<(Const<3>,), f32, Cpu> = Cpu::default().tensor([1.01, 257.0, 1e-30]);
-/// assert_eq!(round_to_bf16(x)?.array()[..2], [1.0078125, 256.0]);
-/// # Ok::<(), OpError>(())
-/// ```
-pub fn round_to_bf16<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    const OP: &str = "round_to_bf16";
-    let shape = *input.shape();
-    if D::HAS_KERNELS {
-        return run_kernel(OP, shape, |tape| round_kernel(D::read(input, tape)?));
-    }
-    let round = |x: E| cast(bf16::from_f32(x.to_f32().unwrap_or(f32::NAN)).to_f64());
-    let rounded = move |elements: Vec<E>| elements.into_iter().map(round).collect();
-    on_elements(OP, input, shape, move |elements| Ok(rounded(elements)), move |gradient| Some(rounded(gradient)))
-}
-
-/// [`round_to_bf16`] of a parameter, on a tape of its own.
-pub(crate) fn round_parameter_to_bf16<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    parameter: &Tensor<Dims, E, D>,
-) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    if D::HAS_KERNELS {
-        return run_kernel("round_to_bf16", *parameter.shape(), |tape| round_kernel(read_weight(parameter, tape)?));
-    }
-    round_to_bf16(weight_on_tape(parameter, T::default()))
 }
 
 /// `x + f(x)`: adds the output of a sublayer to its input.

@@ -45,6 +45,7 @@ mod activation;
 mod arithmetic;
 mod attention;
 mod axes;
+mod bfloat16;
 pub(crate) mod collective;
 mod concat_split;
 mod constants;
@@ -72,10 +73,11 @@ mod views;
 mod where_;
 
 pub use activation::{Abs, Activation, Exp, Gelu, GeluTanh, Ln, Relu, Sigmoid, Silu, Softplus, Sqrt, Tanh};
-pub use arithmetic::{add, detach, div, maximum, minimum, mul, offset, residual, round_to_bf16, scale, sub};
-pub(crate) use arithmetic::{elementwise, round_parameter_to_bf16};
+pub(crate) use arithmetic::elementwise;
+pub use arithmetic::{add, detach, div, maximum, minimum, mul, offset, residual, scale, sub};
 pub use attention::{AttentionOptions, AttentionScale, attention, attention_weights};
 pub use axes::{broadcast, flatten, permute, rename, reshape, unflatten};
+pub use bfloat16::{linear_in_bf16, round_to_bf16};
 #[doc(hidden)]
 pub use concat_split::SplitPart;
 pub use concat_split::{concat, split, stack, unstack};

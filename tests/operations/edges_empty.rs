@@ -144,6 +144,7 @@ where
         linear_of_rows => linear(rows(), &weight(), None);
         linear_of_no_columns => linear(taped::<_, E>((Two, Zero)), &zeros_of((HiddenDim, Zero)), None);
         linear_to_no_columns => linear(taped::<_, E>((Two, EmbedDim)), &zeros_of((Zero, EmbedDim)), None);
+        linear_in_bf16 => linear_in_bf16(x(), &weight(), Some(&zeros_of((HiddenDim,))));
         layer => Linear::<EmbedDim, HiddenDim, E, Cpu>::build(&device).forward(x());
         layer_of_no_columns => Linear::<Zero, HiddenDim, E, Cpu>::build(&device).forward(taped::<_, E>((Two, Zero)));
         mean_squared_error => mean_squared_error(x(), &y());

@@ -143,6 +143,40 @@ fn linear_agrees() {
     linear::<300, 17>();
 }
 
+/// Halves, and what rounding to bfloat16 takes off again. The sums of their products are exact, so that the kernel and
+/// the definition round the same numbers.
+fn halves<Dims: Shape>(rng: &mut StdRng, shape: Dims) -> Both<Dims> {
+    let halves: Vec<_> = (0..shape.num_elements()).map(|_| f32::from(rng.gen_range(-4..=4i8)) / 2.0 * 1.0005).collect();
+    let exact = halves.iter().map(|&x| f64::from(x)).collect();
+    Both { single: device().tensor_from_vec(halves, shape), double: Cpu::default().tensor_from_vec(exact, shape) }
+}
+
+fn linear_in_bf16<const IN: usize, const OUT: usize>() {
+    on_calls(&|rng, (batch, len, _)| {
+        let input = halves(rng, (batch, len, Const::<IN>));
+        let weight = halves(rng, (Const::<OUT>, Const::<IN>));
+        let bias = both(rng, (Const::<OUT>,), 1.0);
+        compare!(
+            ops::linear_in_bf16(input.single.recorded(), &weight.single, Some(&bias.single)),
+            ops::linear_in_bf16(input.double.recorded(), &weight.double, Some(&bias.double)),
+            [input, weight, bias]
+        );
+        compare!(
+            ops::linear_in_bf16(input.single.recorded(), &weight.single, None),
+            ops::linear_in_bf16(input.double.recorded(), &weight.double, None),
+            [input, weight]
+        );
+    });
+}
+
+#[test]
+fn linear_in_bf16_agrees() {
+    linear_in_bf16::<1, 1>();
+    linear_in_bf16::<7, 3>();
+    linear_in_bf16::<49, 130>();
+    linear_in_bf16::<300, 17>();
+}
+
 fn norms<const WIDTH: usize>() {
     on_calls(&|rng, (batch, len, _)| {
         let input = both(rng, (batch, len, Const::<WIDTH>), 3.0);

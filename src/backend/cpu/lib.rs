@@ -36,8 +36,9 @@ pub use kernels::attention::{AttentionConfig, AttentionDims, AttentionDropout, a
 pub use kernels::{
     AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, affine_kernel, arithmetic_kernel,
     concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel,
-    linear_kernel, loss_kernel, norm_kernel, packed_linear_kernel, reduce_kernel, rotary_kernel, round_kernel,
-    softmax_kernel, sum_of_squares, sum_of_squares_f32, where_kernel,
+    linear_in_bf16_kernel, linear_kernel, loss_kernel, norm_kernel, packed_linear_kernel, reduce_kernel, rotary_kernel,
+    round_kernel, softmax_kernel, sum_of_squares, sum_of_squares_f32, where_kernel,
 };
 pub use mask_rule::MaskRule;
+pub use matmul::has_fast_bf16;
 pub use packed::{Bf16Format, F16Format, Format, PackedWeight, Q8Format, Q8RowsFormat};

@@ -8,7 +8,7 @@ use crate::backend::{Backend, Tape, elements_of};
 use crate::dims::{ConstDim, DataDim, DataShape, Dim, EndsIn};
 use crate::model_tensors::{ModelTensor, visit_tensors};
 use crate::nn::module::ParamShape;
-use crate::ops::{self, OpError, Real, round_parameter_to_bf16, round_to_bf16};
+use crate::ops::{self, OpError, Real};
 use crate::tokens::TokenIds;
 use crate::weights::{ExpectedTensor, LoadError, Loadable, load_from};
 use dfdx::{dtypes::Dtype, nn::TensorCollection, tensor::Tensor, tensor_ops::Device};
@@ -114,13 +114,14 @@ pub struct FullPrecision;
 /// Mixed precision ([Micikevicius et al., 2018](https://arxiv.org/abs/1710.03740)), as `torch.autocast` in bfloat16,
 /// but for attention. The weights are tensors of `E`, which training updates. A linear map rounds its input, its
 /// parameters and its output to bfloat16, and in the backward pass the gradients of these
-/// ([`round_to_bf16`](ops::round_to_bf16)). The range of bfloat16 is that of `f32`, so the loss is not scaled.
+/// ([`linear_in_bf16`](ops::linear_in_bf16)). The range of bfloat16 is that of `f32`, so the loss is not scaled.
 ///
-/// Residuals, the sums inside a product, attention, norms, the loss and the optimizer stay in `E`. The products are
-/// computed in `f32`, where a product of two numbers of bfloat16 is exact, so their terms are those of a processor
-/// with instructions for bfloat16. With the rounding a step takes a little longer than in [`FullPrecision`]. It shows
-/// on a CPU how a model will train in bfloat16 on a GPU. Devices without kernels round in the memory of the host, which
-/// takes much longer.
+/// Residuals, the sums inside a product, attention, norms, the loss and the optimizer stay in `E`. On an AMD processor
+/// with AVX512-BF16 (Zen 4 and later) the products are in these instructions, and a step takes less time than in
+/// [`FullPrecision`] unless the model is small. On other processors the products are in `f32`, where a product of two
+/// numbers of bfloat16 is exact, so their terms are the same, and a step takes a little longer than in
+/// [`FullPrecision`]: it shows how a model will train in bfloat16 on a GPU. Devices without kernels round in the memory
+/// of the host, which takes much longer.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Linear, MixedBf16, WithPrecision}, prelude::*};
@@ -161,22 +162,22 @@ pub trait Trainable: Precision {
     fn from_tensor<Dims: ParamShape, E: Dtype, D: Device<E>>(tensor: Tensor<Dims, E, D>) -> Self::Weight<Dims, E, D>;
 }
 
-/// Implements a precision whose weights are tensors by its linear map, which may name `E`, `D` and `T`.
+/// Implements a precision whose weights are tensors by its linear map.
 macro_rules! precision_of_tensors {
-    ($precision:ident, |$input:ident, $weight:ident, $bias:ident| $linear:expr) => {
+    ($precision:ident, $linear:ident) => {
         #[diagnostic::do_not_recommend]
         impl Precision for $precision {
             type Weight<Dims: ParamShape, E: Dtype, D: Device<E>> = Tensor<Dims, E, D>;
 
             fn linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-                $input: Tensor<Dims, E, D, T>,
-                $weight: &Tensor<(OutDim, InDim), E, D>,
-                $bias: Option<&Tensor<(OutDim,), E, D>>,
+                input: Tensor<Dims, E, D, T>,
+                weight: &Tensor<(OutDim, InDim), E, D>,
+                bias: Option<&Tensor<(OutDim,), E, D>>,
             ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
             where
                 Dims: EndsIn<InDim, Before: DataShape>,
             {
-                $linear
+                ops::$linear(input, weight, bias)
             }
 
             fn embed<B: DataDim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
@@ -207,12 +208,8 @@ macro_rules! precision_of_tensors {
     };
 }
 
-precision_of_tensors!(FullPrecision, |input, weight, bias| ops::linear(input, weight, bias));
-precision_of_tensors!(MixedBf16, |input, weight, bias| {
-    let weight: Tensor<_, E, D, T> = round_parameter_to_bf16(weight)?;
-    let bias = bias.map(round_parameter_to_bf16).transpose()?;
-    round_to_bf16(ops::linear(round_to_bf16(input)?, &weight, bias.as_ref())?)
-});
+precision_of_tensors!(FullPrecision, linear);
+precision_of_tensors!(MixedBf16, linear_in_bf16);
 
 /// A module whose weights can be stored in another precision. [`#[module]`](macro@crate::module) implements it for a
 /// module with a parameter `P: Precision`.

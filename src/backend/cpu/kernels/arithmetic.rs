@@ -5,6 +5,7 @@ use crate::autograd::{
     with_backward,
 };
 use crate::kernel_options::Arithmetic;
+use crate::matmul::{round_all_to_bf16, round_to_bf16};
 use crate::simd::{ELEMENTS_PER_PART, vectorized};
 use dfdx::tensor::CpuError;
 use itertools::izip;
@@ -42,21 +43,9 @@ pub fn round_kernel(input: Operand) -> Result<KernelOutput, CpuError> {
 
     let input = input.gradient;
     Ok(with_backward(output, move |mut dy, gradients| {
-        partition.map_chunks(partition.split_mut(&mut dy, 1), |dy| {
-            vectorized!(dy.iter_mut().for_each(|d| *d = round_to_bf16(*d)));
-        });
+        partition.map_mut(&mut dy, 1, |_, dy| round_all_to_bf16(dy));
         input.add(gradients, dy);
     }))
-}
-
-/// The bfloat16 that is nearest; of two, the even one.
-#[inline(always)]
-fn round_to_bf16(x: f32) -> f32 {
-    let bits = x.to_bits();
-    // This carries into the upper half of the bits if the lower half is more than 0x8000, or if it is 0x8000 and the
-    // upper half is odd.
-    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) & 0xffff_0000;
-    if x.is_nan() { x } else { f32::from_bits(rounded) }
 }
 
 /// Calls `$loop` with an operation and its derivatives with respect to both operands, times the gradient `d`. This is a

@@ -8,6 +8,7 @@ pub mod attention;
 mod contraction;
 mod copies;
 mod linear;
+mod linear_in_bf16;
 mod loss;
 mod norm;
 mod optimizer;
@@ -21,6 +22,7 @@ pub use arithmetic::{affine_kernel, arithmetic_kernel, dropout_kernel, round_ker
 pub use contraction::contraction_kernel;
 pub use copies::{concat_kernel, gather_kernel};
 pub use linear::{Linear, linear_kernel};
+pub use linear_in_bf16::linear_in_bf16_kernel;
 pub use loss::loss_kernel;
 pub use norm::{Norm, norm_kernel};
 pub use optimizer::{AdamStep, SgdStep, sum_of_squares, sum_of_squares_f32};

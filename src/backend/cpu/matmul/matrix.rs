@@ -110,6 +110,11 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
         let elements = self.elements.get(rows.start * self.row_stride..).unwrap_or_default();
         Self { elements, rows: rows.len(), ..self }
     }
+
+    #[inline(always)]
+    pub fn column_range(self, columns: Range<usize>) -> Self {
+        self.transposed().row_range(columns).transposed()
+    }
 }
 
 impl<'a> Matrix<'a> {
@@ -192,7 +197,7 @@ fn multiply_in_parts(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, 
     for start in (0..a.columns).step_by(terms_per_part) {
         let terms = start..a.columns.min(start + terms_per_part);
         let part = sums.part_for(terms.len() * m * n);
-        matmul(part, a.transposed().row_range(terms.clone()).transposed(), b.row_range(terms), true);
+        matmul(part, a.column_range(terms.clone()), b.row_range(terms), true);
     }
     for (i, sum) in sums.into_total().iter().enumerate() {
         let element = &mut output.elements[i / n * output.row_stride + i % n * output.column_stride];

@@ -2,6 +2,7 @@
 //! (`register_blocked`), and the small products of a contraction over any axes (`small_contraction`).
 //! `small_contraction` computes all products on a processor on which gemm does not run.
 
+mod bfloat16;
 mod contraction;
 mod few_rows;
 mod matrix;
@@ -9,6 +10,7 @@ mod register_blocked;
 mod small_contraction;
 mod transpose;
 
+pub use bfloat16::{has_fast_bf16, matmul_in_bf16, round_all_to_bf16, round_to_bf16};
 pub use contraction::{StridedAxis, contract_strided};
 pub use few_rows::{add_part_of_product, add_product_of_few_rows};
 pub use matrix::{Matrix, matmul};
