@@ -5,6 +5,7 @@
 //! not, its generic definition runs: the code after the `if`. Kernel and definition have the same result, dimensions
 //! and errors, and tests compare the two. Layers and models do not ask, so what a user composes of operations
 //! runs like them. The exception, which asks, is the linear map of a [packed](crate::nn::Packed) weight.
+//! `linear_in_bf16` has a kernel only on a processor with fast instructions for it.
 
 mod assign_positions;
 mod cpu;

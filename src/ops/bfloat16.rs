@@ -58,7 +58,7 @@ fn round_weight<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, W: WeightTap
 /// let x: Tensor<(Batch, EmbedDim), f32, Cpu> = device.tensor(vec![257.0, 1.01]);
 /// let weight: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 1.0]);
 /// let y: Tensor<(Batch, HiddenDim), f32, Cpu> = linear_in_bf16(x, &weight, None)?;
-/// assert_eq!(y.as_vec(), [256.0]); // 256 + 1.0078125, rounded again.
+/// assert_eq!(y.as_vec(), [258.0]); // 256 + 1.0078125, rounded to an even number.
 /// # Ok::<(), OpError>(())
 /// ```
 pub fn linear_in_bf16<

@@ -143,8 +143,8 @@ fn linear_agrees() {
     linear::<300, 17>();
 }
 
-/// Halves, and what rounding to bfloat16 takes off again. The sums of their products are exact, so that the kernel and
-/// the definition round the same numbers.
+/// Multiples of a half, each times 1.0005, which rounding to bfloat16 takes off again. Sums of their products are exact,
+/// so a different order of the terms does not change what is rounded.
 fn halves<Dims: Shape>(rng: &mut StdRng, shape: Dims) -> Both<Dims> {
     let halves: Vec<_> = (0..shape.num_elements()).map(|_| f32::from(rng.gen_range(-4..=4i8)) / 2.0 * 1.0005).collect();
     let exact = halves.iter().map(|&x| f64::from(x)).collect();

@@ -116,12 +116,11 @@ pub struct FullPrecision;
 /// parameters and its output to bfloat16, and in the backward pass the gradients of these
 /// ([`linear_in_bf16`](ops::linear_in_bf16)). The range of bfloat16 is that of `f32`, so the loss is not scaled.
 ///
-/// Residuals, the sums inside a product, attention, norms, the loss and the optimizer stay in `E`. On an AMD processor
-/// with AVX512-BF16 (Zen 4 and later) the products are in these instructions, and a step takes less time than in
-/// [`FullPrecision`] unless the model is small. On other processors the products are in `f32`, where a product of two
-/// numbers of bfloat16 is exact, so their terms are the same, and a step takes a little longer than in
-/// [`FullPrecision`]: it shows how a model will train in bfloat16 on a GPU. Devices without kernels round in the memory
-/// of the host, which takes much longer.
+/// Residuals, the sums inside a product, attention, norms, the loss and the optimizer stay in `E`. On AMD's
+/// processors with AVX512-BF16 (Zen 4 and later) the products run in these instructions. A step takes less time than in
+/// [`FullPrecision`], unless the model is small. On other processors the products are in `f32`, where a product of two
+/// numbers of bfloat16 is exact, and a step takes a little longer. It still shows how a model will train in bfloat16 on
+/// a GPU. Devices without kernels round in the memory of the host, which takes much longer.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Linear, MixedBf16, WithPrecision}, prelude::*};

@@ -1,5 +1,5 @@
 //! Products of matrices that are rounded to bfloat16, as mixed precision has them. A product of two such numbers is
-//! exact in `f32`, and the sums are in `f32`.
+//! exact in `f32`, in which the sums are too. The instructions of AVX-512 take numbers below 1.2e-38 for 0.
 
 use super::{Matrix, fill_rows};
 use crate::autograd::{Buffer, Partition, partition_rows};
@@ -14,14 +14,14 @@ use std::ops::Range;
 const TILE_ROWS: usize = 8;
 const TILE_COLUMNS: usize = 48;
 type Tile = [[f32; TILE_COLUMNS]; TILE_ROWS];
-/// The rows, columns and terms of a block. The numbers of `a`, and of the output, stay in the second level of the cache;
-/// those of a panel of `b` in the first.
+/// The rows, columns and terms of a block. A block of `a` (0.5 MB) stays in the second level of the cache, one of the
+/// output (2 MB) in the third, and a panel of `b` (24 kB) in the first.
 const ROWS_PER_BLOCK: usize = 128 * TILE_ROWS;
 const COLUMNS_PER_BLOCK: usize = 10 * TILE_COLUMNS;
 const TERMS_PER_BLOCK: usize = 256;
 
-/// Whether products of bfloat16 are faster here than those of `f32`. They are on an AMD processor with AVX512-BF16, which
-/// adds twice as many of them in a second. On Intel's processors these instructions are slower than those of `f32`.
+/// Whether products in bfloat16 are faster here than in `f32`. They are on AMD's processors with AVX512-BF16: an
+/// instruction makes two multiply-adds where one of `f32` makes one. Intel's take longer for it than for two of `f32`.
 pub fn has_fast_bf16() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -42,7 +42,7 @@ const UPPER_HALF: u32 = 0xffff_0000;
 /// The bfloat16 that is nearest; of two, the even one.
 #[inline(always)]
 pub fn round_to_bf16(x: f32) -> f32 {
-    /// The bit that every NaN of bfloat16 may have. Without it, the upper half of a NaN could be that of an infinity.
+    /// Makes a NaN quiet. Without it the upper half of a NaN may be that of an infinity.
     const QUIET: u32 = 1 << 22;
     let bits = x.to_bits();
     // This carries into the upper half of the bits if the lower half is more than 0x8000, or if it is 0x8000 and the
@@ -87,7 +87,7 @@ pub fn matmul_in_bf16(output: &mut [f32], a: Matrix, b: Matrix, bias: Option<&[f
             }
         }
     };
-    // Threads divide the longer axis of the output.
+    // Threads divide the longer axis, so that each packs little of `b` twice.
     if n >= m {
         let partition = Partition::of_groups(n, TILE_COLUMNS, m * k, usize::MAX);
         let parts = partition.chunks().zip(partition.split_columns_mut(output, 1));
@@ -131,7 +131,8 @@ fn multiply_block(output: &mut [&mut [f32]], a: &[f32], b: Matrix, bias: Option<
     }
 }
 
-/// The products of a tile, for the pairs of a block.
+/// The products of a tile, for the pairs of a block. Only tests run the loop without these instructions: the operation
+/// has a definition for other processors.
 fn multiply_tile(a: &[[f32; TILE_ROWS]], b: &[[f32; TILE_COLUMNS]]) -> Tile {
     #[cfg(target_arch = "x86_64")]
     if has_fast_bf16() {

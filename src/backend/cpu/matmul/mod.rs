@@ -1,6 +1,7 @@
-//! Matrix products. They run in gemm, with three exceptions: few rows of contiguous operands (`few_rows`), attention
-//! (`register_blocked`), and the small products of a contraction over any axes (`small_contraction`).
-//! `small_contraction` computes all products on a processor on which gemm does not run.
+//! Matrix products. They run in gemm, with four exceptions: few rows of contiguous operands (`few_rows`), attention
+//! (`register_blocked`), the small products of a contraction over any axes (`small_contraction`), and mixed precision on
+//! a processor with fast instructions for it (`bfloat16`). On a processor on which gemm does not run,
+//! `small_contraction` takes its place.
 
 mod bfloat16;
 mod contraction;
