@@ -1,5 +1,5 @@
 use crate::autograd::{Buffer, KernelOutput, Operand, partition_rows, with_backward};
-use crate::matmul::{Matrix, add_column_sums, matmul_in_bf16, round_all_to_bf16};
+use crate::matmul::{Matrix, column_sums_in_parts, matmul_in_bf16, round_all_to_bf16};
 use crate::simd::add_assign;
 use dfdx::tensor::CpuError;
 
@@ -25,29 +25,23 @@ pub fn linear_in_bf16_kernel(
 
     Ok(with_backward(output, move |mut dy, gradients| {
         if let Some(bias) = &bias {
-            let partition = partition_rows(rows, out_features, 0);
-            let sums = partition.map_mut(&mut dy, out_features, |_, dy| {
-                let mut sums = Buffer::zeros(out_features);
-                round_all_to_bf16(dy);
-                add_column_sums(&mut sums, dy);
-                sums
-            });
-            let sums = sums.into_iter().reduce(|mut sums, part| {
+            partition_rows(rows, out_features, 0).map_mut(&mut dy, out_features, |_, dy| round_all_to_bf16(dy));
+            let parts = column_sums_in_parts(&dy, out_features).into_iter();
+            let sums = parts.reduce(|mut sums, part| {
                 add_assign(&mut sums, &part);
                 sums
             });
-            if let Some(mut sums) = sums {
-                round_all_to_bf16(&mut sums);
-                bias.gradient.add(gradients, sums);
-            }
+            let mut sums = sums.expect("there is a part");
+            round_all_to_bf16(&mut sums);
+            bias.gradient.add(gradients, sums);
         }
         let x = Matrix::new(input.elements(), rows, in_features);
         let w = Matrix::new(weight.elements(), out_features, in_features);
-        let d_y = Matrix::new(&dy, rows, out_features);
+        let dy = Matrix::new(&dy, rows, out_features);
         let mut dx = Buffer::recycled(input.len());
-        matmul_in_bf16(&mut dx, d_y, w, None);
+        matmul_in_bf16(&mut dx, dy, w, None);
         let mut d_weight = Buffer::recycled(weight.len());
-        matmul_in_bf16(&mut d_weight, d_y.transposed(), x, None);
+        matmul_in_bf16(&mut d_weight, dy.transposed(), x, None);
         weight.gradient.add(gradients, d_weight);
         input.gradient.add(gradients, dx);
     }))

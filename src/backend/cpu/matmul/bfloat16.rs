@@ -4,11 +4,14 @@
 use super::{Matrix, fill_rows};
 use crate::autograd::{Buffer, Partition, partition_rows};
 use crate::simd::{add_row, row_chunks_mut, vectorized};
-#[cfg(target_arch = "x86_64")]
-use pulp::{Arch, cast};
-#[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::{__cpuid, __m512bh, _mm512_dpbf16_ps, _mm512_set1_ps, _mm512_setzero_ps};
 use std::ops::Range;
+#[cfg(target_arch = "x86_64")]
+use {
+    crate::simd::level,
+    pulp::{Arch, cast},
+    std::arch::x86_64::{__cpuid, __m512bh, _mm512_dpbf16_ps, _mm512_set1_ps, _mm512_setzero_ps},
+    std::sync::LazyLock,
+};
 
 /// The rows and the columns of a register tile of the output. A row is three vectors of AVX-512.
 const TILE_ROWS: usize = 8;
@@ -25,12 +28,13 @@ const TERMS_PER_BLOCK: usize = 256;
 pub fn has_fast_bf16() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
-        static HAS: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
+        static HAS: LazyLock<bool> = LazyLock::new(|| {
             let vendor = __cpuid(0);
-            let vendor = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
-            vendor.concat() == b"AuthenticAMD" && is_x86_feature_detected!("avx512bf16")
+            let vendor = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat();
+            let has_instructions = matches!(level(), Arch::V4(_)) && is_x86_feature_detected!("avx512bf16");
+            has_instructions && vendor == b"AuthenticAMD"
         });
-        matches!(crate::simd::level(), Arch::V4(_)) && *HAS
+        *HAS
     }
     #[cfg(not(target_arch = "x86_64"))]
     false
@@ -64,25 +68,26 @@ fn round_row_to_bf16(row: &mut [f32]) {
     }
 }
 
-/// `(m, k), (k, n), (n,) -> (m, n)`: `round(round(a) round(b) + bias)`. Rows or columns of each matrix are contiguous.
+/// `(m, k), (k, n), (n,) -> (m, n)`: `round(round(a) round(b) + bias)`.
 ///
 /// # Panics
-/// If the dimensions are inconsistent.
+/// If the dimensions are inconsistent, or neither the rows nor the columns of a matrix are contiguous.
 pub fn matmul_in_bf16(output: &mut [f32], a: Matrix, b: Matrix, bias: Option<&[f32]>) {
     let (m, n, k) = (a.rows(), b.columns(), a.columns());
     assert_eq!((output.len(), b.rows()), (m * n, k));
+    assert!(bias.is_none_or(|bias| bias.len() == n));
     if k == 0 {
         fill_rows(output, bias, n);
         return round_all_to_bf16(output);
     }
     let a = pack_all::<TILE_ROWS>(a.transposed());
     let multiply = |rows: Range<usize>, columns: Range<usize>, mut part: Vec<&mut [f32]>| {
+        let (b, bias) = (b.column_range(columns.clone()), bias.map(|bias| &bias[columns]));
         for (first_row, part) in rows.step_by(ROWS_PER_BLOCK).zip(part.chunks_mut(ROWS_PER_BLOCK)) {
             let a = &a[first_row * k.div_ceil(2)..];
-            for first_column in columns.clone().step_by(COLUMNS_PER_BLOCK) {
-                let block = first_column..columns.end.min(first_column + COLUMNS_PER_BLOCK);
-                let of_part = first_column - columns.start..block.end - columns.start;
-                let mut output: Vec<_> = part.iter_mut().map(|row| &mut row[of_part.clone()]).collect();
+            for first_column in (0..b.columns()).step_by(COLUMNS_PER_BLOCK) {
+                let block = first_column..b.columns().min(first_column + COLUMNS_PER_BLOCK);
+                let mut output: Vec<_> = part.iter_mut().map(|row| &mut row[block.clone()]).collect();
                 multiply_block(&mut output, a, b.column_range(block.clone()), bias.map(|bias| &bias[block]));
             }
         }

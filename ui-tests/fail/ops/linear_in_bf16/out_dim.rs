@@ -1,4 +1,4 @@
-//! In mixed precision too, a bias has one element per row of the weight.
+//! A bias has one element per row of the weight, in mixed precision too.
 //! Covers `OutDim` of `ops::linear_in_bf16`.
 //! Right with `HiddenDim` for `EmbedDim` in line 12.
 //! Mutants cover `Dims` by `SrcLen`, `InDim` by `EmbedDim` of `ops::linear_in_bf16`.
