@@ -1,5 +1,5 @@
 use crate::autograd::{Buffer, KernelOutput, Operand, partition_rows, with_backward};
-use crate::matmul::{Matrix, column_sums_in_parts, matmul_in_bf16, round_all_to_bf16};
+use crate::matmul::{Matrix, add_column_sums, matmul_in_bf16, round_all_to_bf16};
 use crate::simd::add_assign;
 use dfdx::tensor::CpuError;
 
@@ -25,13 +25,18 @@ pub fn linear_in_bf16_kernel(
 
     Ok(with_backward(output, move |mut dy, gradients| {
         if let Some(bias) = &bias {
-            partition_rows(rows, out_features, 0).map_mut(&mut dy, out_features, |_, dy| round_all_to_bf16(dy));
-            let parts = column_sums_in_parts(&dy, out_features).into_iter();
-            let sums = parts.reduce(|mut sums, part| {
+            // In one pass: a second hand-over to the threads takes 4 % of a step of a small model.
+            let parts = partition_rows(rows, out_features, 0).map_mut(&mut dy, out_features, |_, dy| {
+                let mut sums = Buffer::zeros(out_features);
+                round_all_to_bf16(dy);
+                add_column_sums(&mut sums, dy);
+                sums
+            });
+            let sums = parts.into_iter().reduce(|mut sums, part| {
                 add_assign(&mut sums, &part);
                 sums
             });
-            let mut sums = sums.expect("there is a part");
+            let mut sums = sums.unwrap_or_else(|| Buffer::zeros(out_features));
             round_all_to_bf16(&mut sums);
             bias.gradient.add(gradients, sums);
         }
