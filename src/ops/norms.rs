@@ -1,7 +1,8 @@
 //! Normalizations: those of layers, whose weights scale the result, and the softmax of an axis and its logarithm.
 
 use super::reduce::middle_axis;
-use super::unnamed::{on_sizes, reshape_to, rows, softmax_by_dfdx, zip};
+use super::unnamed::{on_sizes, reshape_to, rows, zip};
+use super::views::Lines;
 use super::{OpError, Real, cast, device_error, ensure_not_empty};
 use crate::backend::{
     Backend, Norm, Tape, WeightTape, norm_kernel, read_weight, run_kernel, softmax_kernel, weight_on_tape,
@@ -168,16 +169,17 @@ pub(super) fn softmax<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tap
 where
     Dims: HasAxis<Name, WhichAxis>,
 {
-    let shape = *input.shape();
+    let (shape, axis) = (*input.shape(), middle_axis(input.shape(), Dims::INDEX));
     if D::HAS_KERNELS {
-        let axis = middle_axis(&shape, Dims::INDEX);
         return run_kernel(op, shape, |tape| softmax_kernel(D::read(input, tape)?, axis, is_log));
     }
-    // For a permuted view, dfdx's softmax puts the gradient into another order of axes. Such a view is copied first.
-    let input = reshape_to(op, input, shape)?;
-    let output = match is_log {
-        true => input.try_log_softmax::<Dims::Position>(),
-        false => softmax_by_dfdx::<Dims::Position, _, _, _, _>(input),
+    let lines: Lines<E, D, T> = reshape_to(op, input, (axis.outer, axis.len, axis.inner))?;
+    let is_16_bit = size_of::<E>() == 2 && T::OWNS_TAPE;
+    let softmax = match is_log {
+        true => lines.try_log_softmax::<Axis<1>>(),
+        // The gradient of dfdx's quotient divides by the square of the sum, which overflows from a sum of 256 on.
+        false if is_16_bit => lines.try_log_softmax::<Axis<1>>().and_then(|logs| logs.try_exp()),
+        false => lines.try_softmax::<Axis<1>>(),
     };
-    output.map_err(device_error(op))
+    reshape_to(op, softmax.map_err(device_error(op))?, shape)
 }

@@ -2,7 +2,7 @@
 
 use super::gather::gather_repeated;
 use super::unnamed::reshape_to;
-use super::views::{map_lines, outer_len_inner};
+use super::views::{Lines, map_lines, outer_len_inner};
 use super::{OpError, Real, device_error, ensure_not_empty, range_error};
 use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, cumsum_kernel, elements_of, reduce_kernel, run_kernel};
 use crate::dims::{AtMost, AxisOf, Dim, HasAxis, WholeShape};
@@ -37,14 +37,15 @@ macro_rules! reduction {
         pub fn $name $($signature)* {
             const OP: &str = stringify!($name);
             ensure_not_empty(OP, $input.shape())?;
+            let (shape, axis) = ($input.shape().remove_axis(), middle_axis($input.shape(), Dims::INDEX));
             if D::HAS_KERNELS {
-                let (shape, axis) = ($input.shape().remove_axis(), middle_axis($input.shape(), Dims::INDEX));
                 return run_kernel(OP, shape, |tape| {
                     reduce_kernel(D::read($input, tape)?, axis, ReductionKind::$kind)
                 });
             }
             let define = $definition;
-            define($input).map_err(device_error(OP))
+            let lines: Lines<E, D, T> = reshape_to(OP, $input, (axis.outer, axis.len, axis.inner))?;
+            reshape_to(OP, define(lines).map_err(device_error(OP))?, shape)
         }
 
         reduction! { {$($signature)*} $($others)* }
@@ -61,9 +62,9 @@ reduction! {
             Dims: HasAxis<Name, WhichAxis>,
     }
     pub fn sum_over(input, axis)
-        = Sum, |x: Tensor<Dims, E, D, T>| x.try_sum::<_, Dims::Position>(), "sum over", "[6.0, 60.0]", "";
+        = Sum, |x: Lines<E, D, T>| x.try_sum::<_, Axis<1>>(), "sum over", "[6.0, 60.0]", "";
     pub fn mean_over(input, axis)
-        = Mean, |x: Tensor<Dims, E, D, T>| x.try_mean::<_, Dims::Position>(), "mean over", "[2.0, 20.0]", "";
+        = Mean, |x: Lines<E, D, T>| x.try_mean::<_, Axis<1>>(), "mean over", "[2.0, 20.0]", "";
     pub fn max_over(input, axis)
         = Max, largest, "largest element along", "[3.0, 30.0]",
         "\n\nIt is NaN if an element is. Where `n` elements are the largest, `∂y/∂x` is `1 / n` for each of them, and 0 for \
@@ -72,24 +73,21 @@ reduction! {
 
 /// The definition of [`max_over`]. dfdx's own maximum skips NaN and has the gradient 1 for each of the largest
 /// elements.
-fn largest<Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-) -> Result<Tensor<Dims::Remaining, E, D, T>, D::Err>
-where
-    Dims: HasAxis<Name, WhichAxis>,
-{
+fn largest<E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Lines<E, D, T>,
+) -> Result<Tensor<(usize, usize), E, D, T>, D::Err> {
     let (shape, device) = (*input.shape(), input.device().clone());
     let elements = input.retaped::<NoneTape>();
-    let largest = elements.clone().try_max::<_, Dims::Position>()?;
-    let repeated = largest.clone().try_broadcast_like::<_, Dims::Position>(&shape)?;
+    let largest = elements.clone().try_max::<_, Axis<1>>()?;
+    let repeated = largest.clone().try_broadcast_like::<_, Axis<1>>(&shape)?;
     // 1 for each of the largest elements, 0 for a smaller one and NaN for NaN: their sum is `n`, or NaN.
     let (zeros, ones) = (device.try_zeros_like(&shape)?, device.try_ones_like(&shape)?);
     let is_largest = elements.try_eq(&repeated)?.try_choose(ones, zeros.clone())?;
     let is_number = elements.try_le(&repeated)?;
-    let count = is_number.try_choose(is_largest, zeros.try_add(E::nan())?)?.try_sum::<_, Dims::Position>()?;
+    let count = is_number.try_choose(is_largest, zeros.try_add(E::nan())?)?.try_sum::<_, Axis<1>>()?;
     // `y/n - y/n` adds 0 to the value and `1/n` to the gradient. For an infinite `y` it would be NaN, so the result is
     // `y/n`, which is infinite too.
-    let share = input.try_max::<_, Dims::Position>()?.try_div(count)?;
+    let share = input.try_max::<_, Axis<1>>()?.try_div(count)?;
     let constant = share.retaped::<NoneTape>().try_mul(E::one())?;
     let finite = share.clone().try_sub(constant)?.try_add(largest.clone())?;
     largest.try_abs()?.try_eq(E::infinity())?.try_choose(share, finite)

@@ -10,7 +10,7 @@ use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Tape, elements_of, run_kernel, where_kernel};
 use crate::dims;
 use crate::dims::{AnyDim, EndsIn, Unnamed, UnnamedTensor, unnamed};
-use dfdx::shapes::{Axes, Axes4, Axis, BroadcastShapeTo, Dim, HasShape, ReduceShape, Shape};
+use dfdx::shapes::{Axes4, Axis, BroadcastShapeTo, Dim, HasShape, Shape};
 use dfdx::tensor::{Merge, PutTape, SplitTape, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, ReshapeTo, TryAdd};
 use rand::{Rng, distributions::Distribution};
@@ -165,17 +165,6 @@ pub fn swap_middle<B: Dim, S: Dim, H: Dim, M: Dim, E: Real, D: Device<E>, T: Tap
 ) -> Result<Tensor<(B, H, S, M), E, D, T>, OpError> {
     let x: Tensor<Four, E, D, T> = with_shape_type(op, x)?;
     with_shape_type(op, x.try_permute::<Four, Axes4<0, 2, 1, 3>>().map_err(device_error(op))?)
-}
-
-/// The softmax as operations of dfdx. A recorded one in 16 bits is the exponential of the log-softmax: the gradient of
-/// dfdx's quotient divides by the square of the sum, which overflows from a sum of 256 on.
-pub fn softmax_by_dfdx<Ax: Axes, Dims: Shape + ReduceShape<Ax>, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    x: Tensor<Dims, E, D, T>,
-) -> Result<Tensor<Dims, E, D, T>, D::Err> {
-    match size_of::<E>() {
-        2 if T::OWNS_TAPE => x.try_log_softmax::<Ax>()?.try_exp(),
-        _ => x.try_softmax::<Ax>(),
-    }
 }
 
 /// A number as a tensor.

@@ -230,6 +230,9 @@ impl<const R: usize, const N: usize> HasAxes<Leading<R, N>> for [usize; N] {
 }
 impl<const R: usize, const N: usize> ReduceShapeTo<[usize; R], Leading<R, N>> for [usize; N] {}
 
+/// A tensor as the elements before an axis, along it and after it.
+pub(super) type Lines<E, D, T> = Tensor<(usize, usize, usize), E, D, T>;
+
 /// The number of elements before the axis, along it and after it.
 pub(super) fn outer_len_inner<Dims: Shape>(shape: &Dims, index: usize) -> (usize, usize, usize) {
     let sizes = sizes(shape);

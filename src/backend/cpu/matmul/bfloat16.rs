@@ -256,16 +256,14 @@ fn pack_columns<const WIDTH: usize>(pairs: &mut [f32], panel: Matrix) {
 mod tests {
     use super::*;
 
-    fn number(i: usize) -> f32 {
-        ((i * 7919) % 1013) as f32 / 500.0 - 1.0
-    }
-
     #[test]
     fn products_agree_with_the_definition_in_f64() {
         for (m, n, k) in
             [(1, 1, 1), (2, 3, 0), (5, 49, 3), (7, 130, 17), (150, 33, 31), (9, 1, 300), (40, 100, 515), (300, 310, 40)]
         {
-            let numbers = |count: usize, from: usize| (from..from + count).map(number).collect::<Vec<_>>();
+            let numbers = |count: usize, from: usize| -> Vec<f32> {
+                (from..from + count).map(|i| ((i * 7919) % 1013) as f32 / 500.0 - 1.0).collect()
+            };
             let (a, b, bias) = (numbers(m * k, 0), numbers(k * n, 5), numbers(n, 11));
             let views = |elements, rows, columns| {
                 [Matrix::new(elements, rows, columns), Matrix::new(elements, columns, rows).transposed()]
@@ -276,12 +274,12 @@ mod tests {
                     matmul_in_bf16(&mut output, a, b, bias);
                     for (i, y) in output.into_iter().enumerate() {
                         let rounded = |x| f64::from(round_to_bf16(x));
-                        let terms = (0..k).map(|l| rounded(a.get(i / n, l)) * rounded(b.get(l, i % n)));
-                        let sum = terms.sum::<f64>() + bias.map_or(0.0, |bias| f64::from(bias[i % n]));
+                        let product: f64 = (0..k).map(|l| rounded(a.get(i / n, l)) * rounded(b.get(l, i % n))).sum();
+                        let sum = product + bias.map_or(0.0, |bias| f64::from(bias[i % n]));
                         assert_eq!(y.to_bits() << 16, 0, "{y} is not a bfloat16");
                         // Half of the last place, and the error of a sum in `f32`.
-                        let tolerance = sum.abs() / 256.0 + 1e-6 * k as f64;
-                        assert!((f64::from(y) - sum).abs() <= tolerance, "{m} {n} {k}, {i}: {y} {sum}");
+                        let is_close = (f64::from(y) - sum).abs() <= sum.abs() / 256.0 + 1e-6 * k as f64;
+                        assert!(is_close, "{m} {n} {k}, {i}: {y} {sum}");
                     }
                 }
             }
@@ -290,11 +288,10 @@ mod tests {
 
     #[test]
     fn numbers_that_are_not_finite_stay_so() {
-        let with = |x: f32| (0..40).map(|i| if i == 7 { x } else { 1.0 }).collect::<Vec<_>>();
-        let quiet_in_the_lower_half = f32::from_bits(0x7f80_0001);
-        for x in [f32::INFINITY, f32::NAN, quiet_in_the_lower_half] {
-            let (a, b) = (with(x), with(1.0));
-            let mut output = [0.0];
+        let with = |x: f32| -> [f32; 40] { std::array::from_fn(|i| if i == 7 { x } else { 1.0 }) };
+        // Without its last bit, the last NaN is infinity.
+        for x in [f32::INFINITY, f32::NAN, f32::from_bits(0x7f80_0001)] {
+            let (a, b, mut output) = (with(x), with(1.0), [0.0]);
             matmul_in_bf16(&mut output, Matrix::new(&a, 1, 40), Matrix::new(&b, 40, 1), None);
             assert!(output[0] == x || output[0].is_nan() && x.is_nan(), "{x}: {}", output[0]);
         }
