@@ -38,15 +38,15 @@ impl Forward {
 
     /// The work of this forward pass alone.
     pub fn alone(self) -> Work {
-        Work { multiply_adds: self.linear + 2.0 * self.attention, bytes: 0.0 }
+        Work { multiply_adds: self.linear + 2.0 * self.attention, read_bytes: 0.0, updated_bytes: 0.0 }
     }
 
     /// The work of a training step: backward, each linear layer has two products. Attention has four, and computes its
     /// scores again. If the optimizer has two averages, it reads four numbers of a parameter and writes three.
     pub fn training(self, params: usize) -> Work {
         // 16 bytes a parameter that stay in a cache cost less than memory does.
-        let bytes = if 16 * params > CACHE_BYTES { (28 * params) as f64 } else { 0.0 };
-        Work { multiply_adds: 3.0 * self.linear + 7.0 * self.attention, bytes }
+        let updated_bytes = if 16 * params > CACHE_BYTES { (28 * params) as f64 } else { 0.0 };
+        Work { multiply_adds: 3.0 * self.linear + 7.0 * self.attention, read_bytes: 0.0, updated_bytes }
     }
 }
 
@@ -69,7 +69,10 @@ pub fn causal(batch: usize, len: usize) -> usize {
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub struct Work {
     pub multiply_adds: f64,
-    pub bytes: f64,
+    /// Bytes that are only read.
+    pub read_bytes: f64,
+    /// Bytes of numbers that are read, and some of them written.
+    pub updated_bytes: f64,
 }
 
 impl Work {
@@ -77,40 +80,49 @@ impl Work {
     pub fn decoding(params: usize, bytes_per_param: f64, tokens: usize) -> Self {
         let multiply_adds = (params * tokens) as f64;
         match params as f64 * bytes_per_param > CACHE_BYTES as f64 {
-            true => Self { multiply_adds: 0.0, bytes: bytes_per_param * multiply_adds },
-            false => Self { multiply_adds, bytes: 0.0 },
+            true => Self { multiply_adds: 0.0, read_bytes: bytes_per_param * multiply_adds, updated_bytes: 0.0 },
+            false => Self { multiply_adds, read_bytes: 0.0, updated_bytes: 0.0 },
         }
     }
 }
 
 /// What this machine does in a second on all threads.
 #[derive(Clone, Copy)]
-pub struct Rates {
-    multiply_adds: f64,
-    bytes: f64,
-}
+pub struct Rates(Work);
 
 impl Rates {
-    /// Measures both rates: of a matrix product, and of memory.
+    /// Measures the rates: of a matrix product, and of memory.
     pub fn measure() -> Self {
-        Self { multiply_adds: multiply_adds_a_second(), bytes: bytes_a_second() }
+        Self(Work {
+            multiply_adds: multiply_adds_a_second(),
+            read_bytes: read_bytes_a_second(),
+            updated_bytes: updated_bytes_a_second(),
+        })
     }
 
     /// The faster rates of two measurements.
-    pub fn or_faster(self, other: Self) -> Self {
-        Self { multiply_adds: self.multiply_adds.max(other.multiply_adds), bytes: self.bytes.max(other.bytes) }
+    pub fn or_faster(self, Self(other): Self) -> Self {
+        Self(Work {
+            multiply_adds: self.0.multiply_adds.max(other.multiply_adds),
+            read_bytes: self.0.read_bytes.max(other.read_bytes),
+            updated_bytes: self.0.updated_bytes.max(other.updated_bytes),
+        })
     }
 
     /// The time that the work takes at these rates.
     pub fn bound_ms(&self, work: Work) -> f64 {
-        1e3 * (work.multiply_adds / self.multiply_adds + work.bytes / self.bytes)
+        let seconds = work.multiply_adds / self.0.multiply_adds
+            + work.read_bytes / self.0.read_bytes
+            + work.updated_bytes / self.0.updated_bytes;
+        1e3 * seconds
     }
 }
 
 impl std::fmt::Display for Rates {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let [multiply_adds, bytes] = [self.multiply_adds, self.bytes].map(|rate| rate / 1e9);
-        write!(f, "{multiply_adds:.0} billion multiply-adds and {bytes:.1} GB a second")
+        let Work { multiply_adds, read_bytes, updated_bytes } = self.0;
+        write!(f, "{:.0} billion multiply-adds, ", multiply_adds / 1e9)?;
+        write!(f, "{:.1} GB read and {:.1} GB updated in a second", read_bytes / 1e9, updated_bytes / 1e9)
     }
 }
 
@@ -123,9 +135,26 @@ fn multiply_adds_a_second() -> f64 {
     (Rows::SIZE * Inner::SIZE * Outer::SIZE) as f64 / seconds
 }
 
-/// Far more than the caches hold, in as many parts as there are threads: two numbers read and one written.
-fn bytes_a_second() -> f64 {
-    let mut arrays: Vec<[Vec<f32>; 2]> = (0..threads()).map(|_| [vec![1.0; 1 << 25], vec![2.0; 1 << 25]]).collect();
+/// Far more numbers than the caches hold. Each thread has a part of them.
+const NUMBERS_OF_A_THREAD: usize = 1 << 25;
+
+fn read_bytes_a_second() -> f64 {
+    // Zeros would be one page, which stays in a cache.
+    let arrays: Vec<Vec<u64>> = (0..threads()).map(|_| vec![1; NUMBERS_OF_A_THREAD]).collect();
+    let seconds = fastest_seconds(|| {
+        thread::scope(|scope| {
+            for array in &arrays {
+                scope.spawn(|| black_box(array.iter().fold(0, |all, number| all ^ number)));
+            }
+        });
+    });
+    (threads() * size_of::<u64>() * NUMBERS_OF_A_THREAD) as f64 / seconds
+}
+
+/// Two numbers read and one written.
+fn updated_bytes_a_second() -> f64 {
+    let new = || [vec![1.0; NUMBERS_OF_A_THREAD], vec![2.0; NUMBERS_OF_A_THREAD]];
+    let mut arrays: Vec<[Vec<f32>; 2]> = (0..threads()).map(|_| new()).collect();
     let seconds = fastest_seconds(|| {
         thread::scope(|scope| {
             for [to, from] in &mut arrays {
@@ -133,7 +162,7 @@ fn bytes_a_second() -> f64 {
             }
         });
     });
-    ((threads() * 3 * 4) << 25) as f64 / seconds
+    (threads() * 3 * size_of::<f32>() * NUMBERS_OF_A_THREAD) as f64 / seconds
 }
 
 /// The threads that the kernels use.
