@@ -274,7 +274,7 @@ where
     });
 }
 
-/// Runs a check on 1, 2 and 4 ranks, where it is exact, and on two ranks with the kernels.
+/// Runs a check in `f64` on 1, 2 and 4 ranks, and in `f32`, which has kernels, on two.
 macro_rules! on_ranks {
     ($check:ident) => {
         $check::<One, f64>(1e-10);
