@@ -332,7 +332,7 @@ macro_rules! on_ranks {
 
 #[test]
 fn a_decoder_only_model_is_that_of_one_rank() {
-    on_ranks!(DecoderOnly, Plain<TypedTransformer>, f32, 1e-5, One Two);
+    on_ranks!(DecoderOnly, Plain<TypedTransformer>, f32, 1e-5, One Two Three Four);
     on_ranks!(DecoderOnly, Deep<NanoGpt>, f64, 1e-10, Three);
     on_ranks!(DecoderOnly, Plain<Annotated>, f64, 1e-10, Four);
 }
