@@ -15,8 +15,8 @@
 //! `RAYON_NUM_THREADS=1` is the number of threads of all. `peers.py` says which files llama.cpp and CTranslate2 need.
 //!
 //! The row `lower bound` is the time that the necessary work takes at the rates of this machine, which are measured in
-//! turn with the frameworks: multiply-adds at the rate of a large matrix product, and bytes at that of memory, which
-//! differs between bytes that are only read, as in decoding, and those that are updated, as by an optimizer.
+//! turn with the frameworks: multiply-adds at the rate of a large matrix product, and bytes at that of memory.
+//! Memory has two rates: one of bytes that are only read, as in decoding, and one of bytes that an optimizer updates.
 
 use clap::Parser;
 use serde::{Deserialize, Serialize};

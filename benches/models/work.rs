@@ -38,7 +38,7 @@ impl Forward {
 
     /// The work of this forward pass alone.
     pub fn alone(self) -> Work {
-        Work { multiply_adds: self.linear + 2.0 * self.attention, read_bytes: 0.0, updated_bytes: 0.0 }
+        Work { multiply_adds: self.linear + 2.0 * self.attention, ..Work::default() }
     }
 
     /// The work of a training step: backward, each linear layer has two products. Attention has four, and computes its
@@ -46,7 +46,7 @@ impl Forward {
     pub fn training(self, params: usize) -> Work {
         // 16 bytes a parameter that stay in a cache cost less than memory does.
         let updated_bytes = if 16 * params > CACHE_BYTES { (28 * params) as f64 } else { 0.0 };
-        Work { multiply_adds: 3.0 * self.linear + 7.0 * self.attention, read_bytes: 0.0, updated_bytes }
+        Work { multiply_adds: 3.0 * self.linear + 7.0 * self.attention, updated_bytes, ..Work::default() }
     }
 }
 
@@ -66,12 +66,12 @@ pub fn causal(batch: usize, len: usize) -> usize {
 }
 
 /// Multiply-adds, and bytes that come from memory or go there.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Work {
     pub multiply_adds: f64,
     /// Bytes that are only read.
     pub read_bytes: f64,
-    /// Bytes of numbers that are read, and some of them written.
+    /// Bytes that are read and written, as numbers are updated.
     pub updated_bytes: f64,
 }
 
@@ -80,8 +80,8 @@ impl Work {
     pub fn decoding(params: usize, bytes_per_param: f64, tokens: usize) -> Self {
         let multiply_adds = (params * tokens) as f64;
         match params as f64 * bytes_per_param > CACHE_BYTES as f64 {
-            true => Self { multiply_adds: 0.0, read_bytes: bytes_per_param * multiply_adds, updated_bytes: 0.0 },
-            false => Self { multiply_adds, read_bytes: 0.0, updated_bytes: 0.0 },
+            true => Self { read_bytes: bytes_per_param * multiply_adds, ..Self::default() },
+            false => Self { multiply_adds, ..Self::default() },
         }
     }
 }
@@ -135,12 +135,12 @@ fn multiply_adds_a_second() -> f64 {
     (Rows::SIZE * Inner::SIZE * Outer::SIZE) as f64 / seconds
 }
 
-/// Far more numbers than the caches hold. Each thread has a part of them.
-const NUMBERS_OF_A_THREAD: usize = 1 << 25;
+/// The numbers that a thread reads. They are far more than the caches hold.
+const NUMBERS_PER_THREAD: usize = 1 << 25;
 
 fn read_bytes_a_second() -> f64 {
     // Zeros would be one page, which stays in a cache.
-    let arrays: Vec<Vec<u64>> = (0..threads()).map(|_| vec![1; NUMBERS_OF_A_THREAD]).collect();
+    let arrays: Vec<Vec<u64>> = (0..threads()).map(|_| vec![1; NUMBERS_PER_THREAD]).collect();
     let seconds = fastest_seconds(|| {
         thread::scope(|scope| {
             for array in &arrays {
@@ -148,12 +148,12 @@ fn read_bytes_a_second() -> f64 {
             }
         });
     });
-    (threads() * size_of::<u64>() * NUMBERS_OF_A_THREAD) as f64 / seconds
+    (threads() * size_of::<u64>() * NUMBERS_PER_THREAD) as f64 / seconds
 }
 
 /// Two numbers read and one written.
 fn updated_bytes_a_second() -> f64 {
-    let new = || [vec![1.0; NUMBERS_OF_A_THREAD], vec![2.0; NUMBERS_OF_A_THREAD]];
+    let new = || [vec![1.0; NUMBERS_PER_THREAD], vec![2.0; NUMBERS_PER_THREAD]];
     let mut arrays: Vec<[Vec<f32>; 2]> = (0..threads()).map(|_| new()).collect();
     let seconds = fastest_seconds(|| {
         thread::scope(|scope| {
@@ -162,7 +162,7 @@ fn updated_bytes_a_second() -> f64 {
             }
         });
     });
-    (threads() * 3 * size_of::<f32>() * NUMBERS_OF_A_THREAD) as f64 / seconds
+    (threads() * 3 * size_of::<f32>() * NUMBERS_PER_THREAD) as f64 / seconds
 }
 
 /// The threads that the kernels use.

@@ -174,11 +174,11 @@ where
         return run_kernel(op, shape, |tape| softmax_kernel(D::read(input, tape)?, axis, is_log));
     }
     let lines: Lines<E, D, T> = reshape_to(op, input, (axis.outer, axis.len, axis.inner))?;
-    let is_16_bit = size_of::<E>() == 2 && T::OWNS_TAPE;
+    let is_recorded_in_16_bits = size_of::<E>() == 2 && T::OWNS_TAPE;
     let softmax = match is_log {
         true => lines.try_log_softmax::<Axis<1>>(),
         // The gradient of dfdx's quotient divides by the square of the sum, which overflows from a sum of 256 on.
-        false if is_16_bit => lines.try_log_softmax::<Axis<1>>().and_then(|logs| logs.try_exp()),
+        false if is_recorded_in_16_bits => lines.try_log_softmax::<Axis<1>>().and_then(|logs| logs.try_exp()),
         false => lines.try_softmax::<Axis<1>>(),
     };
     reshape_to(op, softmax.map_err(device_error(op))?, shape)

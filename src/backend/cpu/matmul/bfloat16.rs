@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn numbers_that_are_not_finite_stay_so() {
         let with = |x: f32| -> [f32; 40] { std::array::from_fn(|i| if i == 7 { x } else { 1.0 }) };
-        // Without its last bit, the last NaN is infinity.
+        // The last NaN is infinity without its last bit.
         for x in [f32::INFINITY, f32::NAN, f32::from_bits(0x7f80_0001)] {
             let (a, b, mut output) = (with(x), with(1.0), [0.0]);
             matmul_in_bf16(&mut output, Matrix::new(&a, 1, 40), Matrix::new(&b, 40, 1), None);
