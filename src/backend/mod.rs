@@ -221,8 +221,12 @@ pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     run: impl FnOnce(&mut T) -> Result<KernelOutput, CpuError>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     let mut tape = T::default();
-    let output = run(&mut tape).and_then(|output| D::record_kernel(output, shape, tape));
-    output.map_err(device_error(op))
+    // Not by `and_then`: the compiler would make it, and its closure, for each operation and shape.
+    let recorded = match run(&mut tape) {
+        Ok(output) => D::record_kernel(output, shape, tape),
+        Err(error) => Err(error),
+    };
+    recorded.map_err(device_error(op))
 }
 
 #[cfg(feature = "cuda")]

@@ -177,8 +177,7 @@ macro_rules! axes_among {
             type Others = $rest;
 
             fn positions() -> Vec<usize> {
-                let mut rest: Vec<usize> = (0..Dims::NUM_DIMS).collect();
-                [$($places)*].map(|place: usize| rest.remove(place)).to_vec()
+                positions(Dims::NUM_DIMS, &[$($places)*])
             }
         }
     };
@@ -187,6 +186,12 @@ macro_rules! axes_among {
     };
 }
 for_each_shape!(axes_among: (A I) (B J) (C K) (F L) (G M) (H N));
+
+/// The position of each axis among `num_axes`. `places` are those among the axes that the ones before leave.
+fn positions(num_axes: usize, places: &[usize]) -> Vec<usize> {
+    let mut rest: Vec<usize> = (0..num_axes).collect();
+    places.iter().map(|place| rest.remove(*place)).collect()
+}
 
 /// The dimension may be the new name of `From`: both have the same size, or one has its size at run time.
 ///

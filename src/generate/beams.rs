@@ -228,7 +228,7 @@ impl<V: ConstDim> Search<V> {
     fn step<E: Real>(
         &mut self,
         logits: &[E],
-        adjust: &mut impl FnMut(&[Fin<V>], &mut [f64]),
+        adjust: &mut dyn FnMut(&[Fin<V>], &mut [f64]),
     ) -> Result<Vec<usize>, OpError> {
         let continuations = self.best_continuations(logits, adjust)?;
         self.len += 1;
@@ -256,7 +256,7 @@ impl<V: ConstDim> Search<V> {
     fn best_continuations<E: Real>(
         &self,
         logits: &[E],
-        adjust: &mut impl FnMut(&[Fin<V>], &mut [f64]),
+        adjust: &mut dyn FnMut(&[Fin<V>], &mut [f64]),
     ) -> Result<Vec<Continuation<V>>, OpError> {
         let is_last = self.len + 1 == self.max_new_tokens;
         let count = self.num_beams * (1 + self.ends.len()).max(2);

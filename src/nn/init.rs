@@ -124,8 +124,12 @@ pub fn embedding<A: Arch, N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>
 /// # Ok::<(), CpuError>(())
 /// ```
 pub fn normal<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>, std: f64) -> Result<(), D::Err> {
-    let numbers = StandardNormal.map(move |number: f64| number * std);
-    parameter.try_fill_with_distr(CastFrom64(numbers))
+    parameter.try_fill_with_distr(CastFrom64(centered(std)))
+}
+
+/// The normal distribution around 0.
+fn centered(std: f64) -> impl Distribution<f64> {
+    StandardNormal.map(move |number: f64| number * std)
 }
 
 /// A distribution of `f64`, cast to elements of any dtype.

@@ -7,13 +7,13 @@
 use super::contraction::{Label, Labelled, broadcast};
 use super::operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, copied_if_same};
 use super::unnamed::{map, reshape_to, zip};
-use super::views::{NamedAxes, Views};
+use super::views::{NamedAxes, Sizes};
 use super::{OpError, Real, cast, device_error, dim_error, ensure_not_empty};
 use crate::backend::{Arithmetic, Backend, Tape, affine_kernel, arithmetic_kernel, run_kernel};
 use crate::dims::{AxesAmong, DataShape, NamedShape};
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::{Merge, NoneTape, PutTape, Tensor};
+use dfdx::tensor::{Merge, NoneTape, PutTape, SplitTape, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, TryAdd, TryDiv, TryEq, TryMul, TrySub};
 
 /// Declares operations of one signature, each from its formula and the result of the example. The signature stands in
@@ -190,19 +190,33 @@ pub(crate) fn elementwise<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + M
     x: Tensor<Dims, E, D, T>,
     y: Tensor<Dims, E, D, R>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    if D::HAS_KERNELS && x.shape().num_elements() > 0 {
+    if D::HAS_KERNELS {
         let shape = *x.shape();
+        if shape.num_elements() == 0 {
+            // The kernel reads at least one element.
+            let (x, tape) = x.split_tape();
+            return Ok(x.put_tape(tape.merge(y.split_tape().1)));
+        }
         return run_kernel(op, shape, |tape| arithmetic_kernel(D::read(x, tape)?, D::read_strided(y, tape)?, kind));
     }
     let y = copied_if_same(&x, y)?;
-    zip(op, x, y, |x, y| match kind {
+    zip(op, x, y, |x, y| elementwise_by_dfdx(kind, x, y))
+}
+
+/// The definition of [`elementwise`].
+fn elementwise_by_dfdx<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + Merge<R>, R: Tape<E, D>>(
+    kind: Arithmetic,
+    x: Tensor<Dims, E, D, T>,
+    y: Tensor<Dims, E, D, R>,
+) -> Result<Tensor<Dims, E, D, T>, D::Err> {
+    match kind {
         Arithmetic::Add => x.try_add(y),
         Arithmetic::Sub => x.try_sub(y),
         Arithmetic::Mul => x.try_mul(y),
         Arithmetic::Div => x.try_div(y),
         Arithmetic::Maximum => or_nan(x, y, |x, y| x.try_maximum(y)),
         Arithmetic::Minimum => or_nan(x, y, |x, y| x.try_minimum(y)),
-    })
+    }
 }
 
 /// `compute` of two numbers, and NaN where one of them is NaN: dfdx's maximum of NaN and a number is the number.
@@ -223,14 +237,22 @@ fn on_shape<Dims: NamedAxes, Smaller: NamedAxes, E: Real, D: Backend<E>, T: Tape
     positions: &[usize],
     shape: Dims,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    let sizes = shape.concrete();
-    if positions.is_empty() {
+    if const { Smaller::NUM_DIMS == 0 } {
         let scalar = reshape_to(op, y, ())?;
         return scalar.try_broadcast_like::<_, Dims::AllAxes>(&shape).map_err(device_error(op));
     }
-    let labels: Vec<Label> = positions.iter().map(|position| *position as Label).collect();
-    let to: Vec<Label> = (0..Dims::NUM_DIMS as Label).collect();
-    let y = Labelled::new(Smaller::into_sizes(op, y, Internal(()))?, &labels);
-    let view = broadcast(y, &to, Views::from_fn(|axis| sizes[axis])).map_err(device_error(op))?;
+    let y = Smaller::into_sizes(op, y, Internal(()))?;
+    let view = on_sizes(y, positions, shape.concrete().as_ref()).map_err(device_error(op))?;
     Dims::from_sizes(op, view, Internal(()))
+}
+
+/// [`on_shape`] of plain sizes.
+fn on_sizes<Smaller: Sizes, Whole: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    y: Tensor<Smaller, E, D, T>,
+    positions: &[usize],
+    sizes: &[usize],
+) -> Result<Tensor<Whole, E, D, T>, D::Err> {
+    let labels: Vec<Label> = positions.iter().map(|position| *position as Label).collect();
+    let to: Vec<Label> = (0..sizes.len() as Label).collect();
+    broadcast(Labelled::new(y, &labels), &to, Whole::from_fn(|axis| sizes[axis]))
 }

@@ -166,7 +166,8 @@ where
     let (ids, padding) = (labels.indices(), labels.padding());
     Ids::check_sizes(*logits.shape(), ids).map_err(dim_error(OP))?;
     ensure_not_empty(OP, logits.shape())?;
-    let weights: Vec<E> = position_weights(&is_token(ids, padding), 1, Reduction::Sum, 1);
+    let is_token = is_token(ids.as_slice(), padding.map(Fin::value));
+    let weights: Vec<E> = position_weights(&is_token, 1, Reduction::Sum, 1);
     let logits = zero_uncounted_rows(OP, Ids::rows(OP, logits)?, &weights)?;
     let (positions, _) = *logits.shape();
     let weights = logits.device().try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
@@ -179,9 +180,8 @@ where
 }
 
 /// Whether each label is a token, and not padding.
-pub(super) fn is_token<Positions: Shape, V: Dim>(labels: &Indices<Positions, V>, padding: Option<Fin<V>>) -> Vec<bool> {
-    let padding = padding.map(Fin::value);
-    labels.as_slice().iter().map(|&label| Some(label) != padding).collect()
+fn is_token(labels: &[usize], padding: Option<usize>) -> Vec<bool> {
+    labels.iter().map(|&label| Some(label) != padding).collect()
 }
 
 /// The loss of these labels, or, if they are one rank's part of a batch, the rank's term of the loss. The whole batch
@@ -202,15 +202,16 @@ where
     }
     Ids::check_sizes(*logits.shape(), labels).map_err(dim_error(OP))?;
     ensure_not_empty(OP, logits.shape())?;
-    let position_weights: Vec<E> = position_weights(&is_token(labels, padding), len, reduction, whole_count);
+    let is_token = is_token(labels.as_slice(), padding.map(Fin::value));
     if D::HAS_KERNELS {
-        let position_weights = position_weights.iter().map(|weight| weight.to_f32().unwrap_or(f32::NAN)).collect();
+        let position_weights = position_weights(&is_token, len, reduction, whole_count);
         return run_kernel(OP, (), |tape| {
             let logits = D::read(logits, tape)?;
             cross_entropy_kernel(logits, labels.axis().size(), labels.clone_arc(), position_weights, smoothing)
         });
     }
 
+    let position_weights: Vec<E> = position_weights(&is_token, len, reduction, whole_count);
     let rows = Ids::rows(OP, logits)?;
     let (device, (positions, _)) = (rows.device().clone(), *rows.shape());
     let logits: Tensor<(usize, usize), E, D, T> =

@@ -187,8 +187,12 @@ pub(crate) fn kept_elements<Dims>(
     sizes: &[usize],
     random: impl FnOnce() -> u64,
 ) -> Result<Vec<bool>, OpError> {
-    let seed = ACTIVE_SEEDS.with_borrow_mut(|seeds| Some(seeds.last_entry()?.get_mut().as_mut()?.rng.next_u64()));
-    draw(rate, sizes, seed.unwrap_or_else(random), type_name::<Dims>())
+    draw(rate, sizes, active_seed().unwrap_or_else(random), type_name::<Dims>())
+}
+
+/// The next number of the seed for dropout that is in force.
+fn active_seed() -> Option<u64> {
+    ACTIVE_SEEDS.with_borrow_mut(|seeds| Some(seeds.last_entry()?.get_mut().as_mut()?.rng.next_u64()))
 }
 
 /// [`kept_elements`] of dimensions with this type name, from a seed.

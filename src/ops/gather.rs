@@ -184,7 +184,17 @@ where
     let (_, len, inner) = outer_len_inner(input.shape(), Dims::INDEX);
     let (_, count, _) = outer_len_inner(&to, Dims::INDEX);
     // An index that holds for all elements after `Name` moves them as one run.
-    let indices_per_place = inner / repeats;
+    let starts = starts_of_places(indices, (len, inner), (count, inner / repeats));
+    gather_runs(op, input, starts, repeats, to)
+}
+
+/// The offset of each run, where each of `count` places has `indices_per_place` indices of an axis of `len` parts of
+/// `inner` elements.
+fn starts_of_places(
+    indices: &[usize],
+    (len, inner): (usize, usize),
+    (count, indices_per_place): (usize, usize),
+) -> Vec<usize> {
     let mut starts = Vec::with_capacity(indices.len());
     for (outer, indices) in indices.chunks_exact(count * indices_per_place).enumerate() {
         let start = |(index, run): (&usize, usize)| (outer * len + index) * inner + run;
@@ -194,7 +204,7 @@ where
             _ => starts.extend(indices.iter().zip((0..indices_per_place).cycle()).map(start)),
         }
     }
-    gather_runs(op, input, starts, repeats, to)
+    starts
 }
 
 /// The offset of each chosen run. There are `outer` groups of `len` runs, and a run has `inner` elements. `indices`
@@ -232,16 +242,21 @@ pub(super) fn gather_runs_by_dfdx<Dims: Shape, To: Shape, E: Real, D: Backend<E>
         return Ok(input.device().try_zeros_like(&to).map_err(device_error(op))?.put_tape(tape));
     }
     let elements = input.shape().num_elements();
-    // Runs that are rows of the input need one index each; others need one for each element.
-    let are_rows = elements.is_multiple_of(len) && starts.iter().all(|start| start.is_multiple_of(len));
-    let (width, indices): (usize, Vec<usize>) = match are_rows {
-        true => (len, starts.iter().map(|start| start / len).collect()),
-        false => (1, starts.iter().flat_map(|&start| start..start + len).collect()),
-    };
+    let (width, indices) = rows_of_runs(&starts, len, elements);
     let count = indices.len();
     let indices: Tensor<(usize,), usize, D> =
         input.device().try_tensor_from_vec(indices, (count,)).map_err(device_error(op))?;
     let gathered: Tensor<(usize, usize), E, D, T> =
         reshape_to(op, input, (elements / width, width))?.try_gather(indices).map_err(device_error(op))?;
     reshape_to(op, gathered, to)
+}
+
+/// The width of the rows, and the rows, of which the runs consist. Runs that are rows of `elements` elements need one
+/// index each; others need one for each element.
+fn rows_of_runs(starts: &[usize], len: usize, elements: usize) -> (usize, Vec<usize>) {
+    let are_rows = elements.is_multiple_of(len) && starts.iter().all(|start| start.is_multiple_of(len));
+    match are_rows {
+        true => (len, starts.iter().map(|start| start / len).collect()),
+        false => (1, starts.iter().flat_map(|&start| start..start + len).collect()),
+    }
 }

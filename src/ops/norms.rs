@@ -1,8 +1,8 @@
 //! Normalizations: those of layers, whose weights scale the result, and the softmax of an axis and its logarithm.
 
 use super::reduce::middle_axis;
-use super::unnamed::{on_sizes, reshape_to, rows, zip};
-use super::views::Lines;
+use super::unnamed::{reshape_to, rows};
+use super::views::{Lines, with_shape_type};
 use super::{OpError, Real, cast, device_error, ensure_not_empty};
 use crate::backend::{
     Backend, Norm, Tape, WeightTape, norm_kernel, read_weight, run_kernel, softmax_kernel, weight_on_tape,
@@ -45,19 +45,43 @@ where
             norm_kernel(input, Norm::new(NormKind::LayerNorm, epsilon, weight, bias))
         });
     }
-    let shape = *input.shape();
-    let rows = rows::<Dims, M, _, _, _>(OP, input)?;
-    let (matrix, error) = (*rows.shape(), device_error::<D::Err>(OP));
-    let broadcast = |vector: &Tensor<(M,), E, D, W>| {
-        weight_on_tape(vector, T::default()).try_broadcast_like::<_, Axis<0>>(&matrix).map_err(&error)
-    };
-    let normalized = on_sizes(OP, rows, |x: Tensor<[usize; 2], E, D, T>| x.try_normalize::<Axis<1>>(epsilon))?;
-    let output = zip(OP, normalized, broadcast(weight)?, |x, y| x.try_mul(y))?;
-    let output = match bias {
-        Some(bias) => zip(OP, output, broadcast(bias)?, |x, y| x.try_add(y))?,
-        None => output,
-    };
-    reshape_to(OP, output, shape)
+    let (shape, rows) = (*input.shape(), into_rows(OP, input)?);
+    let bias = bias.map(|bias| plain_vector(OP, bias)).transpose()?;
+    let output = layer_norm_by_dfdx(rows, plain_vector(OP, weight)?, bias, epsilon);
+    reshape_to(OP, output.map_err(device_error(OP))?, shape)
+}
+
+type Matrix<E, D, T> = Tensor<[usize; 2], E, D, T>;
+type Vector<E, D, T> = Tensor<[usize; 1], E, D, T>;
+
+/// The vectors of the last axis as the rows of a matrix.
+fn into_rows<Dims: EndsIn<M>, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    input: Tensor<Dims, E, D, T>,
+) -> Result<Matrix<E, D, T>, OpError> {
+    with_shape_type(op, rows::<Dims, M, _, _, _>(op, input)?)
+}
+
+fn plain_vector<M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>, W: WeightTape<T, E, D>>(
+    op: &'static str,
+    weight: &Tensor<(M,), E, D, W>,
+) -> Result<Vector<E, D, T>, OpError> {
+    with_shape_type(op, weight_on_tape(weight, T::default()))
+}
+
+/// The definition of [`layer_norm`].
+fn layer_norm_by_dfdx<E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Matrix<E, D, T>,
+    weight: Vector<E, D, T>,
+    bias: Option<Vector<E, D, T>>,
+    epsilon: f64,
+) -> Result<Matrix<E, D, T>, D::Err> {
+    let shape = *x.shape();
+    let y = x.try_normalize::<Axis<1>>(epsilon)?.try_mul(weight.try_broadcast_like::<_, Axis<0>>(&shape)?)?;
+    match bias {
+        Some(bias) => y.try_add(bias.try_broadcast_like::<_, Axis<0>>(&shape)?),
+        None => Ok(y),
+    }
 }
 
 /// `x / √(mean(x²) + ε) · weight`, the mean over the last dimension ([Zhang and Sennrich,
@@ -91,18 +115,21 @@ where
             norm_kernel(input, Norm::new(NormKind::RmsNorm, epsilon, weight, None))
         });
     }
-    let shape = *input.shape();
-    let rows = rows::<Dims, M, _, _, _>(OP, input)?;
-    let matrix = *rows.shape();
-    let normalized = on_sizes(OP, rows, |x: Tensor<[usize; 2], E, D, T>| {
-        let mean_square = x.clone().try_square()?.try_mean::<[usize; 1], Axis<1>>()?;
-        let root = mean_square.try_add(cast::<E>(epsilon))?.try_sqrt()?;
-        let root = root.try_broadcast_like::<_, Axis<1>>(x.shape())?;
-        x.try_div(root)
-    })?;
-    let weight =
-        weight_on_tape(weight, T::default()).try_broadcast_like::<_, Axis<0>>(&matrix).map_err(device_error(OP))?;
-    reshape_to(OP, zip(OP, normalized, weight, |x, y| x.try_mul(y))?, shape)
+    let (shape, rows) = (*input.shape(), into_rows(OP, input)?);
+    let output = rms_norm_by_dfdx(rows, plain_vector(OP, weight)?, epsilon);
+    reshape_to(OP, output.map_err(device_error(OP))?, shape)
+}
+
+/// The definition of [`rms_norm`].
+fn rms_norm_by_dfdx<E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Matrix<E, D, T>,
+    weight: Vector<E, D, T>,
+    epsilon: f64,
+) -> Result<Matrix<E, D, T>, D::Err> {
+    let shape = *x.shape();
+    let mean_square = x.clone().try_square()?.try_mean::<[usize; 1], Axis<1>>()?;
+    let root = mean_square.try_add(cast::<E>(epsilon))?.try_sqrt()?.try_broadcast_like::<_, Axis<1>>(&shape)?;
+    x.try_div(root)?.try_mul(weight.try_broadcast_like::<_, Axis<0>>(&shape)?)
 }
 
 /// How a model normalizes: by [`layer_norm`](crate::ops::layer_norm()) or by [`rms_norm`](crate::ops::rms_norm()).

@@ -234,24 +234,32 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
         let rotation = rotation((rotary, start, len, HeadDim::SIZE), vectors);
         return run_kernel(OP, shape, |tape| rotary_kernel(D::read(input, tape)?, rotation));
     }
-    let tables = Tables::of_columns(rotary, start, len, HeadDim::SIZE);
     let sequences = shape.num_elements() / (len * columns).max(1);
-    let sizes = (Unchecked(sequences), Unchecked(len), Unchecked(vectors), HeadDim::default());
-    let (device, input) = (input.device().clone(), reshape_to(OP, input, sizes)?);
-    let error = device_error::<D::Err>(OP);
+    let sizes = (Unchecked(sequences), Unchecked(len), Unchecked(vectors), Unchecked(HeadDim::SIZE));
+    reshape_to(OP, rotate_by_dfdx(reshape_to(OP, input, sizes)?, start, rotary)?, shape)
+}
+
+/// The definition of [`rotate`]: `(sequences, len, vectors, columns)` of the same shape.
+fn rotate_by_dfdx<E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<(Unchecked, Unchecked, Unchecked, Unchecked), E, D, T>,
+    start: usize,
+    rotary: Rotary,
+) -> Result<Tensor<(Unchecked, Unchecked, Unchecked, Unchecked), E, D, T>, OpError> {
+    let (sizes, device, error) = (*input.shape(), input.device().clone(), device_error::<D::Err>(OP));
+    let (_, len, _, width) = sizes;
+    let tables = Tables::of_columns(rotary, start, len.0, width.0);
     // A product with this matrix swaps the columns of each pair; a gather would need an index for each element. But an
     // infinite element makes its whole vector NaN, not its pair alone.
-    let is_other = |i| rotary.pairs.of_column(i / HeadDim::SIZE, HeadDim::SIZE).other == i % HeadDim::SIZE;
-    let swap = (0..HeadDim::SIZE * HeadDim::SIZE).map(|i| cast(f64::from(u8::from(is_other(i))))).collect::<Vec<E>>();
-    let swap = device.try_tensor_from_vec(swap, (sizes.3, sizes.3)).map_err(&error)?.retaped::<T>();
+    let is_other = |i| rotary.pairs.of_column(i / width.0, width.0).other == i % width.0;
+    let swap = (0..width.0 * width.0).map(|i| cast(f64::from(u8::from(is_other(i))))).collect::<Vec<E>>();
+    let swap = device.try_tensor_from_vec(swap, (width, width)).map_err(&error)?.retaped::<T>();
     let others = reshape_to(OP, matmul_2d_transposed(OP, rows(OP, input.clone())?, swap)?, sizes)?;
     let broadcast = |table: &[f64]| {
-        let table: Tensor<(Unchecked, HeadDim), E, D> =
-            device.try_tensor_from_vec(cast_all(table), (sizes.1, sizes.3))?;
+        let table: Tensor<(Unchecked, Unchecked), E, D> = device.try_tensor_from_vec(cast_all(table), (len, width))?;
         table.try_broadcast_like::<_, Axes2<0, 2>>(&sizes)
     };
     let (cosines, sines) = (broadcast(&tables.cosines).map_err(&error)?, broadcast(&tables.sines).map_err(&error)?);
     let input = zip(OP, input, cosines, |x, y| x.try_mul(y))?;
     let others = zip(OP, others, sines, |x, y| x.try_mul(y))?;
-    reshape_to(OP, zip(OP, input, others, |x, y| x.try_add(y))?, shape)
+    zip(OP, input, others, |x, y| x.try_add(y))
 }

@@ -38,15 +38,6 @@ pub fn zip<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, R: Tape<E, D>>(
     with_shape_type(op, compute(unnamed(x), unnamed(y)).map_err(device_error(op))?)
 }
 
-/// `compute` of the plain sizes, `[usize; N]`, of a tensor of `N` axes; the result has the same shape.
-pub fn on_sizes<Dims: Shape, Plain: Shape<Concrete = Dims::Concrete>, E: Real, D: Device<E>, T: Tape<E, D>>(
-    op: &'static str,
-    x: Tensor<Dims, E, D, T>,
-    compute: impl FnOnce(Tensor<Plain, E, D, T>) -> Result<Tensor<Plain, E, D, T>, D::Err>,
-) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    with_shape_type(op, compute(with_shape_type(op, x)?).map_err(device_error(op))?)
-}
-
 /// `forward` of the elements of `x`, in row-major order. It records `backward`, which makes the gradient of `x` from that
 /// of the result, or `None` if there is none.
 pub fn on_elements<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(

@@ -1,4 +1,5 @@
-use super::{DistributedError, sharding::parameter_shardings};
+use super::DistributedError;
+use super::parameter_sharding::{elements_by_path, gather_parts, parameter_shardings, parts_of};
 use crate::backend::{Backend, elements_of};
 use crate::dims::{DataDim, Dim};
 use crate::model_tensors::ViewPath;
@@ -81,11 +82,11 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
         Model: Sharded<Axis, E, D>,
     {
         let mut shardings = parameter_shardings::<Model, E, D, Axis>().into_iter();
-        let mut parts = BTreeMap::new();
+        let mut parts = Vec::new();
         let keep = |path: String, mut whole: Vec<E>| {
             ranks.broadcast(&mut whole, 0)?;
             if let Some(parameter) = shardings.next() {
-                parts.insert(path, parameter.part(whole, ranks.rank()));
+                parts.push((path, parameter.part(whole, ranks.rank())));
             }
             Ok(())
         };
@@ -106,12 +107,8 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     where
         Model: Sharded<Axis, E, D>,
     {
-        let tensors = collect(whole, "");
-        let parts = parameter_shardings::<Model, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
-            let elements = tensor.elements::<E>();
-            (tensor.path, parameter.part(elements, ranks.rank()))
-        });
-        Ok(Self::new(build_from(parts.collect(), device, ranks)?, ranks.rank()))
+        let parts = parts_of(parameter_shardings::<Model, E, D, Axis>(), collect(whole, ""), ranks.rank());
+        Ok(Self::new(build_from(parts, device, ranks)?, ranks.rank()))
     }
 
     /// The whole model, on every rank.
@@ -214,9 +211,7 @@ pub(super) fn gather_whole<Part: Sharded<Axis, E, D>, E: Element, D: Device<E>, 
     device: &D,
     ranks: &Ranks<Axis>,
 ) -> Result<Part::Whole, DistributedError> {
-    let tensors = gather_tensors(part, ranks)?.into_iter();
-    let elements = |tensor: FileTensor| (tensor.path.clone(), tensor.elements::<E>());
-    build_from(tensors.map(elements).collect(), device, ranks)
+    build_from(elements_by_path(gather_tensors(part, ranks)?), device, ranks)
 }
 
 /// The parameters of the whole model, of which each rank has its `part`.
@@ -224,12 +219,7 @@ pub(super) fn gather_tensors<Part: Sharded<Axis, E, D>, E: Element, D: Device<E>
     part: &Part,
     ranks: &Ranks<Axis>,
 ) -> Result<Vec<FileTensor>, DistributedError> {
-    let tensors = collect(part, "");
-    let wholes = parameter_shardings::<Part, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
-        let whole = parameter.all_gather(tensor.elements::<E>(), ranks)?;
-        Ok(FileTensor::new(parameter.path, parameter.sizes, &whole))
-    });
-    wholes.collect()
+    gather_parts::<E, Axis>(parameter_shardings::<Part, E, D, Axis>(), collect(part, ""), ranks)
 }
 
 fn load_part<Model: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>(
@@ -254,10 +244,11 @@ fn load_part<Model: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxi
 
 /// A model from the elements of its parameters, by their paths.
 fn build_from<Model: Loadable<E, D>, E: Element, D: Device<E>, Axis: RankAxis>(
-    mut parameters: BTreeMap<String, Vec<E>>,
+    parameters: Vec<(String, Vec<E>)>,
     device: &D,
     ranks: &Ranks<Axis>,
 ) -> Result<Model, DistributedError> {
+    let mut parameters = BTreeMap::from_iter(parameters);
     let mut take = |expected: &ExpectedTensor| parameters.remove(expected.path).ok_or_else(|| expected.missing());
     Model::load_from(&mut TensorSource::new(device, &mut take).on_ranks(ranks), "").map_err(|error| match error {
         LoadError::Device { message, .. } => OpError::Device { op: "build", message }.into(),

@@ -48,6 +48,7 @@ mod entered;
 mod gather;
 mod on_ranks;
 mod operations;
+mod parameter_sharding;
 mod sharding;
 
 pub use crate::ranks::Entered;

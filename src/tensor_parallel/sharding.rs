@@ -1,14 +1,13 @@
-//! The errors, the update and the file of a sharded model, by the shard that a rank has of each parameter.
+//! The errors, the update and the file of a sharded model.
 
 use super::distributed::{gather_tensors, gather_whole};
+use super::parameter_sharding::parameter_shardings;
 use super::{Distributed, Sharded};
 use crate::backend::Backend;
-use crate::dims::name;
 use crate::internal::Internal;
 use crate::ops::OpError;
-use crate::ops::collective::PartLayout;
 use crate::ranks::{Element, RankAxis, Ranks, RanksError, ReducedOver, Replicated};
-use crate::train::{GradientsOf, Optimizer, parameter_infos, update_by_norm};
+use crate::train::{GradientsOf, Optimizer, update_by_norm};
 use crate::weights::{LoadError, SaveError, ensure_all_finite, save_tensors};
 use dfdx::tensor_ops::Device;
 use std::collections::{HashMap, HashSet};
@@ -234,61 +233,4 @@ fn save_whole<Part: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxi
         false => Ok(()),
     };
     ranks.fail_together(saved)
-}
-
-/// A parameter of the whole model, and the parts of it that the ranks have.
-pub(super) struct ParameterSharding {
-    /// Its field path, in both models.
-    pub path: String,
-    /// The size of each dimension in the whole model.
-    pub sizes: Vec<usize>,
-    /// The name and size of each dimension in the whole model.
-    pub dims: Vec<String>,
-    /// The parts; `None` if every rank has the whole parameter.
-    pub parts: Option<PartLayout>,
-}
-
-/// The shard of each parameter, in the order of the fields. Panics if a pair of models that a user has declared does
-/// not have the same parameters in the same order: a parameter could get the numbers of another one of its shape.
-pub(super) fn parameter_shardings<Model: Sharded<Axis, E, D>, E: Element, D: Device<E>, Axis: RankAxis>()
--> Vec<ParameterSharding> {
-    let (whole, part) = (parameter_infos::<Model::Whole, E, D>(), parameter_infos::<Model, E, D>());
-    let [expected, found] = [&whole, &part].map(|infos| infos.iter().map(|info| &info.path).collect::<Vec<_>>());
-    assert_eq!(found, expected, "`{}` has other parameters than its `Whole`, or in another order", name::<Model>());
-    let parameters = whole.into_iter().zip(part).map(|(whole, part)| {
-        // The sharded axis is the one whose size differs from that in the whole model.
-        let index = whole.sizes.iter().zip(&part.sizes).position(|(whole, part)| whole != part);
-        if let Some(index) = index {
-            let (of_whole, of_part) = (&whole.dims[index], &part.dims[index]);
-            let is_of_ranks = |ranks| whole.sizes[index] == part.sizes[index] * ranks;
-            let is_part = of_part.contains("Shard<") && Axis::EXPECTED_SIZE.is_none_or(is_of_ranks);
-            assert!(is_part, "`{}` of `{}`: `{of_part}` is no rank's part of `{of_whole}`", part.path, name::<Model>());
-        }
-        let parts =
-            index.map(|index| PartLayout::of(&whole.sizes, index, whole.sizes[index] / part.sizes[index].max(1)));
-        ParameterSharding { path: whole.path, sizes: whole.sizes, dims: whole.dims, parts }
-    });
-    parameters.collect()
-}
-
-impl ParameterSharding {
-    /// This rank's part of the whole parameter.
-    pub fn part<E: Element>(&self, whole: Vec<E>, rank: usize) -> Vec<E> {
-        match self.parts {
-            Some(parts) => parts.part(&whole, rank),
-            None => whole,
-        }
-    }
-
-    /// The whole parameter, from the parts of all ranks.
-    pub fn all_gather<E: Element, Axis: RankAxis>(
-        &self,
-        part: Vec<E>,
-        ranks: &Ranks<Axis>,
-    ) -> Result<Vec<E>, RanksError> {
-        match self.parts {
-            Some(parts) => parts.all_gather(ranks, part),
-            None => Ok(part),
-        }
-    }
 }

@@ -37,7 +37,7 @@ mod training_loop;
 mod update;
 
 pub use adam::{Adam, AdamW};
-pub(crate) use checkpoint::parameter_infos;
+pub(crate) use checkpoint::{ParameterInfo, parameter_infos};
 pub use checkpoint::{checkpoint_of, ensure_not_of_checkpoint};
 pub use compare_gradients::{Differences, compare_gradients};
 pub use data_parallel::update_replicated;

@@ -9,7 +9,8 @@ use crate::nn::{HasParameters, ModelOrRef};
 use crate::ops::{OpError, Real, cast};
 use crate::ranks::{failure, is_sharded};
 use dfdx::nn::TensorCollection;
-use std::collections::HashMap;
+use dfdx::tensor::UniqueId;
+use std::collections::{HashMap, HashSet};
 
 /// One update of a model: clips the gradients to a global norm of at most `clip_norm`, then lets the
 /// optimizer step. Returns the norm before clipping.
@@ -96,9 +97,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     let mut parameters = Parameters::new(model, gradients.gradients);
     // A factor of 0 freezes a parameter: it is then not among `squares`.
     let squares = parameters.sums_of_squares(|parameter| optimizer.rate_factor(parameter))?;
-    // A parameter with a gradient that is not zero counts as used, even if no pass recorded it.
-    let unused = squares.iter().filter(|s| s.sum == 0.0 && !s.is_empty && !gradients.used.contains(&s.id));
-    let (allowed, unused): (Vec<_>, Vec<_>) = unused.partition(|squares| gradients.may_be_unused.contains(&squares.id));
+    let (allowed, unused) = unused(&squares, &gradients.used, &gradients.may_be_unused);
     // A model that shares a parameter with this one may have recorded the pass.
     if is_other_model && allowed.len() + unused.len() == squares.len() {
         return Err(OpError::OtherModel { model: name::<Model>() });
@@ -108,16 +107,30 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
         return Err(OpError::Gradient { norm });
     }
     if !unused.is_empty() {
-        return Err(OpError::Unused { parameters: unused.iter().map(|squares| squares.path.clone()).collect() });
+        return Err(OpError::Unused { parameters: unused });
     }
     ensure_no_clones(&squares)?;
     if norm > clip_norm {
         parameters.gradient_factor = Some(cast(clip_norm / norm));
     }
     // An unused parameter stays as it is: the optimizer does not decay it either.
-    allowed.iter().for_each(|squares| parameters.freeze(squares));
+    for squares in allowed {
+        parameters.freeze(squares);
+    }
     optimizer.step(learning_rate, parameters)?;
     Ok(norm)
+}
+
+/// The parameters that may be unused and are, and the paths of those that are and may not be. A parameter with a gradient
+/// that is not zero counts as used, even if no pass recorded it.
+fn unused<'a>(
+    squares: &'a [SumOfSquares],
+    used: &HashSet<UniqueId>,
+    may_be_unused: &HashSet<UniqueId>,
+) -> (Vec<&'a SumOfSquares>, Vec<String>) {
+    let unused = squares.iter().filter(|s| s.sum == 0.0 && !s.is_empty && !used.contains(&s.id));
+    let (allowed, others): (Vec<_>, Vec<_>) = unused.partition(|squares| may_be_unused.contains(&squares.id));
+    (allowed, others.into_iter().map(|squares| squares.path.clone()).collect())
 }
 
 /// An error if two trained parameters have the same id, because gradients are kept by id. Frozen parameters are not

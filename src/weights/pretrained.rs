@@ -128,7 +128,7 @@ pub fn ensure_config<Model: Pretrained>(folder: impl AsRef<Path>) -> Result<(), 
         let message = "a model is a folder with config.json and its weights, but this is a file";
         return Err(LoadError::Read { path: folder.into(), source: io::Error::new(ErrorKind::NotADirectory, message) });
     }
-    compare_config::<Model>(&folder.join(CONFIG), &Model::config())
+    compare_config(&folder.join(CONFIG), &Model::config(), name::<Model>)
 }
 
 /// The tokens that end a text: `eos_token_id` of `generation_config.json` in the folder of a model if that file exists,
@@ -168,8 +168,8 @@ pub fn eos_token_ids<V: ConstDim>(folder: impl AsRef<Path>) -> Result<Vec<Fin<V>
     ids.iter().map(token).collect()
 }
 
-/// Compares a file with the fields of `Model`. The error has all that differ.
-fn compare_config<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), LoadError> {
+/// Compares a file with the fields of a model. The error has all that differ.
+fn compare_config(path: &Path, fields: &[ConfigField], model: fn() -> String) -> Result<(), LoadError> {
     let config = read_config(path)?;
     let mut differences: Vec<_> =
         fields.iter().filter_map(|field| field.difference(&config, ToString::to_string)).collect();
@@ -188,7 +188,7 @@ fn compare_config<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), Load
     differences.extend(differences_within_objects(&config, fields));
     match differences.is_empty() {
         true => Ok(()),
-        false => Err(LoadError::Config { path: path.into(), model: name::<Model>(), differences }),
+        false => Err(LoadError::Config { path: path.into(), model: model(), differences }),
     }
 }
 

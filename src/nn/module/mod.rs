@@ -282,9 +282,7 @@ impl<Dims: ConstShape> ParamShape for Dims {
     }
 
     fn factor_sizes(out: &mut BTreeSet<(&'static str, String)>) {
-        let dims = written_dims(&Dims::default());
-        let products = dims.iter().filter(|dim| dim.contains(" * "));
-        out.extend(products.map(|dim| (FACTORS_OF_PRODUCTS, factors(dim).iter().join(" * "))));
+        out.extend(factors_of_products(&written_dims(&Dims::default())));
     }
 
     fn options<E: Dtype, D: Device<E>>(
@@ -292,4 +290,10 @@ impl<Dims: ConstShape> ParamShape for Dims {
     ) -> TensorOptions<Dims, E, D> {
         TensorOptions::reset_with(init)
     }
+}
+
+/// What [`ParamShape::factor_sizes`] adds for these dimensions.
+fn factors_of_products(dims: &[String]) -> Vec<(&'static str, String)> {
+    let products = dims.iter().filter(|dim| dim.contains(" * "));
+    products.map(|dim| (FACTORS_OF_PRODUCTS, factors(dim).iter().join(" * "))).collect()
 }

@@ -13,7 +13,7 @@ use crate::ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, R
 use buckets::Buckets;
 use dfdx::tensor::{PutTape, SplitTape, Storage, Tensor, UniqueId};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
-use std::{mem, rc::Rc};
+use std::{collections::HashSet, mem, rc::Rc};
 
 /// [`update`] of a replicated model: all ranks make the same update, from gradients that have been summed over the
 /// ranks.
@@ -230,7 +230,7 @@ fn finish_sums<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: Rank
         // A gradient changed after it was in a bucket: all are summed again.
         None => Buckets::new(ranks, parameters).finish(&taken)?.expect("nothing was collected before"),
     };
-    agree_on_unused(ranks, &sums, parameters, &mut gradients)?;
+    agree_on_unused(ranks, &sums, parameters, [&mut gradients.used, &mut gradients.may_be_unused])?;
     let mut sums = sums.into_iter();
     visit_tensors::<_, E, D, D::Err>(&**model, "", |visited| {
         if visited.is_trained
@@ -247,27 +247,28 @@ fn finish_sums<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: Rank
 /// Lets all ranks know the parameters that the loss of some rank depends on, and those that may be unused on some rank.
 /// A rank without rows uses none. A parameter whose summed gradient is not 0 is used. Only for sums of 0 do the ranks
 /// send a message.
-fn agree_on_unused<Model, E: Element, D: Backend<E>, W: RankAxis>(
+fn agree_on_unused<E: Element, W: RankAxis>(
     ranks: &Ranks<W>,
     sums: &[Vec<E>],
     parameters: &[(UniqueId, usize)],
-    gradients: &mut GradientsOf<Model, E, D>,
+    [used, may_be_unused]: [&mut HashSet<UniqueId>; 2],
 ) -> Result<(), RanksError> {
     let parameters = parameters.iter().map(|(id, _)| *id).zip(sums).filter(|(_, sum)| !sum.is_empty());
     let (zeros, others): (Vec<_>, Vec<_>) = parameters.partition(|(_, sum)| sum.iter().all(E::is_zero));
     let zeros: Vec<_> = zeros.into_iter().map(|(id, _)| id).collect();
-    let own = [&gradients.used, &gradients.may_be_unused];
-    let mut counts: Vec<f64> =
-        own.iter().flat_map(|ids| zeros.iter().map(|id| f64::from(u8::from(ids.contains(id))))).collect();
+    let is_in = |ids: &HashSet<UniqueId>| -> Vec<f64> {
+        zeros.iter().map(|id| f64::from(u8::from(ids.contains(id)))).collect()
+    };
+    let mut counts: Vec<f64> = [is_in(used), is_in(may_be_unused)].concat();
     if !counts.is_empty() {
         ranks.all_reduce(&mut counts)?;
     }
-    let (used, may_be_unused) = counts.split_at(zeros.len());
+    let (counts_of_used, counts_of_unused) = counts.split_at(zeros.len());
     let on_some_rank = |counts: &[f64]| -> Vec<UniqueId> {
         zeros.iter().zip(counts).filter(|(_, count)| **count > 0.0).map(|(id, _)| *id).collect()
     };
-    gradients.used = others.into_iter().map(|(id, _)| id).chain(on_some_rank(used)).collect();
-    gradients.may_be_unused = on_some_rank(may_be_unused).into_iter().collect();
+    *used = others.into_iter().map(|(id, _)| id).chain(on_some_rank(counts_of_used)).collect();
+    *may_be_unused = on_some_rank(counts_of_unused).into_iter().collect();
     Ok(())
 }
 

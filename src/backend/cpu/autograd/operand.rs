@@ -152,14 +152,23 @@ pub fn with_backward(
 
 /// Records the backward pass of a kernel. Its output gets `shape`, and `tape`, which merges the tapes of all operands.
 pub fn record_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
-    (output, backward): KernelOutput,
+    output: KernelOutput,
     shape: Dims,
     mut tape: T,
 ) -> Result<Tensor<Dims, f32, Cpu, T>, CpuError> {
-    if let Some(tape) = tape.shared() {
+    let output = record_on(tape.shared(), output, Unnamed::new(shape.concrete()))?;
+    Ok(named(output).put_tape(tape))
+}
+
+fn record_on<Sizes: Shape>(
+    tape: Option<&mut SharedTape<f32, Cpu>>,
+    (output, backward): KernelOutput,
+    sizes: Sizes,
+) -> Result<Tensor<Sizes, f32, Cpu>, CpuError> {
+    if let Some(tape) = tape {
         record_backward(&output, backward, tape);
     }
-    Ok(named(output.try_reshape_like(&Unnamed::new(shape.concrete()))?).put_tape(tape))
+    output.try_reshape_like(&sizes)
 }
 
 fn record_backward(output: &FlatTensor, backward: KernelBackward, tape: &mut SharedTape<f32, Cpu>) {

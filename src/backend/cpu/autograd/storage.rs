@@ -3,6 +3,7 @@
 use super::gradients::tensor_id;
 use super::operand::{FlatTensor, KernelOutput, record_kernel, with_backward};
 use super::shared_tape::Tape;
+use super::unnamed::SizeArray;
 use super::{Runs, StridedOperand, partition_elements, unnamed};
 use dfdx::shapes::{HasShape, Shape, Unit};
 use dfdx::tensor::{Cpu, CpuError, PutTape, SplitTape, Tensor, ZerosTensor};
@@ -46,27 +47,31 @@ pub fn elements_mut<Dims: Shape, E: Unit>(tensor: &mut Tensor<Dims, E, Cpu>) -> 
 
 /// The number of elements of a tensor whose storage holds them in row-major order without gaps.
 fn contiguous_len<Dims: Shape, E: Unit>(tensor: &Tensor<Dims, E, Cpu>) -> Option<usize> {
-    let sizes = tensor.shape().concrete();
-    let len = tensor.shape().num_elements();
+    contiguous_len_of(tensor.shape().concrete(), &|index| &raw const tensor[index])
+}
+
+/// [`contiguous_len`] of a tensor of these sizes, of which `element` says where an element lies.
+fn contiguous_len_of<Sizes: SizeArray, E>(sizes: Sizes, element: &dyn Fn(Sizes) -> *const E) -> Option<usize> {
+    let len = sizes.into_iter().product();
     if len == 0 {
         return Some(0);
     }
-    let first = &raw const tensor[Dims::Concrete::default()];
+    let first = element(Sizes::default());
     let mut last_index = sizes;
     let mut stride = 1;
-    for axis in (0..Dims::NUM_DIMS).rev() {
+    for axis in (0..sizes.as_ref().len()).rev() {
         last_index[axis] -= 1;
         if sizes[axis] > 1 {
-            let mut second = Dims::Concrete::default();
+            let mut second = Sizes::default();
             second[axis] = 1;
-            if &raw const tensor[second] != first.wrapping_add(stride) {
+            if element(second) != first.wrapping_add(stride) {
                 return None;
             }
         }
         stride *= sizes[axis];
     }
     // Indexing checks that the storage reaches to the last element.
-    let last = &raw const tensor[last_index];
+    let last = element(last_index);
     (last == first.wrapping_add(len - 1)).then_some(len)
 }
 
