@@ -2,7 +2,9 @@
 
 use super::gather::gather_runs_by_dfdx;
 use super::unnamed::reshape_to;
-use super::{OpError, Real, cast, device_error, dim_error, elementwise, embed, ensure_positions, permute, range_error};
+use super::{
+    OpError, Real, cast, cast_all, device_error, dim_error, elementwise, embed, ensure_positions, permute, range_error,
+};
 use crate::backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel, weight_on_tape};
 use crate::dims::{ConstDim, DataDim, Dim, Even, LengthOf, check_same_size};
 use crate::tokens::{Indices, TokenIds};
@@ -123,15 +125,19 @@ pub(crate) fn sinusoids<S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
     const OP: &str = "sinusoidal positions";
     ensure_positions(OP, start, len.size())?;
-    let wavelength = |column: usize| 10_000f64.powf((column - column % 2) as f64 / M::SIZE as f64);
-    let wavelengths: Vec<f64> = (0..M::SIZE).map(wavelength).collect();
-    let element = |i: usize| {
-        let (position, column) = (start + i / M::SIZE, i % M::SIZE);
-        let angle = position as f64 / wavelengths[column];
-        cast(if column % 2 == 0 { angle.sin() } else { angle.cos() })
-    };
-    let table: Vec<E> = (0..len.size() * M::SIZE).map(element).collect();
+    let table = cast_all(&table_of_sinusoids(start, len.size(), M::SIZE));
     device.try_tensor_from_vec(table, (len, width)).map_err(device_error(OP))
+}
+
+fn table_of_sinusoids(start: usize, len: usize, width: usize) -> Vec<f64> {
+    let wavelength = |column: usize| 10_000f64.powf((column - column % 2) as f64 / width as f64);
+    let wavelengths: Vec<f64> = (0..width).map(wavelength).collect();
+    let element = |i: usize| {
+        let (position, column) = (start + i / width, i % width);
+        let angle = position as f64 / wavelengths[column];
+        if column % 2 == 0 { angle.sin() } else { angle.cos() }
+    };
+    (0..len * width).map(element).collect()
 }
 
 /// `x + p`: the same positions added to every sequence of the batch.

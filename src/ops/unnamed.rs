@@ -47,17 +47,34 @@ pub fn on_elements<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>
     forward: impl FnOnce(Vec<E>) -> Result<Vec<E>, OpError>,
     backward: impl FnOnce(Vec<E>) -> Option<Vec<E>> + 'static,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
+    let (x, tape) = on_one_axis(unnamed(x)).map_err(device_error(op))?.split_tape();
+    let y = forward(elements_of(&x))?;
+    let y = record_elements(x, y, tape, Box::new(backward)).map_err(device_error(op))?;
+    with_shape_type(op, y.try_reshape_like(&Unnamed::new(shape.concrete())).map_err(device_error(op))?)
+}
+
+/// This shares the storage of a contiguous tensor, and copies any other, so that a gradient is in the same order.
+fn on_one_axis<Sizes: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    x: Tensor<Sizes, E, D, T>,
+) -> Result<Tensor<(usize,), E, D, T>, D::Err> {
     let len = x.shape().num_elements();
-    let (x, mut tape) = if len == 0 {
+    if len == 0 {
         // dfdx's copy of a permuted tensor reads the first element, even if there is none.
         let (x, tape) = x.split_tape();
-        (x.device().try_zeros_like(&(len,)).map_err(device_error(op))?, tape)
-    } else {
-        // This shares the storage of a contiguous tensor, and copies any other, so that a gradient is in the same
-        // order.
-        x.try_reshape_like(&(len,)).map_err(device_error(op))?.split_tape()
-    };
-    let y = x.device().try_tensor_from_vec(forward(elements_of(&x))?, shape).map_err(device_error(op))?;
+        return Ok(x.device().try_zeros_like(&(len,))?.put_tape(tape));
+    }
+    x.try_reshape_like(&(len,))
+}
+
+/// The result `y` of [`on_elements`].
+fn record_elements<E: Real, D: Device<E>, T: Tape<E, D>>(
+    x: Tensor<(usize,), E, D>,
+    y: Vec<E>,
+    mut tape: T,
+    backward: Box<dyn FnOnce(Vec<E>) -> Option<Vec<E>>>,
+) -> Result<Tensor<(usize,), E, D, T>, D::Err> {
+    let len = y.len();
+    let y = x.device().try_tensor_from_vec(y, (len,))?;
     if T::OWNS_TAPE {
         let (x, y, device) = (x.ghost(), y.ghost(), x.device().clone());
         tape.add_backward_op(move |gradients| {

@@ -139,7 +139,7 @@ fn add<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
             && let Some((averages, parameters)) = visited.tensor.elements_mut().zip(D::elements(&parameter))
             && averages.len() == parameters.len()
         {
-            update_elements(averages, parameters, [], |averages, parameters, []| {
+            update_elements(averages, parameters, [], &|averages, parameters, []| {
                 for (average, parameter) in averages.iter_mut().zip(parameters) {
                     *average = *average + (*parameter - *average) * rest;
                 }

@@ -155,7 +155,7 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
             let [from, to] = [slot.len(), values.len()].map(|len| format!("({len})"));
             return Err(OpError::Shape { op: OP, from, to });
         }
-        update_elements(values, gradient, slots, |values, gradient, slots| update(factor, values, gradient, slots));
+        update_elements(values, gradient, slots, &|values, gradient, slots| update(factor, values, gradient, slots));
         Ok(true)
     }
 }
@@ -187,7 +187,7 @@ pub(super) fn update_elements<E: Real, const SLOTS: usize>(
     values: &mut [E],
     gradient: &[E],
     slots: [&mut [E]; SLOTS],
-    update: impl Fn(&mut [E], &[E], [&mut [E]; SLOTS]) + Sync,
+    update: &(dyn Fn(&mut [E], &[E], [&mut [E]; SLOTS]) + Sync),
 ) {
     if values.len() < MIN_PARALLEL_LEN {
         return update(values, gradient, slots);
@@ -226,7 +226,7 @@ mod tests {
         for len in [0, 1, 7, MIN_PARALLEL_LEN - 1, MIN_PARALLEL_LEN, MIN_PARALLEL_LEN + 1, 300_001] {
             let (mut values, gradient, mut slot) = (numbers(len, 1), numbers(len, 2), numbers(len, 3));
             let expected: Vec<f64> = (0..len).map(|i| values[i] + gradient[i] * slot[i]).collect();
-            update_elements(&mut values, &gradient, [&mut slot], |values, gradient, [slot]| {
+            update_elements(&mut values, &gradient, [&mut slot], &|values, gradient, [slot]| {
                 for ((value, gradient), slot) in values.iter_mut().zip(gradient).zip(slot) {
                     *value += gradient * *slot;
                     *slot = 1.0;

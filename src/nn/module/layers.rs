@@ -38,8 +38,12 @@ impl<NumLayers: ConstDim, Layer> Layers<NumLayers, Layer> {
     ///
     /// # Errors
     /// The first error of `make`.
-    pub fn try_from_fn<Error>(make: impl FnMut(usize) -> Result<Layer, Error>) -> Result<Self, Error> {
-        let layers = (0..NumLayers::SIZE).map(make).collect::<Result<_, Error>>()?;
+    pub fn try_from_fn<Error>(mut make: impl FnMut(usize) -> Result<Layer, Error>) -> Result<Self, Error> {
+        // Not by `map` and `collect`, which are twenty functions for each type of layer.
+        let mut layers = Vec::with_capacity(NumLayers::SIZE);
+        for i in 0..NumLayers::SIZE {
+            layers.push(make(i)?);
+        }
         Ok(Self { layers, num_layers: PhantomData })
     }
 }
