@@ -247,7 +247,11 @@ macro_rules! visitor {
                 options: TensorOptions<Dims, E, D>,
                 (tensor, path): ($($by)+ Tensor<Dims, E, D>, String),
             ) -> Result<Option<Tensor<Dims, E, D>>, Stopped> {
-                (self.0)(ModelTensor { path, is_trained: options.do_gradient_update, tensor }).map(|()| None)
+                // `Result::map` and `?` would be two more functions for each shape.
+                match (self.0)(ModelTensor { path, is_trained: options.do_gradient_update, tensor }) {
+                    Ok(()) => Ok(None),
+                    Err(stopped) => Err(stopped),
+                }
             }
         }
     };

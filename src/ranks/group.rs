@@ -200,7 +200,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         self.worker.set_ends_together(false);
         let rank = self.rank();
         let describe = move |message| RanksError::Transport { rank, axis: Axis::NAME, operation: name, message };
-        self.worker.start(&self.communicator, describe, operation)
+        self.worker.start(&self.communicator, Box::new(describe), Box::new(operation))
     }
 }
 

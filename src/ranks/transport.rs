@@ -102,12 +102,13 @@ impl Worker {
     }
 
     /// Starts an operation, which returns its value and the number of bytes that this rank sends. `describe` adds rank,
-    /// axis and operation to the transport's message.
+    /// axis and operation to the transport's message. Both are trait objects, so this is compiled once for each type of
+    /// a value.
     pub fn start<Value: Send + 'static>(
         &self,
         communicator: &Arc<dyn Communicator>,
-        describe: impl Fn(String) -> RanksError + Send + 'static,
-        operation: impl FnOnce(&dyn Communicator) -> TransportResult<(Value, usize)> + Send + 'static,
+        describe: Box<dyn Fn(String) -> RanksError + Send>,
+        operation: Box<dyn FnOnce(&dyn Communicator) -> TransportResult<(Value, usize)> + Send>,
     ) -> Pending<Value> {
         let (communicator, traffic) = (communicator.clone(), self.traffic.clone());
         let ended = describe("the transport has ended".into());
