@@ -181,13 +181,8 @@ impl<Batch: DataDim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, V
     /// A batch without padding, of `token(row, position)`.
     pub(crate) fn from_fn(shape: (Batch, SeqLen), token: impl Fn(usize, usize) -> Fin<VocabSize>) -> Self {
         let (rows, len) = (shape.0.size(), shape.1.size());
-        let mut ids = Vec::with_capacity(rows * len);
-        for row in 0..rows {
-            for position in 0..len {
-                ids.push(token(row, position).value());
-            }
-        }
-        Self { ids: Indices::unchecked(ids.into(), shape, VocabSize::default()), pad: None }
+        let ids = (0..rows * len).map(|i| token(i / len, i % len).value()).collect();
+        Self { ids: Indices::unchecked(ids, shape, VocabSize::default()), pad: None }
     }
 
     pub(crate) fn with_padding(self, pad: Option<Fin<VocabSize>>) -> Self {
