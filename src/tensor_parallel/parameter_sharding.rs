@@ -82,11 +82,8 @@ pub(super) fn parts_of<E: Element>(
     wholes: Vec<FileTensor>,
     rank: usize,
 ) -> Vec<(String, Vec<E>)> {
-    shardings
-        .iter()
-        .zip(elements_by_path(wholes))
-        .map(|(sharding, (path, whole))| (path, sharding.part(whole, rank)))
-        .collect()
+    let parameters = shardings.iter().zip(wholes);
+    parameters.map(|(sharding, whole)| (whole.path.clone(), sharding.part(whole.elements(), rank))).collect()
 }
 
 /// The elements of each tensor, by its path.
