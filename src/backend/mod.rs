@@ -221,7 +221,7 @@ pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     run: impl FnOnce(&mut T) -> Result<KernelOutput, CpuError>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     let mut tape = T::default();
-    // Not by `and_then`: the compiler would make it, and its closure, for each operation and shape.
+    // `and_then` and its closure would be compiled for each operation and shape.
     let recorded = match run(&mut tape) {
         Ok(output) => D::record_kernel(output, shape, tape),
         Err(error) => Err(error),

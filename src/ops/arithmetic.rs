@@ -13,7 +13,7 @@ use crate::backend::{Arithmetic, Backend, Tape, affine_kernel, arithmetic_kernel
 use crate::dims::{AxesAmong, DataShape, NamedShape};
 use crate::internal::Internal;
 use dfdx::shapes::{HasShape, Shape};
-use dfdx::tensor::{Merge, NoneTape, PutTape, SplitTape, Tensor};
+use dfdx::tensor::{Merge, NoneTape, PutTape, Tensor};
 use dfdx::tensor_ops::{BroadcastTo, ChooseFrom, TryAdd, TryDiv, TryEq, TryMul, TrySub};
 
 /// Declares operations of one signature, each from its formula and the result of the example. The signature stands in
@@ -190,13 +190,8 @@ pub(crate) fn elementwise<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D> + M
     x: Tensor<Dims, E, D, T>,
     y: Tensor<Dims, E, D, R>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    if D::HAS_KERNELS {
+    if D::HAS_KERNELS && x.shape().num_elements() > 0 {
         let shape = *x.shape();
-        if shape.num_elements() == 0 {
-            // The kernel reads at least one element.
-            let (x, tape) = x.split_tape();
-            return Ok(x.put_tape(tape.merge(y.split_tape().1)));
-        }
         return run_kernel(op, shape, |tape| arithmetic_kernel(D::read(x, tape)?, D::read_strided(y, tape)?, kind));
     }
     let y = copied_if_same(&x, y)?;
@@ -242,12 +237,12 @@ fn on_shape<Dims: NamedAxes, Smaller: NamedAxes, E: Real, D: Backend<E>, T: Tape
         return scalar.try_broadcast_like::<_, Dims::AllAxes>(&shape).map_err(device_error(op));
     }
     let y = Smaller::into_sizes(op, y, Internal(()))?;
-    let view = on_sizes(y, positions, shape.concrete().as_ref()).map_err(device_error(op))?;
+    let view = on_plain_shape(y, positions, shape.concrete().as_ref()).map_err(device_error(op))?;
     Dims::from_sizes(op, view, Internal(()))
 }
 
-/// [`on_shape`] of plain sizes.
-fn on_sizes<Smaller: Sizes, Whole: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
+/// [`on_shape`], of plain sizes.
+fn on_plain_shape<Smaller: Sizes, Whole: Sizes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     y: Tensor<Smaller, E, D, T>,
     positions: &[usize],
     sizes: &[usize],

@@ -204,6 +204,7 @@ where
     ensure_not_empty(OP, logits.shape())?;
     let is_token = is_token(labels.as_slice(), padding.map(Fin::value));
     if D::HAS_KERNELS {
+        // The kernel takes weights in `f32`.
         let position_weights = position_weights(&is_token, len, reduction, whole_count);
         return run_kernel(OP, (), |tape| {
             let logits = D::read(logits, tape)?;

@@ -190,7 +190,7 @@ pub(crate) fn kept_elements<Dims>(
     draw(rate, sizes, active_seed().unwrap_or_else(random), type_name::<Dims>())
 }
 
-/// The next number of the seed for dropout that is in force.
+/// The next number of the seed for dropout that is in force; `None` if none is.
 fn active_seed() -> Option<u64> {
     ACTIVE_SEEDS.with_borrow_mut(|seeds| Some(seeds.last_entry()?.get_mut().as_mut()?.rng.next_u64()))
 }

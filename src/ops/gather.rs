@@ -188,8 +188,8 @@ where
     gather_runs(op, input, starts, repeats, to)
 }
 
-/// The offset of each run, where each of `count` places has `indices_per_place` indices of an axis of `len` parts of
-/// `inner` elements.
+/// The offset of each run in the input. The indexed axis has `len` parts of `inner` elements. The result has `count`
+/// places along it, each with `indices_per_place` indices.
 fn starts_of_places(
     indices: &[usize],
     (len, inner): (usize, usize),
@@ -251,8 +251,8 @@ pub(super) fn gather_runs_by_dfdx<Dims: Shape, To: Shape, E: Real, D: Backend<E>
     reshape_to(op, gathered, to)
 }
 
-/// The width of the rows, and the rows, of which the runs consist. Runs that are rows of `elements` elements need one
-/// index each; others need one for each element.
+/// The rows of which runs of `len` elements consist: their width, and the index of each. Runs that are whole rows of the
+/// input, which has `elements` elements, need one index each. Others need one for each element.
 fn rows_of_runs(starts: &[usize], len: usize, elements: usize) -> (usize, Vec<usize>) {
     let are_rows = elements.is_multiple_of(len) && starts.iter().all(|start| start.is_multiple_of(len));
     match are_rows {

@@ -12,6 +12,9 @@ use dfdx::shapes::{Axis, HasShape};
 use dfdx::tensor::Tensor;
 use dfdx::tensor_ops::{BroadcastTo, MeanTo, TryAdd, TryDiv, TryMul};
 
+type Matrix<E, D, T> = Tensor<[usize; 2], E, D, T>;
+type Vector<E, D, T> = Tensor<[usize; 1], E, D, T>;
+
 /// `(x - mean(x)) / √(var(x) + ε) · weight + bias`, mean and variance over the last dimension
 /// ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)). The variance is the biased one, `mean((x - mean(x))²)`.
 ///
@@ -45,23 +48,21 @@ where
             norm_kernel(input, Norm::new(NormKind::LayerNorm, epsilon, weight, bias))
         });
     }
-    let (shape, rows) = (*input.shape(), into_rows(OP, input)?);
+    let (shape, rows) = (*input.shape(), plain_rows(OP, input)?);
     let bias = bias.map(|bias| plain_vector(OP, bias)).transpose()?;
     let output = layer_norm_by_dfdx(rows, plain_vector(OP, weight)?, bias, epsilon);
     reshape_to(OP, output.map_err(device_error(OP))?, shape)
 }
 
-type Matrix<E, D, T> = Tensor<[usize; 2], E, D, T>;
-type Vector<E, D, T> = Tensor<[usize; 1], E, D, T>;
-
-/// The vectors of the last axis as the rows of a matrix.
-fn into_rows<Dims: EndsIn<M>, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+/// [`rows`] of plain sizes.
+fn plain_rows<Dims: EndsIn<M>, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Matrix<E, D, T>, OpError> {
     with_shape_type(op, rows::<Dims, M, _, _, _>(op, input)?)
 }
 
+/// A weight of plain sizes, on a tape of the type of the input.
 fn plain_vector<M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>, W: WeightTape<T, E, D>>(
     op: &'static str,
     weight: &Tensor<(M,), E, D, W>,
@@ -115,7 +116,7 @@ where
             norm_kernel(input, Norm::new(NormKind::RmsNorm, epsilon, weight, None))
         });
     }
-    let (shape, rows) = (*input.shape(), into_rows(OP, input)?);
+    let (shape, rows) = (*input.shape(), plain_rows(OP, input)?);
     let output = rms_norm_by_dfdx(rows, plain_vector(OP, weight)?, epsilon);
     reshape_to(OP, output.map_err(device_error(OP))?, shape)
 }

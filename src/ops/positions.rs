@@ -129,6 +129,7 @@ pub(crate) fn sinusoids<S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
     device.try_tensor_from_vec(table, (len, width)).map_err(device_error(OP))
 }
 
+/// The sinusoids of `len` positions from `start` on, `(len, width)`.
 fn table_of_sinusoids(start: usize, len: usize, width: usize) -> Vec<f64> {
     let wavelength = |column: usize| 10_000f64.powf((column - column % 2) as f64 / width as f64);
     let wavelengths: Vec<f64> = (0..width).map(wavelength).collect();

@@ -239,12 +239,14 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     reshape_to(OP, rotate_by_dfdx(reshape_to(OP, input, sizes)?, start, rotary)?, shape)
 }
 
-/// The definition of [`rotate`]: `(sequences, len, vectors, columns)` of the same shape.
+type Plain<E, D, T> = Tensor<(Unchecked, Unchecked, Unchecked, Unchecked), E, D, T>;
+
+/// The definition of [`rotate`], of a tensor `(sequences, len, vectors, HeadDim)`.
 fn rotate_by_dfdx<E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<(Unchecked, Unchecked, Unchecked, Unchecked), E, D, T>,
+    input: Plain<E, D, T>,
     start: usize,
     rotary: Rotary,
-) -> Result<Tensor<(Unchecked, Unchecked, Unchecked, Unchecked), E, D, T>, OpError> {
+) -> Result<Plain<E, D, T>, OpError> {
     let (sizes, device, error) = (*input.shape(), input.device().clone(), device_error::<D::Err>(OP));
     let (_, len, _, width) = sizes;
     let tables = Tables::of_columns(rotary, start, len.0, width.0);

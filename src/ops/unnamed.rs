@@ -53,7 +53,8 @@ pub fn on_elements<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>
     with_shape_type(op, y.try_reshape_like(&Unnamed::new(shape.concrete())).map_err(device_error(op))?)
 }
 
-/// This shares the storage of a contiguous tensor, and copies any other, so that a gradient is in the same order.
+/// The elements of `x` over one axis. A contiguous tensor shares its storage. Any other is copied, so that a gradient is
+/// in the same order.
 fn on_one_axis<Sizes: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     x: Tensor<Sizes, E, D, T>,
 ) -> Result<Tensor<(usize,), E, D, T>, D::Err> {
@@ -66,7 +67,7 @@ fn on_one_axis<Sizes: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     x.try_reshape_like(&(len,))
 }
 
-/// The result `y` of [`on_elements`].
+/// `y` as a tensor on `tape`, which records `backward`.
 fn record_elements<E: Real, D: Device<E>, T: Tape<E, D>>(
     x: Tensor<(usize,), E, D>,
     y: Vec<E>,

@@ -102,8 +102,8 @@ impl Worker {
     }
 
     /// Starts an operation, which returns its value and the number of bytes that this rank sends. `describe` adds rank,
-    /// axis and operation to the transport's message. Both are trait objects, so this is compiled once for each type of
-    /// a value.
+    /// axis and operation to the transport's message. Both are trait objects, so this is compiled once for each
+    /// `Value`.
     pub fn start<Value: Send + 'static>(
         &self,
         communicator: &Arc<dyn Communicator>,

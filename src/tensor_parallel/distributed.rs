@@ -1,5 +1,5 @@
 use super::DistributedError;
-use super::parameter_sharding::{elements_by_path, gather_parts, parameter_shardings, parts_of};
+use super::parameter_sharding::{elements_by_path, gather_parts, parameter_shardings, parts_of_rank};
 use crate::backend::{Backend, elements_of};
 use crate::dims::{DataDim, Dim};
 use crate::model_tensors::ViewPath;
@@ -107,7 +107,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     where
         Model: Sharded<Axis, E, D>,
     {
-        let parts = parts_of(parameter_shardings::<Model, E, D, Axis>(), collect(whole, ""), ranks.rank());
+        let parts = parts_of_rank(parameter_shardings::<Model, E, D, Axis>(), collect(whole, ""), ranks.rank());
         Ok(Self::new(build_from(parts, device, ranks)?, ranks.rank()))
     }
 

@@ -28,7 +28,7 @@ pub(super) fn parameter_shardings<Model: Sharded<Axis, E, D>, E: Element, D: Dev
     shardings(&name::<Model>(), whole, part, Axis::EXPECTED_SIZE)
 }
 
-// The functions below do not know the model, so they are compiled once, and not for each one.
+// The functions below do not know the model. So each is compiled once for a dtype and an axis, not for each model.
 
 fn shardings(
     model: &str,
@@ -77,7 +77,7 @@ impl ParameterSharding {
 }
 
 /// A rank's part of each parameter of a whole model, by its path.
-pub(super) fn parts_of<E: Element>(
+pub(super) fn parts_of_rank<E: Element>(
     shardings: Vec<ParameterSharding>,
     wholes: Vec<FileTensor>,
     rank: usize,
@@ -88,7 +88,11 @@ pub(super) fn parts_of<E: Element>(
 
 /// The elements of each tensor, by its path.
 pub(super) fn elements_by_path<E: Element>(tensors: Vec<FileTensor>) -> Vec<(String, Vec<E>)> {
-    tensors.into_iter().map(|tensor| (tensor.path.clone(), tensor.elements())).collect()
+    let elements = |tensor: FileTensor| {
+        let elements = tensor.elements();
+        (tensor.path, elements)
+    };
+    tensors.into_iter().map(elements).collect()
 }
 
 /// The whole of each parameter, from the parts of all ranks.

@@ -97,7 +97,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     let mut parameters = Parameters::new(model, gradients.gradients);
     // A factor of 0 freezes a parameter: it is then not among `squares`.
     let squares = parameters.sums_of_squares(|parameter| optimizer.rate_factor(parameter))?;
-    let (allowed, unused) = unused(&squares, &gradients.used, &gradients.may_be_unused);
+    let (allowed, unused) = find_unused(&squares, &gradients.used, &gradients.may_be_unused);
     // A model that shares a parameter with this one may have recorded the pass.
     if is_other_model && allowed.len() + unused.len() == squares.len() {
         return Err(OpError::OtherModel { model: name::<Model>() });
@@ -121,9 +121,9 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     Ok(norm)
 }
 
-/// The parameters that may be unused and are, and the paths of those that are and may not be. A parameter with a gradient
-/// that is not zero counts as used, even if no pass recorded it.
-fn unused<'a>(
+/// The unused parameters that may be unused, and the paths of the other unused ones. A parameter with a gradient that is
+/// not zero counts as used, even if no pass recorded it.
+fn find_unused<'a>(
     squares: &'a [SumOfSquares],
     used: &HashSet<UniqueId>,
     may_be_unused: &HashSet<UniqueId>,

@@ -169,7 +169,7 @@ pub fn eos_token_ids<V: ConstDim>(folder: impl AsRef<Path>) -> Result<Vec<Fin<V>
 }
 
 /// Compares a file with the fields of a model. The error has all that differ.
-fn compare_config(path: &Path, fields: &[ConfigField], model: fn() -> String) -> Result<(), LoadError> {
+fn compare_config(path: &Path, fields: &[ConfigField], model_name: fn() -> String) -> Result<(), LoadError> {
     let config = read_config(path)?;
     let mut differences: Vec<_> =
         fields.iter().filter_map(|field| field.difference(&config, ToString::to_string)).collect();
@@ -188,7 +188,7 @@ fn compare_config(path: &Path, fields: &[ConfigField], model: fn() -> String) ->
     differences.extend(differences_within_objects(&config, fields));
     match differences.is_empty() {
         true => Ok(()),
-        false => Err(LoadError::Config { path: path.into(), model: model(), differences }),
+        false => Err(LoadError::Config { path: path.into(), model: model_name(), differences }),
     }
 }
 

@@ -23,6 +23,10 @@ const FLAGS: &str = "--cfg\x1ftrybuild\x1f--verbose\x1f-Adead_code\x1f--diagnost
 /// Where Cargo reads flags that replace those of trybuild.
 const FLAGS_VARIABLE: &str = "CARGO_ENCODED_RUSTFLAGS";
 
+/// The number of folders whose programs Cargo checks at once. Cargo takes memory for the square of the number of
+/// programs, and a compiler starts the later, the more memory Cargo has.
+const AT_ONCE: usize = 4;
+
 #[test]
 fn ui() {
     let rustc = env::var_os("RUSTC").unwrap_or("rustc".into());
@@ -42,19 +46,21 @@ fn ui() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         return;
     }
-    let mut rooms: Vec<_> = fs::read_dir("fail").unwrap().map(|room| room.unwrap().path()).collect();
+    let mut folders: Vec<_> = fs::read_dir("fail").unwrap().map(|folder| folder.unwrap().path()).collect();
     if cfg!(feature = "tokenizers") {
-        rooms.push("fail-tokenizers".into());
+        folders.push("fail-tokenizers".into());
     }
-    rooms.sort();
-    // A few folders at once: Cargo takes memory for the square of the number of programs that it checks, and its memory
-    // adds to the time in which each compiler starts.
-    let at_once = if env::args().any(|argument| argument.starts_with("trybuild=")) { rooms.len() } else { 4 };
-    let failed = rooms.chunks(at_once).filter(|rooms| catch_unwind(|| check(rooms)).is_err()).count();
-    assert_eq!(failed, 0, "folders with a program that failed");
+    folders.sort();
+    // A run for one program prints the results of one check.
+    let at_once = if env::args().any(|argument| argument.starts_with("trybuild=")) { folders.len() } else { AT_ONCE };
+    let failed = folders.chunks(at_once).filter(|folders| catch_unwind(|| check(folders)).is_err()).count();
+    assert_eq!(failed, 0, "groups of folders with a program that failed");
 }
 
-fn check(rooms: &[PathBuf]) {
+fn check(folders: &[PathBuf]) {
     let programs = trybuild::TestCases::new();
-    rooms.iter().for_each(|room| programs.compile_fail(room.join("**/*.rs")));
+    for folder in folders {
+        assert!(folder.is_dir(), "a program lies in a folder of `fail`, which {folder:?} is not");
+        programs.compile_fail(folder.join("**/*.rs"));
+    }
 }

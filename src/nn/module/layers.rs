@@ -39,7 +39,7 @@ impl<NumLayers: ConstDim, Layer> Layers<NumLayers, Layer> {
     /// # Errors
     /// The first error of `make`.
     pub fn try_from_fn<Error>(mut make: impl FnMut(usize) -> Result<Layer, Error>) -> Result<Self, Error> {
-        // Not by `map` and `collect`, which are twenty functions for each type of layer.
+        // `map` and `collect` would be many more functions for each type of layer.
         let mut layers = Vec::with_capacity(NumLayers::SIZE);
         for i in 0..NumLayers::SIZE {
             layers.push(make(i)?);

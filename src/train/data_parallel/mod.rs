@@ -230,7 +230,7 @@ fn finish_sums<Model: TensorCollection<E, D>, E: Element, D: Backend<E>, W: Rank
         // A gradient changed after it was in a bucket: all are summed again.
         None => Buckets::new(ranks, parameters).finish(&taken)?.expect("nothing was collected before"),
     };
-    agree_on_unused(ranks, &sums, parameters, [&mut gradients.used, &mut gradients.may_be_unused])?;
+    agree_on_unused(ranks, &sums, parameters, &mut gradients.used, &mut gradients.may_be_unused)?;
     let mut sums = sums.into_iter();
     visit_tensors::<_, E, D, D::Err>(&**model, "", |visited| {
         if visited.is_trained
@@ -251,7 +251,8 @@ fn agree_on_unused<E: Element, W: RankAxis>(
     ranks: &Ranks<W>,
     sums: &[Vec<E>],
     parameters: &[(UniqueId, usize)],
-    [used, may_be_unused]: [&mut HashSet<UniqueId>; 2],
+    used: &mut HashSet<UniqueId>,
+    may_be_unused: &mut HashSet<UniqueId>,
 ) -> Result<(), RanksError> {
     let parameters = parameters.iter().map(|(id, _)| *id).zip(sums).filter(|(_, sum)| !sum.is_empty());
     let (zeros, others): (Vec<_>, Vec<_>) = parameters.partition(|(_, sum)| sum.iter().all(E::is_zero));
@@ -263,12 +264,12 @@ fn agree_on_unused<E: Element, W: RankAxis>(
     if !counts.is_empty() {
         ranks.all_reduce(&mut counts)?;
     }
-    let (counts_of_used, counts_of_unused) = counts.split_at(zeros.len());
+    let (counts_of_used, counts_of_allowed) = counts.split_at(zeros.len());
     let on_some_rank = |counts: &[f64]| -> Vec<UniqueId> {
         zeros.iter().zip(counts).filter(|(_, count)| **count > 0.0).map(|(id, _)| *id).collect()
     };
     *used = others.into_iter().map(|(id, _)| id).chain(on_some_rank(counts_of_used)).collect();
-    *may_be_unused = on_some_rank(counts_of_unused).into_iter().collect();
+    *may_be_unused = on_some_rank(counts_of_allowed).into_iter().collect();
     Ok(())
 }
 

@@ -156,11 +156,12 @@ pub fn record_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
     shape: Dims,
     mut tape: T,
 ) -> Result<Tensor<Dims, f32, Cpu, T>, CpuError> {
-    let output = record_on(tape.shared(), output, Unnamed::new(shape.concrete()))?;
+    let output = record_and_reshape(tape.shared(), output, Unnamed::new(shape.concrete()))?;
     Ok(named(output).put_tape(tape))
 }
 
-fn record_on<Sizes: Shape>(
+/// Records the backward pass on `tape`, if there is one. The output gets `sizes`.
+fn record_and_reshape<Sizes: Shape>(
     tape: Option<&mut SharedTape<f32, Cpu>>,
     (output, backward): KernelOutput,
     sizes: Sizes,

@@ -50,7 +50,7 @@ fn contiguous_len<Dims: Shape, E: Unit>(tensor: &Tensor<Dims, E, Cpu>) -> Option
     contiguous_len_of(tensor.shape().concrete(), &|index| &raw const tensor[index])
 }
 
-/// [`contiguous_len`] of a tensor of these sizes, of which `element` says where an element lies.
+/// [`contiguous_len`] of a tensor of these sizes. `element` says where the element at an index lies.
 fn contiguous_len_of<Sizes: SizeArray, E>(sizes: Sizes, element: &dyn Fn(Sizes) -> *const E) -> Option<usize> {
     let len = sizes.into_iter().product();
     if len == 0 {
