@@ -2,12 +2,12 @@
 
 use dfdx::{shapes::Unit, tensor::TensorFromVec};
 use typed_transformer::dims::Windows;
-use typed_transformer::nn::{Bf16, WithPrecision};
+use typed_transformer::nn::{Bf16, Layers, WithPrecision};
 use typed_transformer::ops::*;
 use typed_transformer::prelude::*;
 use typed_transformer::ranks::Ranks;
 use typed_transformer::tokens::Indices;
-use typed_transformer::train::Recording;
+use typed_transformer::train::{Recording, Sgd, update};
 
 typed_transformer::ranks! { World; }
 dims! {
@@ -230,6 +230,33 @@ fn a_stored_weight_without_columns_is_refused() {
     }
     check::<f32>();
     check::<f64>();
+}
+
+/// The parameters of a map of no rows count as used.
+#[test]
+fn an_update_takes_a_map_of_no_rows() {
+    fn check<E: Real>(is_residual: bool)
+    where
+        Cpu: Backend<E>,
+    {
+        let mut model = Layers::<Two, Linear<EmbedDim, EmbedDim, E, Cpu>>::build(&Cpu::default());
+        let [none, some] = [0, 2].map(|rows| {
+            let x = full::<_, E, _>(&Cpu::default(), (Batch::new(rows), EmbedDim), 1.0).unwrap();
+            x.put_tape(model.recording())
+        });
+        let none = model.iter().fold(none, |x, layer| {
+            let y = layer.forward(x.clone()).unwrap();
+            if is_residual { residual(x, y).unwrap() } else { y }
+        });
+        let some = rename(some, axis::<Batch>(), Other::new(2)).unwrap();
+        let both = concat::<_, _, _, _, Sum<Batch, Other>, _, _, _, _>(none, some, along::<Batch, Other>()).unwrap();
+        let gradients = mean(both).unwrap().backward().unwrap();
+        assert_eq!(update(&mut model, gradients, &mut Sgd::default(), 0.1, f64::INFINITY).unwrap(), 0.0);
+    }
+    for is_residual in [false, true] {
+        check::<f32>(is_residual);
+        check::<f64>(is_residual);
+    }
 }
 
 /// A batch of no rows changes no gradient.

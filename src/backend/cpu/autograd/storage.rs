@@ -1,6 +1,6 @@
 //! The elements of a tensor in row-major order: as a slice, without a copy, and over another shape.
 
-use super::gradients::tensor_id;
+use super::gradients::{KernelKey, tensor_id};
 use super::operand::{FlatTensor, KernelOutput, record_kernel, with_backward};
 use super::shared_tape::Tape;
 use super::unnamed::SizeArray;
@@ -98,7 +98,8 @@ fn contiguous_unnamed<Sizes: Shape, T: Tape<f32, Cpu>>(
     let (tensor, tape) = tensor.split_tape();
     if len == 0 {
         // dfdx's copy of a permuted tensor reads the first element, even if there is none.
-        return Ok(tensor.device().try_zeros_like(&(len,))?.put_tape(tape));
+        let (key, output) = (KernelKey::of(&tensor), tensor.device().try_zeros_like(&(len,))?);
+        return record_kernel(with_backward(output, move |d, gradients| gradients.add(&key, d)), (len,), tape);
     }
     match flat_view(&tensor)? {
         Some(flat) => Ok(flat.put_tape(tape)),
