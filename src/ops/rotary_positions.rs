@@ -239,14 +239,15 @@ fn rotate<Dims: Shape, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>
     reshape_to(OP, rotate_by_dfdx(reshape_to(OP, input, sizes)?, start, rotary)?, shape)
 }
 
-type Plain<E, D, T> = Tensor<(Unchecked, Unchecked, Unchecked, Unchecked), E, D, T>;
+/// `(sequences, len, vectors, HeadDim)`, of sizes alone.
+type Vectors<E, D, T> = Tensor<(Unchecked, Unchecked, Unchecked, Unchecked), E, D, T>;
 
-/// The definition of [`rotate`], of a tensor `(sequences, len, vectors, HeadDim)`.
+/// The definition of [`rotate`].
 fn rotate_by_dfdx<E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Plain<E, D, T>,
+    input: Vectors<E, D, T>,
     start: usize,
     rotary: Rotary,
-) -> Result<Plain<E, D, T>, OpError> {
+) -> Result<Vectors<E, D, T>, OpError> {
     let (sizes, device, error) = (*input.shape(), input.device().clone(), device_error::<D::Err>(OP));
     let (_, len, _, width) = sizes;
     let tables = Tables::of_columns(rotary, start, len.0, width.0);

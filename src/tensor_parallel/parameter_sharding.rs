@@ -30,6 +30,7 @@ pub(super) fn parameter_shardings<Model: Sharded<Axis, E, D>, E: Element, D: Dev
 
 // The functions below do not know the model. So each is compiled once for a dtype and an axis, not for each model.
 
+/// [`parameter_shardings`], from the parameters of both models.
 fn shardings(
     model: &str,
     whole: Vec<ParameterInfo>,

@@ -25,7 +25,7 @@ const FLAGS_VARIABLE: &str = "CARGO_ENCODED_RUSTFLAGS";
 
 /// The number of folders whose programs Cargo checks at once. Cargo takes memory for the square of the number of
 /// programs, and a compiler starts the later, the more memory Cargo has.
-const AT_ONCE: usize = 4;
+const FOLDERS_AT_ONCE: usize = 4;
 
 #[test]
 fn ui() {
@@ -52,7 +52,8 @@ fn ui() {
     }
     folders.sort();
     // A run for one program prints the results of one check.
-    let at_once = if env::args().any(|argument| argument.starts_with("trybuild=")) { folders.len() } else { AT_ONCE };
+    let at_once =
+        if env::args().any(|argument| argument.starts_with("trybuild=")) { folders.len() } else { FOLDERS_AT_ONCE };
     let failed = folders.chunks(at_once).filter(|folders| catch_unwind(|| check(folders)).is_err()).count();
     assert_eq!(failed, 0, "groups of folders with a program that failed");
 }

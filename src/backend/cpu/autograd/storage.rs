@@ -97,7 +97,8 @@ fn contiguous_unnamed<Sizes: Shape, T: Tape<f32, Cpu>>(
     let len = tensor.shape().num_elements();
     let (tensor, tape) = tensor.split_tape();
     if len == 0 {
-        // dfdx's copy of a permuted tensor reads the first element, even if there is none.
+        // dfdx's copy of a permuted tensor reads the first element, even if there is none. These zeros are a copy, so the
+        // gradient, which has no elements either, is recorded to go on to the tensor.
         let (key, output) = (KernelKey::of(&tensor), tensor.device().try_zeros_like(&(len,))?);
         return record_kernel(with_backward(output, move |d, gradients| gradients.add(&key, d)), (len,), tape);
     }
